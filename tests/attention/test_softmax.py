@@ -1,0 +1,80 @@
+"""Masked and segment softmax: worked numbers, empty rows, every dtype, agreement with each other and with torch."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zoo.attention import ContextScore, masked_softmax, segment_softmax
+
+
+def test_worked_numbers():
+    # e^1 : e^3 = 1 : e^2, so the shares are 1 / (1 + e^2) and e^2 / (1 + e^2); the 99 is not there
+    weights = masked_softmax(torch.tensor([[1.0, 99.0, 3.0]]), torch.tensor([[True, False, True]]))
+    share = 1 / (1 + math.e**2)
+    torch.testing.assert_close(weights, torch.tensor([[share, 0.0, 1 - share]]))
+
+
+def test_scores_below_minus_88_beside_masked_ones_stay_exact():
+    weights = masked_softmax(torch.tensor([[-140.0, -141.0, 0.0]]), torch.tensor([[True, True, False]]))
+    torch.testing.assert_close(weights[0, :2], torch.tensor([-140.0, -141.0]).softmax(0))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_an_empty_row_gives_zeros_and_zero_gradient(dtype):
+    scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=dtype, requires_grad=True)
+    weights = masked_softmax(scores, torch.tensor([[True, True], [False, False]]))
+    assert weights[1].tolist() == [0, 0]
+    (weights * torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=dtype)).sum().backward()
+    assert scores.grad[1].tolist() == [0, 0]
+    assert scores.grad.isfinite().all() and scores.grad[0].abs().sum() > 0
+
+
+def test_no_gradient_reaches_masked_scores():
+    scores = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[1, 1, 0, 0, 0], [1, 0, 1, 0, 1], [0, 0, 0, 0, 1]]).bool()
+    (masked_softmax(scores, mask) * torch.randn(3, 5, dtype=torch.float64)).sum().backward()
+    assert (scores.grad[~mask] == 0).all()
+
+
+def test_gradients_by_finite_differences():
+    mask = torch.tensor([[True, True, False], [False, False, False], [True, False, True]])
+    scores = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda s: masked_softmax(s, mask), scores)
+    segment = torch.tensor([0, 2, 0, 2, 2])
+    flat = torch.randn(5, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda s: segment_softmax(s, segment, 3), flat)
+
+
+def test_a_mask_must_be_boolean():
+    with pytest.raises(ValueError, match="boolean"):
+        masked_softmax(torch.zeros(2), torch.ones(2))
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=st.integers(1, 6), steps=st.integers(1, 7), seed=st.integers(0, 10_000), spread=st.sampled_from([1.0, 200.0]))
+def test_segments_equal_masked_rows(rows, steps, seed, spread):
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(rows, steps, generator=generator, dtype=torch.float64) * spread
+    mask = torch.rand(rows, steps, generator=generator) < 0.6
+    row, column = mask.nonzero(as_tuple=True)
+    segments = segment_softmax(scores[row, column], row, rows)
+    torch.testing.assert_close(segments, masked_softmax(scores, mask)[row, column])
+    for r in range(rows):
+        if mask[r].any():
+            assert math.isclose(segments[row == r].sum().item(), 1.0)
+
+
+def test_segments_far_apart_do_not_underflow():
+    weights = segment_softmax(torch.tensor([0.0, 0.0, -300.0, -300.0]), torch.tensor([0, 0, 1, 1]), 2)
+    assert weights.tolist() == [0.5, 0.5, 0.5, 0.5]
+
+
+def test_context_score_is_the_papers_equation():
+    score = ContextScore(2, 3).double()
+    key = torch.tensor([0.3, -1.2], dtype=torch.float64)
+    w, b, u = score.projection.weight, score.projection.bias, score.context
+    by_hand = sum(u[a] * math.tanh(sum(w[a, d] * key[d] for d in range(2)) + b[a]) for a in range(3))
+    torch.testing.assert_close(score(key), by_hand)

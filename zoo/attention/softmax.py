@@ -1,0 +1,32 @@
+"""From scores to weights. An empty row gives zeros and zero gradient, in every dtype: never NaN, never attention on padding."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) -> Tensor:
+    """Softmax of `scores` along `dim` over the positions where `mask` is True (broadcast to the scores); 0 elsewhere.
+
+    The masked scores are replaced, not added to: an added -inf gives NaN gradients on an empty row, and adding the
+    smallest number overflows in half precision.
+    """
+    if mask is None:
+        return scores.softmax(dim)
+    if mask.dtype != torch.bool:
+        raise ValueError(f"a mask is boolean, True = real; got {mask.dtype}")
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, lowest).softmax(dim).masked_fill(~mask, 0.0)
+
+
+def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
+    """Softmax of `scores` (N,) inside each segment: `segment` (N,) numbers the row of each score, 0 ... segments - 1.
+
+    The same weights as `masked_softmax` on the padded grid, without the padding. Each segment subtracts a maximum of its
+    own: one maximum for all would underflow a segment whose scores lie far below it.
+    """
+    highest = scores.detach().new_full((segments,), -torch.inf).scatter_reduce(0, segment, scores.detach(), "amax")
+    exponential = (scores - highest.index_select(0, segment)).exp()
+    total = exponential.new_zeros(segments).index_add(0, segment, exponential)
+    return exponential / total.index_select(0, segment)

@@ -1,0 +1,89 @@
+"""Rows of unequal length in one tensor without padding: the layout of `torch.nn.utils.rnn.PackedSequence`, made once per batch.
+
+Notation: a grid has shape (..., T), its last axis is time; R rows of it hold at least one real position, N positions are
+real. Packed tensors are (N, ...): time step by time step, and inside a step the longest row first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from math import prod
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where each real position of a padded grid stands in the packed tensor. Build it with `Packing.of(mask)`, in collate."""
+
+    shape: tuple[int, ...]
+    """Shape of the grid, (..., T)."""
+    batch_sizes: tuple[int, ...]
+    """Rows still running at each time step, falling; they sum to N."""
+    cell: Tensor
+    """(N,) the flat grid cell of each packed position."""
+    row: Tensor
+    """(N,) the flat grid row (of prod(shape[:-1])) of each packed position."""
+    flip: Tensor
+    """(N,) the packed position that holds the same row's mirrored step, k <-> length - 1 - k. Its own inverse."""
+    order: Tensor
+    """(R,) flat grid rows that are not empty, longest first: the rows of time step 0."""
+    last: Tensor
+    """(R,) packed position of the last step of each row of `order`."""
+
+    @classmethod
+    def of(cls, mask: Tensor) -> Packing:
+        """The packing of a boolean `mask` (..., T), True at real positions. Rows may be empty and may have holes."""
+        if mask.dtype != torch.bool or mask.dim() == 0:
+            raise ValueError(f"a packing is made from a boolean mask (..., T), True = real; got {mask.dtype} {tuple(mask.shape)}")
+        flat = mask.reshape(-1, mask.shape[-1])  # (rows, T)
+        lengths = flat.sum(1)
+        order = lengths.argsort(descending=True, stable=True)[: int((lengths > 0).sum())]
+        sorted_lengths = lengths[order]
+        steps = int(sorted_lengths[0]) if len(order) else 0
+        sizes = (sorted_lengths[None] > torch.arange(steps, device=mask.device)[:, None]).sum(1)
+        offset = sizes.cumsum(0) - sizes  # (steps,) where each time step begins
+        rank = torch.zeros_like(lengths).index_copy(0, order, torch.arange(len(order), device=mask.device))
+        row, column = flat.nonzero(as_tuple=True)  # row by row
+        step = (flat.cumsum(1) - 1)[row, column]
+        position = offset[step] + rank[row] if steps else row
+        mirrored = offset[lengths[row] - 1 - step] + rank[row] if steps else row
+
+        def at_position(values: Tensor) -> Tensor:
+            return torch.empty_like(values).index_copy(0, position, values)
+
+        return cls(
+            shape=tuple(mask.shape),
+            batch_sizes=tuple(sizes.tolist()),
+            cell=at_position(row * mask.shape[-1] + column),
+            row=at_position(row),
+            flip=at_position(mirrored),
+            order=order,
+            last=offset[sorted_lengths - 1] + torch.arange(len(order), device=mask.device) if steps else order,
+        )
+
+    def pack(self, grid: Tensor) -> Tensor:
+        """(*shape, ...) -> (N, ...)."""
+        return grid.reshape(prod(self.shape), *grid.shape[len(self.shape) :]).index_select(0, self.cell)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        """(N, ...) -> (*shape, ...), exactly zero at padding."""
+        grid = packed.new_zeros(prod(self.shape), *packed.shape[1:]).index_copy(0, self.cell, packed)
+        return grid.view(*self.shape, *packed.shape[1:])
+
+    def sum(self, packed: Tensor) -> Tensor:
+        """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row."""
+        total = packed.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, packed)
+        return total.view(*self.shape[:-1], *packed.shape[1:])
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Packing:
+        """The same packing with its index tensors on `device`."""
+        return self._with(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> Packing:
+        """The same packing in page-locked memory."""
+        return self._with(Tensor.pin_memory)
+
+    def _with(self, change) -> Packing:
+        return replace(self, **{f.name: change(v) for f in fields(self) if isinstance(v := getattr(self, f.name), Tensor)})

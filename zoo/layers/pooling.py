@@ -1,0 +1,59 @@
+"""From the packed positions of a row to one vector of the row: by attention, by the mean, by the maximum.
+
+Notation: `packing` packs a grid (..., T) with N real positions; D width.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from torch import Tensor, nn
+
+from zoo.attention import ContextScore, segment_softmax
+from zoo.layers.packing import Packing
+
+POOLINGS = ("attention", "mean", "max")
+
+
+class AttentionPooling(nn.Module):
+    """sum_t a_t h_t with a = softmax of a learned score over the row's real positions (Yang et al. 2016, equations 5-7)."""
+
+    def __init__(self, dim: int, attention_dim: int) -> None:
+        super().__init__()
+        self.score = ContextScore(dim, attention_dim)
+
+    def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
+        """(N, D) -> row vectors (..., D), zero for an empty row, and weights (..., T)."""
+        weights = segment_softmax(self.score(hidden), packing.row, prod(packing.shape[:-1]))  # (N,)
+        return packing.sum(weights[:, None] * hidden), packing.unpack(weights)
+
+
+class MeanPooling(nn.Module):
+    """The mean over the row's real positions: attention with equal weights, which it returns."""
+
+    def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
+        """(N, D) -> row vectors (..., D), zero for an empty row, and weights (..., T)."""
+        lengths = packing.sum(hidden.new_ones(len(hidden)))  # (...)
+        weights = lengths.flatten().index_select(0, packing.row).reciprocal()  # (N,)
+        return packing.sum(weights[:, None] * hidden), packing.unpack(weights)
+
+
+class MaxPooling(nn.Module):
+    """The maximum of each component over the row's real positions. There are no weights."""
+
+    def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, None]:
+        """(N, D) -> row vectors (..., D), zero for an empty row."""
+        zeros = hidden.new_zeros(prod(packing.shape[:-1]), hidden.shape[-1])
+        highest = zeros.scatter_reduce(0, packing.row[:, None].expand_as(hidden), hidden, "amax", include_self=False)
+        return highest.view(*packing.shape[:-1], -1), None
+
+
+def pooling(name: str, dim: int, attention_dim: int) -> AttentionPooling | MeanPooling | MaxPooling:
+    """The pooling called `name`."""
+    if name == "attention":
+        return AttentionPooling(dim, attention_dim)
+    if name == "mean":
+        return MeanPooling()
+    if name == "max":
+        return MaxPooling()
+    raise ValueError(f"pooling is one of {', '.join(POOLINGS)}; got {name!r}")
