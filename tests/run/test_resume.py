@@ -1,0 +1,171 @@
+"""A run that was killed and resumed reaches the weights of an uninterrupted one, bit for bit, wherever it was killed."""
+
+import pytest
+import torch
+from lightning import Callback, Trainer, seed_everything
+
+from zoo.callbacks import BestCheckpoint, Interrupted, LastCheckpoint, RandomState, StopOnNonFiniteLoss
+from zoo.data import Yelp
+from zoo.run.checkpoint import AtomicCheckpointIO
+from zoo.tasks import Classification
+
+MODEL = {
+    "_target_": "zoo.models.HAN",
+    "embedding_dim": 8,
+    "word_hidden_dim": 4,
+    "word_attention_dim": 4,
+    "sentence_hidden_dim": 4,
+    "sentence_attention_dim": 4,
+    "dropout": 0.3,  # so that the random state matters
+}
+SCHEDULER = {"scheduler": {"_target_": "torch.optim.lr_scheduler.StepLR", "step_size": 1, "gamma": 0.5}, "interval": "epoch"}
+EPOCHS, STEPS = 3, 5  # optimiser steps per epoch: 80 documents, 16 a step
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing runs after it that would save anything."""
+
+
+class KillBefore(Callback):
+    def __init__(self, step):
+        self.step = step
+
+    def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+        if trainer.global_step == self.step:
+            raise Killed
+
+
+class Trace(Callback):
+    """The documents of every step."""
+
+    def __init__(self):
+        self.documents = []
+
+    def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+        self.documents.append(batch.index.tolist())
+
+
+def fit(folder, *, checkpoint=None, extra=(), accumulate=1, val_check_interval=1.0):
+    seed_everything(1, verbose=False)
+    task = Classification(
+        model=MODEL,
+        optimizer={"_target_": "torch.optim.Adam", "lr": 0.01},
+        scheduler=SCHEDULER,
+        monitor="val/loss",
+        mode="min",
+    )
+    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16 // accumulate, text={"minimum_frequency": 1})
+    callbacks = [BestCheckpoint("val/loss", "min"), LastCheckpoint(every_n_steps=1), RandomState(1), StopOnNonFiniteLoss()]
+    trainer = Trainer(
+        default_root_dir=folder,
+        max_epochs=EPOCHS,
+        accelerator="cpu",
+        devices=1,
+        logger=False,
+        callbacks=[*callbacks, *extra],
+        plugins=[AtomicCheckpointIO()],
+        accumulate_grad_batches=accumulate,
+        val_check_interval=val_check_interval,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        use_distributed_sampler=False,
+        log_every_n_steps=1,
+    )
+    trainer.fit(task, datamodule=data, ckpt_path=checkpoint)
+    return {
+        "weights": task.state_dict(),
+        "optimizer": trainer.optimizers[0].state_dict()["state"],
+        "rate": trainer.optimizers[0].param_groups[0]["lr"],
+        "best": trainer.checkpoint_callback.best_model_score.item(),
+        "step": trainer.global_step,
+        "epoch": trainer.current_epoch,
+    }
+
+
+def equal(left, right):
+    if isinstance(left, torch.Tensor):
+        return torch.equal(left, right)
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(equal(left[key], right[key]) for key in left)
+    return left == right
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The uninterrupted run, and the documents of its steps."""
+    trace = Trace()
+    return fit(tmp_path_factory.mktemp("whole"), extra=[trace]), trace.documents
+
+
+@pytest.mark.parametrize("step", [1, 3, 4, 5, 6, 9, 10, 14])
+def test_killed_before_a_step(tmp_path, whole, step):
+    result, documents = whole
+    with pytest.raises(Killed):
+        fit(tmp_path / "first", extra=[KillBefore(step)])
+    trace = Trace()
+    resumed = fit(tmp_path / "second", checkpoint=tmp_path / "first/checkpoints/last.ckpt", extra=[trace])
+    assert trace.documents == documents[step:]
+    for part, value in result.items():
+        assert equal(resumed[part], value), part
+
+
+def test_killed_twice(tmp_path, whole):
+    result, _ = whole
+    last = None
+    for attempt, step in enumerate((2, 7)):
+        with pytest.raises(Killed):
+            fit(tmp_path / str(attempt), checkpoint=last, extra=[KillBefore(step)])
+        last = tmp_path / str(attempt) / "checkpoints/last.ckpt"
+    assert equal(fit(tmp_path / "end", checkpoint=last), result)
+
+
+def test_from_the_best_checkpoint_in_the_middle_of_an_epoch(tmp_path):
+    whole = fit(tmp_path / "whole", val_check_interval=2)
+    with pytest.raises(Killed):
+        fit(tmp_path / "first", val_check_interval=2, extra=[KillBefore(4)])
+    resumed = fit(tmp_path / "second", val_check_interval=2, checkpoint=tmp_path / "first/checkpoints/best.ckpt")
+    assert equal(resumed["weights"], whole["weights"])
+
+
+def test_accumulated_gradients_are_not_lost(tmp_path):
+    whole = fit(tmp_path / "whole", accumulate=2)
+    assert whole["step"] == EPOCHS * STEPS
+
+    class KillInTheMiddle(Callback):
+        def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+            if trainer.global_step == 3 and batch_idx % 2 == 1:
+                raise Killed
+
+    with pytest.raises(Killed):
+        fit(tmp_path / "first", accumulate=2, extra=[KillInTheMiddle()])
+    resumed = fit(tmp_path / "second", accumulate=2, checkpoint=tmp_path / "first/checkpoints/last.ckpt")
+    assert equal(resumed, whole)
+
+
+@pytest.mark.parametrize("step", [2, 5])
+def test_sigterm_saves_and_says_how_to_go_on(tmp_path, whole, step):
+    import os
+    import signal
+
+    class Terminate(Callback):
+        def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+            if trainer.global_step == step - 1:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Interrupted, match=rf"at step {step}: saved .*last\.ckpt.*ckpt_path=last"):
+        fit(tmp_path / "first", extra=[Terminate()])
+    assert signal.getsignal(signal.SIGTERM) == before
+    resumed = fit(tmp_path / "second", checkpoint=tmp_path / "first/checkpoints/last.ckpt")
+    assert equal(resumed, whole[0])
+
+
+def test_other_data_is_refused(tmp_path):
+    fit(tmp_path)
+    from zoo.errors import CheckpointError
+
+    task = Classification(model=MODEL, optimizer={"_target_": "torch.optim.Adam"}, monitor="val/loss", mode="min")
+    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16, text={"minimum_frequency": 20})
+    trainer = Trainer(default_root_dir=tmp_path, accelerator="cpu", logger=False, enable_progress_bar=False, barebones=False)
+    with pytest.raises(CheckpointError, match="trained on other data"):
+        trainer.fit(task, datamodule=data, ckpt_path=tmp_path / "checkpoints/last.ckpt")

@@ -1,0 +1,6 @@
+"""python train.py [model=han] [data=yelp] [any.key=value ...]; everything it does stands in zoo/run/launch.py and zoo/run/train.py."""
+
+from zoo.run.launch import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""python -m zoo = the `zoo` command."""
+
+from zoo.cli import main
+
+main()

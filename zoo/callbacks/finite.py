@@ -1,0 +1,59 @@
+"""A loss that is not finite stops the run, before a checkpoint is written from what it left behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from lightning import Callback, LightningModule, Trainer
+from torch import Tensor
+
+from zoo.callbacks.checkpoint import checkpoint_folder
+from zoo.errors import ZooError
+
+
+class NonFiniteLoss(ZooError):
+    """The loss became infinite or not a number."""
+
+
+class StopOnNonFiniteLoss(Callback):
+    """Looks at every step's loss: at once on the CPU, in blocks of `log_every_n_steps` on a GPU, so as not to wait for each."""
+
+    def __init__(self) -> None:
+        self._unseen: list[tuple[int, int, Any, Tensor]] = []
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        loss = outputs["loss"] if isinstance(outputs, dict) else outputs
+        self._unseen.append((trainer.global_step, trainer.current_epoch, getattr(batch, "index", None), loss.detach()))
+        if loss.device.type == "cpu" or len(self._unseen) >= max(trainer.log_every_n_steps, 1):  # type: ignore[attr-defined]
+            self._look(trainer)
+
+    def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._look(trainer)
+
+    def on_save_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
+        self._look(trainer)
+
+    def _look(self, trainer: Trainer) -> None:
+        if not self._unseen:
+            return
+        unseen, self._unseen = self._unseen, []
+        finite = torch.stack([loss.float() for *_, loss in unseen]).isfinite().tolist()
+        bad = None if all(finite) else unseen[finite.index(False)]
+        somewhere = bad is not None
+        if trainer.world_size > 1:
+            somewhere = trainer.strategy.reduce_boolean_decision(somewhere, all=False)
+        if not somewhere:
+            return
+        folder = checkpoint_folder(trainer)
+        good = next((str(folder / name) for name in ("last.ckpt", "best.ckpt") if (folder / name).is_file()), "none yet")
+        if bad is None:
+            raise NonFiniteLoss(f"the loss on another rank is not finite; last good checkpoint: {good}")
+        step, epoch, index, loss = bad
+        examples = "" if index is None else f", training examples {index.tolist()}"
+        raise NonFiniteLoss(
+            f"the loss is {loss.item()} at step {step} (epoch {epoch}{examples}); last good checkpoint: {good}. "
+            "Try a lower optimizer.lr, trainer.gradient_clip_val=1, or debug=detect_anomaly"
+        )

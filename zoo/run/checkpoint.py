@@ -1,0 +1,117 @@
+"""Checkpoints on disk: written whole or not at all, read with clear errors, and `zoo.load`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from hydra.utils import get_class
+from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
+from torch import nn
+
+from zoo.data.spec import spec_from_state
+from zoo.errors import CheckpointError
+from zoo.tasks import Task
+
+
+class AtomicCheckpointIO(TorchCheckpointIO):
+    """Writes to a temporary name beside the target, then renames: a kill or a full disk leaves the last good file alone."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
+        target = Path(path)
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with open(temporary, "wb") as file:
+                torch.save(checkpoint, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except (OSError, RuntimeError) as error:  # torch reports a failed write as RuntimeError
+            kept = f"; {target} is the last good one, unchanged" if target.is_file() else ""
+            raise CheckpointError(
+                f"{target}: could not write the checkpoint ({error}){kept}. "
+                "Make room or choose another folder with hydra.run.dir=..., then resume with ckpt_path=last"
+            ) from error
+        finally:
+            if temporary.exists():
+                temporary.unlink()
+
+    def load_checkpoint(self, path: Any, map_location: Any = "cpu", weights_only: bool | None = None) -> dict[str, Any]:
+        return read_checkpoint(path)
+
+
+def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of a checkpoint of ours, tensors on the CPU; CheckpointError for a missing, damaged or foreign file."""
+    path = Path(path)
+    if not path.is_file():
+        raise CheckpointError(f"{path}: no such checkpoint; a run keeps its own under logs/<model>_<data>/<time>/checkpoints/")
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CheckpointError(f"{path}: not a readable checkpoint (damaged, cut short, or not plain data): {reason}") from error
+    if not isinstance(content, dict) or "zoo" not in content:
+        raise CheckpointError(f"{path}: not written by attention-zoo; it holds no spec and no vocabulary to rebuild from")
+    if content["zoo"]["format"] != 1:
+        raise CheckpointError(f"{path}: checkpoint format {content['zoo']['format']}; this version reads format 1")
+    return content
+
+
+def find_last(run_name_folder: Path, own_run: Path) -> Path:
+    """The newest last.ckpt (or best.ckpt where there is no last) of earlier runs of the same model and data."""
+    found = [path for path in run_name_folder.glob("**/checkpoints/last.ckpt") if own_run not in path.parents]
+    if not found:
+        raise CheckpointError(
+            f"ckpt_path=last: no earlier run under {run_name_folder} has a checkpoints/last.ckpt; "
+            "give the file itself, ckpt_path=PATH, or leave ckpt_path out to start anew"
+        )
+    return max(found, key=lambda path: path.stat().st_mtime)
+
+
+def _named(dotted: str, kind: type, path: Any) -> Any:
+    """The class a checkpoint names; only a subclass of `kind`, so that a foreign file cannot have anything else called."""
+    try:
+        found = get_class(dotted)
+    except Exception as error:
+        raise CheckpointError(f"{path}: it names {dotted}, which is not here: {str(error).splitlines()[0]}") from error
+    if not issubclass(found, kind):
+        raise CheckpointError(f"{path}: it names {dotted}, which is no {kind.__name__}")
+    return found
+
+
+class Predictor:
+    """A trained network and all it needs to read raw inputs: `zoo.load(path)(["some text"])`."""
+
+    def __init__(self, task: Task, encoder: Any, batch_size: int = 64) -> None:
+        self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
+
+    @torch.inference_mode()
+    def __call__(self, inputs: Sequence[str]) -> list[Any]:
+        """One prediction per input, in order."""
+        if isinstance(inputs, str):
+            raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
+        predictions: list[Any] = []
+        for start in range(0, len(inputs), self.batch_size):
+            chunk = list(inputs[start : start + self.batch_size])
+            shown = [self.encoder.words(text) for text in chunk]
+            predictions += self.task.predictions(self.encoder(chunk).to(self.task.device), shown)
+        return predictions
+
+
+def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Predictor:
+    """The network of a checkpoint with its vocabulary and classes; the file is all it takes. Raises CheckpointError."""
+    content = read_checkpoint(path)
+    about = content["zoo"]
+    task: Task = _named(about["task"], Task, path)(**content["hyper_parameters"])
+    _named(task.hparams["model"]["_target_"], nn.Module, path)
+    encoder = _named(about["encoder_class"], object, path).from_state(about["encoder"])
+    task.build(spec_from_state(about["spec"]), encoder)
+    try:
+        task.load_state_dict(content["state_dict"])
+    except RuntimeError as error:
+        raise CheckpointError(f"{path}: its weights do not fit the network it describes: {error}") from error
+    return Predictor(task.to(device), encoder)

@@ -1,0 +1,99 @@
+"""Starting jobs: Hydra around the run, one job at a time, one-line errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import hydra
+import torch.distributed as dist
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+
+from zoo.errors import ZooError
+from zoo.run.catalogue import conf_dir
+from zoo.run.messages import explain
+from zoo.run.schema import register
+
+DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
+
+
+@contextmanager
+def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
+    """While a job runs, makes the process look like a plain single run of exactly this job; then removes every trace.
+
+    Lightning starts the other ranks by repeating `sys.argv`. In a sweep that would repeat the whole sweep, with a sampler
+    of its own, and train each rank with other hyperparameters. `command` are the words before the overrides (`zoo train`).
+    """
+    job = HydraConfig.get()
+    argv, environment = sys.argv[:], {name: os.environ.get(name) for name in DDP_ENV}
+    sys.argv[1:] = [*command, *job.overrides.task]
+    with read_write(job), open_dict(job):
+        job.run.dir = job.runtime.output_dir
+    try:
+        yield
+    finally:
+        if dist.is_available() and dist.is_initialized():
+            dist.destroy_process_group()
+        sys.argv[:] = argv
+        for name, value in environment.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        if "wandb" in sys.modules:
+            sys.modules["wandb"].finish()  # else the next job of a sweep writes into this job's run
+
+
+def stamp() -> str:
+    """The time in a run folder's name. Processes that an outside launcher starts together take the launcher's name for it."""
+    if job := os.environ.get("SLURM_JOB_ID"):
+        return f"slurm_{job}_{os.environ.get('SLURM_RESTART_COUNT', '0')}"
+    if run := os.environ.get("TORCHELASTIC_RUN_ID"):
+        return f"torchrun_{run if run != 'none' else os.environ['MASTER_PORT'] + '_' + str(os.getppid())}"
+    return datetime.now().strftime("%Y-%m-%d_%H-%M-%S-%f")
+
+
+def _sweep_name(mode: str, sweep_dir: str) -> str | None:
+    return Path(sweep_dir).name if "MULTIRUN" in str(mode) else None
+
+
+def register_resolvers() -> None:
+    """`${zoo.stamp:}`, `${zoo.run_name:dir}` and `${zoo.sweep_name:mode,dir}`."""
+    OmegaConf.register_new_resolver("zoo.stamp", stamp, use_cache=True, replace=True)
+    OmegaConf.register_new_resolver("zoo.run_name", lambda path: "_".join(Path(path).parts[-2:]), replace=True)
+    OmegaConf.register_new_resolver("zoo.sweep_name", _sweep_name, replace=True)
+
+
+def main(command: tuple[str, ...] = ()) -> None:
+    """Composes the configuration from `sys.argv` and trains; ends the process with code 2 after a one-line error."""
+    register()
+    register_resolvers()
+    full = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
+
+    @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
+    def job(cfg: DictConfig) -> float | None:
+        register_resolvers()  # again: a parallel launcher's workers start here
+        from zoo.run.train import train
+
+        if not full:
+            del os.environ["HYDRA_FULL_ERROR"]  # the other ranks must not inherit it
+        try:
+            with one_job(command):
+                return train(cfg)
+        finally:
+            os.environ["HYDRA_FULL_ERROR"] = "1"
+
+    try:
+        job()
+    except Exception as error:
+        message = explain(error, sys.argv[1:])
+        if full or message is None:
+            raise
+        print(message, file=sys.stderr)
+        sys.exit(error.exit_code if isinstance(error, ZooError) else 2)

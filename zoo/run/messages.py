@@ -1,0 +1,81 @@
+"""One line for what a person can mend: a mistyped key, a choice that does not exist, a value of the wrong type."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from hydra.errors import ConfigCompositionException, HydraException, InstantiationException, MissingConfigException
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from zoo.errors import ZooError
+
+
+def explain(error: BaseException, overrides: list[str]) -> str | None:
+    """The one line to print for `error`, or None where only a traceback helps."""
+    if isinstance(error, ZooError):
+        return f"error: {error}"
+    if isinstance(error, MissingConfigException) and error.options is not None:
+        return _unknown_choice(error)
+    if isinstance(error, ConfigCompositionException):
+        return _composition(error, overrides)
+    if isinstance(error, InstantiationException):
+        return _instantiation(error)
+    if isinstance(error, (HydraException, OmegaConfBaseException, MisconfigurationException)):
+        return f"error: {' '.join(str(error).split())}"
+    if isinstance(error, OSError) and error.filename:
+        return f"error: {error.filename}: {error.strerror}; choose another folder with hydra.run.dir=... or mend this one"
+    return None
+
+
+def _unknown_choice(error: MissingConfigException) -> str:
+    group, _, choice = str(error.missing_cfg_file).rpartition("/")
+    options = list(error.options or [])
+    return f"error: {group}={choice}: there is no such {group}; {_nearest(choice, options, f'{group}=')}"
+
+
+def _composition(error: ConfigCompositionException, overrides: list[str]) -> str:
+    cause = error.__cause__
+    unknown = re.match(r"Could not override '([^']+)'", str(error))
+    if unknown:
+        return _unknown_key(unknown[1], overrides)
+    reason = str(cause if cause is not None else error).splitlines()[0]
+    where = re.match(r"Error merging override (.*)", str(error), re.DOTALL)
+    return f"error: {where[1] if where else 'configuration'}: {reason}"
+
+
+def _unknown_key(key: str, overrides: list[str]) -> str:
+    from zoo.run.build import compose
+
+    parent, _, name = key.rpartition(".")
+    others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
+    try:
+        cfg = compose([override for override in others if not override.startswith(("-", "hydra"))])
+    except HydraException:
+        cfg = compose([])
+    node = OmegaConf.select(cfg, parent) if parent else cfg
+    if not isinstance(node, DictConfig):
+        parent, node, name = "", cfg, key.split(".")[0]
+    names = [str(existing) for existing in node]
+    if not parent:
+        names += ["experiment", "sweep", "debug"]  # groups that leave no key of their own
+    where = f"{parent}." if parent else ""
+    return f"error: {key}: there is no such key; {_nearest(name, names, where)}"
+
+
+def _nearest(name: str, options: list[str], prefix: str) -> str:
+    near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
+    return f"did you mean {prefix}{near[0]}?" if near else f"there are {', '.join(sorted(options))}"
+
+
+def _instantiation(error: InstantiationException) -> str | None:
+    cause = error.__cause__
+    if isinstance(cause, ZooError):
+        return f"error: {cause}"
+    if isinstance(cause, (ValueError, TypeError, ImportError, ModuleNotFoundError, MisconfigurationException)):
+        target = re.search(r"target '([^']+)'|'([\w.]+)'", str(error))
+        name = f"{(target[1] or target[2]).rpartition('.')[2]}: " if target else ""
+        return f"error: {name}{' '.join(str(cause).split())}"
+    return None

@@ -1,0 +1,114 @@
+"""What a run leaves: result.json and the table on the screen."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig
+from rich.console import Console
+from rich.table import Table
+
+import zoo
+from zoo.callbacks import Throughput
+from zoo.run.build import Parts
+
+PACKAGES = ("torch", "torchvision", "lightning", "hydra-core", "torchmetrics", "datasets", "wandb")
+
+
+def report(
+    cfg: DictConfig,
+    parts: Parts,
+    *,
+    metrics: dict[str, float],
+    score: float | None,
+    seconds: float,
+    checkpoint: str | None,
+) -> None:
+    """Writes result.json into the run folder and prints the final table, on rank 0."""
+    trainer, task, data = parts.trainer, parts.task, parts.data
+    if not trainer.is_global_zero:
+        return
+    job = HydraConfig.get()
+    folder = Path(job.runtime.output_dir)
+    rate = sum(c.examples_per_second for c in trainer.callbacks if isinstance(c, Throughput)) * trainer.world_size  # type: ignore[attr-defined]
+    network = task.network
+    assert network is not None
+    result: dict[str, Any] = {
+        "model": job.runtime.choices.model,
+        "data": job.runtime.choices.data,
+        "source": data.source_description,
+        "sizes": {split: facts["documents"] for split, facts in data.describe()["splits"].items()},
+        "task": task.name,
+        "seed": cfg.seed,
+        "parameters": sum(p.numel() for p in network.parameters()),
+        "epochs": trainer.current_epoch if cfg.train else 0,
+        "steps": trainer.fit_loop.epoch_loop.global_step if cfg.train else 0,
+        "devices": trainer.world_size,
+        "wall_seconds": round(seconds, 2),
+        "examples_per_second": round(rate, 1),
+        "metrics": metrics,
+        "monitor": task.monitor,
+        "mode": task.mode,
+        "score": score,
+        "checkpoint": checkpoint,
+        "folder": str(folder),
+        "overrides": list(job.overrides.task),
+        "tags": list(cfg.tags),
+        "versions": {"attention-zoo": zoo.__version__, "python": platform.python_version(), **_versions()},
+        "git_commit": git_commit(),
+    }
+    write_whole(folder / "result.json", json.dumps(result, indent=2) + "\n")
+    _print(result)
+
+
+def _print(result: dict[str, Any]) -> None:
+    table = Table(title=f"{result['model']} on {result['data']}", show_header=False, title_justify="left")
+    for name, value in result["metrics"].items():
+        table.add_row(name, f"{value:.4f}")
+    if result["score"] is not None:
+        table.add_row(f"best {result['monitor']}", f"{result['score']:.4f}")
+    table.add_row("parameters", f"{result['parameters']:,}")
+    if result["steps"]:
+        table.add_row("training", f"{result['epochs']} epochs, {result['examples_per_second']:,.0f} examples/s")
+    table.add_row("wall time", f"{result['wall_seconds']:.0f} s")
+    table.add_row("data", result["source"])
+    table.add_row("saved in", os.path.relpath(result["folder"]))
+    if result["checkpoint"]:
+        table.add_row("try it", f'zoo predict {os.path.relpath(result["checkpoint"])} "..."')
+    # a pipe has no width: paths must not be broken there
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _versions() -> dict[str, str]:
+    return {package: version(package) for package in PACKAGES} | {"torch_threads": str(torch.get_num_threads())}
+
+
+def git_commit() -> str | None:
+    """The commit of the clone the package runs from, with `+changes` when files differ from it; None outside a clone."""
+    root = Path(zoo.__file__).parent.parent
+    if not (root / ".git").exists():
+        return None
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes `text` to a temporary name and renames it, so that no reader ever sees half a file."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

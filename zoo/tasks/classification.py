@@ -1,0 +1,141 @@
+"""Documents to classes: cross-entropy, accuracy, macro-F1, confusion matrix, and whether attention found the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torchmetrics import MeanMetric, Metric
+from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix, MulticlassF1Score
+
+from zoo.data.batch import DocumentBatch
+from zoo.data.spec import Spec
+from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.models.output import Output
+from zoo.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class AttendedSentence:
+    """A sentence as the network read it."""
+
+    words: tuple[str, ...]
+    weight: float | None
+    """Attention to the sentence within its document; None where the network has none."""
+    word_weights: tuple[float, ...] | None
+    """Attention to each word within its sentence; they sum to 1."""
+
+
+@dataclass(frozen=True)
+class DocumentPrediction:
+    """The class of one document, and what the network attended to."""
+
+    label: str
+    probabilities: dict[str, float]
+    sentences: tuple[AttendedSentence, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as written by `zoo predict --json`."""
+        return asdict(self)
+
+
+def word_importance(attention: dict[str, Tensor]) -> Tensor | None:
+    """The share of the document's attention on each word, (B, S, W), summing to 1: sentence weight times word weight."""
+    if "word" not in attention:
+        return None
+    return attention["word"] * attention["sentence"][..., None] if "sentence" in attention else attention["word"]
+
+
+class Classification(Task):
+    """Any network that serves `classification`, trained by cross-entropy."""
+
+    name = "classification"
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        super().build(spec, encoder)
+        self.train_loss = MeanMetric()
+        self.val_metrics = self._metrics(spec.num_classes)
+        self.test_metrics = self._metrics(spec.num_classes)
+        self.test_confusion = MulticlassConfusionMatrix(spec.num_classes)
+
+    @staticmethod
+    def _metrics(classes: int) -> nn.ModuleDict:
+        return nn.ModuleDict(
+            {
+                "loss": MeanMetric(),
+                "accuracy": MulticlassAccuracy(classes, average="micro"),
+                "macro_f1": MulticlassF1Score(classes, average="macro"),
+                "attention_recall": AttentionRecall(),
+                "sentence_recall": AttentionRecall(),
+                "attention_chance": AttentionRecall(),
+            }
+        )
+
+    def forward(self, batch: DocumentBatch) -> Output:
+        assert self.network is not None
+        return self.network(batch)
+
+    def training_step(self, batch: DocumentBatch, batch_idx: int) -> Tensor:
+        output = self(batch)
+        total = F.cross_entropy(output.logits.float(), batch.label, reduction="sum")
+        self.train_loss.update(total.detach() / len(batch), len(batch))
+        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(batch))
+        return self.global_mean(total, len(batch)) + sum(output.losses.values())
+
+    def validation_step(self, batch: DocumentBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "val", self.val_metrics)
+
+    def test_step(self, batch: DocumentBatch, batch_idx: int) -> None:
+        logits = self._evaluate(batch, "test", self.test_metrics)
+        self.test_confusion.update(logits, batch.label)
+
+    def _evaluate(self, batch: DocumentBatch, stage: str, metrics: nn.ModuleDict) -> Tensor:
+        output = self(batch)
+        logits = output.logits.float()
+
+        def log(name: str, *values: Tensor | int) -> None:
+            metric = metrics[name]
+            assert isinstance(metric, Metric)
+            metric.update(*values)
+            self.log(
+                f"{stage}/{name}", metric, prog_bar=name in ("loss", "accuracy"), on_epoch=True, batch_size=len(batch)
+            )
+
+        log("loss", F.cross_entropy(logits, batch.label), len(batch))
+        log("accuracy", logits, batch.label)
+        log("macro_f1", logits, batch.label)
+        importance = word_importance(output.attention)
+        if batch.evidence is not None and importance is not None:
+            log("attention_recall", importance, batch.evidence)
+            log("attention_chance", uniform_weights(batch.word_mask), batch.evidence)
+            if "sentence" in output.attention:
+                log("sentence_recall", output.attention["sentence"], batch.evidence.any(-1))
+        return logits
+
+    def predict_step(self, batch: DocumentBatch, batch_idx: int = 0) -> Output:
+        return self(batch)
+
+    def predictions(self, batch: DocumentBatch, words: list[list[list[str]]]) -> list[DocumentPrediction]:
+        """Classes and attention of a batch whose `words` are given as they should be shown: documents of sentences of words."""
+        output = self.predict_step(batch)
+        probabilities = output.logits.float().softmax(-1).tolist()
+        sentence_weights = output.attention["sentence"].tolist() if "sentence" in output.attention else None
+        word_weights = output.attention["word"].tolist() if "word" in output.attention else None
+        assert self.spec is not None
+        return [
+            DocumentPrediction(
+                label=self.spec.classes[max(range(len(row)), key=row.__getitem__)],
+                probabilities=dict(zip(self.spec.classes, row, strict=True)),
+                sentences=tuple(
+                    AttendedSentence(
+                        words=tuple(sentence),
+                        weight=sentence_weights[b][s] if sentence_weights else None,
+                        word_weights=tuple(word_weights[b][s][: len(sentence)]) if word_weights else None,
+                    )
+                    for s, sentence in enumerate(words[b])
+                ),
+            )
+            for b, row in enumerate(probabilities)
+        ]

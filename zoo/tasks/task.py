@@ -1,0 +1,122 @@
+"""What all tasks share: building the network late, the optimiser, an exact mean loss on any number of ranks, the checkpoint."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from hydra.utils import instantiate
+from lightning import LightningModule
+from torch import Tensor, nn
+
+from zoo.data.spec import Spec, spec_from_state, spec_state
+from zoo.errors import CheckpointError, ConfigError
+
+log = logging.getLogger(__name__)
+
+
+class Task(LightningModule):
+    """One task around any network that serves it.
+
+    `model`, `optimizer` and `scheduler` are plain dicts with a `_target_`, so that a checkpoint holds plain data only and
+    loads with `weights_only=True`. The network is built in `configure_model`, when the data knows its spec.
+    """
+
+    name: str
+    network: nn.Module | None
+
+    def __init__(
+        self,
+        *,
+        model: dict[str, Any],
+        optimizer: dict[str, Any] | None = None,
+        scheduler: dict[str, Any] | None = None,
+        monitor: str,
+        mode: str,
+        compile: bool = False,
+    ) -> None:
+        super().__init__()
+        self.save_hyperparameters()
+        self.monitor, self.mode = monitor, mode
+        self.network = None
+        self.spec: Spec | None = None
+        self.encoder: Any = None
+
+    # building
+
+    def configure_model(self) -> None:
+        """Builds the network from the data's spec, once; copies pretrained vectors into its embedding."""
+        if self.network is not None:
+            return
+        data = self.trainer.datamodule  # type: ignore[attr-defined]
+        self.build(data.spec, data.encoder)
+        assert self.network is not None
+        log.info("%s: %s parameters", type(self.network).__name__, f"{sum(p.numel() for p in self.network.parameters()):,}")
+        vectors = data.vectors()
+        if vectors is not None:
+            self._copy_vectors(vectors.rows, vectors.found)
+        if self.hparams["compile"]:
+            self.network.compile()  # in place, so that the weights keep their names
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        """Builds the network and what depends on `spec`. `encoder` turns raw inputs into batches and travels in checkpoints."""
+        self.spec, self.encoder = spec, encoder
+        self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
+
+    def _copy_vectors(self, vectors: Tensor, found: Tensor) -> None:
+        embedding = getattr(self.network, "embedding", None)
+        if not isinstance(embedding, nn.Embedding):
+            raise ConfigError(f"data.vectors is set, but {type(self.network).__name__} has no word embedding to fill")
+        if embedding.embedding_dim != vectors.shape[1]:
+            raise ConfigError(
+                f"data.vectors holds vectors of {vectors.shape[1]} numbers, model.embedding_dim is "
+                f"{embedding.embedding_dim}: set model.embedding_dim={vectors.shape[1]}"
+            )
+        with torch.no_grad():
+            embedding.weight[found] = vectors[found]
+
+    def configure_optimizers(self) -> Any:
+        optimizer = instantiate(self.hparams["optimizer"], params=self.parameters(), _convert_="all")
+        plan = self.hparams["scheduler"]
+        if not plan:
+            return optimizer
+        options = {key: value for key, value in plan.items() if key != "scheduler"}
+        scheduler = instantiate(plan["scheduler"], optimizer=optimizer, _convert_="all")
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **options}}
+
+    # training
+
+    def global_mean(self, total: Tensor, count: int) -> Tensor:
+        """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the whole global batch.
+
+        The mean of each rank's own mean is another number whenever ranks hold different counts.
+        """
+        if not (dist.is_available() and dist.is_initialized()):
+            return total / count
+        counts = total.new_tensor(float(count))
+        dist.all_reduce(counts)
+        return total * dist.get_world_size() / counts
+
+    # checkpoints
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        assert self.spec is not None
+        checkpoint["zoo"] = {
+            "format": 1,
+            "task": f"{type(self).__module__}.{type(self).__qualname__}",
+            "spec": spec_state(self.spec),
+            "encoder_class": f"{type(self.encoder).__module__}.{type(self.encoder).__qualname__}",
+            "encoder": self.encoder.state(),
+        }
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        if "zoo" not in checkpoint:
+            raise CheckpointError("this checkpoint was not written by attention-zoo: it has no spec and no vocabulary")
+        trained_on = spec_from_state(checkpoint["zoo"]["spec"])
+        if self.spec is not None and (trained_on != self.spec or checkpoint["zoo"]["encoder"] != self.encoder.state()):
+            raise CheckpointError(
+                f"the checkpoint was trained on other data: {trained_on} there, {self.spec} here, or another vocabulary. "
+                "Use the data options (data=, data.source=, data.seed=, sizes, minimum_frequency) of the run that wrote it"
+            )
