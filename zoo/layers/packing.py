@@ -1,13 +1,15 @@
-"""Rows of unequal length in one tensor without padding: the layout of `torch.nn.utils.rnn.PackedSequence`, made once per batch.
+"""Rows of unequal length in one tensor without padding: the layout of torch's `PackedSequence`, made once per batch.
 
-Notation: a grid has shape (..., T), its last axis is time; R rows of it hold at least one real position, N positions are
-real. Packed tensors are (N, ...): time step by time step, and inside a step the longest row first.
+Notation: a grid has shape (..., T), its last axis is time; R rows of it hold at least one real position, N positions
+are real. Packed tensors are (N, ...): time step by time step, and inside a step the longest row first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from math import prod
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,7 +17,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Packing:
-    """Where each real position of a padded grid stands in the packed tensor. Build it with `Packing.of(mask)`, in collate."""
+    """Where each real position of a padded grid stands in the packed tensor.
+
+    Build it with `Packing.of(mask)`, once per batch and on the CPU (in collate): it needs the lengths as numbers.
+    """
 
     shape: tuple[int, ...]
     """Shape of the grid, (..., T)."""
@@ -36,8 +41,9 @@ class Packing:
     def of(cls, mask: Tensor) -> Packing:
         """The packing of a boolean `mask` (..., T), True at real positions. Rows may be empty and may have holes."""
         if mask.dtype != torch.bool or mask.dim() == 0:
-            raise ValueError(f"a packing is made from a boolean mask (..., T), True = real; got {mask.dtype} {tuple(mask.shape)}")
-        flat = mask.reshape(-1, mask.shape[-1])  # (rows, T)
+            found = f"{mask.dtype} {tuple(mask.shape)}"
+            raise ValueError(f"a packing is made from a boolean mask (..., T), True = real; got {found}")
+        flat = mask.reshape(prod(mask.shape[:-1]), mask.shape[-1])  # (rows, T)
         lengths = flat.sum(1)
         order = lengths.argsort(descending=True, stable=True)[: int((lengths > 0).sum())]
         sorted_lengths = lengths[order]
@@ -85,5 +91,7 @@ class Packing:
         """The same packing in page-locked memory."""
         return self._with(Tensor.pin_memory)
 
-    def _with(self, change) -> Packing:
-        return replace(self, **{f.name: change(v) for f in fields(self) if isinstance(v := getattr(self, f.name), Tensor)})
+    def _with(self, change: Callable[[Tensor], Tensor]) -> Packing:
+        parts = ((field.name, getattr(self, field.name)) for field in fields(self))
+        moved: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
+        return replace(self, **moved)

@@ -1,0 +1,63 @@
+"""Paired timing: only ratios inside one process, of functions run in turn, mean anything on a shared machine."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def prepare(threads: int) -> dict[str, Any]:
+    """Fix threads and allocator for everything that is timed here; what a reader needs to judge the ratios."""
+    torch.set_num_threads(threads)
+    return {
+        "torch": torch.__version__,
+        "threads": threads,
+        "processor": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
+        "allocator": "glibc without mmap and trim, for all alike" if fix_allocator() else "as it is, for all alike",
+    }
+
+
+def fix_allocator() -> bool:
+    """Have glibc keep freed memory (no mmap, no trim), so that no step pays for page faults; False where it cannot."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if platform.system() == "Linux" else None
+    trim_threshold, mmap_max = -1, -4  # their numbers in malloc.h
+    return mallopt is not None and bool(mallopt(mmap_max, 0)) and bool(mallopt(trim_threshold, 2**31 - 1))
+
+
+def paired(
+    steps: dict[str, Callable[[], object]], *, rounds: int, warmup: int = 5, seed: int = 0
+) -> dict[str, list[float]]:
+    """Seconds of each step in each of `rounds` rounds; a round runs every step once, in a fresh random order."""
+    names, order = list(steps), random.Random(seed)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for index in range(warmup + rounds):
+        order.shuffle(names)
+        for name in names:
+            begin = time.perf_counter()
+            steps[name]()
+            if index >= warmup:
+                seconds[name].append(time.perf_counter() - begin)
+    return seconds
+
+
+def ratio(seconds: dict[str, list[float]], name: str, to: str) -> list[float]:
+    """Quartiles (25 %, 50 %, 75 %), over the rounds, of the time of `name` by the time of `to` in the same round."""
+    pairs = [a / b for a, b in zip(seconds[name], seconds[to], strict=True)]
+    return [round(value, 3) for value in statistics.quantiles(pairs, n=4)]
+
+
+def write(name: str, result: dict[str, Any]) -> None:
+    """`result` as benchmarks/results/<name>.json."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")

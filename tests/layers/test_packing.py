@@ -1,0 +1,132 @@
+"""Packing against the padded grid it stands for, and against torch's own packing."""
+
+import pickle
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from zoo.layers.packing import Packing
+
+
+@st.composite
+def masks(draw):
+    """(..., T) with rows of any length, empty ones and ones with holes among them; any axis may have size 0."""
+    shape = [*draw(st.lists(st.integers(0, 4), max_size=2)), draw(st.integers(0, 7))]
+    size = torch.Size(shape).numel()
+    return torch.tensor(draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=torch.bool).view(shape)
+
+
+def numbered(mask, width=3):
+    return torch.arange(1, mask.numel() * width + 1, dtype=torch.float64).view(*mask.shape, width)
+
+
+def rows(mask, grid):
+    """The real positions of each grid row, in time order."""
+    flat = mask.reshape(torch.Size(mask.shape[:-1]).numel(), mask.shape[-1])
+    return [values[real] for values, real in zip(grid.reshape(*flat.shape, grid.shape[-1]), flat, strict=True)]
+
+
+@settings(deadline=None)
+@given(masks())
+def test_unpack_undoes_pack_and_is_zero_at_padding(mask):
+    packing, grid = Packing.of(mask), numbered(mask)
+    packed = packing.pack(grid)
+    assert packed.shape == (int(mask.sum()), 3)
+    assert torch.equal(packing.unpack(packed), grid * mask[..., None])
+    assert torch.equal(packing.pack(packing.unpack(packed)), packed)
+    assert torch.equal(packing.unpack(packing.pack(grid[..., 0])), grid[..., 0] * mask)
+
+
+@settings(deadline=None)
+@given(masks())
+def test_flip_mirrors_each_row_and_undoes_itself(mask):
+    packing, grid = Packing.of(mask), numbered(mask)
+    packed = packing.pack(grid)
+    assert torch.equal(packing.flip[packing.flip], torch.arange(len(packed)))
+    mirrored = packing.unpack(packed[packing.flip])
+    for row, back in zip(rows(mask, grid), rows(mask, mirrored), strict=True):
+        assert torch.equal(row.flip(0), back)
+
+
+@settings(deadline=None)
+@given(masks())
+def test_sum_is_the_masked_sum(mask):
+    packing, grid = Packing.of(mask), numbered(mask)
+    assert torch.equal(packing.sum(packing.pack(grid)), (grid * mask[..., None]).sum(-2))
+
+
+@settings(deadline=None)
+@given(masks())
+def test_order_row_and_last(mask):
+    packing, grid = Packing.of(mask), numbered(mask)
+    packed, by_row = packing.pack(grid), rows(mask, grid)
+    lengths = [len(by_row[row]) for row in packing.order.tolist()]
+    assert lengths == sorted((len(row) for row in by_row if len(row)), reverse=True)
+    assert sum(packing.batch_sizes) == len(packed)
+    assert torch.equal(packing.row[: len(lengths)], packing.order)
+    for row, last in zip(packing.order.tolist(), packing.last.tolist(), strict=True):
+        assert torch.equal(packed[last], by_row[row][-1])
+    for position, row in enumerate(packing.row.tolist()):
+        assert (by_row[row] == packed[position]).all(-1).any()
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=8))
+def test_the_layout_is_torchs(lengths):
+    sizes = torch.tensor(lengths)
+    mask = torch.arange(max(lengths)) < sizes[:, None]
+    packing, grid = Packing.of(mask), numbered(mask)
+    theirs = pack_padded_sequence(grid[packing.order], sizes[packing.order], batch_first=True)
+    assert torch.equal(packing.pack(grid), theirs.data)
+    assert packing.batch_sizes == tuple(theirs.batch_sizes.tolist())
+
+
+def test_rows_of_equal_length_keep_their_order():
+    assert Packing.of(torch.ones(5, 2, dtype=torch.bool)).order.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_worked_by_hand():
+    mask = torch.tensor([[1, 0, 0], [0, 0, 0], [1, 0, 1]]).bool()  # lengths 1, 0, 2; the last row has a hole
+    packing = Packing.of(mask)
+    assert packing.shape == (3, 3)
+    assert packing.batch_sizes == (2, 1)
+    assert packing.order.tolist() == [2, 0]
+    assert packing.cell.tolist() == [6, 0, 8]
+    assert packing.row.tolist() == [2, 0, 2]
+    assert packing.flip.tolist() == [2, 1, 0]
+    assert packing.last.tolist() == [2, 1]
+
+
+def test_gradients_reach_real_positions_only():
+    mask = torch.tensor([[True, False], [True, True]])
+    grid = torch.ones(2, 2, 3, requires_grad=True)
+    packing = Packing.of(mask)
+    (packing.unpack(packing.pack(grid)) * 2).sum().backward()
+    assert torch.equal(grid.grad, 2.0 * mask[..., None].expand(2, 2, 3))
+    packed = torch.ones(3, 3, requires_grad=True)
+    packing.sum(packed)[1].sum().backward()
+    assert torch.equal(packed.grad, (packing.row == 1).float()[:, None].expand(3, 3))
+
+
+def test_crosses_processes_and_devices():
+    packing = Packing.of(torch.tensor([[True, True], [True, False]]))
+    moved = packing.to("meta")
+    assert moved.batch_sizes == packing.batch_sizes
+    assert {moved.cell.device.type, moved.flip.device.type, moved.last.device.type} == {"meta"}
+    again = pickle.loads(pickle.dumps(packing))
+    assert torch.equal(again.cell, packing.cell)
+    assert again.shape == packing.shape
+
+
+def test_half_precision_sums_stay_half():
+    packing = Packing.of(torch.ones(2, 3, dtype=torch.bool))
+    assert packing.sum(torch.ones(6, 2, dtype=torch.bfloat16)).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("mask", [torch.ones(2, 3), torch.tensor(True)])
+def test_anything_but_a_boolean_mask_is_refused(mask):
+    with pytest.raises(ValueError, match="boolean mask"):
+        Packing.of(mask)
