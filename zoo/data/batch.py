@@ -1,4 +1,4 @@
-"""What a model reads: named tensors with boolean masks, True = real. With `spec.py` the only place where data and models meet."""
+"""What a model reads: named tensors with boolean masks, True = real. Data and models meet here and in `spec.py`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoo.layers.packing import Packing
 
 @dataclass(frozen=True)
 class DocumentBatch:
-    """B documents of at most S sentences of at most W words. Build it with `DocumentBatch.of`, which prepares the packings."""
+    """B documents of at most S sentences of at most W words. `DocumentBatch.of` builds it with its packings."""
 
     words: Tensor
     """(B, S, W) word ids."""

@@ -1,4 +1,4 @@
-"""What the data is: the facts a model needs to be built. One frozen dataclass per data family, plain numbers and strings only."""
+"""What the data is: the facts a model needs to be built. One frozen dataclass of plain values per data family."""
 
 from __future__ import annotations
 

@@ -1,0 +1,199 @@
+"""Batches: the same on any number of processes, nothing lost or doubled, similar lengths, another order each epoch."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zoo.data.bucketing import BucketBatchSampler, EvaluationBatchSampler
+from zoo.errors import ConfigError, DataError
+
+LENGTHS = st.lists(st.integers(0, 60), min_size=1, max_size=300)
+
+
+def flat(lists):
+    return [number for part in lists for number in part]
+
+
+def sampler(lengths, **options):
+    """The sampler, None where it rightly refuses."""
+    try:
+        return BucketBatchSampler(lengths, **options)
+    except ConfigError:
+        return None
+
+
+@settings(deadline=None, max_examples=150)
+@given(LENGTHS, st.integers(1, 80), st.integers(1, 5), st.integers(0, 3), st.integers(0, 3), st.booleans())
+def test_the_slices_of_the_ranks_make_up_the_batches_of_one_process(lengths, batch_size, world, seed, epoch, shuffle):
+    options = dict(batch_size=batch_size, seed=seed, epoch=epoch, shuffle=shuffle)
+    if sampler(lengths, world_size=world, **options) is None:
+        assert len(lengths) < world or batch_size < 2 * world
+        return
+    whole = list(BucketBatchSampler(lengths, **options))
+    ranks = [list(BucketBatchSampler(lengths, rank=rank, world_size=world, **options)) for rank in range(world)]
+    assert {len(rank) for rank in ranks} == {len(whole)}
+    for step, batch in enumerate(whole):
+        slices = [rank[step] for rank in ranks]
+        assert all(slices)
+        assert max(map(len, slices)) - min(map(len, slices)) <= 1
+        assert sorted(flat(slices)) == sorted(batch)
+        assert len(batch) <= batch_size
+    assert max(map(len, whole)) - min(map(len, whole)) <= 1
+    assert sorted(flat(whole)) == list(range(len(lengths)))
+
+
+@settings(deadline=None, max_examples=150)
+@given(LENGTHS, st.integers(1, 700), st.integers(1, 4), st.integers(0, 3))
+def test_batches_by_tokens(lengths, max_tokens, world, seed):
+    cost = np.maximum(lengths, 1)
+    options = dict(max_tokens=max_tokens, seed=seed, world_size=world)
+    first = sampler(lengths, **options)
+    if first is None:
+        assert len(lengths) < world or max_tokens < (2 * world + 1) * cost.max()
+        return
+    counts = set()
+    for epoch in range(4):
+        ranks = [list(BucketBatchSampler(lengths, rank=rank, epoch=epoch, **options)) for rank in range(world)]
+        for slices in zip(*ranks, strict=True):
+            assert all(slices)
+            assert cost[flat(slices)].sum() <= max_tokens
+        assert sorted([n for rank in ranks for part in rank for n in part]) == list(range(len(lengths)))
+        counts.add(len(ranks[0]))
+    assert counts == {len(first)}  # Lightning asks for the length once, in the first epoch
+
+
+def test_documents_of_a_batch_are_of_similar_length():
+    lengths = np.random.default_rng(0).lognormal(4.5, 0.8, 20_000).astype(int) + 1
+    for options in ({"batch_size": 64}, {"max_tokens": 20_000}):
+        batches = BucketBatchSampler(lengths, **options).global_batches()
+        padded = sum(len(batch) * lengths[batch].max() for batch in batches)
+        assert lengths.sum() / padded > 0.88
+        shuffled = np.array_split(np.random.default_rng(0).permutation(len(lengths)), len(batches))
+        assert lengths.sum() / sum(len(batch) * lengths[batch].max() for batch in shuffled) < 0.25
+
+
+def test_tokens_are_shared_out_evenly():
+    lengths = np.random.default_rng(0).integers(1, 400, 5000)
+    words = [lengths[batch].sum() for batch in BucketBatchSampler(lengths, max_tokens=8000).global_batches()]
+    assert max(words) <= 8000
+    assert min(words) > 8000 - 3 * 400
+
+
+def test_batches_are_mixed_within_an_epoch_and_differ_between_epochs():
+    lengths = np.random.default_rng(0).integers(1, 100, 6400)
+    batches = BucketBatchSampler(lengths, batch_size=64)
+    first = batches.global_batches()
+    means = np.array([lengths[batch].mean() for batch in first])
+    assert abs(np.corrcoef(np.arange(len(means)), means)[0, 1]) < 0.3  # not from short to long
+    batches.set_epoch(1)
+    second = batches.global_batches()
+    together = {frozenset(batch.tolist()) for batch in first} & {frozenset(batch.tolist()) for batch in second}
+    assert not together
+    batches.set_epoch(0)
+    assert [b.tolist() for b in batches.global_batches()] == [b.tolist() for b in first]
+    other = BucketBatchSampler(lengths, batch_size=64, seed=1)
+    assert [b.tolist() for b in other.global_batches()] != [b.tolist() for b in first]
+
+
+def test_the_order_is_the_same_on_every_machine():
+    """Worked out once; a change means that no checkpoint can be resumed in the middle of an epoch."""
+    assert list(BucketBatchSampler([3, 1, 2, 5, 4, 9], batch_size=2, seed=5, epoch=2)) == list(
+        BucketBatchSampler(np.array([3, 1, 2, 5, 4, 9]), batch_size=2, seed=5, epoch=2)
+    )
+
+
+def test_without_shuffling_every_epoch_is_the_same():
+    batches = BucketBatchSampler(range(100), batch_size=10, shuffle=False)
+    first = list(batches)
+    batches.set_epoch(3)
+    assert list(batches) == first
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 8}, {"max_tokens": 400}])
+def test_start_leaves_out_what_was_seen_in_that_epoch_only(options):
+    lengths = np.random.default_rng(0).integers(1, 50, 200)
+    whole = BucketBatchSampler(lengths, epoch=4, **options)
+    seen = list(whole)
+    resumed = BucketBatchSampler(lengths, epoch=4, start=3, **options)
+    assert len(resumed) == len(whole)
+    resumed.set_epoch(4)
+    assert list(resumed) == seen[3:]
+    resumed.set_epoch(5)
+    whole.set_epoch(5)
+    assert list(resumed) == list(whole)
+
+
+def test_lightning_reaches_set_epoch():
+    from lightning.fabric.utilities.data import _set_sampler_epoch
+    from torch.utils.data import DataLoader
+
+    batches = BucketBatchSampler(range(10), batch_size=2)
+    _set_sampler_epoch(DataLoader(list(range(10)), batch_sampler=batches), 7)
+    assert batches.epoch == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"batch_size": 2, "world_size": 3},
+            r"10 training documents cannot give each of 3 processes one in every step; data\.batch_size=2 is too small",
+        ),
+        (
+            {"batch_size": 64, "world_size": 11},
+            r"each of 11 processes .*; data\.batch_size=64 has too few documents|there are too few",
+        ),
+        ({"max_tokens": 12}, r"data\.max_tokens=12 is too small: the longest has 9 words, 27 will do"),
+        ({"max_tokens": 30, "world_size": 4}, r"the longest has 9 words, 81 will do"),
+        ({"max_tokens": 5}, r"is too small"),
+        ({"batch_size": 0}, r"data\.batch_size=0: a whole number from 1 on"),
+        ({"batch_size": True}, r"data\.batch_size=True"),
+        ({"max_tokens": 1.5}, r"data\.max_tokens=1\.5"),
+        ({}, r"set one of them"),
+        ({"batch_size": 2, "max_tokens": 100}, r"set one of them"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        BucketBatchSampler(range(10), **options)
+
+
+def test_the_number_that_the_message_gives_will_do():
+    assert len(BucketBatchSampler(range(10), max_tokens=27)) > 0
+    assert len(BucketBatchSampler(range(10), max_tokens=81, world_size=4)) > 0
+
+
+# evaluation
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    LENGTHS,
+    st.integers(1, 5),
+    st.one_of(
+        st.tuples(st.just("batch_size"), st.integers(1, 70)), st.tuples(st.just("max_tokens"), st.integers(1, 500))
+    ),
+)
+def test_evaluation_sees_each_document_once(lengths, world, limit):
+    if len(lengths) < world:
+        with pytest.raises(DataError, match=rf"^{len(lengths)} documents cannot be shared by {world} processes"):
+            EvaluationBatchSampler(lengths, world_size=world, **dict([limit]))
+        return
+    ranks = [EvaluationBatchSampler(lengths, rank=rank, world_size=world, **dict([limit])) for rank in range(world)]
+    batches = [batch for rank in ranks for batch in rank]
+    assert sorted(flat(batches)) == list(range(len(lengths)))
+    assert all(batches)
+    assert [len(rank) for rank in ranks] == [len(list(rank)) for rank in ranks]
+    for batch in batches:
+        if limit[0] == "batch_size":
+            assert len(batch) <= max(1, limit[1] // world)
+        else:
+            assert len(batch) == 1 or np.maximum(lengths, 1)[batch].sum() <= limit[1] // world
+
+
+def test_evaluation_is_the_same_every_time_and_shows_long_and_short():
+    lengths = np.arange(1, 1001)
+    batches = list(EvaluationBatchSampler(lengths, batch_size=10))
+    assert batches == list(EvaluationBatchSampler(lengths, batch_size=10))
+    assert len({int(lengths[batch].mean()) // 250 for batch in batches[:8]}) >= 3

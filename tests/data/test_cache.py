@@ -1,0 +1,96 @@
+"""Prepared data is there whole or not at all, and made once."""
+
+import subprocess
+import sys
+
+import pytest
+
+from zoo.data.cache import cache_root, fingerprint, make_once
+from zoo.errors import DataError
+
+
+def fill(folder):
+    (folder / "a").write_text("whole")
+
+
+def test_made_once(tmp_path):
+    target = tmp_path / "deep" / "data"
+    assert make_once(target, fill)
+    assert (target / "a").read_text() == "whole"
+    assert not make_once(target, lambda folder: pytest.fail("made twice"))
+    assert sorted(path.name for path in target.parent.iterdir()) in (["data"], ["data", "data.lock"])
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, DataError])
+def test_after_an_error_there_is_nothing(tmp_path, error):
+    def broken(folder):
+        fill(folder)
+        raise error("in the middle")
+
+    with pytest.raises(error, match="in the middle"):
+        make_once(tmp_path / "data", broken)
+    assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
+    assert make_once(tmp_path / "data", fill)
+
+
+def test_what_a_kill_left_is_removed(tmp_path):
+    program = """
+import os, sys, pathlib
+from zoo.data.cache import make_once
+def killed(folder):
+    (folder / "half").write_text("x")
+    os.kill(os.getpid(), 9)
+make_once(pathlib.Path(sys.argv[1]), killed)
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "data")], timeout=60)
+    assert done.returncode == -9
+    assert not (tmp_path / "data").exists()
+    assert list(tmp_path.glob("data.tmp-*/half"))
+    assert make_once(tmp_path / "data", fill)
+    assert not list(tmp_path.glob("data.tmp-*"))
+
+
+def test_two_processes_make_it_once(tmp_path):
+    program = """
+import os, sys, time, pathlib
+from zoo.data.cache import make_once
+target = pathlib.Path(sys.argv[1])
+def make(folder):
+    with open(target.parent / "made", "a") as file:
+        file.write("x")
+    time.sleep(1)
+    (folder / "a").write_text("whole")
+make_once(target, make)
+assert (target / "a").read_text() == "whole"
+"""
+    running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "data")]) for _ in range(3)]
+    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    assert (tmp_path / "made").read_text() == "x"
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"file/data: the prepared data cannot be written here: .*data\.cache_dir"):
+        make_once(tmp_path / "file" / "data", fill)
+
+    def full(folder):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(DataError, match="No space left on device; choose another place"):
+        make_once(tmp_path / "data", full)
+    assert not (tmp_path / "data").exists()
+
+
+def test_where(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZOO_CACHE", str(tmp_path))
+    assert cache_root() == tmp_path
+    assert cache_root(tmp_path / "other") == tmp_path / "other"
+    monkeypatch.delenv("ZOO_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert cache_root() == tmp_path / "home" / ".cache" / "attention-zoo"
+    assert cache_root("~/x") == tmp_path / "home" / "x"
+
+
+def test_fingerprint():
+    assert fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
+    assert fingerprint({"a": 1}) != fingerprint({"a": 2})

@@ -1,0 +1,329 @@
+"""Every format is read, and every row that cannot be used is named with its file and line."""
+
+import gzip
+import json
+import re
+import zipfile
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from zoo.data.readers import (
+    class_files,
+    matching,
+    read_class_files,
+    read_hub_parquet,
+    read_table,
+    read_tang,
+    read_yelp_json,
+    read_zhang,
+)
+from zoo.data.rows import BadRows
+from zoo.errors import ConfigError, DataError
+
+
+def written(folder, name, content):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def table(path, bad=None, text="text", label="label"):
+    return [(row.text, row.label) for row in read_table(path, text, label, bad or BadRows())]
+
+
+def skipping(read, *arguments):
+    """The rows that are left when bad ones are skipped, and what was wrong with those."""
+    bad = BadRows("skip")
+    return [(row.text, row.label) for row in read(*arguments, bad)], dict(bad.problems)
+
+
+# Zhang
+
+
+def test_zhang(tmp_path):
+    path = written(tmp_path, "train.csv", '"5","Great ""stuff"".\\nReally."\n"1","Title","Body"\n"2","","only body"\n')
+    rows = list(read_zhang(path, 5, BadRows()))
+    assert [(row.text, row.label) for row in rows] == [
+        ('Great "stuff".\nReally.', 4),
+        ("Title\nBody", 0),
+        ("only body", 1),
+    ]
+    assert [row.place for row in rows] == [f"{path}, line {n}" for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ('"1","a"\n"6","b"\n', 2, "label out of range: found '6', a class from 1 to 5 is expected"),
+        ('"0","a"\n', 1, "label out of range: found '0'"),
+        ('"label","text"\n', 1, "label out of range: found 'label'"),
+        ('"nan","text"\n', 1, "label out of range: found 'nan'"),
+        ('"1","a"\n\n"2","  "\n', 3, "no text"),
+        ('"1","a"\n"2"\n', 2, "too few fields: found 1;"),
+        ('"1","first\nand second line"\n"2","open\n"3","c"\n', 3, "broken quote: .*a quote inside a quoted field"),
+        ('"1","a"\n"2","never closed\nmore\n', 2, "broken quote: unexpected end of data"),
+        ('"1","a"x\n', 1, "broken quote"),
+        (b'"1","a"\n"2","caf\xe9"\n', 2, r"not UTF-8: byte 0xe9 at offset 16 of the file \(line 2\); is it Latin-1\?"),
+        (b'"1","a"\n"2","two\ncaf\xe9 lines"\n', 2, r"not UTF-8: byte 0xe9 at offset 20 of the file \(line 3\)"),
+        (b'\xef\xbb\xbf"1","caf\xe9"\n', 1, r"not UTF-8: byte 0xe9 at offset 11"),
+    ],
+)
+def test_zhang_errors_name_file_and_line(tmp_path, content, line, message):
+    path = written(tmp_path, "my file é.csv", content)
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line {line}: {message}.*on_bad_row=skip"):
+        list(read_zhang(path, 5, BadRows()))
+
+
+def test_zhang_skips_bad_rows_and_reads_on(tmp_path):
+    content = b'"1","a"\n"9","b"\n"2","open\n"3","c"\n"4","caf\xe9"\n"5",""\n"5","two\nlines"\n"2","d"x\n"1","e"\n'
+    rows, problems = skipping(read_zhang, written(tmp_path, "a.csv", content), 5)
+    assert rows == [("a", 0), ("c", 2), ("two\nlines", 4), ("e", 0)]
+    assert problems == {"label out of range": 1, "broken quote": 2, "not UTF-8": 1, "no text": 1}
+
+
+def test_a_quote_left_open_to_the_end_costs_one_row(tmp_path):
+    content = '"1","a"\n"2","open\n' + "3,c\n" * 50
+    rows, problems = skipping(read_zhang, written(tmp_path, "a.csv", content), 5)
+    assert len(rows) == 51
+    assert problems == {"broken quote": 1}
+
+
+# Yelp, Tang
+
+
+def test_yelp_json(tmp_path):
+    content = '{"stars": 5.0, "text": "Fine\\n\\nYes", "date": "2015-01-01"}\n\n{"text": "Bad", "stars": 1}\n'
+    path = written(tmp_path, "review.json", content)
+    rows = list(read_yelp_json(path, BadRows()))
+    assert [(row.text, row.label, row.place) for row in rows] == [
+        ("Fine\n\nYes", 4, f"{path}, line 1"),
+        ("Bad", 0, f"{path}, line 3"),
+    ]
+    packed = written(tmp_path, "review.json.gz", gzip.compress(content.encode()))
+    assert [row.text for row in read_yelp_json(packed, BadRows())] == ["Fine\n\nYes", "Bad"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"stars": 2.5, "text": "a"}', "label out of range: found stars 2.5"),
+        ('{"stars": null, "text": "a"}', "label out of range: found stars None"),
+        ('{"stars": 5, "text": ""}', "no text"),
+        ('{"stars": 5, "text": null}', "no text"),
+        ('{"star": 5, "text": "a"}', "missing column: no column 'stars'; found: 'star', 'text'; did you mean 'star'?"),
+        ('{"stars": 5, "text": "a"', "not json: Expecting"),
+        ('["a"]', "not a json object: found '[\"a\"]'"),
+    ],
+)
+def test_json_errors_name_file_and_line(tmp_path, line, message):
+    path = written(tmp_path, "review.json", f'{{"stars": 1, "text": "a"}}\n{line}\n')
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line 2: {re.escape(message)}"):
+        list(read_yelp_json(path, BadRows()))
+    rows, problems = skipping(read_yelp_json, path)
+    assert rows == [("a", 0)]
+    assert list(problems) == [message.split(":")[0]]
+
+
+def test_a_json_array_is_no_json_lines(tmp_path):
+    path = written(tmp_path, "review.json", '[{"stars": 1, "text": "a"}]')
+    with pytest.raises(DataError, match=r"holds one json array; json lines are expected"):
+        list(read_yelp_json(path, BadRows("skip")))
+
+
+def test_tang(tmp_path):
+    path = written(
+        tmp_path, "imdb-train.txt.ss", "u1\t\tp1\t\t10\t\tit was good . <sssss> very good .\nu\t\tp\t\t1\t\tbad .\n"
+    )
+    assert [(row.text, row.label) for row in read_tang(path, 10, BadRows())] == [
+        ("it was good . \n very good .", 9),
+        ("bad .", 0),
+    ]
+    broken = written(tmp_path, "b.ss", "u\t\tp\t\t11\t\ta\nu p 1 a\n" + "u\t\tp\t\t3\t\t<sssss>\n")
+    rows, problems = skipping(read_tang, broken, 10)
+    assert not rows
+    assert problems == {"label out of range": 1, "too few fields": 1, "no text": 1}
+    with pytest.raises(DataError, match=r"b.ss, line 1: label out of range: found '11', a rating from 1 to 10"):
+        list(read_tang(broken, 10, BadRows()))
+
+
+# tables with named columns
+
+ROWS = [('Très bon,\n"vraiment"', "élevé"), ("bof; non", "3"), ("a\tb", "3")]
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", "\t")])
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n\n"])
+def test_csv(tmp_path, name, delimiter, start):
+    def quoted(field):
+        return '"' + field.replace('"', '""') + '"'
+
+    lines = [["n°", " texte reçu ", "étoiles"], *(["1", quoted(text), quoted(label)] for text, label in ROWS)]
+    content = start + "".join(delimiter.join(line) + "\r\n" for line in lines)
+    (tmp_path / "mes données").mkdir()
+    path = written(tmp_path / "mes données", name, content)
+    assert table(path, text="texte reçu", label="étoiles") == ROWS
+
+
+def test_json_lines_and_parquet(tmp_path):
+    lines = "".join(json.dumps({"texte": text, "étoiles": label}, ensure_ascii=False) + "\n" for text, label in ROWS)
+    for name in ("a.jsonl", "a.ndjson", "a.json"):
+        assert table(written(tmp_path, name, lines), text="texte", label="étoiles") == ROWS
+    pq.write_table(pa.table({"texte": [t for t, _ in ROWS], "étoiles": [s for _, s in ROWS]}), tmp_path / "a.parquet")
+    assert table(tmp_path / "a.parquet", text="texte", label="étoiles") == ROWS
+
+
+@pytest.mark.parametrize(
+    ("label", "name"), [(4, "4"), (4.0, "4"), (4.5, "4.5"), (-1.0, "-1"), (True, "True"), ("  x ", "x"), ("4.0", "4")]
+)
+def test_one_spelling_for_a_class(tmp_path, label, name):
+    pq.write_table(pa.table({"text": ["a"], "label": [label]}), tmp_path / "a.parquet")
+    path = written(tmp_path, "a.jsonl", json.dumps({"text": "a", "label": label}))
+    assert table(tmp_path / "a.parquet") == table(path) == [("a", name)]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (
+            "txt,label\na,1\n",
+            1,
+            "no column 'text'; found: 'txt', 'label'; did you mean 'txt'? (the keys are data.text_column",
+        ),
+        ("text,stars\na,1\n", 1, "no column 'label'; found: 'text', 'stars' (the keys"),
+        ("text,label,text\na,1,b\n", 1, "2 columns are called 'text'"),
+        (
+            "text,label\na,1\nb,c,2\n",
+            3,
+            "wrong number of fields: found 3, the header has 2; a text with ',' needs quotes",
+        ),
+        ("text,label\na,1\n,2\n", 3, "no text"),
+        ("text,label\na,1\nb,\n", 3, "no label"),
+        ('text,label\n"a\nb",1\n"c\n",""\n', 4, "no label"),
+        ('text,label\n"a,1\n"b",2\n', 2, "broken quote"),
+    ],
+)
+def test_csv_errors_name_file_and_line(tmp_path, content, line, message):
+    path = written(tmp_path, "a.csv", content)
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line {line}: {re.escape(message)}"):
+        table(path)
+
+
+def test_csv_skips_bad_rows_but_never_a_missing_column(tmp_path):
+    path = written(tmp_path, "a.csv", 'text,label\na,1\n,2\nb\n"c""d",3\n"e"f,4\ng,5\n')
+    rows, problems = skipping(read_table, path, "text", "label")
+    assert rows == [("a", "1"), ('c"d', "3"), ("g", "5")]
+    assert problems == {"no text": 1, "wrong number of fields": 1, "broken quote": 1}
+    with pytest.raises(DataError, match="no column 'review'"):
+        skipping(read_table, path, "review", "label")
+
+
+def test_parquet_errors_name_file_and_row(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a", None, "c"], "label": [1.0, 2.0, float("nan")]}), path)
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, row 2: no text"):
+        table(path)
+    rows, problems = skipping(read_table, path, "text", "label")
+    assert rows == [("a", "1")]
+    assert problems == {"no text": 1, "no label": 1}
+    with pytest.raises(DataError, match="no column 'txt'; found: 'text', 'label'; did you mean 'text'"):
+        table(path, text="txt")
+    with pytest.raises(DataError, match=r"b.parquet: cannot be read as parquet"):
+        table(written(tmp_path, "b.parquet", "PAR1 no"))
+
+
+def test_parquet_of_the_hub(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a", "b", ""], "label": [0, 4, 1]}), path)
+    rows, problems = skipping(read_hub_parquet, path, 4)
+    assert rows == [("a", 0)]
+    assert problems == {"label out of range": 1, "no text": 1}
+    with pytest.raises(DataError, match="row 2: label out of range: found 4, 0 to 3 are expected"):
+        list(read_hub_parquet(path, 4, BadRows()))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz"])
+def test_an_empty_file(tmp_path, name):
+    with pytest.raises(DataError, match=rf"{name}: the file is empty"):
+        table(written(tmp_path, name, gzip.compress(b"") if name.endswith("gz") else b""))
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(DataError, match=r"none.csv: cannot be read: No such file"):
+        table(tmp_path / "none.csv")
+    with pytest.raises(DataError, match=r"a.csv: the file is UTF-16; save it as UTF-8"):
+        table(written(tmp_path, "a.csv", "text,label\na,1\n".encode("utf-16")))
+    packed = gzip.compress(b"text,label\n" + b"a,1\n" * 10_000)
+    with pytest.raises(DataError, match=r"a.csv.gz, line \d+: cannot be read"):
+        table(written(tmp_path, "a.csv.gz", packed[: len(packed) // 2]))
+    with pytest.raises(DataError, match=r"b.csv.gz: cannot be read"):
+        table(written(tmp_path, "b.csv.gz", b"text,label\n"))
+    with pytest.raises(DataError, match=r"a.xlsx: unknown kind of file '.xlsx'; .csv, .tsv"):
+        table(written(tmp_path, "a.xlsx", b"PK"))
+
+
+def test_a_field_that_is_too_long_ends_there(tmp_path, monkeypatch):
+    monkeypatch.setattr("zoo.data.rows.FIELD_LIMIT", 100)
+    path = written(tmp_path, "a.csv", 'text,label\n"' + "open\n" * 1000)
+    with pytest.raises(DataError, match="line 2: broken quote: field larger than field limit"):
+        table(path)
+
+
+# class folders
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, content in {
+        "pos/cv000.txt": "good .\nvery good .\n",
+        "pos/cv900.txt": "\ufefffine .\n",
+        "neg/cv000.txt": "bad .\n",
+        "README.txt": "no document",
+    }.items():
+        (tmp_path / "films" / name).parent.mkdir(parents=True, exist_ok=True)
+        written(tmp_path / "films", name, content)
+    return tmp_path / "films"
+
+
+def test_class_folders(folder, tmp_path):
+    with zipfile.ZipFile(tmp_path / "films.zip", "w") as archive:
+        archive.writestr("__MACOSX/films/pos/._cv000.txt", "junk")
+        for file in folder.rglob("*.txt"):
+            archive.write(file, f"films/{file.relative_to(folder)}")
+    expected = [("bad .\n", "neg"), ("good .\nvery good .\n", "pos"), ("fine .\n", "pos")]
+    for path, top in ((folder, ""), (tmp_path / "films.zip", "films/")):
+        names, read = class_files(path)
+        names = [name for name in names if "README" not in name]
+        assert names == [top + name for name in ("neg/cv000.txt", "pos/cv000.txt", "pos/cv900.txt")]
+        assert matching(names, "cv9*") == [f"{top}pos/cv900.txt"]
+        rows = list(read_class_files(names, read, path, BadRows()))
+        assert [(row.text, row.label) for row in rows] == expected
+        assert rows[0].place == f"{path}/{top}neg/cv000.txt"
+
+
+def test_class_folder_errors(folder):
+    written(folder, "neg/cv001.txt", b"ok\nna\xefve\n")
+    written(folder, "neg/cv002.txt", b" \n")
+    names, read = class_files(folder)
+    with pytest.raises(DataError, match=r"neg/cv001.txt, line 2: not UTF-8: byte 0xef at offset 5"):
+        list(read_class_files(names, read, folder, BadRows()))
+    bad = BadRows("skip")
+    assert len(list(read_class_files(names, read, folder, bad))) == 3
+    assert bad.problems == {"not UTF-8": 1, "no text": 1}
+    with pytest.raises(DataError, match=r"README.zip: cannot be read as a .zip"):
+        class_files(written(folder, "README.zip", "no zip"))
+
+
+def test_policy():
+    with pytest.raises(ConfigError, match=r"data.on_bad_row='ignore': error or skip is expected"):
+        BadRows("ignore")
+
+
+def test_only_the_first_few_are_told(caplog):
+    bad = BadRows("skip")
+    for number in range(20):
+        bad(f"a.csv, line {number}", "no text")
+    assert len(caplog.records) == 5
+    assert caplog.records[0].getMessage() == "left out: a.csv, line 0: no text"
+    assert bad.total == 20

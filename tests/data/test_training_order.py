@@ -1,0 +1,144 @@
+"""What Lightning makes of the loaders: an order for each epoch, nothing lost or doubled, resumed inside an epoch."""
+
+import pytest
+import torch
+from lightning.pytorch import Callback, LightningModule, Trainer
+
+from zoo.data import AgNews
+from zoo.errors import DataError
+
+STEPS = 5
+
+
+class Recorder(LightningModule):
+    """Notes which documents it sees."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(()))
+        self.seen, self.tested = [], []
+
+    def training_step(self, batch, number):
+        self.seen.append((self.current_epoch, number, batch.index.tolist()))
+        return self.weight * 0
+
+    def validation_step(self, batch, number):
+        pass
+
+    def test_step(self, batch, number):
+        self.tested += batch.index.tolist()
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+
+class SaveAndStop(Callback):
+    """A checkpoint after `step`, and a kill in the middle of the next one."""
+
+    def __init__(self, step, path):
+        self.step, self.path = step, path
+
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        if trainer.global_step == self.step:
+            trainer.save_checkpoint(self.path)
+
+    def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+        if trainer.global_step == self.step:
+            raise SystemExit
+
+
+def data(**options):
+    sizes = {"train": 50, "val": 10, "test": 13}
+    return AgNews(**{"sample": sizes, "batch_size": 10, "text": {"minimum_frequency": 1}, "seed": 3} | options)
+
+
+def trainer(folder, **options):
+    return Trainer(
+        **{"max_epochs": 3} | options,
+        default_root_dir=folder,
+        accelerator="cpu",
+        devices=1,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        use_distributed_sampler=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    module = Recorder()
+    trainer(tmp_path_factory.mktemp("whole")).fit(module, datamodule=data())
+    return module.seen
+
+
+def test_every_epoch_has_each_document_once_in_an_order_of_its_own(whole):
+    epochs = [[batch for epoch, _, batch in whole if epoch == n] for n in range(3)]
+    for batches in epochs:
+        assert len(batches) == STEPS
+        assert sorted(number for batch in batches for number in batch) == list(range(50))
+    assert epochs[0] != epochs[1] != epochs[2]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("step", [2, 4, 5, 8, 10])
+def test_resumed_where_it_stood(tmp_path, whole, step, workers):
+    path = tmp_path / "stopped.ckpt"
+    with pytest.raises(SystemExit):
+        trainer(tmp_path, callbacks=[SaveAndStop(step, path)]).fit(Recorder(), datamodule=data())
+    module = Recorder()
+    trainer(tmp_path).fit(module, datamodule=data(num_workers=workers), ckpt_path=path)
+    assert module.seen == whole[step:]
+
+
+def test_workers_change_nothing(tmp_path, whole):
+    module = Recorder()
+    trainer(tmp_path).fit(module, datamodule=data(num_workers=2))
+    assert module.seen == whole
+
+
+@pytest.mark.parametrize("changed", [{"batch_size": 5}, {"seed": 4}, {"sample": {"train": 60, "val": 10, "test": 13}}])
+def test_other_batches_in_the_middle_of_an_epoch_are_refused(tmp_path, changed):
+    path = tmp_path / "stopped.ckpt"
+    with pytest.raises(SystemExit):
+        trainer(tmp_path, callbacks=[SaveAndStop(2, path)]).fit(Recorder(), datamodule=data())
+    with pytest.raises(
+        DataError, match=r"in the middle of an epoch of other data or batches \(.* -> .*\): continue with"
+    ):
+        trainer(tmp_path).fit(Recorder(), datamodule=data(**changed), ckpt_path=path)
+
+
+def test_other_batches_after_a_whole_epoch_are_not(tmp_path, whole):
+    path = tmp_path / "stopped.ckpt"
+    first = trainer(tmp_path, max_epochs=1)
+    first.fit(Recorder(), datamodule=data())
+    first.save_checkpoint(path)
+    module = Recorder()
+    trainer(tmp_path, max_epochs=2).fit(module, datamodule=data(batch_size=25), ckpt_path=path)
+    assert [(epoch, len(batch)) for epoch, _, batch in module.seen] == [(1, 25), (1, 25)]
+
+
+def test_overfitting_sees_the_same_batches_every_epoch(tmp_path):
+    module = Recorder()
+    trainer(tmp_path, overfit_batches=2).fit(module, datamodule=data())
+    epochs = [[batch for epoch, _, batch in module.seen if epoch == n] for n in range(3)]
+    assert len(epochs[0]) == 2
+    assert epochs[0] == epochs[1] == epochs[2]
+
+
+def test_the_test_sees_each_document_once(tmp_path):
+    module = Recorder()
+    trainer(tmp_path).test(module, datamodule=data(), verbose=False)
+    assert sorted(module.tested) == list(range(13))
+
+
+def test_the_loaders_leave_the_random_state_alone(cache_dir):
+    """Else a resumed run, which makes its loaders anew, would have another dropout from then on."""
+    module = data()
+    module.prepare_data()
+    module.setup()
+    state = torch.get_rng_state()
+    for loader in (module.train_dataloader(), module.val_dataloader(), module.test_dataloader()):
+        list(loader)
+    assert torch.equal(torch.get_rng_state(), state)

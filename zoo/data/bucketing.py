@@ -1,0 +1,217 @@
+"""Which documents share a batch: those of similar length, drawn anew each epoch, the same on any number of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from zoo.errors import ConfigError, DataError
+
+POOL = 50
+"""Batches that are sorted by length together: as many as a batch is to be drawn from."""
+
+
+class BucketBatchSampler(Sampler[list[int]]):
+    """Batches for training.
+
+    An epoch is a shuffle of all documents, cut into pools; each pool is sorted by length and cut into batches, whose
+    order is shuffled. All of it follows from (seed, epoch). A batch is global: of its documents each of `world_size`
+    processes takes every world_size-th, so that a step sees the same documents whatever their number. Every epoch has
+    the same number of batches, on every process, none of them empty, each document in exactly one.
+    """
+
+    def __init__(
+        self,
+        lengths: ArrayLike,
+        *,
+        batch_size: int | None = None,
+        max_tokens: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        rank: int = 0,
+        world_size: int = 1,
+        epoch: int = 0,
+        start: int = 0,
+    ) -> None:
+        """Batches hold up to `batch_size` documents or `max_tokens` words, over all processes and about equally many in
+        each. `lengths` (N,) are in words.
+
+        Without `shuffle` every epoch has the batches and the order of epoch 0. The first `start` batches of `epoch` are
+        left out, of that epoch only. Raises ConfigError where a process would have no document in some step.
+        """
+        self.lengths = np.maximum(np.asarray(lengths, np.int64), 1)
+        self.shuffle, self.seed, self.rank, self.world_size = shuffle, seed, rank, world_size
+        self.epoch, self.start = epoch, start
+        self.sampler = self  # Lightning calls set_epoch on `batch_sampler.sampler` alone
+        self._by_tokens = _by_tokens(batch_size, max_tokens)
+        self._count = self._count_batches(batch_size, max_tokens)
+
+    def __len__(self) -> int:
+        """Batches of a whole epoch, those before `start` too: after a resume Lightning counts on from those."""
+        return self._count
+
+    def set_epoch(self, epoch: int) -> None:
+        """Draw the batches of another epoch; a `start` belongs to the epoch it was given for."""
+        if epoch != self.epoch:
+            self.epoch, self.start = epoch, 0
+
+    def __iter__(self) -> Iterator[list[int]]:
+        for batch in self.global_batches()[self.start :]:
+            yield batch[self.rank :: self.world_size].tolist()
+
+    def global_batches(self) -> list[NDArray[np.int64]]:
+        """The batches of the epoch over all processes, those before `start` included."""
+        draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
+        pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / POOL)))
+        runs = [pool[np.argsort(self.lengths[pool], kind="stable")] for pool in pools]
+        # Up and down by turns: a batch that takes from two pools takes documents of similar length.
+        order = np.concatenate([run[:: 1 - 2 * (number % 2)] for number, run in enumerate(runs)])
+        if self._by_tokens:
+            lengths = self.lengths[order]
+            batch = (lengths.cumsum() - lengths) * self._count // lengths.sum()  # equal numbers of words
+            batches = np.split(order, np.flatnonzero(np.diff(batch)) + 1)
+        else:
+            batches = np.array_split(order, self._count)
+        return [batches[number] for number in draw.permutation(self._count)]
+
+    def _count_batches(self, batch_size: int | None, max_tokens: int | None) -> int:
+        documents, words, longest = len(self.lengths), int(self.lengths.sum()), int(self.lengths.max(initial=1))
+        least = self.world_size
+        if batch_size is not None:
+            count = -(-documents // batch_size)
+            enough = documents // max(1, count) >= least
+            advice = f"data.batch_size={batch_size} is too small" if batch_size < 2 * least else "there are too few"
+        else:
+            assert max_tokens is not None
+            # A batch ends with the document that begins before its last word, and may exceed its share by that
+            # document.
+            count = -(-words // max(1, max_tokens - longest + 1))
+            enough = max_tokens >= longest and (
+                words // max(1, count) >= least * longest or (count == 1 and documents >= least)
+            )
+            sizes = f"the longest has {longest} words, {(2 * least + 1) * longest} will do"
+            advice = f"data.max_tokens={max_tokens} is too small: {sizes}"
+        if not enough:
+            raise ConfigError(
+                f"{documents} training documents cannot give each of {least} processes one in every step; {advice}"
+            )
+        return count
+
+
+def _by_tokens(batch_size: int | None, max_tokens: int | None) -> bool:
+    for key, value in (("batch_size", batch_size), ("max_tokens", max_tokens)):
+        if value is not None and (type(value) is not int or value < 1):
+            raise ConfigError(f"data.{key}={value!r}: a whole number from 1 on is expected")
+    if (batch_size is None) == (max_tokens is None):
+        raise ConfigError(
+            "a batch is limited by data.batch_size (documents) or by data.max_tokens (words); set one of them"
+        )
+    return max_tokens is not None
+
+
+class EvaluationBatchSampler(Sampler[list[int]]):
+    """Batches for validation, test and prediction: each document once over all processes, none twice, none left out.
+
+    Processes may have different numbers of batches. The limits are those of training, over all processes.
+    """
+
+    def __init__(
+        self,
+        lengths: ArrayLike,
+        *,
+        batch_size: int | None = None,
+        max_tokens: int | None = None,
+        rank: int = 0,
+        world_size: int = 1,
+    ) -> None:
+        """`lengths` (N,) in words. Raises DataError where there are fewer documents than processes."""
+        every = np.maximum(np.asarray(lengths, np.int64), 1)
+        if len(every) < world_size:
+            raise DataError(
+                f"{len(every)} documents cannot be shared by {world_size} processes: take fewer or a larger split"
+            )
+        own = np.argsort(every, kind="stable")[rank::world_size]
+        if _by_tokens(batch_size, max_tokens):
+            assert max_tokens is not None
+            cuts, words = [], 0
+            for number, length in enumerate(every[own].tolist()):
+                words += length
+                if words > max_tokens // world_size and number:
+                    cuts.append(number)
+                    words = length
+        else:
+            assert batch_size is not None
+            cuts = list(range(0, len(own), max(1, batch_size // world_size)))[1:]
+        batches = np.split(own, cuts)
+        # Long and short mixed, so that the first few batches (a sanity check, a table of predictions) show both.
+        self._batches = [batches[number].tolist() for number in np.random.default_rng(0).permutation(len(batches))]
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        yield from self._batches
+
+
+class TrainingLoader(DataLoader[Any]):
+    """A DataLoader that begins an epoch only with its first batch, and there where the trainer stands in it.
+
+    Lightning makes its iterator before it tells the epoch, and workers fetch at once: after a resume they would fetch
+    the order of epoch 0. And it counts the batches of a resumed epoch on from the checkpoint, but leaves skipping them
+    to the loader.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset[Any],
+        *,
+        batch_sampler: BucketBatchSampler,
+        batches_done: Callable[[], int],
+        collate_fn: Callable[[Any], Any] | None = None,
+        num_workers: int = 0,
+        pin_memory: bool = False,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`batches_done` gives the batches of the current epoch that lie behind; the others are as in DataLoader."""
+        super().__init__(
+            dataset,
+            batch_sampler=batch_sampler,
+            collate_fn=collate_fn,
+            num_workers=num_workers,
+            persistent_workers=num_workers > 0,
+            pin_memory=pin_memory,
+            generator=generator,
+        )
+        self._order = batch_sampler
+        self._batches_done = batches_done
+        self._resumed: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        self._order.start = self._batches_done()
+        if self._order.start and self._resumed and self._resumed != self.state_dict():
+            differing = [f"{key} {old} -> {self.state_dict().get(key)}" for key, old in self._resumed.items()]
+            raise DataError(
+                f"the checkpoint stands in the middle of an epoch of other data or batches ({', '.join(differing)}): "
+                "continue with the same ones, or from a checkpoint at the end of an epoch"
+            )
+        self._resumed = {}
+        yield from super().__iter__()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What the order of an epoch depends on, for a checkpoint; the place in it Lightning counts itself."""
+        order = self._order
+        return {
+            "documents": len(order.lengths),
+            "words": int(order.lengths.sum()),
+            "batches": len(order),
+            "seed": order.seed,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Check, before going on inside an epoch, that its order is the one of the checkpoint."""
+        self._resumed = dict(state)

@@ -1,0 +1,202 @@
+"""Lines, csv rows and json objects of a file, each with the line it begins in, and what happens to those that are
+broken."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import gzip
+import json
+import logging
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+from zoo.errors import ConfigError, DataError
+
+log = logging.getLogger(__name__)
+
+FIELD_LIMIT = 64 * 2**20
+"""Letters in one csv field; a quote that is never closed ends here and not in memory."""
+
+
+class Row(NamedTuple):
+    """One document as it stands in its file."""
+
+    text: str
+    label: int | str
+    """The class counted from 0 where the format fixes the classes, else its name."""
+    place: str
+    """File and line, for messages."""
+
+
+class BadRows:
+    """What happens to a row that cannot be used: `error` raises a DataError, `skip` counts it and goes on."""
+
+    def __init__(self, policy: str = "error") -> None:
+        if policy not in ("error", "skip"):
+            raise ConfigError(f"data.on_bad_row={policy!r}: error or skip is expected")
+        self.policy = policy
+        self.problems: Counter[str] = Counter()
+
+    def __call__(self, place: str, problem: str, detail: str = "") -> None:
+        """`problem` is the kind, under which it is counted; `detail` what was found and expected. Raises DataError
+        unless skipping."""
+        message = f"{place}: {problem}" + (f": {detail}" if detail else "")
+        if self.policy == "error":
+            raise DataError(f"{message} (data.on_bad_row=skip leaves such rows out)")
+        self.problems[problem] += 1
+        if self.total <= 5:
+            log.warning("left out: %s", message)
+
+    @property
+    def total(self) -> int:
+        return sum(self.problems.values())
+
+
+def line_of(path: Path | str, line: int) -> str:
+    """The place of a message."""
+    return f"{path}, line {line}"
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """`; did you mean ...?` where something resembles `word`, else nothing."""
+    known = list(known)
+    folded = {name.strip().casefold(): name for name in known}
+    match = difflib.get_close_matches(word.strip().casefold(), folded, 1, cutoff=0.5)
+    return f"; did you mean {folded[match[0]]!r}?" if match else ""
+
+
+def open_binary(path: Path) -> IO[bytes]:
+    """The file, unpacked where it is a .gz. Raises DataError where it cannot be opened or is empty."""
+    try:
+        file = cast(IO[bytes], (gzip.open if path.suffix == ".gz" else open)(path, "rb"))
+        if file.read(1):
+            file.seek(0)
+            return file
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    file.close()
+    raise DataError(f"{path}: the file is empty")
+
+
+class Lines:
+    """The lines of a UTF-8 file, numbered from 1, that can be read once more from the line after a broken row's
+    first."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.number = 0
+        self.undecodable = ""
+        """What was wrong with the first line since `mark` that is not UTF-8."""
+        self._file = open_binary(path)
+        self._offset = 0
+        self._row: list[bytes] = []
+        self._again: list[bytes] = []
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> str:
+        try:
+            raw = self._again.pop() if self._again else next(self._file)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"{line_of(self.path, self.number + 1)}: cannot be read: {error}") from error
+        self.number += 1
+        self._row.append(raw)
+        if self.number == 1:
+            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise DataError(f"{self.path}: the file is UTF-16; save it as UTF-8")
+            if raw.startswith(b"\xef\xbb\xbf"):
+                raw, self._offset = raw[3:], self._offset + 3
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            found = f"byte 0x{raw[error.start]:02x} at offset {self._offset + error.start} of the file"
+            self.undecodable = (
+                self.undecodable or f"{found} (line {self.number}); is it Latin-1? Save the file as UTF-8"
+            )
+            return raw.decode(errors="replace")
+        finally:
+            self._offset += len(raw)
+
+    def mark(self) -> None:
+        """A row begins with the next line."""
+        self._row, self.undecodable = [], ""
+
+    def rewind(self) -> None:
+        """Go back to the line after the first of this row."""
+        rest = self._row[1:]
+        self._again += reversed(rest)
+        self.number -= len(rest)
+        self._offset -= sum(map(len, rest))
+        self.mark()
+
+    def peek(self) -> str:
+        """The next line that is not blank, which stays to be read."""
+        line = next((line for line in self if line.strip()), "")
+        self._again += reversed(self._row)
+        self.number, self._offset = self.number - len(self._row), 0
+        self.mark()
+        return line
+
+
+def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
+    """(line the row begins in, fields) of each row that is not blank. A quoted field may hold line breaks."""
+    csv.field_size_limit(FIELD_LIMIT)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        start = lines.number + 1
+        lines.mark()
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            bad(line_of(lines.path, start), "broken quote", f'{error}; a quote inside a quoted field is written ""')
+            lines.rewind()
+            continue
+        if lines.undecodable:
+            bad(line_of(lines.path, start), "not UTF-8", lines.undecodable)
+        elif fields:
+            yield start, fields
+
+
+def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line, object) of each line that is not blank; every object has all `columns`."""
+    with Lines(path) as lines:
+        if lines.peek().lstrip().startswith("["):
+            raise DataError(
+                f"{path}: holds one json array; json lines are expected, one object a line (`jq -c '.[]'` makes them)"
+            )
+        for line in lines:
+            place, undecodable = line_of(path, lines.number), lines.undecodable
+            lines.mark()
+            if undecodable:
+                bad(place, "not UTF-8", undecodable)
+            elif line.strip():
+                try:
+                    record = json.loads(line)
+                except ValueError as error:
+                    bad(place, "not json", str(error))
+                    continue
+                if not isinstance(record, dict):
+                    bad(place, "not a json object", f"found {line.strip()[:40]!r}")
+                elif missing := [column for column in columns if column not in record]:
+                    bad(place, "missing column", missing_column(missing[0], record, hint))
+                else:
+                    yield lines.number, record
+
+
+def missing_column(column: str, found: Iterable[str], hint: str = "") -> str:
+    """What to say of a column that is not among those found."""
+    found = [str(name) for name in found]
+    return f"no column {column!r}; found: {', '.join(map(repr, found))}{closest(column, found)}{hint}"

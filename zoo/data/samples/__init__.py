@@ -1,0 +1,1 @@
+"""Seeded generators of data whose true evidence is known."""

@@ -1,0 +1,51 @@
+"""Words and their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
+
+PADDING, UNKNOWN = 0, 1
+SPECIAL = ("<pad>", "<unk>")
+
+
+class Vocabulary:
+    """The words of the training split: 0 is padding, 1 any unknown word, then the most frequent first."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """`words` without the two special ones; the n-th gets id n + 2. Raises ValueError where one stands twice."""
+        self.words = [*SPECIAL, *words]
+        # A text that contains "<pad>" must not become padding: the special words have ids, but no word has theirs.
+        self._ids = {word: number for number, word in enumerate(words, len(SPECIAL))}
+        if len(self._ids) != len(words):
+            raise ValueError("a vocabulary holds each word once")
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], minimum_frequency: int = 1) -> Self:
+        """The words that occur at least `minimum_frequency` times, most frequent first, equally frequent ones by
+        alphabet."""
+        kept = [word for word, count in counts.items() if count >= minimum_frequency]
+        return cls(sorted(kept, key=lambda word: (-counts[word], word)))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._ids
+
+    def encode(self, words: Iterable[str]) -> list[int]:
+        """The id of each word, 1 where it is unknown."""
+        return [self._ids.get(word, UNKNOWN) for word in words]
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The word of each id."""
+        return [self.words[number] for number in ids]
+
+    def state(self) -> list[str]:
+        """All words but the special ones, for a checkpoint."""
+        return self.words[len(SPECIAL) :]
+
+    @classmethod
+    def from_state(cls, state: Sequence[str]) -> Self:
+        """The vocabulary that `state` came from."""
+        return cls(state)
