@@ -1,0 +1,162 @@
+"""Attention pictures during training and testing: of the right documents, and without a trace in the training."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from lightning import Callback
+from torch import nn
+
+from tests.callbacks import runs
+from zoo.callbacks import attention_maps
+from zoo.callbacks.attention_maps import AttentionMaps
+from zoo.callbacks.confusion import ConfusionPicture
+from zoo.callbacks.examples import Examples
+from zoo.callbacks.samples import PredictionsTable
+from zoo.errors import ZooError
+
+
+def names(folder):
+    return sorted(path.name for path in (folder / "attention").glob("*"))
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What was to be drawn: (prediction, true label, evidence) of each picture."""
+    calls = []
+
+    def draw(*arguments):
+        calls.append(arguments)
+
+    monkeypatch.setattr(attention_maps, "document_figure", draw)
+    monkeypatch.setattr(attention_maps, "keep_picture", lambda trainer, key, figure, name: None)
+    return calls
+
+
+def test_files_tell_stage_epoch_and_number(tmp_path):
+    task, trainer = runs.task(), runs.trainer(tmp_path, [AttentionMaps(2)], max_epochs=2)
+    trainer.fit(task, runs.loader(), runs.loader())
+    expected = ["val_epoch00_1.png", "val_epoch00_2.png", "val_epoch01_1.png", "val_epoch01_2.png"]
+    assert names(tmp_path) == expected
+    trainer.test(task, runs.loader(), verbose=False)
+    assert names(tmp_path) == ["test_1.png", "test_2.png", *expected]
+
+
+def test_draws_every_n_epochs(tmp_path):
+    trainer = runs.trainer(tmp_path, [AttentionMaps(1, every_n_epochs=2)], max_epochs=5)
+    trainer.fit(runs.task(), runs.loader(), runs.loader())
+    assert names(tmp_path) == ["val_epoch01_1.png", "val_epoch03_1.png"]
+
+
+def test_validation_alone_has_no_epoch(tmp_path):
+    runs.trainer(tmp_path, [AttentionMaps(1)]).validate(runs.task(), runs.loader(), verbose=False)
+    assert names(tmp_path) == ["val_1.png"]
+
+
+def test_the_sanity_check_is_not_drawn(tmp_path, drawn):
+    class Look(Callback):
+        def on_train_start(self, trainer, pl_module):
+            seen.append(len(drawn))
+
+    seen = []
+    runs.trainer(tmp_path, [AttentionMaps(3), Look()]).fit(runs.task(), runs.loader(), runs.loader())
+    assert seen == [0]
+    assert len(drawn) == 3
+
+
+@pytest.mark.parametrize("count", [0, 3, 8, 100])
+def test_the_first_documents_each_time(tmp_path, drawn, count):
+    trainer = runs.trainer(tmp_path, [AttentionMaps(count)], max_epochs=3)
+    trainer.fit(runs.task(), runs.loader(shuffle=True), runs.loader())
+    texts = [" ".join(w for s in prediction.sentences for w in s.words) for prediction, _, _ in drawn]
+    assert texts == [runs.text(i) for i in range(min(count, 24))] * 3
+
+
+def test_each_is_what_the_network_says_of_the_document_alone(tmp_path, drawn):
+    task = runs.task().double()
+    runs.trainer(tmp_path, [AttentionMaps(10)]).validate(task, runs.loader(), verbose=False)
+    for number, (prediction, true_label, evidence) in enumerate(drawn):
+        batch, row = runs.BATCHES[number // 6], number % 6
+        sentences = int(batch.word_mask[row].any(-1).sum())
+        alone = type(batch).of(batch.words[row : row + 1, :sentences], batch.word_mask[row : row + 1, :sentences])
+        with torch.no_grad():
+            output = task.network.eval()(alone)
+        assert len(prediction.sentences) == sentences
+        assert [s.weight for s in prediction.sentences] == pytest.approx(output.attention["sentence"][0].tolist())
+        for s, sentence in enumerate(prediction.sentences):
+            mask = batch.word_mask[row, s]
+            assert sentence.word_weights == pytest.approx(output.attention["word"][0, s][mask].tolist())
+            assert sum(sentence.word_weights) == pytest.approx(1)
+            assert evidence[s] == [word == "good" for word in sentence.words]
+        assert true_label == ("good" if any(map(any, evidence)) else "bad")
+        assert list(prediction.probabilities.values()) == pytest.approx(output.logits.softmax(-1)[0].tolist())
+
+
+def trained(folder, callbacks):
+    task = runs.task(dropout=0.5)
+    torch.manual_seed(5)
+    trainer = runs.trainer(folder, callbacks, max_epochs=2)
+    trainer.fit(task, runs.loader(shuffle=True), runs.loader())
+    trainer.test(task, runs.loader(), verbose=False)
+    return task.state_dict(), runs.random_states()
+
+
+def test_training_and_random_streams_are_the_same_with_and_without(tmp_path):
+    weights, states = trained(tmp_path, [])
+    watched, watched_states = trained(tmp_path, [AttentionMaps(8), ConfusionPicture(), PredictionsTable(8)])
+    assert states == watched_states
+    assert all(torch.equal(watched[name], value) for name, value in weights.items())
+
+
+def test_predicting_leaves_every_part_in_its_mode_and_uses_no_dropout():
+    task = runs.task(dropout=0.5)
+    task.network.word_encoder.eval()
+    task.network.extra = nn.Dropout()
+    modes = {name: module.training for name, module in task.named_modules()}
+    gradients = []
+    task.network.register_forward_hook(lambda *_: gradients.append(torch.is_grad_enabled()))
+    examples = Examples(4)
+    examples.add(runs.BATCHES[0])
+    first, second = examples.predict(task), examples.predict(task)
+    assert first == second
+    assert {name: module.training for name, module in task.named_modules()} == modes
+    assert gradients == [False, False]
+
+
+def test_a_document_without_words_can_be_drawn(tmp_path):
+    batch = runs.documents(0, 3)
+    mask = batch.word_mask.clone()
+    mask[1] = False
+    empty = type(batch).of(batch.words * mask, mask, batch.label)
+    runs.trainer(tmp_path, [AttentionMaps(3), PredictionsTable(3)]).test(
+        runs.task(), runs.loader([empty]), verbose=False
+    )
+    assert names(tmp_path) == ["test_1.png", "test_2.png", "test_3.png"]
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+def test_other_poolings_can_be_drawn(tmp_path, pooling):
+    task = runs.task(word_pooling=pooling, sentence_pooling=pooling)
+    runs.trainer(tmp_path, [AttentionMaps(2), PredictionsTable(2)]).test(task, runs.loader(), verbose=False)
+    assert names(tmp_path) == ["test_1.png", "test_2.png"]
+
+
+def test_other_ranks_keep_nothing_and_draw_nothing(drawn):
+    callback, rank_1 = AttentionMaps(2), SimpleNamespace(is_global_zero=False, sanity_checking=False, state=None)
+    callback.setup(rank_1, None, "test")
+    callback.on_test_batch_end(rank_1, None, None, runs.BATCHES[0], 0)
+    assert callback._examples["test"].missing == 2
+    callback.on_test_end(rank_1, None)
+    assert drawn == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "attention").write_text("a file where the folder should be")
+    with pytest.raises(ZooError, match=r"attention/test_1\.png.*make room or choose another folder"):
+        runs.trainer(tmp_path, [AttentionMaps(1)]).test(runs.task(), runs.loader(), verbose=False)
+
+
+@pytest.mark.parametrize("settings", [{"count": -1}, {"every_n_epochs": 0}])
+def test_impossible_settings_are_refused(settings):
+    with pytest.raises(ValueError, match="at least"):
+        AttentionMaps(**settings)

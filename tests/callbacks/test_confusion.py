@@ -1,0 +1,83 @@
+"""The confusion matrix of the test set as a picture."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from matplotlib.figure import Figure
+
+from tests.callbacks import runs
+from zoo.callbacks import confusion
+from zoo.callbacks.confusion import ConfusionPicture
+from zoo.visualize import confusion_figure
+
+
+def counts(task):
+    """The matrix counted by hand."""
+    matrix = [[0, 0], [0, 0]]
+    for batch in runs.BATCHES:
+        with torch.no_grad():
+            predicted = task.network.eval()(batch).logits.argmax(1)
+        for truth, guess in zip(batch.label.tolist(), predicted.tolist(), strict=True):
+            matrix[truth][guess] += 1
+    return matrix
+
+
+def test_the_picture_holds_the_counts_of_the_test_set(tmp_path, monkeypatch):
+    figures = []
+
+    def draw(matrix, classes) -> Figure:
+        figures.append((matrix.tolist(), classes))
+        return confusion_figure(matrix, classes)
+
+    monkeypatch.setattr(confusion, "confusion_figure", draw)
+    task = runs.task()
+    runs.trainer(tmp_path, [ConfusionPicture()]).test(task, runs.loader(), verbose=False)
+    assert figures == [(counts(task), ("bad", "good"))]
+    assert (tmp_path / "confusion.png").stat().st_size > 0
+
+
+TWO_RANKS = """
+import sys
+from lightning import Callback
+from tests.callbacks import runs
+from zoo.callbacks import confusion
+from zoo.callbacks.attention_maps import AttentionMaps
+from zoo.callbacks.samples import PredictionsTable
+
+class Shard(Callback):
+    def on_test_batch_start(self, trainer, pl_module, batch, batch_idx, dataloader_idx=0):
+        print(f"rank {trainer.global_rank} sees {batch.index.tolist()}", flush=True)
+
+draw = confusion.confusion_figure
+def shown(matrix, classes):
+    print("drawn", matrix.tolist(), flush=True)
+    return draw(matrix, classes)
+confusion.confusion_figure = shown
+
+callbacks = [confusion.ConfusionPicture(), AttentionMaps(2), PredictionsTable(24), Shard()]
+trainer = runs.trainer(sys.argv[1], callbacks, strategy="ddp", devices=2)
+trainer.test(runs.task(), runs.loader(), verbose=False)
+print(f"rank {trainer.global_rank} ended", flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_two_ranks_draw_one_matrix_of_all_documents(tmp_path, root, clean_env):
+    script = tmp_path / "two_ranks.py"
+    script.write_text(TWO_RANKS)
+    environment = clean_env | {"PYTHONPATH": str(root)}
+    command = [sys.executable, str(script), str(tmp_path / "run")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("drawn") == 1
+    assert f"drawn {counts(runs.task())}" in done.stdout
+    assert "rank 0 ended" in done.stdout
+    assert "rank 1 ended" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "attention",
+        "confusion.png",
+        "predictions.csv",
+    ]
+    assert (tmp_path / "run" / "predictions.csv").read_text().count("\n") == 1 + 12, "the documents of rank 0"

@@ -1,0 +1,24 @@
+"""What happens beside the training: checkpoints, random states, checks, pictures."""
+
+from zoo.callbacks.artifact import BestCheckpointArtifact
+from zoo.callbacks.attention_maps import AttentionMaps
+from zoo.callbacks.checkpoint import BestCheckpoint, Interrupted, LastCheckpoint
+from zoo.callbacks.confusion import ConfusionPicture
+from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
+from zoo.callbacks.random_state import RandomState
+from zoo.callbacks.samples import PredictionsTable
+from zoo.callbacks.throughput import Throughput
+
+__all__ = [
+    "AttentionMaps",
+    "BestCheckpoint",
+    "BestCheckpointArtifact",
+    "ConfusionPicture",
+    "Interrupted",
+    "LastCheckpoint",
+    "NonFiniteLoss",
+    "PredictionsTable",
+    "RandomState",
+    "StopOnNonFiniteLoss",
+    "Throughput",
+]
