@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 
 from zoo.errors import DataError, ZooError
 
@@ -59,7 +59,11 @@ def main(arguments: list[str] | None = None) -> None:
 
         sys.argv[1:] = words[1:]
         return train(command=("train",))
-    options = parser().parse_args(words)
+    options, more = parser().parse_known_args(words)  # argparse does not take overrides on both sides of a flag
+    if options.command == "data" and all("=" in word for word in more):
+        options.overrides += more
+    elif more:
+        parser().error(f"unrecognized arguments: {' '.join(more)}")
     try:
         {"list": _list, "predict": _predict, "data": _data}[options.command](options)
     except ZooError as error:
@@ -82,16 +86,15 @@ def _list(options: argparse.Namespace) -> None:
         }
         print(json.dumps(listing, indent=2))
         return
-    console = Console()
-    table = Table("model=", "paper", "task", "data=", title="Models", title_justify="left")
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console.print("[bold]Models[/bold]: model=NAME")
     for model in models.values():
-        fitting = ", ".join(catalogue.data_for(model.tasks))
-        table.add_row(model.name, f"{model.title}\n[dim]{model.source}[/dim]", ", ".join(model.tasks), fitting)
-    console.print(table)
-    table = Table("experiment=", "about", title="Experiments: a paper's own run, on its real data", title_justify="left")
+        console.print(f"\n[bold]{model.name}[/bold]  {model.title}")
+        console.print(Padding(f"{model.source}\ntask: {', '.join(model.tasks)}", (0, 0, 0, 4)))
+        console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4)))
+    console.print("\n[bold]Experiments[/bold], a paper's own run on its real data: experiment=NAME\n")
     for experiment in experiments.values():
-        table.add_row(experiment.name, experiment.about)
-    console.print(table)
+        console.print(f"[bold]{experiment.name}[/bold]  {experiment.about}")
 
 
 def _predict(options: argparse.Namespace) -> None:

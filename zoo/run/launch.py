@@ -73,6 +73,8 @@ def main(command: tuple[str, ...] = ()) -> None:
     """Composes the configuration from `sys.argv` and trains; ends the process with code 2 after a one-line error."""
     register()
     register_resolvers()
+    # Hydra's parser wants all overrides on one side of a flag; people write -m at either end
+    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
     full = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
 
@@ -97,3 +99,6 @@ def main(command: tuple[str, ...] = ()) -> None:
             raise
         print(message, file=sys.stderr)
         sys.exit(error.exit_code if isinstance(error, ZooError) else 2)
+    finally:
+        if not full:
+            del os.environ["HYDRA_FULL_ERROR"]

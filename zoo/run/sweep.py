@@ -18,15 +18,27 @@ class BestTrial(Callback):
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
         folder = Path(config.hydra.sweep.dir)
-        results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*/result.json"))]
-        results = [result for result in results if result["score"] is not None]
-        if not results:
+        results = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*/result.json")]
+        ranked = rank([result for result in results if result["score"] is not None])
+        if not ranked:
             return
-        ranked = sorted(results, key=lambda result: result["score"], reverse=results[0]["mode"] == "min")
+        shared = set.intersection(*(set(result["overrides"]) for result in ranked)) if len(ranked) > 1 else set()
         console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
-        table = Table("job", ranked[0]["monitor"], "overrides", title=f"{len(ranked)} jobs in {folder}, best last")
+        console.print(f"{len(ranked)} jobs in {folder}, best last", highlight=False)
+        table = Table("job", ranked[0]["monitor"], "overrides")
         for result in ranked:
-            table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", " ".join(result["overrides"]))
+            own = [override for override in result["overrides"] if override not in shared]
+            table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", " ".join(own))
         console.print(table)
         best = ranked[-1]
-        console.print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}", highlight=False)
+        print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")
+
+
+def rank(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """From the worst score to the best; of equal ones the job that ran first counts as the better."""
+
+    def goodness(result: dict[str, Any]) -> tuple[float, float]:
+        job = Path(result["folder"]).name
+        return result["score"] * (1 if result["mode"] == "max" else -1), -int(job) if job.isdigit() else 0
+
+    return sorted(results, key=goodness)

@@ -68,8 +68,8 @@ def _score(parts: Parts) -> float | None:
 
 def quiet() -> None:
     """Hides library lines that ask nothing of the reader."""
-    for name in ("lightning.pytorch.utilities.rank_zero", "lightning.pytorch.accelerators.cuda"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    for name in ("utilities.rank_zero", "accelerators.cuda", "trainer.connectors.checkpoint_connector"):
+        logging.getLogger(f"lightning.pytorch.{name}").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")
     warnings.filterwarnings("ignore", ".*dataloader is not resumable.*")  # the batch sampler resumes: zoo/data/bucketing.py
     warnings.filterwarnings("ignore", ".*Experiment logs directory .* exists and is not empty.*")  # the run folder itself

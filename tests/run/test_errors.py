@@ -1,0 +1,47 @@
+"""Mistakes at the command line: one line, no traceback, exit code 2."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.run.programs import ROOT, SHORT, launch
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("model.word_hiden_dim=3", "did you mean model.word_hidden_dim?"),
+        ("modl=han", "did you mean model?"),
+        ("seed=abc", "seed=abc"),
+        ("model.word_pooling=median", "pooling is one of attention, mean, max; got 'median'"),
+        ("ckpt_path=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
+        ("ckpt_path=last", "no earlier run"),
+        ("data.source=/nowhere", "/nowhere"),
+        ("hydra.run.dir=file/run", "hydra.run.dir"),
+        ("trainer.accelerator=gpu", "gpu"),
+    ],
+)
+def test_one_line(tmp_path, capfd, override, expected):
+    (tmp_path / "file").write_text("")
+    assert launch([*SHORT, override], tmp_path) == 2
+    printed = capfd.readouterr()
+    lines = [line for line in printed.err.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1 and expected in lines[0]
+    assert "Traceback" not in printed.err + printed.out
+
+
+def test_a_mistake_in_one_job_of_a_sweep(tmp_path, capfd):
+    assert launch(["-m", *SHORT, "model.word_pooling=median,mean"], tmp_path) == 2
+    printed = capfd.readouterr()
+    assert "error: HAN: pooling is one of" in printed.err and "Traceback" not in printed.err
+
+
+@pytest.mark.parametrize("words", [[str(ROOT / "train.py")], ["-m", "zoo", "train"]], ids=["train.py", "zoo train"])
+def test_the_programs_exit_code(program_env, tmp_path, words):
+    environment = program_env | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, *words, "modl=han"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert done.stderr == "error: modl: there is no such key; did you mean model?\n"

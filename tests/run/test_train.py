@@ -1,0 +1,153 @@
+"""`python train.py` as a user starts it: what a run leaves, and what its checkpoint is good for."""
+
+import csv
+import json
+import sys
+
+import pytest
+import torch
+
+import zoo
+from tests.run.programs import ROOT, SHORT, TINY, launch, result, run, train
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, program_env):
+    """One finished run with everything on, and what it printed."""
+    folder = tmp_path_factory.mktemp("finished")
+    done = train([*TINY, "trainer.max_epochs=2", "hydra.run.dir=run", "tags=[a test]"], folder, program_env)
+    return folder / "run", done
+
+
+def test_the_run_folder(finished):
+    folder, _ = finished
+    for name in ("train.log", "metrics.csv", "result.json", ".hydra/config.yaml", "confusion.png", "predictions.csv"):
+        assert (folder / name).stat().st_size > 0, name
+    assert {path.name for path in (folder / "checkpoints").iterdir()} == {"best.ckpt", "last.ckpt"}
+    assert len(list((folder / "attention").glob("*.png"))) >= 4
+    assert not list(folder.rglob("*.tmp"))
+
+
+def test_result_json(finished):
+    facts = result(finished[0])
+    assert facts["model"] == "han" and facts["data"] == "yelp" and facts["task"] == "classification"
+    assert facts["source"] == "sample: 121 generated reviews, seed 1"
+    assert facts["sizes"] == {"train": 61, "val": 23, "test": 37}
+    assert facts["seed"] == 1 and facts["epochs"] == 2 and facts["steps"] == 2 * 4 and facts["devices"] == 1
+    assert facts["tags"] == ["a test"] and "trainer.max_epochs=2" in facts["overrides"]
+    metrics = facts["metrics"]
+    assert {"test/loss", "test/accuracy", "test/macro_f1", "test/attention_recall"} <= metrics.keys()
+    assert 0 <= metrics["test/accuracy"] <= 1 and metrics["test/accuracy"] * 37 == pytest.approx(round(metrics["test/accuracy"] * 37))
+    assert facts["versions"]["torch"] == torch.__version__.split("+")[0] or facts["versions"]["torch"] == torch.__version__
+    assert facts["wall_seconds"] > 0 and facts["examples_per_second"] > 0
+    weights = torch.load(facts["checkpoint"], weights_only=True)["state_dict"]
+    assert facts["parameters"] == sum(tensor.numel() for tensor in weights.values())
+
+
+def test_the_table_says_what_ran_in_plain_words(finished):
+    folder, done = finished
+    facts = result(folder)
+    lines = done.stdout
+    assert "sample: 121 generated reviews, seed 1" in lines
+    assert f"{facts['metrics']['test/accuracy']:.4f}" in lines
+    assert f"{facts['parameters']:,}" in lines and "examples/s" in lines and "zoo predict" in lines
+
+
+def test_metrics_csv_holds_training_and_validation(finished):
+    rows = list(csv.DictReader((finished[0] / "metrics.csv").open()))
+    for name in ("train/loss", "val/loss", "val/accuracy"):
+        assert len([row for row in rows if row.get(name)]) == 2, name  # one an epoch
+
+
+def test_the_checkpoint_alone_predicts(finished):
+    predictions = zoo.load(finished[0] / "checkpoints/best.ckpt")(["The food was great. The service was slow.", "...", ""])
+    assert len(predictions) == 3
+    first = predictions[0]
+    assert [len(sentence.words) for sentence in first.sentences] == [5, 5]
+    assert sum(first.probabilities.values()) == pytest.approx(1, abs=1e-5)
+    assert first.label == max(first.probabilities, key=first.probabilities.get)
+    assert sum(sentence.weight for sentence in first.sentences) == pytest.approx(1, abs=1e-5)
+    for sentence in first.sentences:
+        assert sum(sentence.word_weights) == pytest.approx(1, abs=1e-5)
+    json.dumps([prediction.to_dict() for prediction in predictions])
+
+
+def test_loading_reproduces_the_tested_accuracy(finished, tmp_path):
+    folder, _ = finished
+    assert launch([*SHORT, "train=false", f"ckpt_path={folder}/checkpoints/best.ckpt", "hydra.run.dir=again"], tmp_path) == 0
+    again, before = result(tmp_path / "again"), result(folder)
+    assert again["metrics"] == before["metrics"] and again["steps"] == 0
+
+
+@pytest.mark.parametrize("how", ["text", "json", "html", "stdin"])
+def test_zoo_predict(finished, program_env, tmp_path, how):
+    folder, _ = finished
+    (tmp_path / "texts.txt").write_text("The food was great.\nThe staff was rude & <b>slow</b>.\n")
+    words = [sys.executable, "-m", "zoo", "predict", str(folder / "checkpoints/best.ckpt")]
+    program_env = program_env | {"PYTHONPATH": str(ROOT)}
+    if how == "text":
+        done = run([*words, "The food was great."], tmp_path, program_env)
+        assert "The food was great" in done.stdout and "star" in done.stdout
+    elif how == "json":
+        done = run([*words, "--file", "texts.txt", "--json"], tmp_path, program_env)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [line["sentences"][0]["words"][0] for line in lines] == ["The", "The"]
+    elif how == "html":
+        done = run([*words, "--file", "texts.txt", "--html", "out.html"], tmp_path, program_env)
+        page = (tmp_path / "out.html").read_text()
+        assert "great" in page and "<b>slow" not in page
+    else:
+        import subprocess
+
+        done = subprocess.run(
+            [*words, "--json"], cwd=tmp_path, env=program_env, input="One.\n\nTwo.\n", capture_output=True, text=True, timeout=120
+        )
+        assert len(done.stdout.splitlines()) == 2
+    assert done.returncode == 0, done.stderr
+
+
+def test_mixed_precision(tmp_path):
+    assert launch([*SHORT, "trainer=fast", "trainer.precision=bf16-mixed", "hydra.run.dir=run"], tmp_path) == 0
+    assert zoo.load(tmp_path / "run/checkpoints/last.ckpt")(["fine"])
+
+
+def test_compile_in_place(tmp_path, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda module: compiled.append(type(module).__name__))
+    assert launch([*SHORT, "trainer=fast", "compile=true", "hydra.run.dir=run"], tmp_path) == 0
+    assert compiled == ["HAN"]
+
+
+def test_a_loss_that_is_not_finite_stops_the_run(tmp_path, capfd):
+    overrides = [*SHORT, "optimizer=sgd", "optimizer.lr=1e38", "trainer.gradient_clip_val=null", "hydra.run.dir=run"]
+    assert launch(overrides, tmp_path) == 2
+    errors = capfd.readouterr().err
+    assert "error: the loss is" in errors and "training examples [" in errors and "step" in errors
+    assert "Traceback" not in errors
+
+
+def test_data_of_your_own(tmp_path):
+    folder = tmp_path / "meine Daten"
+    folder.mkdir()
+    with (folder / "Kritiken é.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["der Text", "Urteil"])
+        for number in range(80):
+            good = number % 2
+            writer.writerow([f'Sehr {"gut" if good else "schlecht"}.\nZeile "zwei" Nummer {number % 7}.', "gut" if good else "übel"])
+    own = ["data=documents", f"data.path='{folder}/Kritiken é.csv'", "data.text_column='der Text'", "data.label_column=Urteil"]
+    overrides = [o for o in TINY if not o.startswith("data.sample")] + ["callbacks=none", "trainer.max_epochs=8"]
+    settings = ["data.text.minimum_frequency=1", "optimizer.lr=0.05", "hydra.run.dir=run"]
+    assert launch([*overrides, *own, *settings], tmp_path) == 0
+    facts = result(tmp_path / "run")
+    assert sum(facts["sizes"].values()) == 80
+    assert facts["metrics"]["test/accuracy"] == 1.0
+    assert zoo.load(tmp_path / "run/checkpoints/best.ckpt")(["Sehr gut."])[0].label == "gut"
+
+
+def test_debug_overfit_learns_its_batches_by_heart(tmp_path):
+    """The metric on the training batches is what this mode is for."""
+    overrides = [*TINY, "debug=overfit", "callbacks=none", "optimizer.lr=0.05", "hydra.run.dir=run"]
+    assert launch(overrides, tmp_path) == 0
+    rows = [row for row in csv.DictReader((tmp_path / "run/metrics.csv").open()) if row.get("train/loss")]
+    assert float(rows[-1]["train/loss"]) < 0.1 * float(rows[0]["train/loss"])
