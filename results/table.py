@@ -1,0 +1,131 @@
+"""The table of results in README.md, made from results/*.csv.
+
+python results/table.py                      prints it
+python results/table.py --write README.md    puts it between <!-- results:start --> and <!-- results:end -->
+
+A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ in the
+seed alone become one line: the median, and how far the seeds lie apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import statistics
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+START, END = "<!-- results:start -->", "<!-- results:end -->"
+
+
+class ResultsError(Exception):
+    """A results file or a README that cannot be used: the file, what was found, what was expected."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run, as written in the file."""
+
+    model: str
+    data: str
+    source: str
+    """Where the data came from: sample, hub, or the name of the real files."""
+    metric: str
+    ours: str
+    paper: str
+    """The number in the paper, empty where the paper has none for this data."""
+    seed: str
+    command: str
+    """What reproduces the row."""
+    commit: str
+    """The commit that the command ran on."""
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """What runs of one line of the table share."""
+        return self.model, self.data, self.source, self.metric, self.paper, re.sub(r"\s*\bseed=\S+", "", self.command)
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of one file. Raises ResultsError, with file and line."""
+    with open(path, encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, strict=True)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ResultsError(f"{path}:1: found the columns {reader.fieldnames}, expected {', '.join(COLUMNS)}")
+        rows = []
+        for cells in reader:
+            where = f"{path}:{reader.line_num}"
+            if None in cells or None in cells.values():
+                raise ResultsError(f"{where}: expected {len(COLUMNS)} cells; quote a cell that holds a comma")
+            empty = [name for name in COLUMNS if name != "paper" and not cells[name].strip()]
+            if empty:
+                raise ResultsError(f"{where}: {', '.join(empty)} is empty")
+            try:
+                float(cells["ours"]), int(cells["seed"])
+            except ValueError as error:
+                raise ResultsError(f"{where}: ours is a number and seed a whole number: {error}") from error
+            if not re.fullmatch(r"[0-9a-f]{7,40}", cells["commit"]):
+                raise ResultsError(f"{where}: commit is {cells['commit']!r}, expected 7 to 40 hexadecimal digits")
+            rows.append(Row(**cells))
+    return rows
+
+
+def read_all(folder: Path) -> list[Row]:
+    """The rows of every csv file of `folder`, files by name."""
+    return [row for path in sorted(folder.glob("*.csv")) for row in read(path)]
+
+
+def table(rows: list[Row]) -> str:
+    """A Markdown table, one line for the runs that differ in the seed alone."""
+    runs: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        runs.setdefault(row.line, []).append(row)
+    lines = ["| model | data | metric | ours | paper | command |", "| --- | --- | --- | --- | --- | --- |"]
+    for (model, data, source, metric, paper, command), same in runs.items():
+        cells = (model, f"{data} ({source})", metric, ours(same), paper or "–", f"`{command}`")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def ours(runs: list[Row]) -> str:
+    """One number as it was written; of several seeds the median and the range."""
+    if len(runs) == 1:
+        return runs[0].ours
+    values = [float(run.ours) for run in runs]
+    digits = max(len(run.ours.partition(".")[2]) for run in runs)
+    median, low, high = (f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
+    return f"{median} ({low} to {high}, {len(runs)} seeds)"
+
+
+def insert(text: str, made: str, path: Path) -> str:
+    """`text` with `made` between the marks. Raises ResultsError where the marks are missing or doubled."""
+    if text.count(START) != 1 or text.count(END) != 1 or text.index(START) > text.index(END):
+        raise ResultsError(f"{path}: expected one {START} and one {END} after it")
+    before, rest = text.split(START)
+    return f"{before}{START}\n{made}\n{END}{rest.split(END)[1]}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; the exit code."""
+    parser = argparse.ArgumentParser(description="Make the table of results from results/*.csv.")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="put the table between the marks of this file")
+    target: Path | None = parser.parse_args(arguments).write
+    try:
+        made = table(read_all(Path(__file__).parent))
+        if target is None:
+            print(made)
+        else:
+            target.write_text(insert(target.read_text(encoding="utf-8"), made, target), encoding="utf-8")
+    except (ResultsError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Mirrors zoo/, plus what holds for the whole catalogue: contracts, imports, the house."""

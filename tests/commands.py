@@ -1,0 +1,116 @@
+"""Commands as documents show them: whether they would start, without starting them."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import itertools
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, OmegaConf
+
+from tests.catalogue import ROOT
+from zoo.cli import parser
+from zoo.run.build import check, compose
+
+PROGRAMS = {"cd", "export", "git", "mypy", "pip", "pre-commit", "pytest", "ruff", "sbatch", "source", "tensorboard"}
+GROUPS = ("model", "data", "task", "optimizer", "scheduler", "trainer", "logger", "callbacks")
+
+
+def shell_lines(text: str) -> Iterator[str]:
+    """The commands in the ```sh blocks of a document, continued lines joined, `a && b` taken apart."""
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            while words:
+                end = words.index("&&") if "&&" in words else len(words)
+                yield shlex.join(words[:end])
+                words = words[end + 1 :]
+
+
+def problem(command: str) -> str | None:
+    """Why `command` would not start: a key that does not exist, a file that is missing, an unknown program."""
+    words = shlex.split(command)
+    while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):  # environment
+        words = words[1:]
+    if not words or words[0] in PROGRAMS:
+        return None
+    try:
+        if "train.py" in words and words[0] in ("python", "torchrun", "srun"):
+            return train_problem(words[words.index("train.py") + 1 :])
+        if words[:2] == ["zoo", "train"]:
+            return train_problem(words[2:])
+        if words[0] == "zoo":
+            return zoo_problem(words[1:])
+    except Exception as error:
+        return f"{command}: {type(error).__name__}: {' '.join(str(error).split())}"
+    if words[0] == "python":
+        script = Path(words[2].replace(".", "/") + ".py") if words[1] == "-m" else Path(words[1])
+        known = words[1:3] == ["-m", "venv"] or (ROOT / script).is_file() or (ROOT / script).with_suffix("").is_dir()
+        return None if known else f"{command}: there is no {script}"
+    return f"{command}: unknown program {words[0]}"
+
+
+def train_problem(words: list[str]) -> str | None:
+    """Why `train.py words` would not start."""
+    try:
+        compositions(words)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def compositions(words: list[str]) -> list[DictConfig]:
+    """The checked configuration of every job that `train.py words` runs; raises what keeps it from starting."""
+    flags = [word for word in words if word.startswith("-")]
+    unknown = [flag for flag in flags if flag not in ("-m", "--multirun", "--help", "--cfg", "--info")]
+    if unknown:
+        raise ValueError(f"unknown option {unknown[0]}")
+    overrides = [word for word in words if "=" in word]
+    if "--cfg" not in flags and "--info" not in flags and len(overrides) + len(flags) != len(words):
+        raise ValueError(f"neither an option nor an override in: {' '.join(words)}")
+    return [resolve(compose(job)) for job in jobs(overrides, multirun="-m" in flags or "--multirun" in flags)]
+
+
+def jobs(overrides: list[str], *, multirun: bool) -> Iterator[list[str]]:
+    """The overrides of each job; of a range too long to try, its first values."""
+    choices = []
+    for text, override in zip(overrides, OverridesParser.create().parse_overrides(overrides), strict=True):
+        if multirun and override.is_sweep_override():
+            values = itertools.islice(override.sweep_string_iterator(), 8) if override.is_discrete_sweep() else ()
+            choices.append([f"{override.get_key_element()}={value}" for value in values])
+        else:
+            choices.append([text])
+    yield from (list(job) for job in itertools.product(*filter(None, choices)))
+
+
+def resolve(cfg: DictConfig) -> DictConfig:
+    """Checks a composed configuration as a run would: signatures, the pair of model and data, every interpolation."""
+    cfg.hydra.runtime.output_dir = "logs/run"
+    cfg.hydra.sweep.dir = "logs/sweep"
+    cfg.hydra.mode = "RUN"
+    HydraConfig.instance().set_config(cfg)
+    check(cfg)
+    for group in GROUPS:
+        if cfg[group] is not None:
+            OmegaConf.to_container(cfg[group], resolve=True)
+    return cfg
+
+
+def zoo_problem(words: list[str]) -> str | None:
+    """Parses the arguments of the `zoo` command, and composes what it would compose."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            options: argparse.Namespace = parser().parse_args(words)
+    except SystemExit as stop:
+        return None if stop.code == 0 else said.getvalue().strip().splitlines()[-1]
+    if options.command == "data":
+        compose([f"data={options.name}", *options.overrides])
+    return None

@@ -1,0 +1,182 @@
+"""What holds for every network of the zoo: one function per clause, each raising AssertionError where it is broken."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tests.families import Family
+from zoo.models.output import Output
+
+EXACT = 1e-10
+"""How far apart two results in double precision may lie that the mathematics says are equal."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network and the data of one task that it serves."""
+
+    build: Callable[[], nn.Module]
+    family: Family
+
+    def network(self, *, seed: int = 0) -> nn.Module:
+        torch.manual_seed(seed)
+        return self.build()
+
+    def exact(self) -> nn.Module:
+        return self.network().double().eval()
+
+
+def equal(found: Tensor, expected: Tensor, tolerance: float = EXACT) -> None:
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def returns_an_output(case: Case) -> None:
+    """An `Output` with finite scores, and attention under names that the family knows."""
+    batch = case.family.batch(1)
+    output = case.network().eval()(batch)
+    assert isinstance(output, Output)
+    assert len(output.logits) == len(batch)
+    assert output.logits.isfinite().all()
+    assert set(output.attention) <= set(case.family.masks(batch)), (
+        "tell tests/families.py which mask this attention has"
+    )
+    assert all(loss.dim() == 0 for loss in output.losses.values())
+
+
+def attention_is_a_distribution(case: Case) -> None:
+    """Weights are >= 0, sum to 1 in each row that holds something, and are exactly 0 elsewhere, in training too."""
+    batch = case.family.batch(1)
+    masks = case.family.masks(batch)
+    for network in (case.exact(), case.network().double().train()):
+        for name, weights in network(batch).attention.items():
+            mask = masks[name]
+            assert weights.shape == mask.shape, name
+            assert weights.isfinite().all(), f"{name}: not finite"
+            assert (weights >= 0).all(), f"{name}: negative"
+            assert (weights[~mask] == 0).all(), f"{name}: attention on padding"
+            equal(weights.sum(-1), mask.any(-1).double())
+
+
+def padding_changes_nothing(case: Case) -> None:
+    """More padding, and other content under the padding, leave scores and attention alone."""
+    batch, network = case.family.batch(1), case.exact()
+    before = network(batch)
+    for other in (case.family.padded(batch), case.family.scribbled(batch)):
+        after = network(other)
+        equal(after.logits, before.logits)
+        for name, weights in before.attention.items():
+            real = tuple(slice(size) for size in weights.shape)
+            equal(after.attention[name][real], weights)
+            equal(after.attention[name].sum(), weights.sum())
+
+
+def examples_do_not_meet(case: Case) -> None:
+    """An example alone, or in another order, scores as in the batch."""
+    batch, network = case.family.batch(1), case.exact()
+    together = network(batch).logits
+    for row in range(len(batch)):
+        equal(network(case.family.part(batch, [row])).logits, together[row : row + 1])
+    order = [*range(1, len(batch)), 0]
+    equal(network(case.family.part(batch, order)).logits, together[order])
+
+
+def targets_are_not_read(case: Case) -> None:
+    """Predicting, without targets, gives what testing gives."""
+    batch, network = case.family.batch(1), case.exact()
+    equal(network(case.family.without_targets(batch)).logits, network(batch).logits)
+
+
+def every_parameter_learns(case: Case) -> None:
+    """Every parameter gets a finite gradient that is not all zero, with an empty example in the batch."""
+    batch, network = case.family.batch(1), case.network().train()
+    case.family.loss(network(batch), batch).backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad is not None, f"{name} gets no gradient: build only what the configuration uses"
+        assert parameter.grad.isfinite().all(), f"the gradient of {name} is not finite"
+        assert parameter.grad.any(), f"the gradient of {name} is zero"
+
+
+def one_batch_can_be_learned(case: Case) -> None:
+    """A network that cannot learn five examples by heart has a defect."""
+    batch, network = case.family.batch(1, empty=False), case.network().train()
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    for _ in range(200):
+        loss = case.family.loss(network(batch), batch)
+        if loss < 0.05:
+            return
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    raise AssertionError(f"the loss of one batch is still {loss:.3f} after 200 steps")
+
+
+def a_saved_network_is_the_same(case: Case) -> None:
+    """Weights written, read as plain data and loaded into a network built anew give the same scores."""
+    batch, network = case.family.batch(1), case.network(seed=0).eval()
+    file = io.BytesIO()
+    torch.save(network.state_dict(), file)
+    file.seek(0)
+    again = case.network(seed=1).eval()
+    again.load_state_dict(torch.load(file, weights_only=True))
+    assert torch.equal(again(batch).logits, network(batch).logits)
+
+
+def bf16_autocast_runs(case: Case) -> None:
+    """Forward and backward under bf16 autocast: close to float32, attention still sums to 1, gradients finite."""
+    batch, network = case.family.batch(1), case.network().eval()
+    expected = network(batch)
+    with torch.autocast("cpu", torch.bfloat16):
+        output = network(batch)
+    equal(output.logits.float(), expected.logits, 0.05)
+    for name, weights in output.attention.items():
+        equal(weights.float(), expected.attention[name], 0.05)
+        equal(weights.float().sum(-1), expected.attention[name].sum(-1), 0.01)
+    case.family.loss(output, batch).backward()
+    assert all(p.grad is None or p.grad.isfinite().all() for p in network.parameters())
+
+
+def nothing_is_parked(case: Case) -> None:
+    """A call leaves no state on a module, changes nothing in the batch, and a second call gives the same."""
+    batch, network = case.family.batch(1), case.network().eval()
+    modules, given = _attributes(network), copy.deepcopy(batch)
+    first = network(batch).logits
+    assert _attributes(network) == modules, "the call left something on a module: return it instead"
+    assert _same(batch, given), "the call changed the batch"
+    assert torch.equal(network(batch).logits, first)
+
+
+def _attributes(network: nn.Module) -> dict[str, dict[str, int]]:
+    """Identity of all that hangs on each module, tensors of its own included."""
+    return {
+        name: {key: id(value) for key, value in {**vars(module), **module._buffers, **module._parameters}.items()}
+        for name, module in network.named_modules()
+    }
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor):
+        return torch.equal(a, b)
+    if is_dataclass(a):
+        return all(_same(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
+    return bool(a == b)
+
+
+CLAUSES: tuple[Callable[[Case], None], ...] = (
+    returns_an_output,
+    attention_is_a_distribution,
+    padding_changes_nothing,
+    examples_do_not_meet,
+    targets_are_not_read,
+    every_parameter_learns,
+    one_batch_can_be_learned,
+    a_saved_network_is_the_same,
+    bf16_autocast_runs,
+    nothing_is_parked,
+)

@@ -1,0 +1,129 @@
+"""Every file of conf composes, fits what it configures, and says what it is for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+
+from tests.catalogue import ROOT
+from tests.commands import compositions, jobs, problem, resolve
+from zoo.errors import ConfigError
+from zoo.run.build import compose
+from zoo.run.catalogue import data_for, datasets, models, models_for
+
+CONF = ROOT / "conf"
+FILES = sorted(path for path in CONF.rglob("*.yaml") if path.parent != CONF and path.parent.name != "local")
+
+
+def name(path: Path) -> str:
+    return path.relative_to(CONF).with_suffix("").as_posix()
+
+
+def choice(path: Path) -> list[str]:
+    """The overrides that choose one file of conf, with a partner that fits it."""
+    group, stem = path.parent.relative_to(CONF).as_posix(), path.stem
+    overrides = [f"{group}={stem}"]
+    if group == "data":
+        overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
+    if group == "model":
+        overrides.append(f"data={data_for(models()[stem].tasks)[0]}")
+    return overrides
+
+
+def composed(path: Path) -> DictConfig:
+    """The configuration with this file chosen; paths that only a user can know are filled in."""
+    cfg = compose(choice(path))
+    for key in [key for key in cfg.data if OmegaConf.is_missing(cfg.data, key)]:
+        cfg.data[key] = "reviews.csv"
+    return cfg
+
+
+def header(path: Path) -> list[str]:
+    """The comment lines that a file begins with, `# @package` aside."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    end = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    return [line.lstrip("# ") for line in lines[:end] if not line.startswith("# @package")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_composes(path: Path) -> None:
+    resolve(composed(path))
+
+
+def test_the_default_is_han_on_yelp() -> None:
+    cfg = resolve(compose([]))
+    chosen = cfg.hydra.runtime.choices
+    assert [chosen[group] for group in ("model", "data", "trainer", "logger")] == ["han", "yelp", "default", "csv"]
+    named = compose(["model=han", "data=yelp", "trainer=default", "logger=csv"])
+    assert {key: cfg[key] for key in cfg if key != "hydra"} == {key: named[key] for key in named if key != "hydra"}
+
+
+def test_several_loggers_at_once() -> None:
+    assert set(compose(["logger=[csv,tensorboard,wandb]"]).logger) == {"csv", "tensorboard", "wandb"}
+
+
+@pytest.mark.parametrize("path", sorted((CONF / "data").glob("*.yaml")), ids=name)
+def test_data_says_what_it_is_and_picks_its_task(path: Path) -> None:
+    assert header(path), f"{name(path)}: begin with a comment line, `zoo list` shows it"
+    assert compose(choice(path)).hydra.runtime.choices["task"] == datasets()[path.stem].task
+
+
+@pytest.mark.parametrize("path", sorted((CONF / "experiment").glob("*.yaml")), ids=name)
+def test_experiment_gives_its_number_and_its_command_and_no_sample(path: Path) -> None:
+    about, command = header(path)[:2]
+    assert re.search(r"\d+\.\d+", about), "the first line gives the number to reach"
+    assert command.startswith(f"python train.py experiment={path.stem}")
+    assert problem(command) is None
+    assert "sample" not in composed(path).data.values(), "an experiment runs on the real data"
+
+
+@pytest.mark.parametrize("path", sorted((CONF / "sweep").glob("*.yaml")), ids=name)
+def test_sweep_searches_keys_that_exist_in_the_right_direction(path: Path) -> None:
+    cfg = compose(choice(path))
+    sweeper = cfg.hydra.sweeper
+    parameters = {key: str(value) for key, value in (sweeper.get("params") or {}).items()}
+    for override in OverridesParser.create().parse_overrides([f"{key}={value}" for key, value in parameters.items()]):
+        assert override.is_sweep_override(), override.input_line
+        assert OmegaConf.select(cfg, override.get_key_element(), throw_on_missing=True) is not None
+    if "direction" in sweeper:  # Optuna minimises unless told otherwise
+        assert sweeper.direction == {"max": "maximize", "min": "minimize"}[cfg.task.mode]
+
+
+def test_configuration_files_give_no_facts_of_the_data() -> None:
+    """Vocabulary sizes and class counts come from the data's spec."""
+    for path in (CONF / "model").glob("*.yaml"):
+        keys = set(yaml.safe_load(path.read_text(encoding="utf-8")))
+        assert not {key for key in keys if re.search(r"vocab|class|num_labels|spec", str(key))}, name(path)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "error"),
+    [
+        ("modle=han", HydraException),
+        ("model=hna", HydraException),
+        ("trainer.max_epoch=3", HydraException),
+        ("seed=abc", HydraException),
+        ("model.word_hidden_dim=wide", ConfigError),
+        ("+model.depth=3", ConfigError),
+        ("data.batch_size=many", ConfigError),
+    ],
+)
+def test_a_wrong_override_is_found(overrides: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        compositions(overrides.split())
+
+
+def test_a_sweep_is_taken_apart() -> None:
+    overrides = ["model.dropout=0.1,0.2", "seed=1,2", "compile=false"]
+    assert list(jobs(overrides, multirun=True)) == [
+        ["model.dropout=0.1", "seed=1", "compile=false"],
+        ["model.dropout=0.1", "seed=2", "compile=false"],
+        ["model.dropout=0.2", "seed=1", "compile=false"],
+        ["model.dropout=0.2", "seed=2", "compile=false"],
+    ]

@@ -1,0 +1,200 @@
+"""Imports point one way, and networks know nothing of how they are trained."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What each package of zoo may import from zoo besides itself. A single module is named in full.
+MAY_IMPORT: dict[str, set[str]] = {
+    "zoo": {"zoo.run"},
+    "zoo.errors": set(),
+    "zoo.attention": {"zoo.errors"},
+    "zoo.layers": {"zoo.errors", "zoo.attention"},
+    "zoo.models": {"zoo.errors", "zoo.attention", "zoo.layers", "zoo.data.spec", "zoo.data.batch"},
+    "zoo.decoding": {"zoo.errors", "zoo.attention", "zoo.layers"},
+    "zoo.objectives": {"zoo.errors", "zoo.attention", "zoo.layers"},
+    "zoo.data": {"zoo.errors", "zoo.layers.packing"},
+    "zoo.metrics": {"zoo.errors"},
+    "zoo.tasks": {
+        "zoo.errors",
+        "zoo.attention",
+        "zoo.layers",
+        "zoo.models",
+        "zoo.decoding",
+        "zoo.objectives",
+        "zoo.data",
+        "zoo.metrics",
+    },
+    "zoo.visualize": {"zoo.errors", "zoo.data", "zoo.tasks"},
+    "zoo.callbacks": {"zoo.errors", "zoo.data", "zoo.tasks", "zoo.visualize"},
+    "zoo.run": {"zoo", "zoo.errors", "zoo.callbacks", "zoo.data", "zoo.models", "zoo.tasks", "zoo.visualize"},
+    "zoo.cli": {"zoo", "zoo.errors", "zoo.data", "zoo.run", "zoo.tasks", "zoo.visualize"},
+    "zoo.__main__": {"zoo.cli"},
+    "train": {"zoo.run", "zoo.cli"},
+}
+ONLY_FROM = {"zoo.layers.packing": "zoo.data.batch"}
+"""A module that zoo.data may import, and the one place in zoo.data that does."""
+
+PACKAGE_OF = {"PIL": "pillow", "hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+"""Packages that go by another name than what they hold."""
+
+PLAIN = ("zoo.attention", "zoo.layers", "zoo.models", "zoo.decoding")
+FOREIGN = {"lightning", "lightning_fabric", "pytorch_lightning", "hydra", "omegaconf", "wandb"}
+
+
+def sources() -> dict[str, str]:
+    """Dotted name -> source text of every module."""
+    paths = [ROOT / "train.py", *sorted((ROOT / "zoo").rglob("*.py"))]
+    return {module_name(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+
+
+def module_name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(module: str, source: str, modules: set[str]) -> Iterator[tuple[int, str]]:
+    """(line, dotted module) of every import, those inside functions and `if TYPE_CHECKING` too.
+
+    `from zoo import x` is zoo.x where there is such a module.
+    """
+    is_package = any(name.startswith(f"{module}.") for name in modules)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = module.split(".")[: len(module.split(".")) - node.level + is_package]
+                base = ".".join([*above, *filter(None, [node.module])])
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                yield node.lineno, full if full in modules else base
+
+
+def package(module: str) -> str:
+    """The key of MAY_IMPORT that a module falls under."""
+    return ".".join(module.split(".")[:2])
+
+
+def violations(module: str, source: str, modules: set[str]) -> list[str]:
+    """Every import of `source`, the text of `module`, that points the wrong way."""
+    home = package(module)
+    if home not in MAY_IMPORT:
+        return [f"{module}: say in MAY_IMPORT (tests/test_imports.py) what {home} may import"]
+    found = []
+    for line, name in imported(module, source, modules):
+        where = f"{module}:{line} imports {name}"
+        if home in PLAIN and name.split(".")[0] in FOREIGN:
+            found.append(f"{where}: a network must not know how it is configured, trained or logged")
+        if name.split(".")[0] != "zoo" or package(name) == home:
+            continue
+        if not any(covers(allowed, name) for allowed in MAY_IMPORT[home]):
+            found.append(f"{where}: {home} may import {', '.join(sorted(MAY_IMPORT[home])) or 'nothing'}")
+        elif home == "zoo.data" and name in ONLY_FROM and module != ONLY_FROM[name]:
+            found.append(f"{where}: only {ONLY_FROM[name]} may")
+    return found
+
+
+def covers(allowed: str, name: str) -> bool:
+    """Whether leave to import `allowed` is leave to import `name`; leave for zoo itself is not leave for all of it."""
+    return name == allowed or (allowed != "zoo" and name.startswith(f"{allowed}."))
+
+
+SOURCES = sources()
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_imports_point_one_way(module: str) -> None:
+    assert violations(module, SOURCES[module], set(SOURCES)) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("zoo.attention.scores", "from zoo.layers.packing import Packing"),
+        ("zoo.layers.pooling", "import zoo.models.han"),
+        ("zoo.layers.pooling", "def f():\n    from zoo.models import HAN"),
+        ("zoo.models.han", "from zoo.tasks import Classification"),
+        ("zoo.models.han", "from zoo.data import Yelp"),
+        ("zoo.models.han", "from zoo.data.vocabulary import Vocabulary"),
+        ("zoo.models.han", "from zoo import load"),
+        ("zoo.models.han", "from zoo import tasks"),
+        ("zoo.models.han", "from ..tasks import Classification"),
+        ("zoo.models.han", "import lightning as L"),
+        ("zoo.models.han", "from lightning.pytorch import Trainer"),
+        ("zoo.attention.scores", "from omegaconf import DictConfig"),
+        ("zoo.layers.packing", "if TYPE_CHECKING:\n    import wandb"),
+        ("zoo.decoding.beam", "from hydra.utils import instantiate"),
+        ("zoo.data.yelp", "from zoo.models import HAN"),
+        ("zoo.data.yelp", "from zoo.layers.packing import Packing"),
+        ("zoo.data.batch", "from zoo.layers.recurrent import GRU"),
+        ("zoo.tasks.task", "from zoo.run.build import build"),
+        ("zoo.tasks.task", "from zoo.callbacks import AttentionMaps"),
+        ("zoo.metrics.attention", "from zoo.tasks import Task"),
+        ("zoo.run.build", "from zoo.cli import main"),
+        ("zoo.rooms.new", "import torch"),
+    ],
+)
+def test_a_wrong_import_is_found(module: str, source: str) -> None:
+    modules = {*SOURCES, "zoo.tasks", "zoo.data", "zoo.layers", "zoo.models", module}
+    assert len(violations(module, source, modules)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("zoo.models.han", "import torch\nfrom zoo.data.batch import DocumentBatch\nfrom zoo.layers import recurrent"),
+        ("zoo.models.han", "from .output import Output\nfrom zoo.attention import masked_softmax"),
+        ("zoo.data.batch", "from zoo.layers.packing import Packing"),
+        ("zoo.tasks.task", "from lightning import LightningModule\nfrom zoo.data.spec import Spec"),
+        ("zoo.run.build", "from zoo import __version__\nimport zoo\nimport hydra"),
+        ("train", "from zoo.run.launch import main"),
+    ],
+)
+def test_a_right_import_is_left_alone(module: str, source: str) -> None:
+    assert violations(module, source, {*SOURCES, module}) == []
+
+
+def distributions(requirements: list[str]) -> set[str]:
+    """The names of required packages, without versions and extras."""
+    return {re.split(r"[\[<>=!~; ]", requirement)[0].lower() for requirement in requirements}
+
+
+def undeclared(sources: dict[str, str], declared: set[str]) -> set[str]:
+    """What `sources` import from elsewhere without its package being declared."""
+    imports = {name.split(".")[0] for module, text in sources.items() for _, name in imported(module, text, set())}
+    own = {"results", "tests", "train", "zoo", *sys.stdlib_module_names}
+    return {name for name in imports - own if PACKAGE_OF.get(name, name).lower() not in declared}
+
+
+def test_every_import_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    runtime = distributions(project["dependencies"])
+    assert undeclared(SOURCES, runtime) == set()
+    extras = distributions([text for texts in project["optional-dependencies"].values() for text in texts])
+    others = {str(path): path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    assert undeclared(others, runtime | extras) - {path.stem for path in (ROOT / "tests").rglob("*.py")} == set()
+
+
+def test_an_undeclared_import_is_found() -> None:
+    assert undeclared({"zoo.x": "import json\nimport torch\nimport sklearn.svm"}, {"torch"}) == {"sklearn"}
+    assert undeclared({"zoo.x": "from sklearn import svm"}, distributions(["scikit-learn>=1.5"])) == set()
+
+
+def test_a_network_loads_without_the_training_libraries(clean_env: dict[str, str]) -> None:
+    code = f"import sys, zoo.models; print(sorted({FOREIGN!r} & set(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=clean_env, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,176 @@
+"""What the README shows is so: its commands start, its table is the one in results/."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from results.table import COLUMNS, END, START, ResultsError, Row, insert, main, ours, read, read_all, table
+from tests.catalogue import MODELS, ROOT
+from tests.commands import compositions, problem, shell_lines
+
+DOCUMENTS = [path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if path.is_file()]
+COMMANDS = [
+    pytest.param(command, id=f"{path.stem}: {command}")
+    for path in DOCUMENTS
+    for command in shell_lines(path.read_text(encoding="utf-8"))
+]
+
+# commands
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command(command: str) -> None:
+    assert problem(command) is None
+
+
+def test_the_two_commands_of_the_first_screen_stand_in_the_readme() -> None:
+    commands = list(shell_lines((ROOT / "README.md").read_text(encoding="utf-8")))
+    assert {"pip install -e .", "python train.py"} <= set(commands)
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    commands = list(shell_lines((ROOT / "README.md").read_text(encoding="utf-8")))
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "pip install -e '.[test]'" in commands
+    assert "pytest" in commands
+    assert re.search(r"^.*pip install .*-e '\.\[test\]'$", script, re.MULTILINE)
+    assert shlex.split(script.strip().splitlines()[-1])[0].endswith("pytest"), "the last command is pytest"
+
+
+def test_links_to_files_lead_somewhere() -> None:
+    for path in DOCUMENTS:
+        for link in re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text(encoding="utf-8")):
+            assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def test_shell_blocks_are_taken_apart() -> None:
+    text = "```sh\n# note\npython train.py \\\n  seed=1  # why\npip install -e . && zoo list\n```\n```py\nzoo\n```\n"
+    assert list(shell_lines(text)) == ["python train.py seed=1", "pip install -e .", "zoo list"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python train.py",
+        "python train.py model=han data=yelp trainer.precision=bf16-mixed",
+        "python train.py -m model.word_hidden_dim=25,50",
+        "zoo train trainer=fast",
+        "torchrun --nproc-per-node 2 train.py trainer=ddp_cpu",
+        "CUDA_VISIBLE_DEVICES=0 python train.py trainer=gpu",
+        "zoo list --json",
+        'zoo predict best.ckpt "The food was great." --html page.html',
+        "zoo predict --help",
+        "pytest -m 'not slow'",
+        "python results/table.py --write README.md",
+    ],
+)
+def test_a_right_command_passes(command: str) -> None:
+    assert problem(command) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python train.py model=hna",
+        "python train.py modle=han",
+        "python train.py trainer.max_epoch=2",
+        "python train.py fast",
+        "python train.py --fast",
+        "python train.py -m model.word_hidden_dim=25,wide",
+        "zoo train seed=abc",
+        "zoo lsit",
+        "zoo list --yaml",
+        "zoo data yelpp",
+        "python results/tabel.py",
+        "conda install zoo",
+    ],
+)
+def test_a_wrong_command_is_found(command: str) -> None:
+    assert problem(command) is not None
+
+
+# results
+
+
+def test_the_table_in_the_readme_is_the_one_in_results() -> None:
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    made = insert(text, table(read_all(ROOT / "results")), readme)
+    assert text == made, "run python results/table.py --write README.md"
+
+
+def test_every_result_can_be_run_again() -> None:
+    for row in read_all(ROOT / "results"):
+        assert problem(row.command) is None
+        words = shlex.split(row.command)
+        if "train.py" in words and row.model in MODELS:
+            for cfg in compositions(words[words.index("train.py") + 1 :]):
+                assert cfg.hydra.runtime.choices.model == row.model, row.command
+                assert cfg.hydra.runtime.choices.data == row.data, row.command
+
+
+ROW = Row("ntm", "copy", "sample", "bits per sequence", "0.12", "0.01", "1", "python train.py seed=1", "abc1234")
+
+
+def test_seeds_become_one_line_with_median_and_range() -> None:
+    values = ("0.951", "0.97", "0.944")
+    rows = [
+        Row(**(vars(ROW) | {"ours": value, "seed": str(seed), "command": f"python train.py seed={seed}"}))
+        for seed, value in enumerate(values, start=1)
+    ]
+    assert ours(rows) == "0.951 (0.944 to 0.970, 3 seeds)"
+    assert ours(rows[:1]) == "0.951"
+    assert table(rows).splitlines()[2:] == [
+        "| ntm | copy (sample) | bits per sequence | 0.951 (0.944 to 0.970, 3 seeds) | 0.01 | `python train.py` |"
+    ]
+
+
+def test_a_line_for_each_command_and_a_dash_without_a_published_number() -> None:
+    other = Row(**(vars(ROW) | {"command": "python train.py model.hops=1", "paper": ""}))
+    lines = table([ROW, other]).splitlines()[2:]
+    assert len(lines) == 2
+    assert "| – |" in lines[1]
+
+
+def test_only_what_stands_between_the_marks_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{START}\nold\n{END}\nafter\n")
+    assert main(["--write", str(page)]) == 0
+    once = page.read_text()
+    assert once.startswith(f"before\n{START}\n| model |")
+    assert once.endswith(f"|\n{END}\nafter\n")
+    assert "old" not in once
+    assert main(["--write", str(page)]) == 0
+    assert page.read_text() == once
+    page.write_text("no marks")
+    assert main(["--write", str(page)]) == 2
+    assert str(page) in capsys.readouterr().err
+    assert page.read_text() == "no marks"
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        ({"ours": "good"}, ":2: ours is a number"),
+        ({"seed": "1.5"}, ":2: ours is a number and seed a whole number"),
+        ({"commit": "main"}, ":2: commit is 'main'"),
+        ({"command": ""}, ":2: command is empty"),
+        ({"model": "a,b"}, ":2: expected 9 cells"),
+    ],
+)
+def test_a_wrong_row_is_named_with_its_line(tmp_path: Path, cells: dict[str, str], problem: str) -> None:
+    path = tmp_path / "ntm.csv"
+    path.write_text(",".join(COLUMNS) + "\n" + ",".join((vars(ROW) | cells).values()) + "\n")
+    with pytest.raises(ResultsError, match=re.escape(f"{path}{problem}")):
+        read(path)
+
+
+def test_wrong_columns_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "ntm.csv"
+    path.write_text("model,score\nntm,1\n")
+    with pytest.raises(ResultsError, match=r"ntm\.csv:1: found the columns \['model', 'score'\], expected model, data"):
+        read(path)
