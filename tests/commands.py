@@ -24,8 +24,8 @@ GROUPS = ("model", "data", "task", "optimizer", "scheduler", "trainer", "logger"
 
 
 def shell_lines(text: str) -> Iterator[str]:
-    """The commands in the ```sh blocks of a document, continued lines joined, `a && b` taken apart."""
-    for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+    """The commands in the ```sh and ```bash blocks of a document, continued lines joined, `a && b` taken apart."""
+    for block in re.findall(r"^```(?:sh|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
             while words:

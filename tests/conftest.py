@@ -59,7 +59,7 @@ def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def program_env(_surroundings: None) -> dict[str, str]:
-    """The environment for a program started by a test: `subprocess.run(..., env=clean_env, timeout=...)`.
+    """The environment for a program started by a test: `subprocess.run(..., env=program_env, timeout=...)`.
 
     Training with several processes is tested in a program of its own: inside pytest, Lightning would start pytest again
     as the second rank, and every later test would run twice.

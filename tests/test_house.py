@@ -258,7 +258,7 @@ def test_a_missing_experiment_or_result_is_found(tmp_path: Path) -> None:
     assert set(result_models(tmp_path)) == {"ntm"}
 
 
-def test_the_declared_version_is_the_packages(clean_env: dict[str, str]) -> None:
+def test_the_declared_version_is_the_packages(program_env: dict[str, str]) -> None:
     from importlib.metadata import PackageNotFoundError, version
 
     import zoo

@@ -192,9 +192,9 @@ def test_an_undeclared_import_is_found() -> None:
     assert undeclared({"zoo.x": "from sklearn import svm"}, distributions(["scikit-learn>=1.5"])) == set()
 
 
-def test_a_network_loads_without_the_training_libraries(clean_env: dict[str, str]) -> None:
+def test_a_network_loads_without_the_training_libraries(program_env: dict[str, str]) -> None:
     code = f"import sys, zoo.models; print(sorted({FOREIGN!r} & set(sys.modules)))"
     run = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=clean_env, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", code], cwd=ROOT, env=program_env, capture_output=True, text=True, timeout=120, check=True
     )
     assert run.stdout.strip() == "[]"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+from omegaconf import DictConfig
 
 from results.table import COLUMNS, END, START, ResultsError, Row, insert, main, ours, read, read_all, table
 from tests.catalogue import MODELS, ROOT
-from tests.commands import compositions, problem, shell_lines
+from tests.commands import GROUPS, compositions, problem, shell_lines
+from zoo.run.build import compose
 
 DOCUMENTS = [path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if path.is_file()]
 COMMANDS = [
@@ -45,6 +48,25 @@ def test_links_to_files_lead_somewhere() -> None:
     for path in DOCUMENTS:
         for link in re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text(encoding="utf-8")):
             assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def unknown_keys(text: str) -> set[str]:
+    """Keys that a document names in its prose, such as `data.on_bad_row`, and that no configuration has."""
+    named = set(re.findall(rf"`((?:{'|'.join(GROUPS)})\.[a-z_.]+)(?:=[^`]*)?`", text))
+    every_logger = "logger=[csv,tensorboard,wandb]"
+    configurations = [compose([f"data={path.stem}", every_logger]) for path in (ROOT / "conf" / "data").glob("*.yaml")]
+    return {key for key in named if not any(has_key(cfg, key) for cfg in configurations)}
+
+
+def has_key(cfg: Any, key: str) -> bool:
+    first, _, rest = key.partition(".")
+    return isinstance(cfg, DictConfig) and first in set(cfg) and (not rest or has_key(cfg._get_node(first), rest))
+
+
+def test_keys_named_in_the_prose_exist() -> None:
+    for path in DOCUMENTS:
+        assert unknown_keys(path.read_text(encoding="utf-8")) == set(), path.name
+    assert unknown_keys("set `data.on_bad_row=skip` or `trainer.max_epoch`") == {"trainer.max_epoch"}
 
 
 def test_shell_blocks_are_taken_apart() -> None:

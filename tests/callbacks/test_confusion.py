@@ -64,10 +64,10 @@ print(f"rank {trainer.global_rank} ended", flush=True)
 
 
 @pytest.mark.slow
-def test_two_ranks_draw_one_matrix_of_all_documents(tmp_path, root, clean_env):
+def test_two_ranks_draw_one_matrix_of_all_documents(tmp_path, root, program_env):
     script = tmp_path / "two_ranks.py"
     script.write_text(TWO_RANKS)
-    environment = clean_env | {"PYTHONPATH": str(root)}
+    environment = program_env | {"PYTHONPATH": str(root)}
     command = [sys.executable, str(script), str(tmp_path / "run")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -371,14 +371,15 @@ def test_the_documents_stay_on_the_disk(cache_dir):
 def test_vectors(tmp_path, cache_dir, caplog):
     path = tmp_path / "my vectors.txt"
     path.write_text("the 1 2 3\non 4 5 6\nzebra 7 8 9\n")
+    data = prepared(AgNews, vectors=str(path))
     with caplog.at_level("INFO", "zoo"):
-        data = prepared(AgNews, vectors=str(path))
-    vectors, vocabulary = data.vectors(), data.encoder.vocabulary
+        vectors = data.vectors()
+    vocabulary = data.encoder.vocabulary
     assert vectors.rows.shape == (len(vocabulary), 3)
     assert vectors.rows[vocabulary.encode(["the"])].tolist() == [[1, 2, 3]]
     assert vectors.found.sum() == 2
     assert not vectors.found[:2].any()
-    assert f"vectors for {200 / len(vocabulary):.1f} % of {len(vocabulary)} words" in caplog.text
+    assert f"my vectors.txt has vectors for {2 / len(vocabulary):.1%} of {len(vocabulary)} words" in caplog.text
     assert prepared(AgNews).vectors() is None
     path.write_text("the 1 2 3 4\non 4 5 6 7\nzebra 7 8 9 9\n")
     assert prepared(AgNews, vectors=str(path)).vectors().rows.shape[1] == 4

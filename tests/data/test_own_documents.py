@@ -87,7 +87,7 @@ def test_every_kind_of_table_gives_the_same(tmp_path, cache_dir):
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [
-        (("10", "9", "2"), ("2", "9", "10")),
+        (("9", "10", "2"), ("2", "9", "10")),
         (("-1.5", "1e1", "3"), ("-1.5", "3", "1e1")),
         (("level 10", "level 9", "Level 1"), ("Level 1", "level 9", "level 10")),
         (("b", "A", "ç"), ("A", "b", "ç")),
@@ -209,6 +209,8 @@ def test_a_label_that_only_the_test_has(tmp_path, cache_dir):
         prepared(train, split={"test": str(test)})
     data = prepared(train, split={"test": str(test)}, on_bad_row="skip")
     assert sizes(data)["test"] == 2
+    with pytest.raises(DataError, match="unknown label"):  # what was prepared with skip is no answer to error
+        prepared(train, split={"test": str(test)})
     assert data.describe()["skipped"] == {"unknown label": 1}
 
 

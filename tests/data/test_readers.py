@@ -83,6 +83,17 @@ def test_zhang_skips_bad_rows_and_reads_on(tmp_path):
     assert problems == {"label out of range": 1, "broken quote": 2, "not UTF-8": 1, "no text": 1}
 
 
+def test_places_are_right_after_a_broken_row(tmp_path, caplog):
+    """The lines after the first of a broken row are read again: they count once."""
+    path = written(tmp_path, "a.csv", b'"1","open\n"2","b"\n"3","c"\n"4","caf\xe9"\n"6","d"\n')
+    rows = list(read_zhang(path, 5, BadRows("skip")))
+    assert [row.place for row in rows] == [f"{path}, line 2", f"{path}, line 3"]
+    messages = [record.getMessage() for record in caplog.records]
+    assert "line 1: broken quote" in messages[0]
+    assert "line 4: not UTF-8: byte 0xe9 at offset 33 of the file (line 4)" in messages[1]
+    assert "line 5: label out of range" in messages[2]
+
+
 def test_a_quote_left_open_to_the_end_costs_one_row(tmp_path):
     content = '"1","a"\n"2","open\n' + "3,c\n" * 50
     rows, problems = skipping(read_zhang, written(tmp_path, "a.csv", content), 5)

@@ -1,4 +1,4 @@
-"""How many examples a second the training takes, loading and logging included, validation excluded."""
+"""How many examples a second the training takes, loading included, validation and pictures excluded."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class Throughput(Callback):
         """Of this rank; 0 before anything was trained."""
         return self.examples / self.seconds if self.seconds else 0.0
 
-    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._since = time.perf_counter()
+    def on_train_batch_start(self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int) -> None:
+        if self._since is None:  # here and not after the validation, when other callbacks still draw
+            self._since = time.perf_counter()
 
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -30,10 +31,6 @@ class Throughput(Callback):
 
     def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._pause()
-
-    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not trainer.sanity_checking:
-            self._since = time.perf_counter()
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._pause()

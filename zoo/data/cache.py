@@ -45,10 +45,11 @@ def make_once(target: Path, make: Callable[[Path], None]) -> bool:
             folder.mkdir()
             try:
                 make(folder)
+                if target.exists():  # a file system without locks let another process be first
+                    return False
                 os.replace(folder, target)
-            except BaseException:
+            finally:
                 shutil.rmtree(folder, ignore_errors=True)
-                raise
     except OSError as error:
         raise DataError(
             f"{target}: the prepared data cannot be written here: {error}; "

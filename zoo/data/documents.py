@@ -172,13 +172,15 @@ class DocumentData(LightningDataModule, ABC):
             return None
         self._prepared()
         stored = torch.load(self._vectors_folder(self._folder(self.open_source())) / "vectors.pt", weights_only=True)
-        return WordVectors(**stored)
+        vectors = WordVectors(**stored)
+        if self._rank == 0:
+            words = f"{vectors.coverage:.1%} of {len(vectors.found):,} words"
+            log.info("%s: %s has vectors for %s, the others keep random ones", self.name, self.vectors_path, words)
+        return vectors
 
     def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
         words = Vocabulary.from_state(json.loads((folder / VOCABULARY).read_text("utf-8"))).words
-        found = read_vectors(self._vectors_file(), words)
-        log.info("%s: vectors for %.1f %% of %s words", self.vectors_path, 100 * found.coverage, f"{len(words):,}")
-        torch.save(found._asdict(), temporary / "vectors.pt")
+        torch.save(read_vectors(self._vectors_file(), words)._asdict(), temporary / "vectors.pt")
 
     def _vectors_file(self) -> Path:
         return existing(

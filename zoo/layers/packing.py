@@ -43,18 +43,21 @@ class Packing:
         if mask.dtype != torch.bool or mask.dim() == 0:
             found = f"{mask.dtype} {tuple(mask.shape)}"
             raise ValueError(f"a packing is made from a boolean mask (..., T), True = real; got {found}")
-        flat = mask.reshape(prod(mask.shape[:-1]), mask.shape[-1])  # (rows, T)
-        lengths = flat.sum(1)
-        order = lengths.argsort(descending=True, stable=True)[: int((lengths > 0).sum())]
-        sorted_lengths = lengths[order]
-        steps = int(sorted_lengths[0]) if len(order) else 0
-        sizes = (sorted_lengths[None] > torch.arange(steps, device=mask.device)[:, None]).sum(1)
-        offset = sizes.cumsum(0) - sizes  # (steps,) where each time step begins
-        rank = torch.zeros_like(lengths).index_copy(0, order, torch.arange(len(order), device=mask.device))
-        row, column = flat.nonzero(as_tuple=True)  # row by row
-        step = (flat.cumsum(1) - 1)[row, column]
-        position = offset[step] + rank[row] if steps else row
-        mirrored = offset[lengths[row] - 1 - step] + rank[row] if steps else row
+        device, rows = mask.device, prod(mask.shape[:-1])
+        lengths = mask.sum(-1).view(rows)
+        order = lengths.argsort(descending=True, stable=True)[: int(lengths.count_nonzero())]
+        longest_first = lengths[order]
+        steps = torch.arange(int(longest_first[0]) if len(order) else 0, device=device)
+        sizes = (longest_first > steps[:, None]).sum(1)
+        begin = sizes.cumsum(0) - sizes  # (steps,) the first position of each time step
+        rank = torch.zeros_like(lengths).index_copy(0, order, torch.arange(len(order), device=device))
+
+        cell = mask.reshape(-1).nonzero().squeeze(1)  # (N,) real cells, row by row
+        number = torch.arange(len(cell), device=device)
+        row = torch.arange(rows, device=device).repeat_interleave(lengths, output_size=len(cell))
+        first = lengths.cumsum(0) - lengths  # (rows,) the number of each row's first real cell
+        position = begin.index_select(0, number - first.index_select(0, row)) + rank.index_select(0, row)
+        mirrored = position.index_select(0, (2 * first + lengths - 1).index_select(0, row) - number)
 
         def at_position(values: Tensor) -> Tensor:
             return torch.empty_like(values).index_copy(0, position, values)
@@ -62,11 +65,11 @@ class Packing:
         return cls(
             shape=tuple(mask.shape),
             batch_sizes=tuple(sizes.tolist()),
-            cell=at_position(row * mask.shape[-1] + column),
+            cell=at_position(cell),
             row=at_position(row),
             flip=at_position(mirrored),
             order=order,
-            last=offset[sorted_lengths - 1] + torch.arange(len(order), device=mask.device) if steps else order,
+            last=begin[longest_first - 1] + torch.arange(len(order), device=device),
         )
 
     def pack(self, grid: Tensor) -> Tensor:

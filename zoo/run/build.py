@@ -13,7 +13,7 @@ from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from hydra.utils import get_class, instantiate
 from lightning import Callback, LightningDataModule, Trainer
-from lightning.pytorch.loggers import Logger
+from lightning.pytorch.loggers import Logger, WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
 from zoo.errors import ConfigError
@@ -64,6 +64,8 @@ def build(cfg: DictConfig) -> Parts:
         _convert_="all",
     )
     for logger in trainer.loggers:
+        if isinstance(logger, WandbLogger):
+            logger._wandb_init.pop("anonymous", None)  # wandb warns of this argument, which Lightning always passes
         logger.log_hyperparams(plain(_without_hydra(cfg)))
     return Parts(task, data, trainer)
 

@@ -73,5 +73,5 @@ def quiet() -> None:
     warnings.filterwarnings("ignore", ".*does not have many workers.*")
     warnings.filterwarnings("ignore", ".*dataloader is not resumable.*")  # the batch sampler resumes: zoo/data/bucketing.py
     warnings.filterwarnings("ignore", ".*Experiment logs directory .* exists and is not empty.*")  # the run folder itself
+    warnings.filterwarnings("ignore", ".*smaller than the logging interval.*")
     warnings.filterwarnings("ignore", ".*isinstance.treespec, LeafSpec.*")  # Lightning's own use of torch
-    warnings.filterwarnings("ignore", ".*The anonymous setting has no effect.*")

@@ -87,6 +87,9 @@ class Classification(Task):
     def validation_step(self, batch: DocumentBatch, batch_idx: int) -> None:
         self._evaluate(batch, "val", self.val_metrics)
 
+    def on_test_start(self) -> None:
+        self.test_confusion.reset()  # the others are logged, and so reset by Lightning
+
     def test_step(self, batch: DocumentBatch, batch_idx: int) -> None:
         logits = self._evaluate(batch, "test", self.test_metrics)
         self.test_confusion.update(logits, batch.label)

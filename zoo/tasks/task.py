@@ -78,13 +78,26 @@ class Task(LightningModule):
             embedding.weight[found] = vectors[found]
 
     def configure_optimizers(self) -> Any:
-        optimizer = instantiate(self.hparams["optimizer"], params=self.parameters(), _convert_="all")
+        options = dict(self.hparams["optimizer"])
+        if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
+            options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
+        optimizer = instantiate(options, params=self.parameters(), _convert_="all")
         plan = self.hparams["scheduler"]
         if not plan:
             return optimizer
-        options = {key: value for key, value in plan.items() if key != "scheduler"}
+        timing = {key: value for key, value in plan.items() if key != "scheduler"}
         scheduler = instantiate(plan["scheduler"], optimizer=optimizer, _convert_="all")
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **options}}
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **timing}}
+
+    def configure_gradient_clipping(
+        self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
+    ) -> None:
+        """As Lightning does, and also for fused optimizers in mixed precision, where nothing is scaled but Lightning refuses."""
+        scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
+        if scaled or gradient_clip_algorithm == "value" or not gradient_clip_val:
+            super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
+        else:
+            nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
 
     # training
 

@@ -1,0 +1,40 @@
+"""Two jobs of a sweep are two wandb runs, each in its own folder, in one group, with the configuration; also when a job fails."""
+
+import json
+
+from tests.callbacks.wandb_records import finished_records, history
+from tests.run.programs import SHORT, launch
+
+
+def configuration(found):
+    entries = {}
+    for record in found:
+        if record.HasField("config"):
+            entries |= {item.key: json.loads(item.value_json) for item in record.config.update}
+        if record.HasField("run"):
+            entries |= {item.key: json.loads(item.value_json) for item in record.run.config.update}
+    return entries
+
+
+def test_the_jobs_of_a_sweep(tmp_path):
+    wandb = ["logger=wandb", "logger.wandb.offline=true", "trainer.max_epochs=1"]
+    assert launch(["-m", *SHORT, *wandb, "optimizer.lr=0.01,0.02"], tmp_path) == 0
+    (sweep,) = (tmp_path / "logs/sweeps").iterdir()
+    runs = []
+    for job, rate in (("0", 0.01), ("1", 0.02)):
+        found = finished_records(sweep / job)
+        runs.append(next(record.run for record in found if record.HasField("run")))
+        assert configuration(found)["optimizer"]["lr"] == rate
+        assert [row["trainer/global_step"] for row in history(found) if "val/accuracy" in row] == [3]
+    assert runs[0].run_id != runs[1].run_id
+    assert runs[0].run_group == runs[1].run_group == sweep.name
+    assert [run.display_name for run in runs] == [f"{sweep.name}_0", f"{sweep.name}_1"]
+
+
+def test_a_job_that_fails_ends_its_run(tmp_path):
+    import wandb
+
+    settings = ["logger=wandb", "logger.wandb.offline=true", "optimizer=sgd", "optimizer.lr=1e38"]
+    assert launch([*SHORT, *settings, "trainer.gradient_clip_val=null", "hydra.run.dir=run"], tmp_path) == 2
+    assert wandb.run is None
+    finished_records(tmp_path / "run")
