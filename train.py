@@ -1,4 +1,5 @@
-"""python train.py [model=han] [data=yelp] [any.key=value ...]; everything it does stands in zoo/run/launch.py and zoo/run/train.py."""
+"""python train.py [model=han] [data=yelp] [any.key=value ...]; everything it does stands in zoo/run/launch.py and
+zoo/run/train.py."""
 
 from zoo.run.launch import main
 

@@ -172,10 +172,11 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=3, help="batches of different documents")
     arguments = parser.parse_args()
     environment = prepare(arguments.threads)
-    batches = [measure(seed, arguments.rounds) for seed in range(arguments.batches)]
+    batches = []
+    for seed in range(arguments.batches):
+        batches.append(measure(seed, arguments.rounds))
+        print(batches[-1], flush=True)
     middle = statistics.median([batch["step_by_floor"][1] for batch in batches])
-    for batch in batches:
-        print(batch)
     print(f"step / floor, median of the batches: {middle} (bar 0.95, aim 0.75)")
     write("han", {"environment": environment, "rounds": arguments.rounds, "step_by_floor": middle, "batches": batches})
 

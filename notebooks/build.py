@@ -1,4 +1,5 @@
-"""python notebooks/build.py [NAME ...]: runs the percent scripts of this folder and keeps them as .ipynb with their outputs."""
+"""python notebooks/build.py [NAME ...]: runs the percent scripts of this folder and keeps them as .ipynb with their
+outputs."""
 
 from __future__ import annotations
 

@@ -14,10 +14,12 @@
 # # What does a network look at when it reads a review?
 #
 # A hierarchical attention network (Yang et al. 2016) reads a review as people wrote it: words make sentences, sentences
-# make a document. At both levels it *attends*: it gives each word a weight within its sentence and each sentence a weight
+# make a document. At both levels it *attends*: it gives each word a weight within its sentence and each sentence a
+# weight
 # within the document, and these weights can be drawn.
 #
-# We train one, draw what it attends to, measure whether it looks at the right words, and then take the attention away to see
+# We train one, draw what it attends to, measure whether it looks at the right words, and then take the attention
+# away to see
 # what it was worth.
 
 # %%
@@ -31,6 +33,8 @@ from lightning import Trainer, seed_everything
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from zoo.data import Yelp
+from zoo.data.batch import DocumentBatch
+from zoo.run.build import compose, plain
 from zoo.run.checkpoint import Predictor
 from zoo.tasks import Classification
 from zoo.visualize import document_figure
@@ -44,9 +48,12 @@ EPOCHS = 1 if SMALL else None
 # %% [markdown]
 # ## The reviews
 #
-# They are generated, so that we know which words decided the stars. A reviewer names a main aspect ("I come here for the
-# food above all") and gives an opinion on it and on two or three others; the stars follow from their weighted mean. Other
-# sentences mention the same aspects without judging them, or judge another place altogether. And an opinion may be negated:
+# They are generated, so that we know which words decided the stars. A reviewer names a main aspect ("I come here
+# for the
+# food above all") and gives an opinion on it and on two or three others; the stars follow from their weighted mean.
+# Other
+# sentences mention the same aspects without judging them, or judge another place altogether. And an opinion may be
+# negated:
 # *not bad*, *hardly tasteless*.
 
 # %%
@@ -57,7 +64,8 @@ for example in data.describe()["examples"]:
     print(example["label"], "|", example["text"], "\n")
 
 # %% [markdown]
-# Counting words will not do: *great* in a sentence about another restaurant says nothing, *not great* says the opposite.
+# Counting words will not do: *great* in a sentence about another restaurant says nothing, *not great* says the
+# opposite.
 # (A linear classifier on word pairs stays far below what we are about to see: the table in the README has its number.)
 #
 # ## The network
@@ -77,8 +85,6 @@ for example in data.describe()["examples"]:
 # %%
 def trained(**changes):
     """A network with some hyperparameters changed, trained with the settings of `python train.py`; its test metrics."""
-    from zoo.run.build import compose, plain
-
     seed_everything(1, verbose=False)
     settings = compose([])
     task = Classification(
@@ -118,27 +124,19 @@ batch = next(iter(data.test_dataloader()))
 
 def draw(task, number):
     """The picture of one review of the batch."""
-    words = [
-        [data.encoder.vocabulary.words[word] for word, real in zip(sentence, mask) if real]
-        for sentence, mask in zip(batch.words[number].tolist(), batch.word_mask[number].tolist())
-        if any(mask)
-    ]
-    one = next(iter(_one_by_one(task, number, words)))
+    one = DocumentBatch.of(batch.words[number : number + 1], batch.word_mask[number : number + 1])
+    sentences = zip(batch.words[number], batch.word_mask[number], batch.evidence[number], strict=True)
+    read = [(words[mask].tolist(), evidence[mask].tolist()) for words, mask, evidence in sentences if mask.any()]
+    names = data.encoder.vocabulary.words
+    (prediction,) = task.eval().predictions(one, [[[names[word] for word in words] for words, _ in read]])
     figure = document_figure(
-        one,
+        prediction,
         true_label=data.spec.classes[batch.label[number]],
-        evidence=[row[: len(sentence)] for row, sentence in zip(batch.evidence[number].tolist(), words)],
+        evidence=[evidence for _, evidence in read],
     )
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
+    figure.savefig(buffer, format="png", dpi=90)
     return Image(buffer.getvalue())
-
-
-def _one_by_one(task, number, words):
-    from zoo.data.batch import DocumentBatch
-
-    chosen = DocumentBatch.of(batch.words[number : number + 1], batch.word_mask[number : number + 1])
-    yield from task.eval().predictions(chosen, [words])
 
 
 draw(han, 0)
@@ -149,7 +147,8 @@ draw(han, 1)
 # %% [markdown]
 # ## Is that an explanation?
 #
-# Pictures are easily believed. Because the sample records its evidence, we can score the attention: **attention recall** is
+# Pictures are easily believed. Because the sample records its evidence, we can score the attention: **attention
+# recall** is
 # the share of all attention that lies on the deciding words. Attending everywhere alike would score *chance*.
 
 # %%
@@ -175,7 +174,8 @@ for text in [
 # %% [markdown]
 # ## What was the attention worth?
 #
-# The paper compares with the mean (HN-AVE) and the maximum (HN-MAX) over words and over sentences in place of the attention,
+# The paper compares with the mean (HN-AVE) and the maximum (HN-MAX) over words and over sentences in place of the
+# attention,
 # all else equal. So do we, with the same short training.
 
 # %%
@@ -184,11 +184,15 @@ for pooling in ("mean", "max"):
     _, rows[pooling] = trained(word_pooling=pooling, sentence_pooling=pooling)
 for name, row in rows.items():
     recall = row.get("test/attention_recall")
-    print(f"{name:10} accuracy {row['test/accuracy']:.3f}   attention recall {'-' if recall is None else f'{recall:.3f}'}")
+    print(
+        f"{name:10} accuracy {row['test/accuracy']:.3f}   attention recall {'-' if recall is None else f'{recall:.3f}'}"
+    )
 
 # %% [markdown]
-# With the mean, every word has the same say; the GRUs before it can learn to silence the words that do not count, but that
+# With the mean, every word has the same say; the GRUs before it can learn to silence the words that do not count,
+# but that
 # takes longer. How much of the difference remains with longer training stands in the README's table of results.
 #
-# **To try:** `dropout=0.3` in `trained(...)`; fewer training reviews (`Yelp(sample={"train": 1000})`); a sentence of your own in
+# **To try:** `dropout=0.3` in `trained(...)`; fewer training reviews (`Yelp(sample={"train": 1000})`); a sentence
+# of your own in
 # which the attention goes wrong.

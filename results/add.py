@@ -1,6 +1,8 @@
-"""python results/add.py FILE.csv RUN [RUN ...]: takes the test metrics of finished runs from their result.json into a results file.
+"""python results/add.py FILE.csv RUN [RUN ...]: takes the test metrics of finished runs from their result.json into
+a results file.
 
-Metrics are chosen with --metric (default accuracy, attention_recall, sentence_recall, attention_chance); --paper gives the
+Metrics are chosen with --metric (default accuracy, attention_recall, sentence_recall, attention_chance); --paper
+gives the
 paper's number for the first of them. A row of the same command and metric is replaced.
 """
 
@@ -23,7 +25,9 @@ def rows(result: dict, metrics: list[str], paper: str) -> list[dict[str, str]]:
     """The rows of one run."""
     overrides = [o for o in result["overrides"] if o.split("=")[0] not in PRESENTATION]
     if result["git_commit"] is None or result["git_commit"].endswith("+changes"):
-        raise SystemExit(f"{result['folder']}: ran on {result['git_commit']}; a result needs a commit that others can check out")
+        raise SystemExit(
+            f"{result['folder']}: ran on {result['git_commit']}; a result needs a commit that others can check out"
+        )
     # a path of this machine is of no use to others
     words = [o.split("=")[0] + "=PATH" if "=/" in o or "=../" in o else o for o in overrides]
     first = {
@@ -35,13 +39,15 @@ def rows(result: dict, metrics: list[str], paper: str) -> list[dict[str, str]]:
         "commit": result["git_commit"][:12],
     }
     return [
-        first | {"metric": metric, "ours": f"{result['metrics'][f'test/{metric}']:.4f}", "paper": paper if not number else ""}
+        first
+        | {"metric": metric, "ours": f"{result['metrics'][f'test/{metric}']:.4f}", "paper": paper if not number else ""}
         for number, metric in enumerate(metrics)
         if f"test/{metric}" in result["metrics"]
     ]
 
 
 def main() -> None:
+    """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("run", type=Path, nargs="+")

@@ -1,4 +1,5 @@
-"""python results/tfidf.py FILE.csv data=yelp [data.source=...]: TF-IDF and logistic regression on the very splits of a data module.
+"""python results/tfidf.py FILE.csv data=yelp [data.source=...]: TF-IDF and logistic regression on the very splits
+of a data module.
 
 Unigrams and bigrams; C is chosen on the validation split, then the test split is looked at once. Needs scikit-learn.
 """
@@ -38,7 +39,9 @@ def measure(data) -> tuple[float, float]:
     """The best C by validation accuracy, and its test accuracy."""
     splits = {split: documents(data, split) for split in ("train", "val", "test")}
     # words are split already, and punctuation is one of them
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=None, tokenizer=str.split, lowercase=False)
+    vectorizer = TfidfVectorizer(
+        ngram_range=(1, 2), sublinear_tf=True, token_pattern=None, tokenizer=str.split, lowercase=False
+    )
     x = {"train": vectorizer.fit_transform(splits["train"][0])}
     x |= {split: vectorizer.transform(splits[split][0]) for split in ("val", "test")}
     models = {c: LogisticRegression(C=c, max_iter=2000).fit(x["train"], splits["train"][1]) for c in CHOICES}
@@ -47,6 +50,7 @@ def measure(data) -> tuple[float, float]:
 
 
 def main() -> None:
+    """Reads the command line, measures, writes one row."""
     file, overrides = Path(sys.argv[1]), sys.argv[2:]
     cfg = compose(overrides)
     data = instantiate(cfg.data, _convert_="all")
@@ -61,7 +65,9 @@ def main() -> None:
     row = {
         "model": "TF-IDF + logistic regression",
         "data": cfg.hydra.runtime.choices.data,
-        "source": "sample" if data.source_description.startswith("sample") else Path(data.source_description.split(",")[0]).name,
+        "source": "sample"
+        if data.source_description.startswith("sample")
+        else Path(data.source_description.split(",")[0]).name,
         "metric": "accuracy",
         "ours": f"{accuracy:.4f}",
         "paper": "",

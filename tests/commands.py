@@ -95,11 +95,16 @@ def resolve(cfg: DictConfig) -> DictConfig:
     cfg.hydra.runtime.output_dir = "logs/run"
     cfg.hydra.sweep.dir = "logs/sweep"
     cfg.hydra.mode = "RUN"
-    HydraConfig.instance().set_config(cfg)
-    check(cfg)
-    for group in GROUPS:
-        if cfg[group] is not None:
-            OmegaConf.to_container(cfg[group], resolve=True)
+    hydra = HydraConfig.instance()
+    before, hydra.cfg = hydra.cfg, None
+    hydra.set_config(cfg)
+    try:
+        check(cfg)
+        for group in GROUPS:
+            if cfg[group] is not None:
+                OmegaConf.to_container(cfg[group], resolve=True)
+    finally:
+        hydra.cfg = before
     return cfg
 
 

@@ -31,7 +31,9 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = root.add_subparsers(dest="command", required=True, metavar="list | train | predict | data")
 
-    catalogue = commands.add_parser("list", help="the models, their papers and tasks, the data that fit, the experiments")
+    catalogue = commands.add_parser(
+        "list", help="the models, their papers and tasks, the data that fit, the experiments"
+    )
     catalogue.add_argument("--json", action="store_true", help="as JSON")
 
     training = commands.add_parser("train", help="the same as python train.py, from any folder", add_help=False)
@@ -156,11 +158,15 @@ def _data(options: argparse.Namespace) -> None:
     data.setup("fit")
     facts = data.describe()
     if options.json:
-        print(json.dumps({"name": options.name, "source": data.source_description, **facts}, indent=2, ensure_ascii=False))
+        print(
+            json.dumps({"name": options.name, "source": data.source_description, **facts}, indent=2, ensure_ascii=False)
+        )
         return
     from zoo.visualize.describe import describe_documents
 
-    Console(width=None if sys.stdout.isatty() else 120).print(describe_documents(options.name, data.source_description, facts))
+    Console(width=None if sys.stdout.isatty() else 120).print(
+        describe_documents(options.name, data.source_description, facts)
+    )
 
 
 if __name__ == "__main__":

@@ -54,7 +54,9 @@ def test_a_mask_must_be_boolean():
 
 
 @settings(max_examples=50, deadline=None)
-@given(rows=st.integers(1, 6), steps=st.integers(1, 7), seed=st.integers(0, 10_000), spread=st.sampled_from([1.0, 200.0]))
+@given(
+    rows=st.integers(1, 6), steps=st.integers(1, 7), seed=st.integers(0, 10_000), spread=st.sampled_from([1.0, 200.0])
+)
 def test_segments_equal_masked_rows(rows, steps, seed, spread):
     generator = torch.Generator().manual_seed(seed)
     scores = torch.randn(rows, steps, generator=generator, dtype=torch.float64) * spread

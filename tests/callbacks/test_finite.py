@@ -9,7 +9,9 @@ from zoo.callbacks import NonFiniteLoss, StopOnNonFiniteLoss
 
 
 def trainer(folder, step=7):
-    return SimpleNamespace(global_step=step, current_epoch=1, world_size=1, log_every_n_steps=10, default_root_dir=folder)
+    return SimpleNamespace(
+        global_step=step, current_epoch=1, world_size=1, log_every_n_steps=10, default_root_dir=folder
+    )
 
 
 def batch(*index):
@@ -22,13 +24,16 @@ def test_names_the_step_the_examples_and_the_checkpoint(tmp_path, loss):
     (tmp_path / "checkpoints" / "last.ckpt").write_text("")
     callback = StopOnNonFiniteLoss()
     callback.on_train_batch_end(trainer(tmp_path), None, {"loss": torch.tensor(1.0)}, batch(1, 2), 0)
-    with pytest.raises(NonFiniteLoss, match=rf"step 7 \(epoch 1, training examples \[3, 4\]\).*last\.ckpt") as caught:
+    with pytest.raises(NonFiniteLoss, match=r"step 7 \(epoch 1, training examples \[3, 4\]\).*last\.ckpt") as caught:
         callback.on_train_batch_end(trainer(tmp_path), None, {"loss": torch.tensor(loss)}, batch(3, 4), 1)
     assert str(loss) in str(caught.value)
 
 
 def test_no_checkpoint_is_written_from_unseen_bad_losses(tmp_path):
     callback = StopOnNonFiniteLoss()
-    callback._unseen = [(3, 0, torch.tensor([5]), torch.tensor(1.0)), (4, 0, torch.tensor([6]), torch.tensor(float("nan")))]
+    callback._unseen = [
+        (3, 0, torch.tensor([5]), torch.tensor(1.0)),
+        (4, 0, torch.tensor([6]), torch.tensor(float("nan"))),
+    ]
     with pytest.raises(NonFiniteLoss, match=r"step 4 .*\[6\].*none yet"):
         callback.on_save_checkpoint(trainer(tmp_path), None, {})

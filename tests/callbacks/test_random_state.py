@@ -11,7 +11,9 @@ from zoo.callbacks.random_state import random_state, set_random_state
 
 
 def draw():
-    return torch.rand(3).tolist() + np.random.rand(3).tolist() + [random.random(), random.gauss(0, 1), np.random.randn()]
+    return (
+        torch.rand(3).tolist() + np.random.rand(3).tolist() + [random.random(), random.gauss(0, 1), np.random.randn()]
+    )
 
 
 def test_streams_continue_where_they_were(tmp_path):

@@ -2,8 +2,7 @@
 
 from types import SimpleNamespace
 
-from zoo.callbacks import throughput
-from zoo.callbacks import Throughput
+from zoo.callbacks import Throughput, throughput
 
 
 def test_validation_does_not_count(monkeypatch):

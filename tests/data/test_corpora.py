@@ -3,17 +3,16 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
 
-from zoo.data import AgNews, DocumentData, Imdb, Yelp
-from zoo.data.prepare import histogram
+from zoo.data import AgNews, Imdb, Yelp
 from zoo.errors import ConfigError, DataError
 
 SMALL = {"train": 60, "val": 20, "test": 30}
@@ -120,6 +119,20 @@ def test_generated_words_are_the_tokenisers(cache_dir):
             for sentence in document.sentences:
                 assert split_words(" ".join(sentence)) == sentence
     assert data.text.sentences == "punkt"
+
+
+@pytest.mark.parametrize("cls", [Yelp, Imdb, AgNews])
+def test_another_generator_is_another_sample(tmp_path, monkeypatch, cls):
+    from zoo.data import samples
+
+    before = cls().open_source().identity
+    assert cls().open_source().identity == before
+    copy = tmp_path / "samples"
+    shutil.copytree(os.path.dirname(samples.__file__), copy)
+    with open(copy / "reviews.py", "a") as file:
+        file.write("\n")
+    monkeypatch.setattr(samples, "__file__", str(copy / "__init__.py"))
+    assert cls().open_source().identity != before
 
 
 def test_two_classes_from_five_stars(cache_dir):
@@ -230,7 +243,13 @@ for corpus in (AgNews, Imdb, Yelp):
     assert not list(tmp_path.rglob("about.json"))
 
 
-def test_the_hub_as_a_local_repository(tmp_path, cache_dir, monkeypatch):
+@pytest.fixture
+def repository(tmp_path):
+    (tmp_path / "repository").mkdir()
+    return tmp_path / "repository"
+
+
+def test_the_hub_as_a_local_repository(repository, cache_dir, monkeypatch):
     """`load_dataset` reads a folder of parquet files as it reads a repository."""
     for name, count in (("train", 40), ("test", 10)):
         table = pa.table(
@@ -239,24 +258,26 @@ def test_the_hub_as_a_local_repository(tmp_path, cache_dir, monkeypatch):
                 "label": [n % 5 for n in range(count)],
             }
         )
-        pq.write_table(table, tmp_path / f"{name}-00000-of-00001.parquet")
-    monkeypatch.setattr(Yelp, "hub", str(tmp_path))
+        pq.write_table(table, repository / f"{name}-00000-of-00001.parquet")
+    monkeypatch.setattr(Yelp, "hub", str(repository))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
     data = prepared(Yelp, source="hub")
     assert sizes(data) == {"train": 36, "val": 4, "test": 10}
     assert labels(data, "test") == [n % 5 for n in range(10)]
-    assert data.source_description == f"hub: {tmp_path}, 50 reviews"
+    assert data.source_description == f"hub: {repository}, 50 reviews"
     assert first_words(data).startswith('so " good " . or not')
 
 
-def test_the_hub_with_other_contents(tmp_path, cache_dir, monkeypatch):
-    monkeypatch.setattr(AgNews, "hub", str(tmp_path))
+def test_the_hub_with_other_contents(repository, cache_dir, monkeypatch):
+    monkeypatch.setattr(AgNews, "hub", str(repository))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
     for table, message in (
         ({"txt": ["a"], "label": [0]}, "no column 'text'; found: txt, label"),
         ({"text": ["a", "b"], "label": [0, 9]}, "train, row 2: label out of range: found 9, 0 to 3 are expected"),
         ({"text": ["a", None], "label": [0, 1]}, "train, row 2: no text"),
     ):
         for name in ("train", "test"):
-            pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+            pq.write_table(pa.table(table), repository / f"{name}.parquet")
         with pytest.raises(DataError, match=re.escape(message)):
             prepared(AgNews, source="hub")
 
@@ -324,88 +345,3 @@ def test_a_bad_row_of_an_official_file(tmp_path, cache_dir, caplog):
 def test_wrong_options(options, message):
     with pytest.raises(ConfigError, match=message):
         Yelp(**options)
-
-
-# description, memory, vectors
-
-
-def test_description(cache_dir):
-    from zoo.data.samples import news
-
-    about = prepared(AgNews).describe()
-    items = list(news.generate(110, seed=1))[:60]
-    train = about["splits"]["train"]
-    words = [sum(map(len, item.sentences)) for item in items]
-    assert train["words"]["mean"] == pytest.approx(np.mean(words), abs=0.005)
-    assert train["words"]["median"] == np.median(words)
-    assert train["words"]["max"] == max(words)
-    bins = train["words"]["bins"]
-    assert bins["32-63"] == sum(32 <= n <= 63 for n in words)
-    assert sum(bins.values()) == sum(train["sentences"]["bins"].values()) == 60
-    first = min(words).bit_length()
-    assert next(iter(bins)) == f"{2 ** (first - 1)}-{2**first - 1}"
-    assert train["classes"] == {name: sum(item.label == n for item in items) for n, name in enumerate(news.TOPICS)}
-    assert len(about["examples"]) == 3
-    assert about["examples"][0] == {
-        "label": news.TOPICS[items[0].label],
-        "text": " ".join(word for sentence in items[0].sentences for word in sentence)[:300]
-        + " ..." * (about["examples"][0]["text"][-4:] == " ..."),
-    }
-    assert about["vocabulary_size"] > 100
-    assert about["skipped"] == {}
-
-
-def test_the_documents_stay_on_the_disk(cache_dir):
-    """What is set up is mapped, not read: memory does not grow with the documents."""
-    sample = {"train": 8000, "val": 10, "test": 10}
-    prepared(AgNews, sample=sample)
-    stored = sum(file.stat().st_size for file in cache_dir.rglob("*.arrow"))
-    assert stored > 2_000_000
-    before = pa.total_allocated_bytes()
-    data = prepared(AgNews, sample=sample)
-    assert pa.total_allocated_bytes() - before < stored / 20
-    for _, _batch in zip(range(20), data.train_dataloader(), strict=False):
-        assert pa.total_allocated_bytes() - before < stored / 10
-
-
-def test_vectors(tmp_path, cache_dir, caplog):
-    path = tmp_path / "my vectors.txt"
-    path.write_text("the 1 2 3\non 4 5 6\nzebra 7 8 9\n")
-    data = prepared(AgNews, vectors=str(path))
-    with caplog.at_level("INFO", "zoo"):
-        vectors = data.vectors()
-    vocabulary = data.encoder.vocabulary
-    assert vectors.rows.shape == (len(vocabulary), 3)
-    assert vectors.rows[vocabulary.encode(["the"])].tolist() == [[1, 2, 3]]
-    assert vectors.found.sum() == 2
-    assert not vectors.found[:2].any()
-    assert f"my vectors.txt has vectors for {2 / len(vocabulary):.1%} of {len(vocabulary)} words" in caplog.text
-    assert prepared(AgNews).vectors() is None
-    path.write_text("the 1 2 3 4\non 4 5 6 7\nzebra 7 8 9 9\n")
-    assert prepared(AgNews, vectors=str(path)).vectors().rows.shape[1] == 4
-    with pytest.raises(DataError, match=r"none.txt: No such file .*\(data.vectors\); expected: a file of word2vec"):
-        prepared(AgNews, vectors=str(tmp_path / "none.txt"))
-
-
-def test_exports():
-    import zoo.data
-
-    for name in zoo.data.__all__:
-        assert issubclass(getattr(zoo.data, name), DocumentData)
-    with pytest.raises(AttributeError, match="no attribute 'Yelpp'"):
-        zoo.data.Yelpp  # noqa: B018
-
-
-def test_a_model_that_needs_a_batch_does_not_load_lightning():
-    program = "import sys, zoo.data.batch, zoo.data.spec\nassert not {'lightning', 'datasets'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
-
-
-def test_histogram_by_hand():
-    found = histogram(np.array([0, 1, 1, 2, 3, 4, 7, 8]))
-    assert found["bins"] == {"0": 1, "1": 2, "2-3": 2, "4-7": 2, "8-15": 1}
-    assert found["mean"] == 3.25
-    assert found["median"] == 2.5
-    assert found["max"] == 8
-    assert histogram(np.array([5, 64]))["bins"] == {"4-7": 1, "8-15": 0, "16-31": 0, "32-63": 0, "64-127": 1}
-    assert histogram(np.array([0]))["bins"] == {"0": 1}

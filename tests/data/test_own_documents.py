@@ -92,6 +92,7 @@ def test_every_kind_of_table_gives_the_same(tmp_path, cache_dir):
         (("level 10", "level 9", "Level 1"), ("Level 1", "level 9", "level 10")),
         (("b", "A", "ç"), ("A", "b", "ç")),
         (("1", "one"), ("1", "one")),
+        (("nan", "7", "1"), ("1", "7", "nan")),
     ],
 )
 def test_classes_in_natural_order(tmp_path, cache_dir, labels, classes):
@@ -219,6 +220,9 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
     (tmp_path / "empty").mkdir()
     write_csv(tmp_path / "a.csv", rows())
     class_folders(tmp_path / "films", 2)
+    class_folders(tmp_path / "tests only/test", 2)
+    class_folders(tmp_path / "both/train", 2)
+    class_folders(tmp_path / "both/test", 2)
     folder = {"path": tmp_path / "films"}
     own = {"path": tmp_path / "a.csv"}
     cases = [
@@ -237,6 +241,12 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
             r"split.test='dv\*' is taken for .* fits none of 10 files, such as",
         ),
         (folder | {"split": {"val": "*.txt"}}, DataError, r"films: data.split.val='\*.txt' .* fits all of 10 files"),
+        ({"path": tmp_path / "tests only"}, DataError, r"tests only: no documents found; expected: a file"),
+        (
+            {"path": tmp_path / "both", "split": {"test": "cv*"}},
+            DataError,
+            r"both: holds a folder of test documents; leave",
+        ),
         (own | {"split": {"tset": 0.1}}, ConfigError, r"data.split.tset: no such key; did you mean data.split.test\?"),
         (
             own | {"split": {"test": 1.5}},

@@ -90,7 +90,7 @@ def test_places_are_right_after_a_broken_row(tmp_path, caplog):
     assert [row.place for row in rows] == [f"{path}, line 2", f"{path}, line 3"]
     messages = [record.getMessage() for record in caplog.records]
     assert "line 1: broken quote" in messages[0]
-    assert "line 4: not UTF-8: byte 0xe9 at offset 33 of the file (line 4)" in messages[1]
+    assert "line 4: not UTF-8: byte 0xe9 at offset 34 of the file (line 4)" in messages[1]
     assert "line 5: label out of range" in messages[2]
 
 

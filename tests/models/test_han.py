@@ -8,7 +8,13 @@ from zoo.data.spec import DocumentSpec
 from zoo.models import HAN
 
 SPEC = DocumentSpec(vocabulary_size=30, classes=("a", "b", "c"))
-SMALL = {"embedding_dim": 4, "word_hidden_dim": 3, "word_attention_dim": 5, "sentence_hidden_dim": 2, "sentence_attention_dim": 3}
+SMALL = {
+    "embedding_dim": 4,
+    "word_hidden_dim": 3,
+    "word_attention_dim": 5,
+    "sentence_hidden_dim": 2,
+    "sentence_attention_dim": 3,
+}
 
 
 def batch_of(documents):
@@ -53,7 +59,9 @@ def both_directions(encoder, inputs):
 
 
 def attend(pool, hidden):
-    scores = torch.stack([(pool.score.projection.weight @ h + pool.score.projection.bias).tanh() @ pool.score.context for h in hidden])
+    scores = torch.stack(
+        [(pool.score.projection.weight @ h + pool.score.projection.bias).tanh() @ pool.score.context for h in hidden]
+    )
     weights = scores.exp() / scores.exp().sum()
     return sum(a * h for a, h in zip(weights, hidden, strict=True)), weights
 
@@ -65,7 +73,9 @@ def test_equals_the_equations_written_as_loops():
     for b, document in enumerate(DOCUMENTS):
         sentence_vectors = []
         for s, sentence in enumerate(document):
-            vector, weights = attend(model.word_attention, both_directions(model.word_encoder, [model.embedding.weight[w] for w in sentence]))
+            vector, weights = attend(
+                model.word_attention, both_directions(model.word_encoder, [model.embedding.weight[w] for w in sentence])
+            )
             sentence_vectors.append(vector)
             torch.testing.assert_close(output.attention["word"][b, s, : len(sentence)], weights)
         v, weights = attend(model.sentence_attention, both_directions(model.sentence_encoder, sentence_vectors))

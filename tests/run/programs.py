@@ -32,7 +32,9 @@ TINY = [
 SHORT = [*TINY, "callbacks=none", "trainer.max_epochs=2"]
 
 
-def run(words: list[str], folder: Path, environment: dict[str, str], timeout: int = 240) -> subprocess.CompletedProcess[str]:
+def run(
+    words: list[str], folder: Path, environment: dict[str, str], timeout: int = 240
+) -> subprocess.CompletedProcess[str]:
     """The finished program with its output as text."""
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout)
 
@@ -40,14 +42,16 @@ def run(words: list[str], folder: Path, environment: dict[str, str], timeout: in
 def train(
     overrides: list[str], folder: Path, environment: dict[str, str], expect: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    """`python train.py <overrides>` started in `folder`; fails the test with the program's output on another exit code."""
+    """`python train.py <overrides>` started in `folder`; fails the test with the program's output on another exit
+    code."""
     done = run([sys.executable, str(ROOT / "train.py"), *overrides], folder, environment)
     assert done.returncode == expect, done.stdout[-3000:] + done.stderr[-6000:]
     return done
 
 
 def launch(overrides: list[str], folder: Path) -> int:
-    """The same within this process, for runs with one device: quicker by the imports. The exit code; output as usual."""
+    """The same within this process, for runs with one device: quicker by the imports. The exit code; output as
+    usual."""
     argv, here = sys.argv, os.getcwd()
     warning_filters = warnings.filters[:]
     levels = {name: logging.getLogger(name).level for name in logging.root.manager.loggerDict}

@@ -18,13 +18,21 @@ def weights(folder):
 
 def test_two_processes_make_the_gradient_and_metrics_of_one(program_env, tmp_path):
     """One plain SGD step of rate 1: the change of the weights is the gradient. 16 documents of unequal length."""
-    step = ["optimizer=sgd", "optimizer.lr=1", "optimizer.momentum=0", "trainer.gradient_clip_val=null", "trainer.max_steps=1"]
+    step = [
+        "optimizer=sgd",
+        "optimizer.lr=1",
+        "optimizer.momentum=0",
+        "trainer.gradient_clip_val=null",
+        "trainer.max_steps=1",
+    ]
     for trainer in ("cpu", "ddp_cpu"):
         train([*TINY, "callbacks=none", *step, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
     one, two = weights(tmp_path / "cpu"), weights(tmp_path / "ddp_cpu")
     assert one.keys() == two.keys()
     for name, value in one.items():
-        torch.testing.assert_close(two[name], value, rtol=1e-5, atol=1e-7, msg=lambda text, name=name: f"{name}: {text}")
+        torch.testing.assert_close(
+            two[name], value, rtol=1e-5, atol=1e-7, msg=lambda text, name=name: f"{name}: {text}"
+        )
     alone, together = result(tmp_path / "cpu"), result(tmp_path / "ddp_cpu")
     assert together["devices"] == 2 and together["metrics"].keys() == alone["metrics"].keys()
     for name, value in alone["metrics"].items():  # 37 test documents on 2 ranks: one rank has one more
@@ -36,7 +44,10 @@ def test_a_multirun_of_jobs_with_two_processes(program_env, tmp_path):
     (sweep,) = (tmp_path / "logs/sweeps").iterdir()  # one folder: no rank started a sweep of its own
     results = [result(sweep / job) for job in ("0", "1")]
     assert [r["devices"] for r in results] == [2, 2]
-    assert [next(o for o in r["overrides"] if "lr" in o) for r in results] == ["optimizer.lr=0.001", "optimizer.lr=0.02"]
+    assert [next(o for o in r["overrides"] if "lr" in o) for r in results] == [
+        "optimizer.lr=0.001",
+        "optimizer.lr=0.02",
+    ]
     best = max(results, key=lambda r: r["score"])
     assert done.stdout.splitlines()[-1].startswith(f"best: val/accuracy {best['score']:.4f}")
 
@@ -51,7 +62,9 @@ def test_torchrun(program_env, tmp_path):
 
 def start(overrides, folder, environment):
     words = [sys.executable, str(ROOT / "train.py"), *overrides]
-    return subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def wait_for(path, process, seconds=120):
@@ -86,7 +99,13 @@ def test_sigkill_and_ckpt_path_last(program_env, tmp_path):
 
 @pytest.mark.parametrize("trainer", ["cpu", "ddp_cpu"])
 def test_sigterm_saves_and_ends_cleanly(program_env, tmp_path, trainer):
-    long = [*LONG, "trainer.max_epochs=5000", "callbacks.last.every_n_steps=null", f"trainer={trainer}", "hydra.run.dir=run"]
+    long = [
+        *LONG,
+        "trainer.max_epochs=5000",
+        "callbacks.last.every_n_steps=null",
+        f"trainer={trainer}",
+        "hydra.run.dir=run",
+    ]
     process = start(long, tmp_path, program_env)
     wait_for(tmp_path / "run/checkpoints/last.ckpt", process)
     process.send_signal(signal.SIGTERM)

@@ -1,6 +1,7 @@
 """Typos end in one line that names the key and the nearest right one."""
 
 import pytest
+from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
 from zoo.errors import ConfigError
@@ -9,7 +10,7 @@ from zoo.run.messages import explain
 
 
 def line(*overrides):
-    with pytest.raises(Exception) as caught:
+    with pytest.raises((ConfigError, HydraException)) as caught:
         check(compose(list(overrides)))
     message = explain(caught.value, list(overrides))
     assert message is not None and "\n" not in message
@@ -58,7 +59,15 @@ def test_a_wrong_type_is_named_before_anything_is_built(override, expected):
 
 
 def test_a_value_that_has_to_be_given():
-    assert "data.source has no value yet" in line("experiment=han_yelp2015")
+    assert "data.path has no value yet" in line("data=documents")
+
+
+def test_a_value_with_accents_is_to_be_quoted():
+    override = "data.label_column=étoiles"
+    with pytest.raises(HydraException) as caught:
+        compose(["data=documents", override])
+    message = explain(caught.value, ["data=documents", override])
+    assert message == f"error: cannot read {override}: put such a value in quotes, \"data.label_column='étoiles'\""
 
 
 def test_missing_equals_sign():

@@ -1,4 +1,5 @@
-"""A run that was killed and resumed reaches the weights of an uninterrupted one, bit for bit, wherever it was killed."""
+"""A run that was killed and resumed reaches the weights of an uninterrupted one, bit for bit, wherever it was
+killed."""
 
 import pytest
 import torch
@@ -18,7 +19,10 @@ MODEL = {
     "sentence_attention_dim": 4,
     "dropout": 0.3,  # so that the random state matters
 }
-SCHEDULER = {"scheduler": {"_target_": "torch.optim.lr_scheduler.StepLR", "step_size": 1, "gamma": 0.5}, "interval": "epoch"}
+SCHEDULER = {
+    "scheduler": {"_target_": "torch.optim.lr_scheduler.StepLR", "step_size": 1, "gamma": 0.5},
+    "interval": "epoch",
+}
 EPOCHS, STEPS = 3, 5  # optimiser steps per epoch: 80 documents, 16 a step
 
 
@@ -55,7 +59,12 @@ def fit(folder, *, checkpoint=None, extra=(), accumulate=1, val_check_interval=1
         mode="min",
     )
     data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16 // accumulate, text={"minimum_frequency": 1})
-    callbacks = [BestCheckpoint("val/loss", "min"), LastCheckpoint(every_n_steps=1), RandomState(1), StopOnNonFiniteLoss()]
+    callbacks = [
+        BestCheckpoint("val/loss", "min"),
+        LastCheckpoint(every_n_steps=1),
+        RandomState(1),
+        StopOnNonFiniteLoss(),
+    ]
     trainer = Trainer(
         default_root_dir=folder,
         max_epochs=EPOCHS,
@@ -166,6 +175,8 @@ def test_other_data_is_refused(tmp_path):
 
     task = Classification(model=MODEL, optimizer={"_target_": "torch.optim.Adam"}, monitor="val/loss", mode="min")
     data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16, text={"minimum_frequency": 20})
-    trainer = Trainer(default_root_dir=tmp_path, accelerator="cpu", logger=False, enable_progress_bar=False, barebones=False)
+    trainer = Trainer(
+        default_root_dir=tmp_path, accelerator="cpu", logger=False, enable_progress_bar=False, barebones=False
+    )
     with pytest.raises(CheckpointError, match="trained on other data"):
         trainer.fit(task, datamodule=data, ckpt_path=tmp_path / "checkpoints/last.ckpt")

@@ -9,7 +9,13 @@ from zoo.run.sweep import BestTrial, rank
 
 def result(job, score, mode="max"):
     overrides = ["data=yelp", f"seed={job}"]
-    return {"folder": f"sweeps/x/{job}", "score": score, "mode": mode, "monitor": "val/accuracy", "overrides": overrides}
+    return {
+        "folder": f"sweeps/x/{job}",
+        "score": score,
+        "mode": mode,
+        "monitor": "val/accuracy",
+        "overrides": overrides,
+    }
 
 
 def names(results):

@@ -37,8 +37,12 @@ def test_result_json(finished):
     assert facts["tags"] == ["a test"] and "trainer.max_epochs=2" in facts["overrides"]
     metrics = facts["metrics"]
     assert {"test/loss", "test/accuracy", "test/macro_f1", "test/attention_recall"} <= metrics.keys()
-    assert 0 <= metrics["test/accuracy"] <= 1 and metrics["test/accuracy"] * 37 == pytest.approx(round(metrics["test/accuracy"] * 37))
-    assert facts["versions"]["torch"] == torch.__version__.split("+")[0] or facts["versions"]["torch"] == torch.__version__
+    assert 0 <= metrics["test/accuracy"] <= 1 and metrics["test/accuracy"] * 37 == pytest.approx(
+        round(metrics["test/accuracy"] * 37)
+    )
+    assert (
+        facts["versions"]["torch"] == torch.__version__.split("+")[0] or facts["versions"]["torch"] == torch.__version__
+    )
     assert facts["wall_seconds"] > 0 and facts["examples_per_second"] > 0
     weights = torch.load(facts["checkpoint"], weights_only=True)["state_dict"]
     assert facts["parameters"] == sum(tensor.numel() for tensor in weights.values())
@@ -60,7 +64,9 @@ def test_metrics_csv_holds_training_and_validation(finished):
 
 
 def test_the_checkpoint_alone_predicts(finished):
-    predictions = zoo.load(finished[0] / "checkpoints/best.ckpt")(["The food was great. The service was slow.", "...", ""])
+    predictions = zoo.load(finished[0] / "checkpoints/best.ckpt")(
+        ["The food was great. The service was slow.", "...", ""]
+    )
     assert len(predictions) == 3
     first = predictions[0]
     assert [len(sentence.words) for sentence in first.sentences] == [5, 5]
@@ -74,7 +80,10 @@ def test_the_checkpoint_alone_predicts(finished):
 
 def test_loading_reproduces_the_tested_accuracy(finished, tmp_path):
     folder, _ = finished
-    assert launch([*SHORT, "train=false", f"ckpt_path={folder}/checkpoints/best.ckpt", "hydra.run.dir=again"], tmp_path) == 0
+    assert (
+        launch([*SHORT, "train=false", f"ckpt_path={folder}/checkpoints/best.ckpt", "hydra.run.dir=again"], tmp_path)
+        == 0
+    )
     again, before = result(tmp_path / "again"), result(folder)
     assert again["metrics"] == before["metrics"] and again["steps"] == 0
 
@@ -100,7 +109,13 @@ def test_zoo_predict(finished, program_env, tmp_path, how):
         import subprocess
 
         done = subprocess.run(
-            [*words, "--json"], cwd=tmp_path, env=program_env, input="One.\n\nTwo.\n", capture_output=True, text=True, timeout=120
+            [*words, "--json"],
+            cwd=tmp_path,
+            env=program_env,
+            input="One.\n\nTwo.\n",
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert len(done.stdout.splitlines()) == 2
     assert done.returncode == 0, done.stderr
@@ -134,8 +149,15 @@ def test_data_of_your_own(tmp_path):
         writer.writerow(["der Text", "Urteil"])
         for number in range(80):
             good = number % 2
-            writer.writerow([f'Sehr {"gut" if good else "schlecht"}.\nZeile "zwei" Nummer {number % 7}.', "gut" if good else "übel"])
-    own = ["data=documents", f"data.path='{folder}/Kritiken é.csv'", "data.text_column='der Text'", "data.label_column=Urteil"]
+            writer.writerow(
+                [f'Sehr {"gut" if good else "schlecht"}.\nZeile "zwei" Nummer {number % 7}.', "gut" if good else "übel"]
+            )
+    own = [
+        "data=documents",
+        f"data.path='{folder}/Kritiken é.csv'",
+        "data.text_column='der Text'",
+        "data.label_column=Urteil",
+    ]
     overrides = [o for o in TINY if not o.startswith("data.sample")] + ["callbacks=none", "trainer.max_epochs=8"]
     settings = ["data.text.minimum_frequency=1", "optimizer.lr=0.05", "hydra.run.dir=run"]
     assert launch([*overrides, *own, *settings], tmp_path) == 0

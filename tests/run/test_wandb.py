@@ -1,4 +1,5 @@
-"""Two jobs of a sweep are two wandb runs, each in its own folder, in one group, with the configuration; also when a job fails."""
+"""Two jobs of a sweep are two wandb runs, each in its own folder, in one group, with the configuration; also when a
+job fails."""
 
 import json
 

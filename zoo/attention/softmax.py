@@ -1,4 +1,5 @@
-"""From scores to weights. An empty row gives zeros and zero gradient, in every dtype: never NaN, never attention on padding."""
+"""From scores to weights. An empty row gives zeros and zero gradient, in every dtype: never NaN, never attention on
+padding."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) ->
 def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
     """Softmax of `scores` (N,) inside each segment: `segment` (N,) numbers the row of each score, 0 ... segments - 1.
 
-    The same weights as `masked_softmax` on the padded grid, without the padding. Each segment subtracts a maximum of its
+    The same weights as `masked_softmax` on the padded grid, without the padding. Each segment subtracts a maximum
+    of its
     own: one maximum for all would underflow a segment whose scores lie far below it.
     """
     highest = scores.detach().new_full((segments,), -torch.inf).scatter_reduce(0, segment, scores.detach(), "amax")

@@ -30,7 +30,8 @@ def checkpoint_folder(trainer: Trainer) -> Path:
 
 
 class BestCheckpoint(ModelCheckpoint):
-    """`checkpoints/best.ckpt`: the weights with the best `monitor` so far, also across a resume in another run folder."""
+    """`checkpoints/best.ckpt`: the weights with the best `monitor` so far, also across a resume in another run
+    folder."""
 
     def __init__(self, monitor: str, mode: str) -> None:
         super().__init__(
@@ -59,7 +60,8 @@ class BestCheckpoint(ModelCheckpoint):
 
 
 class LastCheckpoint(Checkpoint):
-    """`checkpoints/last.ckpt`, written at the end of each epoch, every so many optimiser steps or minutes, and on SIGTERM.
+    """`checkpoints/last.ckpt`, written at the end of each epoch, every so many optimiser steps or minutes, and on
+    SIGTERM.
 
     Only between optimiser steps, so that no half-accumulated gradient is lost. A SIGTERM during validation is answered
     when the validation has ended.

@@ -17,7 +17,8 @@ class NonFiniteLoss(ZooError):
 
 
 class StopOnNonFiniteLoss(Callback):
-    """Looks at every step's loss: at once on the CPU, in blocks of `log_every_n_steps` on a GPU, so as not to wait for each."""
+    """Looks at every step's loss: at once on the CPU, in blocks of `log_every_n_steps` on a GPU, so as not to wait
+    for each."""
 
     def __init__(self) -> None:
         self._unseen: list[tuple[int, int, Any, Tensor]] = []
@@ -48,7 +49,9 @@ class StopOnNonFiniteLoss(Callback):
         if not somewhere:
             return
         folder = checkpoint_folder(trainer)
-        good = next((str(folder / name) for name in ("last.ckpt", "best.ckpt") if (folder / name).is_file()), "none yet")
+        good = next(
+            (str(folder / name) for name in ("last.ckpt", "best.ckpt") if (folder / name).is_file()), "none yet"
+        )
         if bad is None:
             raise NonFiniteLoss(f"the loss on another rank is not finite; last good checkpoint: {good}")
         step, epoch, index, loss = bad

@@ -1,12 +1,13 @@
-"""From a source to ids on the disk, once: rows -> words -> vocabulary of the training split -> ids, through
-memory-mapped Arrow files.
+"""From a source to ids on the disk, once: rows -> words -> vocabulary of the training split -> ids.
 
-No step holds more than a batch of documents in memory, so that 650,000 reviews need no more of it than 650.
+All of it goes through memory-mapped Arrow files. No step holds more than a batch of documents in memory, so that
+650,000 reviews need no more of it than 650.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -141,13 +142,15 @@ class Classes:
 def _natural(names: list[str]) -> list[Any]:
     """Sort keys: numbers as numbers if all are, else text with the numbers inside it as numbers."""
     try:
-        return [float(name) for name in names]
+        numbers = [float(name) for name in names]
     except ValueError:
-        parts = [re.split(r"(\d+)", name.casefold()) for name in names]
-        return [
-            ([int(p) if n % 2 else p for n, p in enumerate(part)], name)
-            for part, name in zip(parts, names, strict=True)
-        ]
+        numbers = [math.nan]
+    if all(map(math.isfinite, numbers)):
+        return numbers
+    parts = [re.split(r"(\d+)", name.casefold()) for name in names]
+    return [
+        ([int(p) if n % 2 else p for n, p in enumerate(part)], name) for part, name in zip(parts, names, strict=True)
+    ]
 
 
 def _write(

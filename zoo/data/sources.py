@@ -1,5 +1,4 @@
-"""Where documents come from: a generator inside, the Hugging Face hub, or files. None of these is ever taken in
-another's place."""
+"""Where documents come from: a generator inside, the hub, or files; none of them is ever taken in another's place."""
 
 from __future__ import annotations
 
@@ -13,6 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
+import datasets
+
+from zoo.data import samples
 from zoo.data.options import SampleOptions
 from zoo.data.readers import class_files, matching, read_class_files, read_table
 from zoo.data.rows import BadRows, Row
@@ -67,9 +69,9 @@ def sample_source(generate: Generator, options: SampleOptions, classes: tuple[st
     def take(count: int) -> Callable[[BadRows], Iterator[Sample]]:
         return lambda bad: islice(stream, count)
 
-    # What a generator makes follows from its code and word lists, which stand side by side.
-    folder = Path(inspect.getfile(inspect.unwrap(generate))).parent
-    code = sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.py"))))
+    # What a generator makes follows from its code and from the word lists in `samples`.
+    files = {Path(inspect.getfile(generate)), *Path(samples.__file__).parent.glob("*.py")}
+    code = sha256(b"".join(file.read_bytes() for file in sorted(files)))
     return Source(
         place="the sample",
         description=f"sample: {{count}} generated {noun}, seed {options.seed}",
@@ -105,8 +107,6 @@ def hub_source(
 
 
 def _download(repository: str, split: str) -> Iterable[dict[str, Any]]:
-    import datasets
-
     try:
         found = datasets.load_dataset(repository, split=split)
     except Exception as error:  # whatever the network, the hub or the disk may come up with
@@ -156,7 +156,11 @@ def folder_source(
     splits: dict[str, list[str]] = {}
     for name in names:
         splits.setdefault(_split_of(Path(name).parent.parent.name) or "train", []).append(name)
+    if "train" not in splits:
+        return None
     for split, pattern in (patterns or {}).items():
+        if split in splits:
+            raise DataError(f"{path}: holds a folder of {split} documents; leave data.split.{split}={pattern!r} out")
         chosen = matching(splits["train"], pattern)
         if not chosen or len(chosen) == len(splits["train"]):
             found = (

@@ -16,7 +16,8 @@ POOLINGS = ("attention", "mean", "max")
 
 
 class AttentionPooling(nn.Module):
-    """sum_t a_t h_t with a = softmax of a learned score over the row's real positions (Yang et al. 2016, equations 5-7)."""
+    """sum_t a_t h_t with a = softmax of a learned score over the row's real positions (Yang et al. 2016, equations
+    5-7)."""
 
     def __init__(self, dim: int, attention_dim: int) -> None:
         super().__init__()

@@ -5,13 +5,14 @@ Zichao Yang, Diyi Yang, Chris Dyer, Xiaodong He, Alex Smola, Eduard Hovy. NAACL 
 Equations: word encoder and attention (5)-(7), sentence encoder and attention (8)-(10), classifier (11).
 
 What differs from the paper:
-- Embeddings start from a normal distribution unless pretrained vectors are given (`data.vectors=`); the paper's come from
-  word2vec trained on its own training and validation documents.
+- Embeddings start from a normal distribution unless pretrained vectors are given (`data.vectors=`); the
+  paper's come from word2vec trained on its own training and validation documents.
 - `dropout` (0 by default, the paper names none) drops the entries of a word's embedding in all its places at once, and
   those of sentence and document vectors.
 - The GRU is torch's: bias also inside the reset gate's product. The paper writes r * (U h) and no bias there.
 
-Notation: B documents, S sentences, W words, N real words of the batch, E embedding, H hidden units per direction, C classes.
+Notation: B documents, S sentences, W words, N real words of the batch, E embedding, H units per direction, C
+classes.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class HAN(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: DocumentBatch) -> Output:
-        """Class scores (B, C); attention `word` (B, S, W) inside each sentence and `sentence` (B, S) inside each document."""
+        """Class scores (B, C); attention `word` (B, S, W) within each sentence, `sentence` (B, S) within the document."""
         words, sentences = batch.word_packing, batch.sentence_packing
 
         x = self.dropout(self.embedding(batch.distinct))  # (distinct words, E)

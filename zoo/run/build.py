@@ -12,10 +12,11 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from hydra.utils import get_class, instantiate
-from lightning import Callback, LightningDataModule, Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.loggers import Logger, WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
+from zoo.data.documents import DocumentData
 from zoo.errors import ConfigError
 from zoo.run.catalogue import conf_dir, data_for, models_for
 from zoo.run.checkpoint import AtomicCheckpointIO
@@ -30,7 +31,7 @@ class Parts:
     """What one run is made of."""
 
     task: Task
-    data: LightningDataModule
+    data: DocumentData
     trainer: Trainer
 
 
@@ -47,7 +48,7 @@ def compose(overrides: list[str]) -> DictConfig:
 def build(cfg: DictConfig) -> Parts:
     """Checks `cfg` and builds the data module, the task and the trainer."""
     check(cfg)
-    data: LightningDataModule = instantiate(cfg.data, _convert_="all")
+    data: DocumentData = instantiate(cfg.data, _convert_="all")
     task: Task = instantiate(
         plain(cfg.task) | {"_recursive_": False},
         model=plain(cfg.model),
@@ -87,10 +88,11 @@ def plain(node: Any) -> dict[str, Any]:
 
 
 def check(cfg: DictConfig) -> None:
-    """Raises ConfigError for arguments that do not exist or have the wrong type, and for a model and data that do not fit."""
-    for key in cfg:
+    """Raises ConfigError for arguments that do not exist or have the wrong type, and for a model and data that do
+    not fit."""
+    for key in map(str, cfg):
         if key not in KEYS:
-            near = difflib.get_close_matches(str(key), KEYS, n=1)
+            near = difflib.get_close_matches(key, KEYS, n=1)
             raise ConfigError(f"{key}: there is no such key" + (f"; did you mean {near[0]}?" if near else ""))
     check_arguments(cfg.model, "model", given=("spec",))
     check_arguments(cfg.data, "data")
@@ -120,7 +122,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     parameters = inspect.signature(cls).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
-    hints = get_type_hints(cls.__init__)
+    hints = get_type_hints(cls.__init__)  # type: ignore[misc]
     for name in node:
         if name in ("_target_", "_convert_", "_recursive_"):
             continue
@@ -130,6 +132,8 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
             raise ConfigError(f"{key}.{name}: {cls.__name__} has no such argument; {hint}")
         if OmegaConf.is_missing(node, name):
             raise ConfigError(f"{key}.{name} has no value yet: give {key}.{name}=...")
+        if OmegaConf.is_interpolation(node, name):
+            continue  # to a key that is checked itself, or to the run's folder
         value = node[name]
         if name in hints and not fits(value, hints[name]):
             raise ConfigError(f"{key}.{name}={value}: expected {_say(hints[name])}, found {type(value).__name__}")
@@ -143,7 +147,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a configuration value can be an argument annotated `hint`; annotations it does not know fit everything."""
+    """Whether a configuration value can be an argument annotated `hint`; a group of keys may become anything."""
     if get_origin(hint) in (Union, types.UnionType):
         return any(fits(value, option) for option in get_args(hint))
     if hint is type(None):
@@ -154,7 +158,8 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool)
     if hint in (bool, str):
         return isinstance(value, hint)
-    return True
+    kind = get_origin(hint) or hint
+    return OmegaConf.is_config(value) or not isinstance(kind, type) or isinstance(value, kind)
 
 
 def _say(hint: Any) -> str:

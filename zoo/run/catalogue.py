@@ -66,7 +66,9 @@ def _target(path: Path) -> Any:
 
 def first_comment(path: Path) -> str:
     """The first comment line of a configuration file, without `# @package`."""
-    lines = (line.lstrip("# ").strip() for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#"))
+    lines = (
+        line.lstrip("# ").strip() for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")
+    )
     return next((line for line in lines if line and not line.startswith("@package")), "")
 
 

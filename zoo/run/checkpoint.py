@@ -18,7 +18,8 @@ from zoo.tasks import Task
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):
-    """Writes to a temporary name beside the target, then renames: a kill or a full disk leaves the last good file alone."""
+    """Writes to a temporary name beside the target, then renames: a kill or a full disk leaves the last good file
+    alone."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         target = Path(path)
@@ -45,25 +46,32 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a checkpoint of ours, tensors on the CPU; CheckpointError for a missing, damaged or foreign file."""
+    """The content of a checkpoint of ours, tensors on the CPU; CheckpointError for a missing, damaged or foreign
+    file."""
     path = Path(path)
     if not path.is_file():
-        raise CheckpointError(f"{path}: no such checkpoint; a run keeps its own under logs/<model>_<data>/<time>/checkpoints/")
+        raise CheckpointError(
+            f"{path}: no such checkpoint; a run keeps its own under logs/<model>_<data>/<time>/checkpoints/"
+        )
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CheckpointError(f"{path}: not a readable checkpoint (damaged, cut short, or not plain data): {reason}") from error
+        raise CheckpointError(
+            f"{path}: not a readable checkpoint (damaged, cut short, or not plain data): {reason}"
+        ) from error
     if not isinstance(content, dict) or "zoo" not in content:
-        raise CheckpointError(f"{path}: not written by attention-zoo; it holds no spec and no vocabulary to rebuild from")
+        raise CheckpointError(
+            f"{path}: not written by attention-zoo; it holds no spec and no vocabulary to rebuild from"
+        )
     if content["zoo"]["format"] != 1:
         raise CheckpointError(f"{path}: checkpoint format {content['zoo']['format']}; this version reads format 1")
     return content
 
 
 def find_last(run_name_folder: Path, own_run: Path) -> Path:
-    """The newest last.ckpt (or best.ckpt where there is no last) of earlier runs of the same model and data."""
-    found = [path for path in run_name_folder.glob("**/checkpoints/last.ckpt") if own_run not in path.parents]
+    """The newest last.ckpt of earlier runs of the same model and data."""
+    found = [path for path in run_name_folder.glob("**/checkpoints/last.ckpt") if own_run not in path.resolve().parents]
     if not found:
         raise CheckpointError(
             f"ckpt_path=last: no earlier run under {run_name_folder} has a checkpoints/last.ckpt; "
@@ -73,7 +81,8 @@ def find_last(run_name_folder: Path, own_run: Path) -> Path:
 
 
 def _named(dotted: str, kind: type, path: Any) -> Any:
-    """The class a checkpoint names; only a subclass of `kind`, so that a foreign file cannot have anything else called."""
+    """The class a checkpoint names; only a subclass of `kind`, so that a foreign file cannot have anything else
+    called."""
     try:
         found = get_class(dotted)
     except Exception as error:

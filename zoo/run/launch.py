@@ -26,13 +26,15 @@ DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE"
 def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
     """While a job runs, makes the process look like a plain single run of exactly this job; then removes every trace.
 
-    Lightning starts the other ranks by repeating `sys.argv`. In a sweep that would repeat the whole sweep, with a sampler
-    of its own, and train each rank with other hyperparameters. `command` are the words before the overrides (`zoo train`).
+    Lightning starts the other ranks by repeating `sys.argv`. In a sweep that would repeat the whole sweep, with a
+    sampler
+    of its own, and train each rank with other hyperparameters. `command` are the words before the overrides (`zoo
+    train`).
     """
     job = HydraConfig.get()
     argv, environment = sys.argv[:], {name: os.environ.get(name) for name in DDP_ENV}
     sys.argv[1:] = [*command, *job.overrides.task]
-    with read_write(job), open_dict(job):
+    with read_write(job), open_dict(job):  # type: ignore[arg-type]
         job.run.dir = job.runtime.output_dir
     try:
         yield
@@ -50,7 +52,8 @@ def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
 
 
 def stamp() -> str:
-    """The time in a run folder's name. Processes that an outside launcher starts together take the launcher's name for it."""
+    """The time in a run folder's name. Processes that an outside launcher starts together take the launcher's name
+    for it."""
     if job := os.environ.get("SLURM_JOB_ID"):
         return f"slurm_{job}_{os.environ.get('SLURM_RESTART_COUNT', '0')}"
     if run := os.environ.get("TORCHELASTIC_RUN_ID"):

@@ -5,7 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 
-from hydra.errors import ConfigCompositionException, HydraException, InstantiationException, MissingConfigException
+from hydra.errors import (
+    ConfigCompositionException,
+    HydraException,
+    InstantiationException,
+    MissingConfigException,
+    OverrideParseException,
+)
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -23,10 +29,16 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
         return _composition(error, overrides)
     if isinstance(error, InstantiationException):
         return _instantiation(error)
+    if isinstance(error, OverrideParseException) and "LexerNoViableAlt" in str(error):  # no accents outside quotes
+        words = [word for word in overrides if not word.isascii()] or overrides
+        quoted = "=".join([words[0].split("=")[0], f"'{words[0].partition('=')[2]}'"])
+        return f'error: cannot read {" ".join(words)}: put such a value in quotes, "{quoted}"'
     if isinstance(error, (HydraException, OmegaConfBaseException, MisconfigurationException)):
         return f"error: {' '.join(str(error).split())}"
     if isinstance(error, OSError) and error.filename:
-        return f"error: {error.filename}: {error.strerror}; choose another folder with hydra.run.dir=... or mend this one"
+        return (
+            f"error: {error.filename}: {error.strerror}; choose another folder with hydra.run.dir=... or mend this one"
+        )
     return None
 
 

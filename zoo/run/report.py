@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from hydra.core.hydra_config import HydraConfig
+from lightning import Callback
 from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
@@ -39,12 +40,13 @@ def report(
         return
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    rate = sum(c.examples_per_second for c in trainer.callbacks if isinstance(c, Throughput)) * trainer.world_size  # type: ignore[attr-defined]
+    callbacks: list[Callback] = trainer.callbacks  # type: ignore[attr-defined]
+    rate = sum(c.examples_per_second for c in callbacks if isinstance(c, Throughput)) * trainer.world_size
     network = task.network
     assert network is not None
     result: dict[str, Any] = {
-        "model": job.runtime.choices.model,
-        "data": job.runtime.choices.data,
+        "model": job.runtime.choices["model"],
+        "data": job.runtime.choices["data"],
         "source": data.source_description,
         "sizes": {split: facts["documents"] for split, facts in data.describe()["splits"].items()},
         "task": task.name,
@@ -93,13 +95,16 @@ def _versions() -> dict[str, str]:
 
 
 def git_commit() -> str | None:
-    """The commit of the clone the package runs from, with `+changes` when files differ from it; None outside a clone."""
+    """The commit of the clone the package runs from, with `+changes` when files differ from it; None outside a
+    clone."""
     root = Path(zoo.__file__).parent.parent
     if not (root / ".git").exists():
         return None
 
     def git(*words: str) -> str:
-        return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", "-C", str(root), *words], capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     try:
         return git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else "")

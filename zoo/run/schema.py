@@ -1,4 +1,5 @@
-"""Types of the root keys, and every argument of the installed Trainer, so that a typo or a wrong type fails at composition."""
+"""Types of the root keys, and every argument of the installed Trainer, so that a typo or a wrong type fails at
+composition."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from rich.table import Table
 
 
 class BestTrial(Callback):
-    """Reads the jobs' result.json, so that it works with every launcher, and prints the ranking with the best one last."""
+    """Reads the jobs' result.json, so that it works with every launcher, and prints the ranking with the best one
+    last."""
 
     def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
         folder = Path(config.hydra.sweep.dir)

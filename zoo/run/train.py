@@ -44,9 +44,9 @@ def _checkpoint(path: str | None) -> str | None:
     if path is None:
         return None
     own_run = Path(HydraConfig.get().runtime.output_dir)
-    choices = HydraConfig.get().runtime.choices
     if path == "last":
-        path = str(find_last(Path("logs") / f"{choices.model}_{choices.data}", own_run))
+        choices = HydraConfig.get().runtime.choices
+        path = str(find_last(Path("logs") / f"{choices['model']}_{choices['data']}", own_run))
         log.info("ckpt_path=last: continuing from %s", path)
     read_checkpoint(path)
     return str(Path(path).resolve())
@@ -71,7 +71,11 @@ def quiet() -> None:
     for name in ("utilities.rank_zero", "accelerators.cuda", "trainer.connectors.checkpoint_connector"):
         logging.getLogger(f"lightning.pytorch.{name}").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", ".*does not have many workers.*")
-    warnings.filterwarnings("ignore", ".*dataloader is not resumable.*")  # the batch sampler resumes: zoo/data/bucketing.py
-    warnings.filterwarnings("ignore", ".*Experiment logs directory .* exists and is not empty.*")  # the run folder itself
+    warnings.filterwarnings(
+        "ignore", ".*dataloader is not resumable.*"
+    )  # the batch sampler resumes: zoo/data/bucketing.py
+    warnings.filterwarnings(
+        "ignore", ".*Experiment logs directory .* exists and is not empty.*"
+    )  # the run folder itself
     warnings.filterwarnings("ignore", ".*smaller than the logging interval.*")
     warnings.filterwarnings("ignore", ".*isinstance.treespec, LeafSpec.*")  # Lightning's own use of torch

@@ -1,4 +1,5 @@
-"""One task, one LightningModule: loss, metrics, optimiser, what predicting returns. Any network that fits goes inside."""
+"""One task, one LightningModule: loss, metrics, optimiser, what predicting returns. Any network that fits goes
+inside."""
 
 from zoo.tasks.classification import Classification
 from zoo.tasks.task import Task

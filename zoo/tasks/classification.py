@@ -1,4 +1,5 @@
-"""Documents to classes: cross-entropy, accuracy, macro-F1, confusion matrix, and whether attention found the evidence."""
+"""Documents to classes: cross-entropy, accuracy, macro-F1, confusion matrix, and whether attention found the
+evidence."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class DocumentPrediction:
 
 
 def word_importance(attention: dict[str, Tensor]) -> Tensor | None:
-    """The share of the document's attention on each word, (B, S, W), summing to 1: sentence weight times word weight."""
+    """The share of the document's attention on each word, (B, S, W), summing to 1: sentence weight times word
+    weight."""
     if "word" not in attention:
         return None
     return attention["word"] * attention["sentence"][..., None] if "sentence" in attention else attention["word"]
@@ -79,6 +81,7 @@ class Classification(Task):
 
     def training_step(self, batch: DocumentBatch, batch_idx: int) -> Tensor:
         output = self(batch)
+        assert batch.label is not None
         total = F.cross_entropy(output.logits.float(), batch.label, reduction="sum")
         self.train_loss.update(total.detach() / len(batch), len(batch))
         self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(batch))
@@ -92,10 +95,12 @@ class Classification(Task):
 
     def test_step(self, batch: DocumentBatch, batch_idx: int) -> None:
         logits = self._evaluate(batch, "test", self.test_metrics)
+        assert batch.label is not None
         self.test_confusion.update(logits, batch.label)
 
     def _evaluate(self, batch: DocumentBatch, stage: str, metrics: nn.ModuleDict) -> Tensor:
         output = self(batch)
+        assert batch.label is not None
         logits = output.logits.float()
 
         def log(name: str, *values: Tensor | int) -> None:
@@ -120,8 +125,9 @@ class Classification(Task):
     def predict_step(self, batch: DocumentBatch, batch_idx: int = 0) -> Output:
         return self(batch)
 
-    def predictions(self, batch: DocumentBatch, words: list[list[list[str]]]) -> list[DocumentPrediction]:
-        """Classes and attention of a batch whose `words` are given as they should be shown: documents of sentences of words."""
+    def predictions(self, batch: DocumentBatch, words: list[Any]) -> list[DocumentPrediction]:
+        """Classes and attention; `words` are the documents as they should be shown, lists of sentences, which are
+        lists of words."""
         output = self.predict_step(batch)
         probabilities = output.logits.float().softmax(-1).tolist()
         sentence_weights = output.attention["sentence"].tolist() if "sentence" in output.attention else None

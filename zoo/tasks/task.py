@@ -1,8 +1,9 @@
-"""What all tasks share: building the network late, the optimiser, an exact mean loss on any number of ranks, the checkpoint."""
+"""What all tasks share: a network built late, the optimiser, a mean loss exact on any number of ranks, the checkpoint."""
 
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -17,11 +18,11 @@ from zoo.errors import CheckpointError, ConfigError
 log = logging.getLogger(__name__)
 
 
-class Task(LightningModule):
+class Task(LightningModule, ABC):
     """One task around any network that serves it.
 
-    `model`, `optimizer` and `scheduler` are plain dicts with a `_target_`, so that a checkpoint holds plain data only and
-    loads with `weights_only=True`. The network is built in `configure_model`, when the data knows its spec.
+    `model`, `optimizer` and `scheduler` are plain dicts with a `_target_`, so that a checkpoint holds plain data
+    only and loads with `weights_only=True`. The network is built in `configure_model`, when the data knows its spec.
     """
 
     name: str
@@ -53,7 +54,9 @@ class Task(LightningModule):
         data = self.trainer.datamodule  # type: ignore[attr-defined]
         self.build(data.spec, data.encoder)
         assert self.network is not None
-        log.info("%s: %s parameters", type(self.network).__name__, f"{sum(p.numel() for p in self.network.parameters()):,}")
+        log.info(
+            "%s: %s parameters", type(self.network).__name__, f"{sum(p.numel() for p in self.network.parameters()):,}"
+        )
         vectors = data.vectors()
         if vectors is not None:
             self._copy_vectors(vectors.rows, vectors.found)
@@ -61,7 +64,7 @@ class Task(LightningModule):
             self.network.compile()  # in place, so that the weights keep their names
 
     def build(self, spec: Spec, encoder: Any) -> None:
-        """Builds the network and what depends on `spec`. `encoder` turns raw inputs into batches and travels in checkpoints."""
+        """Builds the network from `spec`. `encoder` turns raw inputs into batches and travels in checkpoints."""
         self.spec, self.encoder = spec, encoder
         self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
 
@@ -92,12 +95,18 @@ class Task(LightningModule):
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
-        """As Lightning does, and also for fused optimizers in mixed precision, where nothing is scaled but Lightning refuses."""
+        """Lightning's, and also for fused optimizers in bf16: Lightning refuses though nothing is scaled."""
         scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
         if scaled or gradient_clip_algorithm == "value" or not gradient_clip_val:
             super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
         else:
             nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+
+    # predicting
+
+    @abstractmethod
+    def predictions(self, batch: Any, words: list[Any]) -> list[Any]:
+        """One prediction per example of `batch`; `words` are its inputs as they should be shown."""
 
     # training
 
@@ -130,6 +139,6 @@ class Task(LightningModule):
         trained_on = spec_from_state(checkpoint["zoo"]["spec"])
         if self.spec is not None and (trained_on != self.spec or checkpoint["zoo"]["encoder"] != self.encoder.state()):
             raise CheckpointError(
-                f"the checkpoint was trained on other data: {trained_on} there, {self.spec} here, or another vocabulary. "
-                "Use the data options (data=, data.source=, data.seed=, sizes, minimum_frequency) of the run that wrote it"
+                f"the checkpoint was trained on other data ({trained_on} there, {self.spec} here), or another "
+                "vocabulary. Use the data options (data=, data.source=, sizes, data.text) of the run that wrote it"
             )

@@ -32,11 +32,8 @@ def describe_documents(name: str, source: str, facts: Mapping[str, Any]) -> Grou
     parts.append(sizes)
     for what in ("sentences", "words"):
         lengths = splits["train"][what]
-        parts.append(
-            Text(
-                f"\n{what} a training document: mean {lengths['mean']}, median {lengths['median']:g}, most {lengths['max']}"
-            )
-        )
+        middle = f"mean {lengths['mean']}, median {lengths['median']:g}, most {lengths['max']}"
+        parts.append(Text(f"\n{what} a training document: {middle}"))
         parts.append(_histogram(lengths["bins"]))
     parts.append(Text("\nexamples"))
     for example in facts["examples"]:

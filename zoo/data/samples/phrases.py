@@ -58,6 +58,11 @@ STRENGTH = {
 }
 """(negated, intensity) -> what stands before the adjective: `not very good` is mildly bad, `not at all good` very bad."""
 
+
+def _joined(first: str, second: str) -> tuple[str, ...]:
+    return tuple(a + b for a in first.split() for b in second.split() if a != b)
+
+
 FREE = {
     "when": (
         *("that evening", "last friday", "this time", "at noon", "on tuesday", "after the show", "over the holidays"),
@@ -75,7 +80,38 @@ FREE = {
         *("my wife", "my husband", "my parents", "our friends", "the kids", "my boss", "my cousin linda", "grandma"),
         *("the bridesmaids", "our two boys", "my date", "the whole office", "my nephew", "the book club"),
     ),
-}
+    "first": tuple(
+        "aaron abby adam agnes alan alice amber amy andrew angela anna arthur barbara becky ben beth bill bob brandon brenda "
+        "brian bruce caleb carla carol casey chad charlie chloe claire clara cody connor craig curtis cynthia daisy dale dan "
+        "daphne debbie dennis diana donna doris doug duncan earl eddie edith elena eli ella emily emma eric esther ethan eva "
+        "felix fiona frank fred gail gary george gina gloria gordon grace greg hannah harold harry hazel heather helen henry "
+        "holly howard ian ingrid irene iris isaac ivan jack jacob james janet jason jean jenny jerry jill jim joan joel john "
+        "judy julia karen karl kate keith ken kevin kim kurt larry laura leo leslie lewis lily lisa lucas lucy luke lydia "
+        "mabel marcus maria mark martha martin mary matt max megan melissa mike mildred molly nancy naomi nathan ned neil "
+        "nick nina noah nora norman olga oliver olive oscar owen pam patrick paula peggy pete phil phoebe rachel ralph ray "
+        "rita robin roger ron rosie roy ruby ruth ryan sally sam sandra sarah scott sean seth sharon sheila sid simon sonia "
+        "stan stella steve sue susan ted teresa tim tina todd tom tony tracy vera vicky victor violet wade walter wanda "
+        "wayne wendy will yvonne zach zoe".split()
+    ),
+    "last": _joined("gold rosen stern wein lieb gruen roth eisen baum blum feld hof kauf kirsch", "berg stein man feld thal baum bach"),
+    "town": _joined(
+        "ash bay birch brook cedar clay clear elm fair forest glen green hart haw hazel high hill lake linden maple mill north oak "
+        "pine red ridge river rock rose silver spring stone sun west wood",
+        "ville ton field wood dale ford port mont view brook burg land",
+    ),
+    "dish": tuple(
+        "baklava biryani bouillabaisse bruschetta burrito calamari cannoli carbonara ceviche cheesecake chili chowder churros "
+        "coleslaw couscous crepes croissant dumplings empanadas enchiladas falafel fajitas flan focaccia fondue fries gazpacho "
+        "gnocchi goulash gumbo guacamole hummus jambalaya kebab kimchi latkes linguine lobster macaroni meatloaf minestrone "
+        "moussaka mussels nachos noodles omelet oysters paella pancakes pastrami pierogi pilaf polenta porridge quesadilla "
+        "quiche ramen ratatouille ravioli rigatoni risotto samosas sashimi satay schnitzel scallops shawarma shrimp sorbet "
+        "souffle spaghetti strudel stroganoff sushi tabouleh tacos tamales tartare tempura teriyaki tiramisu tofu tortellini "
+        "trout waffles wontons ziti".split()
+    ),
+    "number": tuple(map(str, range(101, 1000))),
+    "time": tuple(f"{hour}:{minute:02}" for hour in range(1, 13) for minute in range(0, 60, 5)),
+}  # fmt: skip
+"""The rare words (names, towns, dishes, numbers) say nothing, as in real reviews; whatever averages over words hears them all."""
 
 MAIN = (
     "what matters to me is {topic} , and {aspect} was {opinion} .",
@@ -124,7 +160,7 @@ DECOY = (
     "{person} said that {aspect} was {opinion} {when} .",
     "the ad in the paper promised that {aspect} would be {opinion} .",
     "{opinion} is what {person} thinks of {aspect} .",
-    "whether {aspect} is {opinion} on sundays i cannot say .",
+    "whether {aspect} is {opinion} on sundays i can not say .",
     "{opinion} , that is how {person} remembers {aspect} at {other} .",
     "{when} we compared it with {other} , where {aspect} was {opinion} .",
     "if you want {aspect} to be {opinion} , go to {other} !",
@@ -132,19 +168,21 @@ DECOY = (
 """Somebody else's opinion, an expectation, or an opinion of another place or time: it does not count."""
 
 FILLER = (
-    "there is a page about {aspect} on their website .",
-    "{guest} took a photo of {aspect} {when} .",
-    "we talked about {aspect} with {guest} on the way home .",
-    "i do not know who chose {aspect} .",
-    "{when} {person} asked us about {aspect} .",
-    "{guest} had read about {topic} in a magazine .",
-    "a sign by the door says something about {topic} .",
-    "{guest} came along {when} because of {topic} .",
-    "next to us {person} was telling a story about {aspect} .",
-    "i was going to write more about {aspect} , but time is short .",
-    "you can read about {topic} in many other reviews !",
-    "a year ago they changed {aspect} , as far as i know .",
-    "{person} never says a word about {topic} .",
-    "so much for {topic} , here is the rest .",
+    "we drove in from {town} with {first} , {first} , {first} and the {last} twins , and {guest} took a photo of {aspect} at {time} .",
+    "{guest} had the {dish} and the {dish} , {first} the {dish} , {first} the {dish} , and then we talked about {topic} .",
+    "there is a page about {topic} on their website , by {first} {last} , {first} {last} and {first} {last} of {town} .",
+    "they moved from {number} {town} street to {number} {town} avenue at {time} sharp , i read , and {aspect} came along .",
+    "i do not know who chose {aspect} : {first} , {first} {last} , old {first} or the {last} brothers from {town} .",
+    "{when} {person} and {first} {last} asked us about {aspect} , then about the {dish} , the {dish} and the road to {town} .",
+    "{guest} had read about {topic} in the {town} herald , page {number} , next to the recipe for {dish} by {first} {last} .",
+    "a sign by the door mentions {topic} , the {dish} , bus {number} to {town} , and a choir from {town} at {time} .",
+    "{guest} and {first} took bus {number} from {town} at {time} and bus {number} from {town} at {time} because of {topic} .",
+    "next to us {first} {last} from {town} told {first} {last} from {town} a story about {aspect} .",
+    "i could write more about {aspect} , about {first} and the {dish} , about {town} , about room {number} , but it is {time} .",
+    "you can read about {topic} in the reviews by {first} {last} , {first} {last} , {first} {last} and {first} from {town} !",
+    "in {town} , at {number} {town} road , they changed {aspect} when {first} {last} left for {town} , as far as i know .",
+    "{first} never says a word about {topic} , nor does {first} , nor {first} {last} , and {person} is busy with the {dish} .",
+    "so much for {topic} ; {first} and {first} were late , {first} {last} had lost ticket {number} , and {guest} waited until {time} .",
+    "{aspect} is mentioned on receipt {number} , between the {dish} at {time} , the {dish} at {time} and the {dish} .",
 )
-"""No opinion at all."""
+"""No opinion at all, and long: names, dishes and numbers."""

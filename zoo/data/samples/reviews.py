@@ -18,9 +18,9 @@ MAIN_WEIGHT = 3
 THRESHOLDS = (-1.2, -0.4, 0.4, 1.2)
 MARGIN = 0.15
 NEGATED = 0.25
-MINORS = (2, 3)
+MINORS = (2, 6)
 DECOYS = (1, 3)
-FILLERS = (1, 2)
+FILLERS = (1, 3)
 
 
 class Review(NamedTuple):
@@ -80,7 +80,8 @@ def review(index, *, seed):
     rng = random.Random(f"review {seed} {index}")
     label = rng.randrange(5)
     while True:
-        aspects = rng.sample(ASPECTS, 4); aspects = aspects[:1] + rng.choices(aspects[1:], k=9)
+        aspects = rng.sample(ASPECTS, 4)
+        aspects = aspects[:1] + rng.choices(aspects[1:], k=9)
         main = opinion(rng, aspects[0])
         minors = [opinion(rng, a) for a in aspects[1 : 1 + rng.randint(*MINORS)]]
         s = score(main, minors)
