@@ -8,7 +8,7 @@ class ZooError(Exception):
 
 
 class DataError(ZooError):
-    """A data file, row or column that cannot be used; the message begins with the file and, where there is one, the line."""
+    """A data file, row or column that cannot be used; the message begins with the file and, if known, the line."""
 
 
 class CheckpointError(ZooError):

@@ -1,0 +1,1 @@
+"""Parts that no single paper owns: packing, recurrent nets, pooling."""

@@ -57,7 +57,7 @@ class HAN(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: DocumentBatch) -> Output:
-        """Class scores (B, C); attention `word` (B, S, W) within each sentence, `sentence` (B, S) within the document."""
+        """Class scores (B, C); attention `word` (B, S, W) in each sentence, `sentence` (B, S) in the document."""
         words, sentences = batch.word_packing, batch.sentence_packing
 
         x = self.dropout(self.embedding(batch.distinct))  # (distinct words, E)

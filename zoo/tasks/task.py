@@ -1,4 +1,4 @@
-"""What all tasks share: a network built late, the optimiser, a mean loss exact on any number of ranks, the checkpoint."""
+"""What all tasks share: a network built late, the optimiser, a mean exact on any number of ranks, the checkpoint."""
 
 from __future__ import annotations
 

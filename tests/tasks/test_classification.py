@@ -1,0 +1,162 @@
+"""Classification: metrics against scikit-learn, loss weights, vectors, predictions, refusals."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+
+from zoo.data.batch import DocumentBatch
+from zoo.data.spec import DocumentSpec
+from zoo.errors import CheckpointError, ConfigError
+from zoo.tasks import Classification
+from zoo.tasks.classification import word_importance
+
+SPEC = DocumentSpec(vocabulary_size=12, classes=("a", "b", "c"))
+MODEL = {
+    "_target_": "zoo.models.HAN",
+    "embedding_dim": 4,
+    "word_hidden_dim": 3,
+    "word_attention_dim": 3,
+    "sentence_hidden_dim": 3,
+    "sentence_attention_dim": 3,
+}
+
+
+def task(**changes):
+    made = Classification(model=MODEL | changes, optimizer=None, monitor="val/accuracy", mode="max")
+    made.build(SPEC, encoder=SimpleNamespace(state=lambda: {"words": ["x"]}))
+    return made
+
+
+def batch(size, seed=0, evidence=True):
+    draw = torch.Generator().manual_seed(seed)
+    words = torch.randint(2, 12, (size, 3, 4), generator=draw)
+    mask = torch.arange(4) < torch.randint(1, 5, (size, 3, 1), generator=draw)
+    label = torch.randint(0, 3, (size,), generator=draw)
+    marked = (torch.rand(size, 3, 4, generator=draw) < 0.3) & mask if evidence else None
+    return DocumentBatch.of(words * mask, mask, label, evidence=marked)
+
+
+def test_metrics_over_uneven_batches_equal_scikit_learn(monkeypatch):
+    classification = task().eval()
+    logged = {}
+    monkeypatch.setattr(classification, "log", lambda name, value, **options: logged.update({name: value}))
+    batches = [batch(size, seed) for seed, size in enumerate((5, 1, 9))]
+    with torch.no_grad():
+        for number, one in enumerate(batches):
+            classification.test_step(one, number)
+        logits = torch.cat([classification(one).logits for one in batches])
+    labels, guesses = torch.cat([one.label for one in batches]), logits.argmax(1)
+    value = {name.removeprefix("test/"): metric.compute().item() for name, metric in logged.items()}
+    assert value["accuracy"] == pytest.approx(accuracy_score(labels, guesses))
+    assert value["macro_f1"] == pytest.approx(f1_score(labels, guesses, average="macro", zero_division=0))
+    assert value["loss"] == pytest.approx(F.cross_entropy(logits, labels).item(), rel=1e-5)
+    assert (
+        classification.test_confusion.compute().tolist() == confusion_matrix(labels, guesses, labels=[0, 1, 2]).tolist()
+    )
+
+
+def test_attention_recall_is_the_mass_on_evidence(monkeypatch):
+    classification = task().eval()
+    logged = {}
+    monkeypatch.setattr(classification, "log", lambda name, value, **options: logged.update({name: value}))
+    one = batch(6)
+    with torch.no_grad():
+        classification.validation_step(one, 0)
+        attention = classification(one).attention
+    expected, chance = [], []
+    for b in range(6):
+        if one.evidence[b].any():
+            joint = [
+                (attention["sentence"][b, s] * attention["word"][b, s, w]).item()
+                for s in range(3)
+                for w in range(4)
+                if one.evidence[b, s, w]
+            ]
+            expected.append(sum(joint))
+            chance.append(len(joint) / one.word_mask[b].sum().item())
+    assert logged["val/attention_recall"].compute().item() == pytest.approx(sum(expected) / len(expected), rel=1e-5)
+    assert logged["val/attention_chance"].compute().item() == pytest.approx(sum(chance) / len(chance), rel=1e-5)
+
+
+def test_without_evidence_or_attention_nothing_is_made_up(monkeypatch):
+    for classification, one in (
+        (task(), batch(3, evidence=False)),
+        (task(word_pooling="max", sentence_pooling="max"), batch(3)),
+    ):
+        logged = []
+        monkeypatch.setattr(classification, "log", lambda name, value, **options: logged.append(name))  # noqa: B023
+        classification.validation_step(one, 0)
+        assert sorted(logged) == ["val/accuracy", "val/loss", "val/macro_f1"]
+
+
+def test_word_importance_sums_to_one_a_document():
+    importance = word_importance(task()(batch(4)).attention)
+    torch.testing.assert_close(importance.flatten(1).sum(1), torch.ones(4))
+    assert word_importance({}) is None
+
+
+def test_predictions_show_the_words_as_written():
+    words = [[["Good", "food"], ["Slow"]]]
+    one = DocumentBatch.of(torch.tensor([[[3, 4], [5, 0]]]), torch.tensor([[[True, True], [True, False]]]))
+    (prediction,) = task().eval().predictions(one, words)
+    assert [sentence.words for sentence in prediction.sentences] == [("Good", "food"), ("Slow",)]
+    assert [len(sentence.word_weights) for sentence in prediction.sentences] == [2, 1]
+    assert prediction.label == max(prediction.probabilities, key=prediction.probabilities.get)
+    assert list(prediction.to_dict()["probabilities"]) == ["a", "b", "c"]
+
+
+class Data:
+    """Stands for a data module whose vectors cover two words."""
+
+    def __init__(self, width):
+        self.spec, self.encoder = SPEC, None
+        self.found = torch.zeros(12, dtype=torch.bool)
+        self.found[[3, 7]] = True
+        self.rows = torch.full((12, width), 9.0)
+
+    def vectors(self):
+        return SimpleNamespace(rows=self.rows, found=self.found)
+
+
+def configured(width):
+    made = Classification(model=MODEL, optimizer=None, monitor="val/accuracy", mode="max")
+    made._trainer = SimpleNamespace(datamodule=Data(width))
+    made.configure_model()
+    return made.network.embedding.weight
+
+
+def test_pretrained_vectors_fill_the_rows_they_have():
+    weight = configured(4)
+    assert (weight[[3, 7]] == 9).all()
+    others = [row for row in range(12) if row not in (3, 7)]
+    assert (weight[others] != 9).all() and (weight[0] == 0).all()
+
+
+def test_vectors_of_another_width_are_refused():
+    with pytest.raises(ConfigError, match=r"vectors of 5 numbers, model.embedding_dim is 4: set model.embedding_dim=5"):
+        configured(5)
+
+
+def test_a_checkpoint_of_another_vocabulary_is_refused():
+    classification, checkpoint = task(), {}
+    classification.on_save_checkpoint(checkpoint)
+    classification.on_load_checkpoint(checkpoint)
+    checkpoint["zoo"]["encoder"] = {"words": ["y"]}
+    with pytest.raises(CheckpointError, match="other data"):
+        classification.on_load_checkpoint(checkpoint)
+    with pytest.raises(CheckpointError, match="not written by attention-zoo"):
+        classification.on_load_checkpoint({})
+
+
+def test_the_loss_is_weighed_by_the_global_count(monkeypatch):
+    """Ranks with 4 and 1 documents and losses of 8 and 5 in sum: the mean is 13 / 5; DDP averages the two gradients."""
+    from zoo.tasks import task as module
+
+    monkeypatch.setattr(module.dist, "is_initialized", lambda: True)
+    monkeypatch.setattr(module.dist, "get_world_size", lambda: 2)
+    monkeypatch.setattr(module.dist, "all_reduce", lambda counts: counts.fill_(5.0))
+    losses = [task().global_mean(torch.tensor(total), count) for total, count in ((8.0, 4), (5.0, 1))]
+    assert sum(losses).item() / 2 == pytest.approx(13 / 5)
