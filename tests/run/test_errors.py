@@ -26,8 +26,9 @@ def test_one_line(tmp_path, capfd, override, expected):
     (tmp_path / "file").write_text("")
     assert launch([*SHORT, override], tmp_path) == 2
     printed = capfd.readouterr()
-    lines = [line for line in printed.err.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 1 and expected in lines[0]
+    *before, line = printed.err.splitlines()
+    assert line.startswith("error: ") and expected in line
+    assert not [other for other in before if "rror" in other]
     assert "Traceback" not in printed.err + printed.out
 
 

@@ -160,3 +160,22 @@ def test_the_loss_is_weighed_by_the_global_count(monkeypatch):
     monkeypatch.setattr(module.dist, "all_reduce", lambda counts: counts.fill_(5.0))
     losses = [task().global_mean(torch.tensor(total), count) for total, count in ((8.0, 4), (5.0, 1))]
     assert sum(losses).item() / 2 == pytest.approx(13 / 5)
+
+
+def test_the_length_of_the_run_is_filled_into_the_scheduler():
+    plan = {
+        "scheduler": {"_target_": "torch.optim.lr_scheduler.PolynomialLR", "total_iters": "total_steps", "power": 1.0},
+        "interval": "step",
+    }
+    optimizer = {"_target_": "torch.optim.SGD", "lr": 0.5}
+    made = Classification(model=MODEL, optimizer=optimizer, scheduler=plan, monitor="val/accuracy", mode="max")
+    made.build(SPEC, encoder=None)
+    made._trainer = SimpleNamespace(estimated_stepping_batches=4, precision="32-true", gradient_clip_val=None)
+    configured = made.configure_optimizers()
+    rates = []
+    for _ in range(4):
+        rates.append(configured["optimizer"].param_groups[0]["lr"])
+        configured["optimizer"].step()
+        configured["lr_scheduler"]["scheduler"].step()
+    assert rates == pytest.approx([0.5, 0.375, 0.25, 0.125])  # by hand: a straight line to 0 after 4 steps
+    assert configured["lr_scheduler"]["interval"] == "step"

@@ -141,17 +141,19 @@ class _GRULoop(torch.autograd.Function):
         directions, _, width = start.shape
         previous = walk.previous(start, hidden)
         d_hidden = walk.leave_backward(d_output, directions)
-        d_gates = torch.empty_like(gates)
+        d_gates = torch.empty_like(gates)  # first the derivatives of h' by what r, z, m, n were before their functions
+        r, z, m, n = gates.split(width, 2)
+        d_r, d_z, d_m, d_n = d_gates.split(width, 2)
+        tanh_backward.grad_input(1 - z, n, grad_input=d_n)
+        torch.mul(d_n, r, out=d_m)
+        sigmoid_backward.grad_input(d_n * m, r, grad_input=d_r)
+        sigmoid_backward.grad_input(previous - n, z, grad_input=d_z)
         carry = d_final.clone()  # gradient of each row's state; a row joins at its last step
-        sides = (*gates.split(width, 2), previous, d_hidden, *d_gates.split(width, 2), d_gates[..., : 3 * width])
-        for r, z, m, n, h, d_out, d_r, d_z, d_m, d_n, d_rzm in walk.steps_back(*sides):
-            d = carry[:, : r.shape[1]].add_(d_out)
-            kept = d * z
-            tanh_backward.grad_input(d - kept, n, grad_input=d_n)
-            torch.mul(d_n, r, out=d_m)
-            sigmoid_backward.grad_input(d_n * m, r, grad_input=d_r)
-            sigmoid_backward.grad_input((h - n).mul_(d), z, grad_input=d_z)
-            torch.baddbmm(kept, d_rzm, weight, out=d)
+        sides = (z, d_hidden, d_gates.unflatten(2, (4, width)), d_gates[..., : 3 * width])
+        for z_t, d_hidden_t, d_gates_t, d_rzm_t in walk.steps_back(*sides):
+            d = carry[:, : z_t.shape[1]].add_(d_hidden_t)
+            d_gates_t.mul_(d[:, :, None])
+            d.mul_(z_t).baddbmm_(d_rzm_t, weight)
         d_weight = torch.bmm(d_gates[..., : 3 * width].transpose(1, 2), previous) if ctx.needs_input_grad[1] else None
         return walk.enter_backward(d_gates, ctx.length), d_weight, carry, None
 
@@ -194,21 +196,24 @@ class _LSTMLoop(torch.autograd.Function):
         walk: _Walk = ctx.walk
         directions, _, width = start.shape
         d_hidden = walk.leave_backward(d_output, directions)
-        d_gates = torch.empty_like(gates)
+        d_gates = torch.empty_like(gates)  # first the derivatives of c' (i, f, g) and h' (o) by the sums before them
+        i, f, g, o = gates.split(width, 2)
+        d_i, d_f, d_g, d_o = d_gates.split(width, 2)
+        tanh_c = cells.tanh()
+        sigmoid_backward.grad_input(g, i, grad_input=d_i)
+        sigmoid_backward.grad_input(walk.previous(memory, cells), f, grad_input=d_f)
+        tanh_backward.grad_input(i, g, grad_input=d_g)
+        sigmoid_backward.grad_input(tanh_c, o, grad_input=d_o)
+        h_by_c = tanh_backward(o, tanh_c)  # derivative of h' by c'
         carry, carry_c = d_final.clone(), d_memory.clone()  # gradients of each row's state; it joins at its last step
-        before = walk.previous(memory, cells)
-        sides = (*gates.split(width, 2), cells, before, d_hidden, *d_gates.split(width, 2), d_gates)
-        for i, f, g, o, c, c_before, d_out, d_i, d_f, d_g, d_o, d_all in walk.steps_back(*sides):
-            d = carry[:, : i.shape[1]].add_(d_out)
-            d_c = carry_c[:, : i.shape[1]]
-            tanh_c = c.tanh()
-            sigmoid_backward.grad_input(d * tanh_c, o, grad_input=d_o)
-            d_c.add_(tanh_backward(d.mul_(o), tanh_c))
-            sigmoid_backward.grad_input(d_c * g, i, grad_input=d_i)
-            sigmoid_backward.grad_input(d_c * c_before, f, grad_input=d_f)
-            tanh_backward.grad_input(d_c * i, g, grad_input=d_g)
-            d_c.mul_(f)
-            torch.bmm(d_all, weight, out=d)
+        sides = (f, h_by_c, d_hidden, d_gates[..., : 3 * width].unflatten(2, (3, width)), d_o, d_gates)
+        for f_t, h_by_c_t, d_hidden_t, d_ifg_t, d_o_t, d_gates_t in walk.steps_back(*sides):
+            d = carry[:, : f_t.shape[1]].add_(d_hidden_t)
+            d_c = carry_c[:, : f_t.shape[1]].addcmul_(d, h_by_c_t)
+            d_ifg_t.mul_(d_c[:, :, None])
+            d_o_t.mul_(d)
+            d_c.mul_(f_t)
+            torch.bmm(d_gates_t, weight, out=d)
         d_weight = torch.bmm(d_gates.transpose(1, 2), walk.previous(start, hidden)) if ctx.needs_input_grad[1] else None
         return walk.enter_backward(d_gates, ctx.length), d_weight, carry, carry_c, None
 

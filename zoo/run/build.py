@@ -22,6 +22,7 @@ from zoo.run.catalogue import conf_dir, data_for, models_for
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.run.schema import TrainConfig, register
 from zoo.tasks import Task
+from zoo.tasks.task import TOTAL_STEPS
 
 KEYS = [*(field.name for field in dataclasses.fields(TrainConfig)), "hydra"]
 
@@ -99,7 +100,9 @@ def check(cfg: DictConfig) -> None:
     check_arguments(cfg.task, "task", given=("model", "optimizer", "scheduler", "compile"))
     check_arguments(cfg.optimizer, "optimizer", given=("params",))
     if cfg.scheduler:
-        check_arguments(cfg.scheduler.scheduler, "scheduler.scheduler", given=("optimizer",))
+        filled = [name for name, value in cfg.scheduler.scheduler.items() if value == TOTAL_STEPS]
+        shape = OmegaConf.masked_copy(cfg.scheduler.scheduler, [n for n in cfg.scheduler.scheduler if n not in filled])
+        check_arguments(shape, "scheduler.scheduler", given=("optimizer", *filled))
     for group in ("callbacks", "logger"):
         for name, node in (cfg[group] or {}).items():
             if node is not None:

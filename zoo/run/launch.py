@@ -80,6 +80,7 @@ def main(command: tuple[str, ...] = ()) -> None:
     sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
     full = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
+    overrides, process = sys.argv[1:], os.getpid()
 
     @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
     def job(cfg: DictConfig) -> float | None:
@@ -91,17 +92,27 @@ def main(command: tuple[str, ...] = ()) -> None:
         try:
             with one_job(command):
                 return train(cfg)
+        except Exception as error:
+            if os.getpid() == process:  # else the launcher brings it home
+                _say(error, overrides, full)
+            raise
         finally:
             os.environ["HYDRA_FULL_ERROR"] = "1"
 
     try:
         job()
     except Exception as error:
-        message = explain(error, sys.argv[1:])
-        if full or message is None:
-            raise
-        print(message, file=sys.stderr)
-        sys.exit(error.exit_code if isinstance(error, ZooError) else 2)
+        _say(error, overrides, full)
+        raise
     finally:
         if not full:
             del os.environ["HYDRA_FULL_ERROR"]
+
+
+def _say(error: Exception, overrides: list[str], full: bool) -> None:
+    """Ends the process with one line on `error` where one line is enough."""
+    message = explain(error, overrides)
+    if message is None or full:
+        return
+    print(message, file=sys.stderr)
+    sys.exit(error.exit_code if isinstance(error, ZooError) else 2)

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.errors import CheckpointError, ConfigError
 
+TOTAL_STEPS = "total_steps"
+"""In a scheduler's arguments it stands for the number of optimiser steps of the whole run, known when the data is."""
+
 log = logging.getLogger(__name__)
 
 
@@ -89,7 +92,9 @@ class Task(LightningModule, ABC):
         if not plan:
             return optimizer
         timing = {key: value for key, value in plan.items() if key != "scheduler"}
-        scheduler = instantiate(plan["scheduler"], optimizer=optimizer, _convert_="all")
+        steps = self.trainer.estimated_stepping_batches
+        shape = {key: steps if value == TOTAL_STEPS else value for key, value in plan["scheduler"].items()}
+        scheduler = instantiate(shape, optimizer=optimizer, _convert_="all")
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **timing}}
 
     def configure_gradient_clipping(
