@@ -141,7 +141,7 @@ class _GRULoop(torch.autograd.Function):
         directions, _, width = start.shape
         previous = walk.previous(start, hidden)
         d_hidden = walk.leave_backward(d_output, directions)
-        d_gates = torch.empty_like(gates)  # first the derivatives of h' by what r, z, m, n were before their functions
+        d_gates = torch.empty_like(gates)  # first the derivatives of h' by the sums in r, z, m, n
         r, z, m, n = gates.split(width, 2)
         d_r, d_z, d_m, d_n = d_gates.split(width, 2)
         tanh_backward.grad_input(1 - z, n, grad_input=d_n)
@@ -196,7 +196,7 @@ class _LSTMLoop(torch.autograd.Function):
         walk: _Walk = ctx.walk
         directions, _, width = start.shape
         d_hidden = walk.leave_backward(d_output, directions)
-        d_gates = torch.empty_like(gates)  # first the derivatives of c' (i, f, g) and h' (o) by the sums before them
+        d_gates = torch.empty_like(gates)  # first the derivatives of c' and, by o, h' by the sums in i, f, g, o
         i, f, g, o = gates.split(width, 2)
         d_i, d_f, d_g, d_o = d_gates.split(width, 2)
         tanh_c = cells.tanh()
