@@ -1,8 +1,8 @@
 """The words and sentence patterns of the generated reviews (`reviews.py`).
 
-A pattern is a line of tokens separated by blanks. `{opinion}` takes a sentiment phrase, `{aspect}` one of an aspect's things
-("the soup"), `{topic}` the aspect itself ("the food"), any other slot an entry of `FREE` of that name. Each kind has many
-patterns, with the phrase now early and now late: with one pattern attention settles on the word beside the phrase.
+A pattern is a line of tokens separated by blanks. `{opinion}` takes a sentiment phrase, `{aspect}` one of an aspect's
+things ("the soup"), `{topic}` the aspect itself ("the food"), any other slot an entry of `FREE` of that name. Each kind
+has many patterns, with the phrase now early and now late: with one pattern attention settles on the word beside the phrase.
 """
 
 from __future__ import annotations
