@@ -1,0 +1,79 @@
+"""Ours and torch's recurrent nets side by side: the same weights, the same rows, values and every gradient."""
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from zoo.layers.packing import Packing
+from zoo.layers.recurrent import GRU, LSTM
+
+CELLS = [GRU, LSTM]
+REFERENCE = {GRU: nn.GRU, LSTM: nn.LSTM}
+DOUBLE = torch.float64
+MIX = [3, 0, 1, 17, 5, 5, 0, 60, 2]
+
+
+def mask_of(lengths):
+    return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+
+
+def pair(cell, *sizes, dtype=DOUBLE, kernel="auto", **settings):
+    """Ours and torch's with the same weights."""
+    torch.manual_seed(0)
+    theirs = REFERENCE[cell](*sizes, **settings).to(dtype)
+    ours = cell(*sizes, kernel=kernel, **settings).to(dtype)
+    ours.load_state_dict(theirs.state_dict())
+    return ours, theirs
+
+
+def as_tuple(state):
+    return state if isinstance(state, tuple) else (state,)
+
+
+def run_ours(module, grid, mask, states=None, **kwargs):
+    """(padded output, final states...) of our module on a padded grid (rows, T, input)."""
+    packing = Packing.of(mask)
+    if states is not None:
+        states = states if isinstance(module, LSTM) else states[0]
+    output, final = module(packing.pack(grid), packing, states, **kwargs)
+    return packing.unpack(output), *as_tuple(final)
+
+
+def run_torch(module, grid, mask, states=None):
+    """The same of torch's module, which takes no empty rows: they are left out and put back as zeros."""
+    lengths = mask.sum(1)
+    real = lengths.nonzero().flatten()
+    if states is not None:
+        states = tuple(state[:, real] for state in states)
+        states = states if isinstance(module, nn.LSTM) else states[0]
+    packed = pack_padded_sequence(grid[real], lengths[real], batch_first=True, enforce_sorted=False)
+    output, final = module(packed, states)
+    output, _ = pad_packed_sequence(output, batch_first=True, total_length=grid.shape[1])
+
+    def put_back(values, dim):
+        shape = list(values.shape)
+        shape[dim] = len(mask)
+        return values.new_zeros(shape).index_copy(dim, real, values)
+
+    return put_back(output, 0), *(put_back(state, 1) for state in as_tuple(final))
+
+
+def values_and_gradients(run, module, grid, mask, states=None):
+    """Outputs, and the gradients of a random sum of them by the grid, the initial states and the weights."""
+    grid = grid.clone().requires_grad_()
+    states = None if states is None else tuple(state.clone().requires_grad_() for state in states)
+    outputs = run(module, grid, mask, states)
+    generator = torch.Generator().manual_seed(7)
+    weights = [torch.randn(output.shape, dtype=output.dtype, generator=generator) for output in outputs]
+    loss = sum((output * weight).sum() for output, weight in zip(outputs, weights, strict=True))
+    inputs = {"x": grid, **{f"state {i}": state for i, state in enumerate(states or ())}}
+    inputs |= dict(module.named_parameters())
+    gradients = torch.autograd.grad(loss, list(inputs.values()))
+    values = {f"output {i}": output.detach() for i, output in enumerate(outputs)}
+    return values | {f"gradient of {name}": gradient for name, gradient in zip(inputs, gradients, strict=True)}
+
+
+def assert_same(ours, theirs, **tolerance):
+    assert ours.keys() == theirs.keys()
+    for name, value in ours.items():
+        torch.testing.assert_close(value, theirs[name], msg=lambda text, name=name: f"{name}: {text}", **tolerance)
