@@ -1,5 +1,6 @@
 """The generated reviews: reproducible, labelled by the rule they state, evidence exactly the deciding words."""
 
+import re
 from collections import Counter
 from itertools import islice
 
@@ -54,8 +55,6 @@ def is_main(words):
 
 
 def _fixed(pattern):
-    import re
-
     return [piece for piece in re.split(r"\{\w+\}", pattern) if piece.strip()]
 
 
@@ -116,6 +115,40 @@ def test_shares_of_negation_and_of_evidence():
 @pytest.mark.parametrize("kind", ["MAIN", "MINOR", "DECOY", "FILLER"])
 def test_there_are_many_patterns_of_every_kind(kind):
     assert len(set(getattr(phrases, kind))) >= 10
+
+
+def _pattern_of(line):
+    """A regular expression that only the sentences of this pattern fit."""
+    adjectives = {*phrases.GOOD, *phrases.BAD, *(word for one in phrases.ASPECTS for word in (*one.good, *one.bad))}
+    strengths = {words for choices in phrases.STRENGTH.values() for words in choices if words}
+    slots = {
+        "opinion": f"(?:(?:{_any(strengths)}) )?(?:{_any(adjectives)})",
+        "aspect": _any(thing for one in phrases.ASPECTS for thing in one.things),
+        "topic": _any(one.topic for one in phrases.ASPECTS),
+        **{slot: _any(words) for slot, words in phrases.FREE.items()},
+    }
+    return re.compile(
+        " ".join(f"(?:{slots[part[1:-1]]})" if part[0] == "{" else re.escape(part) for part in line.split())
+    )
+
+
+def _any(words):
+    return "|".join(map(re.escape, words))
+
+
+def test_every_pattern_is_used_and_tells_what_kind_its_sentence_is():
+    """So a reader of the sentence alone knows whether it counts, and evidence stands where it counts only."""
+    kinds = {kind: getattr(phrases, kind) for kind in ("MAIN", "MINOR", "DECOY", "FILLER")}
+    patterns = {(kind, line): _pattern_of(line) for kind, lines in kinds.items() for line in lines}
+    used = set()
+    for one in SOME[:300]:
+        for words, evidence in zip(one.sentences, one.evidence, strict=True):
+            text = " ".join(words)
+            fits = [key for key, pattern in patterns.items() if pattern.fullmatch(text)]
+            assert len({kind for kind, _ in fits}) == 1, (text, fits)
+            assert any(evidence) == (fits[0][0] in ("MAIN", "MINOR")), text
+            used.update(fits)
+    assert used == set(patterns)
 
 
 def test_decoys_use_the_same_words_and_are_no_evidence():
