@@ -17,7 +17,7 @@ from pathlib import Path
 from table import COLUMNS
 
 DEFAULT = ("accuracy", "attention_recall", "sentence_recall", "attention_chance")
-PRESENTATION = ("hydra.run.dir", "tags")
+PRESENTATION = ("hydra.run.dir", "tags", "trainer.enable_progress_bar")
 """Overrides that say where a run's files go, not what it does."""
 
 

@@ -71,7 +71,7 @@ def main() -> None:
         "metric": "accuracy",
         "ours": f"{accuracy:.4f}",
         "paper": "",
-        "seed": "",
+        "seed": str(cfg.seed),
         "command": " ".join(["python results/tfidf.py", file.as_posix(), *map(shlex.quote, words)]),
         "commit": commit[:12],
     }
