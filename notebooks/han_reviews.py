@@ -28,6 +28,8 @@ import logging
 import os
 import warnings
 
+warnings.filterwarnings("ignore")
+
 from IPython.display import Image
 from lightning import Trainer, seed_everything
 from lightning.pytorch.callbacks import ModelCheckpoint
@@ -40,7 +42,6 @@ from zoo.tasks import Classification
 from zoo.visualize import document_figure
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-warnings.filterwarnings("ignore")
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few documents
 SIZES = {"train": 60, "val": 20, "test": 20} if SMALL else {}
 EPOCHS = 1 if SMALL else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.padding import Padding
 
-from zoo.errors import DataError, ZooError
+from zoo.errors import CheckpointError, DataError, ZooError
 
 EXAMPLES = """examples:
   zoo list
@@ -104,6 +104,8 @@ def _predict(options: argparse.Namespace) -> None:
     from zoo.visualize import document_html, document_text
 
     texts = _texts(options)
+    if more := [text for text in options.text if text.endswith(".ckpt")]:
+        raise CheckpointError(f"one checkpoint at a time: {options.checkpoint}, and then {', '.join(more)}")
     predictions = load(options.checkpoint)(texts)
     if options.html:
         from zoo.run.report import write_whole

@@ -173,3 +173,12 @@ def test_debug_overfit_learns_its_batches_by_heart(tmp_path):
     assert launch(overrides, tmp_path) == 0
     rows = [row for row in csv.DictReader((tmp_path / "run/metrics.csv").open()) if row.get("train/loss")]
     assert float(rows[-1]["train/loss"]) < 0.1 * float(rows[0]["train/loss"])
+
+
+def test_a_pattern_that_fits_two_checkpoints_is_not_taken_for_texts(capsys):
+    from zoo.cli import main
+
+    with pytest.raises(SystemExit) as end:
+        main(["predict", "a/best.ckpt", "b/best.ckpt", "some text"])
+    assert end.value.code == 2
+    assert "one checkpoint at a time: a/best.ckpt, and then b/best.ckpt" in capsys.readouterr().err

@@ -127,7 +127,7 @@ class SampleOptions(Options):
 
     group: ClassVar[str] = "sample"
 
-    train: int = 4000
+    train: int = 6000
     val: int = 500
     test: int = 1000
     seed: int = 1
