@@ -164,7 +164,12 @@ def test_data_of_your_own(tmp_path):
     facts = result(tmp_path / "run")
     assert sum(facts["sizes"].values()) == 80
     assert facts["metrics"]["test/accuracy"] == 1.0
-    assert zoo.load(tmp_path / "run/checkpoints/best.ckpt")(["Sehr gut."])[0].label == "gut"
+    predict = zoo.load(tmp_path / "run/checkpoints/best.ckpt")
+    said = [
+        prediction.label
+        for prediction in predict([f'Sehr {word}.\nZeile "zwei" Nummer 3.' for word in ("gut", "schlecht")])
+    ]
+    assert said == ["gut", "übel"]
 
 
 def test_debug_overfit_learns_its_batches_by_heart(tmp_path):
