@@ -17,6 +17,7 @@ from tests.run.programs import ROOT, SHORT, launch
         ("model.word_pooling=median", "pooling is one of attention, mean, max; got 'median'"),
         ("ckpt_path=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
         ("ckpt_path=last", "no earlier run"),
+        ("train=false", "give ckpt_path=PATH or ckpt_path=last"),
         ("data.source=/nowhere", "/nowhere"),
         ("hydra.run.dir=file/run", "hydra.run.dir"),
         ("trainer.accelerator=gpu", "gpu"),

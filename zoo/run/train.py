@@ -12,6 +12,7 @@ from lightning import seed_everything
 from lightning.pytorch.callbacks import ModelCheckpoint
 from omegaconf import DictConfig
 
+from zoo.errors import ConfigError
 from zoo.run.build import Parts, build
 from zoo.run.checkpoint import find_last, read_checkpoint
 from zoo.run.report import report
@@ -22,6 +23,10 @@ log = logging.getLogger(__name__)
 def train(cfg: DictConfig) -> float | None:
     """Trains and tests what `cfg` describes; the best validation score goes back to the sweeper."""
     quiet()
+    if not cfg.train and not (cfg.test and cfg.ckpt_path):
+        raise ConfigError(
+            "train=false evaluates what was trained before: give ckpt_path=PATH or ckpt_path=last, and test=true"
+        )
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
     task, data, trainer = parts.task, parts.data, parts.trainer
