@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
@@ -24,6 +25,8 @@ class Case:
 
     build: Callable[[], nn.Module]
     family: Family
+    sums_to_one: bool = True
+    """False where the paper's attention weights sum to less."""
 
     def network(self, *, seed: int = 0) -> nn.Module:
         torch.manual_seed(seed)
@@ -37,12 +40,22 @@ def equal(found: Tensor, expected: Tensor, tolerance: float = EXACT) -> None:
     torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
+def scores(case: Case, network: nn.Module, batch: Any) -> Tensor:
+    """What the network says, an example a row."""
+    return case.family.scores(network(batch), batch)
+
+
+def like(mask: Tensor, weights: Tensor) -> Tensor:
+    """A mask (B, ...) for weights that may have heads, (B, H, ...)."""
+    return mask if mask.dim() == weights.dim() else mask[:, None].expand(-1, weights.shape[1], *mask.shape[1:])
+
+
 def returns_an_output(case: Case) -> None:
     """An `Output` with finite scores, and attention under names that the family knows."""
     batch = case.family.batch(1)
     output = case.network().eval()(batch)
     assert isinstance(output, Output)
-    assert len(output.logits) == len(batch)
+    assert len(case.family.scores(output, batch)) == len(batch)
     assert output.logits.isfinite().all()
     assert set(output.attention) <= set(case.family.masks(batch)), (
         "tell tests/families.py which mask this attention has"
@@ -56,12 +69,15 @@ def attention_is_a_distribution(case: Case) -> None:
     masks = case.family.masks(batch)
     for network in (case.exact(), case.network().double().train()):
         for name, weights in network(batch).attention.items():
-            mask = masks[name]
+            mask = like(masks[name], weights)
             assert weights.shape == mask.shape, name
             assert weights.isfinite().all(), f"{name}: not finite"
             assert (weights >= 0).all(), f"{name}: negative"
             assert (weights[~mask] == 0).all(), f"{name}: attention on padding"
-            equal(weights.sum(-1), mask.any(-1).double())
+            if case.sums_to_one:
+                equal(weights.sum(-1), mask.any(-1).double())
+            else:
+                assert (weights.sum(-1) < 1).all(), f"{name}: sums to 1 after all"
 
 
 def padding_changes_nothing(case: Case) -> None:
@@ -70,7 +86,10 @@ def padding_changes_nothing(case: Case) -> None:
     before = network(batch)
     for other in (case.family.padded(batch), case.family.scribbled(batch)):
         after = network(other)
-        equal(after.logits, before.logits)
+        expected = case.family.scores(before, batch)
+        found = case.family.scores(after, other)
+        equal(found[tuple(slice(size) for size in expected.shape)], expected)
+        equal(found.sum(), expected.sum())
         for name, weights in before.attention.items():
             real = tuple(slice(size) for size in weights.shape)
             equal(after.attention[name][real], weights)
@@ -80,11 +99,12 @@ def padding_changes_nothing(case: Case) -> None:
 def examples_do_not_meet(case: Case) -> None:
     """An example alone, or in another order, scores as in the batch."""
     batch, network = case.family.batch(1), case.exact()
-    together = network(batch).logits
+    together = scores(case, network, batch)
     for row in range(len(batch)):
-        equal(network(case.family.part(batch, [row])).logits, together[row : row + 1])
+        alone = scores(case, network, case.family.part(batch, [row]))[0]
+        equal(alone, together[row][tuple(slice(size) for size in alone.shape)])
     order = [*range(1, len(batch)), 0]
-    equal(network(case.family.part(batch, order)).logits, together[order])
+    equal(scores(case, network, case.family.part(batch, order)), together[order])
 
 
 def targets_are_not_read(case: Case) -> None:
@@ -168,15 +188,136 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-CLAUSES: tuple[Callable[[Case], None], ...] = (
+# networks that generate
+
+
+def by_steps(network: Any, batch: Any, without_targets: Any) -> tuple[Tensor, dict[str, list[Tensor]]]:
+    """Log-probabilities (B, T, V) and attention of each step, the true tokens being read one after the other."""
+    state, found, attention = network.start(without_targets), [], {}
+    for tokens in batch.target_input.split(1, 1):
+        log_probs, state, weights = network.step(tokens, state)
+        found.append(log_probs[:, 0])
+        for name, part in weights.items():
+            attention.setdefault(name, []).append(part[:, 0])
+    return torch.stack(found, 1), attention
+
+
+def steps_equal_the_parallel_pass(case: Case) -> None:
+    """Reading token by token gives the scores, the attention and the gradients of reading all at once."""
+    batch, network = case.family.batch(1), case.exact()
+    output = network(batch)
+    log_probs, attention = by_steps(network, batch, case.family.without_targets(batch))
+    mask = batch.target_mask[..., None]
+    expected = case.family.scores(output, batch).log_softmax(-1)
+    equal(log_probs.where(mask, 0.0), expected.where(mask, 0.0))
+    assert set(attention) == {name for name in output.attention if name.split(".")[0] == "source"}
+    for name, parts in attention.items():
+        weights = torch.stack(parts, -2)  # heads stand before the target positions
+        real = like(batch.target_mask[..., None].expand(-1, -1, weights.shape[-1]), weights)
+        equal(weights.where(real, 0.0), output.attention[name])
+    chosen = log_probs.gather(-1, batch.target[..., None]).where(mask, 0.0)
+    parameters = dict(network.named_parameters())
+    found = torch.autograd.grad(-chosen.sum() / mask.sum(), list(parameters.values()), allow_unused=True)
+    gradients = torch.autograd.grad(case.family.loss(output, batch), list(parameters.values()))
+    for name, one, other in zip(parameters, found, gradients, strict=True):
+        assert one is not None, f"{name} gets no gradient from the steps"
+        torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-8, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def later_tokens_are_not_read(case: Case) -> None:
+    """Another token at a position changes what is said after it, and nothing before."""
+    batch, network = case.family.batch(1), case.exact()
+    before = scores(case, network, batch)
+    length = batch.target_mask.sum(1)
+    place = 2
+    target = batch.target.clone()
+    target[:, place] = target[:, place] % (case.family.spec.target_size - 5) + 4
+    changed = dataclasses.replace(batch, target_input=torch.cat([batch.target_input[:, :1], target[:, :-1]], 1))
+    after = scores(case, network, changed)
+    assert torch.equal(after[:, : place + 1], before[:, : place + 1]), "a later token was read"
+    longer = length > place + 1
+    assert longer.any()
+    assert (after[longer, place + 1] != before[longer, place + 1]).any(-1).all(), "the token before was not read"
+
+
+def hypotheses_do_not_meet(case: Case) -> None:
+    """Several hypotheses of a sentence score as each alone; they can be reordered and sentences can leave."""
+    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    generator = torch.Generator().manual_seed(0)
+    size, count = len(batch), 3
+    tokens = torch.randint(4, case.family.spec.target_size, (3, size, count), generator=generator)
+    begin = torch.full((size, 1), case.family.spec.begin)
+    first = network.step(begin, network.start(batch))
+    state = first.state.follow(torch.zeros(size, count, dtype=torch.long))
+    rows, parents = torch.tensor([3, 0]), torch.tensor([[2, 0, 0], [1, 1, 2]])
+    state = network.step(tokens[0], state).state.sentences(rows).follow(parents)
+    log_probs, state, attention = network.step(tokens[1][rows], state)
+    again = network.step(tokens[2][rows], state)
+    for i, row in enumerate(rows):
+        for k in range(count):
+            alone = network.start(case.family.without_targets(case.family.part(case.family.batch(1), [int(row)])))
+            history = [begin[0, 0], tokens[0][row, parents[i, k]], tokens[1][row, k], tokens[2][row, k]]
+            for number, token in enumerate(history):
+                step = network.step(token.view(1, 1), alone)
+                alone = step.state
+                if number == 2:
+                    equal(log_probs[i, k], step.log_probs[0, 0])
+                    for name, weights in step.attention.items():
+                        found = attention[name][i, k]
+                        equal(found[..., : weights.shape[-1]], weights[0, 0])
+            equal(again.log_probs[i, k], step.log_probs[0, 0])
+
+
+@torch.no_grad()
+def a_step_leaves_its_state_alone(case: Case) -> None:
+    """Two steps from one state give the same: nothing in it was changed."""
+    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    state = network.start(batch)
+    tokens = torch.full((len(batch), 1), case.family.spec.begin)
+    for _ in range(3):
+        kept = copy.deepcopy(state)
+        first, second = network.step(tokens, state), network.step(tokens, state)
+        assert torch.equal(first.log_probs, second.log_probs)
+        for part in ("memory", "hypotheses"):
+            for name, value in getattr(kept, part).items():
+                assert torch.equal(getattr(state, part)[name], value), f"{part} {name} was changed in place"
+        equal(first.log_probs.exp().sum(-1), torch.ones(len(batch), 1, dtype=torch.float64))
+        state, tokens = first.state, tokens + 2
+
+
+def a_certain_distribution_is_a_token(case: Case) -> None:
+    """A one-hot distribution read in place of a token gives what the token gives."""
+    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    tokens = torch.full((len(batch), 1), case.family.spec.begin)
+    state = network.start(batch)
+    for _ in range(2):
+        certain = torch.nn.functional.one_hot(tokens, case.family.spec.target_size).double()
+        log_probs, after, _ = network.step(tokens, state)
+        equal(network.step(certain, state).log_probs, log_probs)
+        state, tokens = after, tokens + 5
+
+
+FOR_ALL: tuple[Callable[[Case], None], ...] = (
     returns_an_output,
     attention_is_a_distribution,
     padding_changes_nothing,
     examples_do_not_meet,
-    targets_are_not_read,
     every_parameter_learns,
     one_batch_can_be_learned,
     a_saved_network_is_the_same,
     bf16_autocast_runs,
     nothing_is_parked,
 )
+FOR_CLASSES: tuple[Callable[[Case], None], ...] = (targets_are_not_read,)
+FOR_GENERATION: tuple[Callable[[Case], None], ...] = (
+    steps_equal_the_parallel_pass,
+    later_tokens_are_not_read,
+    hypotheses_do_not_meet,
+    a_step_leaves_its_state_alone,
+    a_certain_distribution_is_a_token,
+)
+
+
+def clauses(family: Family) -> tuple[Callable[[Case], None], ...]:
+    """What a network of this family has to keep."""
+    return FOR_ALL + (FOR_GENERATION if family.generates else FOR_CLASSES)

@@ -69,12 +69,88 @@ class DocumentBatch:
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> DocumentBatch:
         """The batch on `device`."""
-        return self._with(lambda part: part.to(device, non_blocking=non_blocking))
+        return _changed(self, lambda part: part.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> DocumentBatch:
         """The batch in page-locked memory."""
-        return self._with(lambda part: part.pin_memory())
+        return _changed(self, lambda part: part.pin_memory())
 
-    def _with(self, change: Callable[[Any], Any]) -> DocumentBatch:
-        parts = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{name: change(part) for name, part in parts.items() if part is not None})
+
+@dataclass(frozen=True)
+class PairBatch:
+    """B sources of at most S tokens and their targets of at most T. `PairBatch.of` builds it with its packings.
+
+    Every source and target ends in the end token and has no begin token. Without targets, as when predicting, all that
+    speaks of them is None.
+    """
+
+    source: Tensor
+    """(B, S) token ids."""
+    source_mask: Tensor
+    """(B, S) True at tokens, the end included; a prefix of each row."""
+    index: Tensor
+    """(B,) number of each pair in its split."""
+    source_packing: Packing
+    """Packs (B, S)."""
+    target: Tensor | None
+    """(B, T) token ids: what is to be predicted at each position."""
+    target_input: Tensor | None
+    """(B, T) the token before each of `target`: begin, then the target without its last."""
+    target_mask: Tensor | None
+    """(B, T) True at tokens, the end included; a prefix of each row."""
+    target_packing: Packing | None
+    """Packs (B, T): a model's scores of all target positions are (N, V) in this order."""
+    alignment: Tensor | None
+    """(B, T, S) True where a target token comes from a source token; only where the data knows it (the samples)."""
+    source_text: tuple[str, ...] | None
+    """B sources as they stood in their file; only for evaluation."""
+    target_text: tuple[str, ...] | None
+    """B references as they stood in their file; only for evaluation."""
+
+    @classmethod
+    def of(
+        cls,
+        source: Tensor,
+        source_mask: Tensor,
+        target: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        *,
+        begin: int = 2,
+        index: Tensor | None = None,
+        alignment: Tensor | None = None,
+        source_text: tuple[str, ...] | None = None,
+        target_text: tuple[str, ...] | None = None,
+    ) -> PairBatch:
+        """A batch from padded ids (B, S), (B, T) and their masks; everything else follows from these."""
+        return cls(
+            source=source,
+            source_mask=source_mask,
+            index=torch.arange(len(source)) if index is None else index,
+            source_packing=Packing.of(source_mask),
+            target=target,
+            target_input=None
+            if target is None
+            else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1),
+            target_mask=target_mask,
+            target_packing=None if target_mask is None else Packing.of(target_mask),
+            alignment=alignment,
+            source_text=source_text,
+            target_text=target_text,
+        )
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> PairBatch:
+        """The batch on `device`."""
+        return _changed(self, lambda part: part.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> PairBatch:
+        """The batch in page-locked memory."""
+        return _changed(self, lambda part: part.pin_memory())
+
+
+def _changed(batch: Any, change: Callable[[Any], Any]) -> Any:
+    """The batch with `change` made to its tensors and packings."""
+    parts = {field.name: getattr(batch, field.name) for field in fields(batch)}
+    return replace(batch, **{name: change(part) for name, part in parts.items() if isinstance(part, Tensor | Packing)})

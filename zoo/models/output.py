@@ -12,7 +12,8 @@ class Output:
     """Scores and the attention that led to them."""
 
     logits: Tensor
-    """Unnormalised class scores, (B, C)."""
+    """Unnormalised scores: (B, C) of the classes; of a model that generates, (N, V) of the vocabulary at the N real
+    target positions, in the order of `batch.target_packing`."""
     attention: dict[str, Tensor] = field(default_factory=dict)
     """Weights after the softmax and before dropout, by name: rows sum to 1 on real positions and are exactly 0
     elsewhere."""
