@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoo.data.bucketing import BucketBatchSampler, EvaluationBatchSampler
+from zoo.data.bucketing import PAIR_NOUNS, BucketBatchSampler, EvaluationBatchSampler, by_length
 from zoo.errors import ConfigError, DataError
 
 LENGTHS = st.lists(st.integers(0, 60), min_size=1, max_size=300)
@@ -197,3 +197,58 @@ def test_evaluation_is_the_same_every_time_and_shows_long_and_short():
     batches = list(EvaluationBatchSampler(lengths, batch_size=10))
     assert batches == list(EvaluationBatchSampler(lengths, batch_size=10))
     assert len({int(lengths[batch].mean()) // 250 for batch in batches[:8]}) >= 3
+
+
+# pairs
+
+PAIR_LENGTHS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=200)
+
+
+@settings(deadline=None, max_examples=100)
+@given(PAIR_LENGTHS, st.integers(1, 700), st.integers(1, 3), st.integers(0, 3))
+def test_pairs_by_tokens_of_both_sides(lengths, max_tokens, world, seed):
+    cost = np.maximum(lengths, 1).sum(1)
+    options = dict(max_tokens=max_tokens, seed=seed, world_size=world, nouns=PAIR_NOUNS)
+    if sampler(lengths, **options) is None:
+        assert len(lengths) < world or max_tokens < (2 * world + 1) * cost.max()
+        return
+    ranks = [list(BucketBatchSampler(lengths, rank=rank, **options)) for rank in range(world)]
+    for slices in zip(*ranks, strict=True):
+        assert all(slices)
+        assert cost[flat(slices)].sum() <= max_tokens
+    assert sorted(n for rank in ranks for part in rank for n in part) == list(range(len(lengths)))
+    evaluation = [
+        list(EvaluationBatchSampler(lengths, max_tokens=max_tokens, rank=r, world_size=world)) for r in range(world)
+    ]
+    assert sorted(n for rank in evaluation for part in rank for n in part) == list(range(len(lengths)))
+    assert all(len(part) == 1 or cost[part].sum() <= max_tokens // world for rank in evaluation for part in rank)
+
+
+def test_pairs_of_a_batch_are_of_similar_length_on_both_sides():
+    draw = np.random.default_rng(0)
+    target = draw.integers(4, 40, 20_000)
+    lengths = np.stack([np.maximum(target + draw.integers(-5, 6, 20_000), 1), target], 1)
+
+    def real(batches, side):
+        return lengths[:, side].sum() / sum(len(batch) * lengths[batch, side].max() for batch in batches)
+
+    for options in ({"batch_size": 64}, {"max_tokens": 2500}):
+        batches = BucketBatchSampler(lengths, **options).global_batches()
+        assert real(batches, 0) > 0.85
+        assert real(batches, 1) > 0.95
+        random = np.array_split(draw.permutation(len(lengths)), len(batches))
+        assert max(real(random, 0), real(random, 1)) < 0.7
+
+
+def test_by_length_by_hand():
+    """By target; among equal targets by source, up and down by turns."""
+    pairs = np.array([[3, 2], [1, 2], [9, 1], [5, 3], [7, 3], [4, 1], [2, 2]])
+    assert pairs[by_length(pairs)].tolist() == [[9, 1], [4, 1], [1, 2], [2, 2], [3, 2], [7, 3], [5, 3]]
+    assert by_length(np.array([[3], [1], [3], [2]])).tolist() == [1, 3, 0, 2]
+
+
+def test_messages_speak_of_pairs():
+    with pytest.raises(ConfigError, match=r"2 training pairs .*the longest has 9 tokens, 27 will do"):
+        BucketBatchSampler([(4, 5), (3, 3)], max_tokens=8, nouns=PAIR_NOUNS)
+    with pytest.raises(DataError, match="2 pairs cannot be shared by 3 processes"):
+        EvaluationBatchSampler([(4, 5), (3, 3)], batch_size=8, world_size=3, nouns=PAIR_NOUNS)

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from zoo.data import AgNews, DocumentData
-from zoo.data.prepare import histogram
+from zoo.data import AgNews
+from zoo.data.prepared import PreparedData
+from zoo.data.stored import histogram
 from zoo.errors import DataError
 
 
@@ -82,7 +83,7 @@ def test_exports():
     import zoo.data
 
     for name in zoo.data.__all__:
-        assert issubclass(getattr(zoo.data, name), DocumentData)
+        assert issubclass(getattr(zoo.data, name), PreparedData)
     with pytest.raises(AttributeError, match="no attribute 'Yelpp'"):
         zoo.data.Yelpp  # noqa: B018
 

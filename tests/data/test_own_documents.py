@@ -350,7 +350,7 @@ def test_no_file_is_touched_by_the_constructor(cache_dir):
 def test_many_documents_in_parallel_are_the_same(tmp_path, cache_dir, monkeypatch):
     path = write_csv(tmp_path / "a.csv", rows(3000))
     alone = {split: documents(prepared(path), split) for split in ("train", "test")}
-    monkeypatch.setattr("zoo.data.prepare.PARALLEL", 1000)
+    monkeypatch.setattr("zoo.data.stored.PARALLEL", 1000)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     parallel = prepared(path, cache_dir=str(tmp_path / "other"))
     assert {split: documents(parallel, split) for split in ("train", "test")} == alone

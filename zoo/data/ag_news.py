@@ -10,7 +10,7 @@ from pathlib import Path
 from zoo.data.corpus import Corpus
 from zoo.data.readers import read_zhang
 from zoo.data.samples import news
-from zoo.data.sources import Generator, Source
+from zoo.data.sources import DocumentSource, Generator
 from zoo.data.text import unescape_zhang
 
 
@@ -29,5 +29,5 @@ class AgNews(Corpus):
     def unescape(self, text: str) -> str:
         return unescape_zhang(text)
 
-    def open_files(self, path: Path) -> Source | None:
+    def open_files(self, path: Path) -> DocumentSource | None:
         return self._files(path, ".csv", read_zhang, self.classes)

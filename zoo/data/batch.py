@@ -67,6 +67,15 @@ class DocumentBatch:
     def __len__(self) -> int:
         return len(self.words)
 
+    def first(self, count: int) -> DocumentBatch:
+        """The first `count` documents, in memory of their own on the CPU."""
+
+        def part(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor[:count].cpu().clone()
+
+        words, mask, index = (tensor[:count].cpu().clone() for tensor in (self.words, self.word_mask, self.index))
+        return DocumentBatch.of(words, mask, part(self.label), index=index, evidence=part(self.evidence))
+
     def to(self, device: torch.device | str, non_blocking: bool = False) -> DocumentBatch:
         """The batch on `device`."""
         return _changed(self, lambda part: part.to(device, non_blocking=non_blocking))
@@ -140,6 +149,26 @@ class PairBatch:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def first(self, count: int) -> PairBatch:
+        """The first `count` pairs, in memory of their own on the CPU."""
+
+        def part(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor[:count].cpu().clone()
+
+        index, source, mask = (tensor[:count].cpu().clone() for tensor in (self.index, self.source, self.source_mask))
+        begin = 2 if self.target_input is None else int(self.target_input[0, 0])
+        return PairBatch.of(
+            source,
+            mask,
+            part(self.target),
+            part(self.target_mask),
+            begin=begin,
+            index=index,
+            alignment=part(self.alignment),
+            source_text=self.source_text and self.source_text[:count],
+            target_text=self.target_text and self.target_text[:count],
+        )
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> PairBatch:
         """The batch on `device`."""

@@ -1,9 +1,9 @@
-"""Which documents share a batch: those of similar length, drawn anew each epoch, the same on any number of ranks."""
+"""Which examples share a batch: those of similar length, drawn anew each epoch, the same on any number of ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,13 +16,24 @@ POOL = 50
 """Batches that are sorted by length together: as many as a batch is to be drawn from."""
 
 
+class Nouns(NamedTuple):
+    """What examples and their parts are called."""
+
+    examples: str
+    parts: str
+
+
+DOCUMENT_NOUNS = Nouns("documents", "words")
+PAIR_NOUNS = Nouns("pairs", "tokens")
+
+
 class BucketBatchSampler(Sampler[list[int]]):
     """Batches for training.
 
-    An epoch is a shuffle of all documents, cut into pools; each pool is sorted by length and cut into batches, whose
-    order is shuffled. All of it follows from (seed, epoch). A batch is global: of its documents each of `world_size`
-    processes takes every world_size-th, so that a step sees the same documents whatever their number. Every epoch has
-    the same number of batches, on every process, none of them empty, each document in exactly one.
+    An epoch is a shuffle of all examples, cut into pools; each pool is sorted by length and cut into batches, whose
+    order is shuffled. All of it follows from (seed, epoch). A batch is global: of its examples each of `world_size`
+    processes takes every world_size-th, so that a step sees the same examples whatever their number. Every epoch has
+    the same number of batches, on every process, none of them empty, each example in exactly one.
     """
 
     def __init__(
@@ -37,14 +48,18 @@ class BucketBatchSampler(Sampler[list[int]]):
         world_size: int = 1,
         epoch: int = 0,
         start: int = 0,
+        nouns: Nouns = DOCUMENT_NOUNS,
     ) -> None:
-        """Batches hold up to `batch_size` documents or `max_tokens` words, over all processes and about equally many in
-        each. `lengths` (N,) are in words.
+        """Batches hold up to `batch_size` examples or `max_tokens` words, over all processes and about equally many in
+        each. `lengths` (N,) are in words; (N, 2) for pairs, source and target, of which batches hold `max_tokens` words
+        together.
 
         Without `shuffle` every epoch has the batches and the order of epoch 0. The first `start` batches of `epoch` are
-        left out, of that epoch only. Raises ConfigError where a process would have no document in some step.
+        left out, of that epoch only. Raises ConfigError where a process would have no example in some step.
         """
-        self.lengths = np.maximum(np.asarray(lengths, np.int64), 1)
+        self._sides = _sides(lengths)
+        self.lengths = self._sides.sum(1)
+        self.nouns = nouns
         self.shuffle, self.seed, self.rank, self.world_size = shuffle, seed, rank, world_size
         self.epoch, self.start = epoch, start
         self.sampler = self  # Lightning calls set_epoch on `batch_sampler.sampler` alone
@@ -68,8 +83,8 @@ class BucketBatchSampler(Sampler[list[int]]):
         """The batches of the epoch over all processes, those before `start` included."""
         draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
         pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / POOL)))
-        runs = [pool[np.argsort(self.lengths[pool], kind="stable")] for pool in pools]
-        # Up and down by turns: a batch that takes from two pools takes documents of similar length.
+        runs = [pool[by_length(self._sides[pool])] for pool in pools]
+        # Up and down by turns: a batch that takes from two pools takes examples of similar length.
         order = np.concatenate([run[:: 1 - 2 * (number % 2)] for number, run in enumerate(runs)])
         if self._by_tokens:
             lengths = self.lengths[order]
@@ -80,27 +95,40 @@ class BucketBatchSampler(Sampler[list[int]]):
         return [batches[number] for number in draw.permutation(self._count)]
 
     def _count_batches(self, batch_size: int | None, max_tokens: int | None) -> int:
-        documents, words, longest = len(self.lengths), int(self.lengths.sum()), int(self.lengths.max(initial=1))
+        examples, words, longest = len(self.lengths), int(self.lengths.sum()), int(self.lengths.max(initial=1))
         least = self.world_size
         if batch_size is not None:
-            count = -(-documents // batch_size)
-            enough = documents // max(1, count) >= least
+            count = -(-examples // batch_size)
+            enough = examples // max(1, count) >= least
             advice = f"data.batch_size={batch_size} is too small" if batch_size < 2 * least else "there are too few"
         else:
             assert max_tokens is not None
-            # A batch ends with the document that begins before its last word, and may exceed its share by that
-            # document.
+            # A batch ends with the example that begins before its last word, and may exceed its share by that one.
             count = -(-words // max(1, max_tokens - longest + 1))
             enough = max_tokens >= longest and (
-                words // max(1, count) >= least * longest or (count == 1 and documents >= least)
+                words // max(1, count) >= least * longest or (count == 1 and examples >= least)
             )
-            sizes = f"the longest has {longest} words, {(2 * least + 1) * longest} will do"
+            sizes = f"the longest has {longest} {self.nouns.parts}, {(2 * least + 1) * longest} will do"
             advice = f"data.max_tokens={max_tokens} is too small: {sizes}"
         if not enough:
             raise ConfigError(
-                f"{documents} training documents cannot give each of {least} processes one in every step; {advice}"
+                f"{examples} training {self.nouns.examples} cannot give each of {least} processes one in every step; "
+                f"{advice}"
             )
         return count
+
+
+def _sides(lengths: ArrayLike) -> NDArray[np.int64]:
+    """(N, sides) numbers of words from (N,) or (N, sides); an empty side counts as one word."""
+    given = np.maximum(np.asarray(lengths, np.int64), 1)
+    return given.reshape(len(given), -1) if given.size else given.reshape(0, 1)
+
+
+def by_length(sides: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of rows (N, sides) by their last length and, among equals, by the one before."""
+    last = sides[:, -1]
+    turn = 1 - 2 * (last % 2)  # up and down by turns: the last rows of one length and the first of the next are alike
+    return np.lexsort((*(side * turn for side in sides[:, :-1].T), last))
 
 
 def _by_tokens(batch_size: int | None, max_tokens: int | None) -> bool:
@@ -109,13 +137,13 @@ def _by_tokens(batch_size: int | None, max_tokens: int | None) -> bool:
             raise ConfigError(f"data.{key}={value!r}: a whole number from 1 on is expected")
     if (batch_size is None) == (max_tokens is None):
         raise ConfigError(
-            "a batch is limited by data.batch_size (documents) or by data.max_tokens (words); set one of them"
+            "a batch is limited by data.batch_size (examples) or by data.max_tokens (words); set one of them"
         )
     return max_tokens is not None
 
 
 class EvaluationBatchSampler(Sampler[list[int]]):
-    """Batches for validation, test and prediction: each document once over all processes, none twice, none left out.
+    """Batches for validation, test and prediction: each example once over all processes, none twice, none left out.
 
     Processes may have different numbers of batches. The limits are those of training, over all processes.
     """
@@ -128,18 +156,20 @@ class EvaluationBatchSampler(Sampler[list[int]]):
         max_tokens: int | None = None,
         rank: int = 0,
         world_size: int = 1,
+        nouns: Nouns = DOCUMENT_NOUNS,
     ) -> None:
-        """`lengths` (N,) in words. Raises DataError where there are fewer documents than processes."""
-        every = np.maximum(np.asarray(lengths, np.int64), 1)
+        """`lengths` (N,) or (N, 2) in words. Raises DataError where there are fewer examples than processes."""
+        every = _sides(lengths)
         if len(every) < world_size:
             raise DataError(
-                f"{len(every)} documents cannot be shared by {world_size} processes: take fewer or a larger split"
+                f"{len(every)} {nouns.examples} cannot be shared by {world_size} processes: "
+                "take fewer or a larger split"
             )
-        own = np.argsort(every, kind="stable")[rank::world_size]
+        own = by_length(every)[rank::world_size]
         if _by_tokens(batch_size, max_tokens):
             assert max_tokens is not None
             cuts, words = [], 0
-            for number, length in enumerate(every[own].tolist()):
+            for number, length in enumerate(every[own].sum(1).tolist()):
                 words += length
                 if words > max_tokens // world_size and number:
                     cuts.append(number)
@@ -206,8 +236,8 @@ class TrainingLoader(DataLoader[Any]):
         """What the order of an epoch depends on, for a checkpoint; the place in it Lightning counts itself."""
         order = self._order
         return {
-            "documents": len(order.lengths),
-            "words": int(order.lengths.sum()),
+            order.nouns.examples: len(order.lengths),
+            order.nouns.parts: int(order.lengths.sum()),
             "batches": len(order),
             "seed": order.seed,
         }

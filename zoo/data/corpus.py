@@ -11,7 +11,16 @@ from zoo.data.documents import DocumentData
 from zoo.data.options import SampleOptions, SplitOptions, TextOptions
 from zoo.data.readers import read_hub_parquet
 from zoo.data.rows import BadRows, Row
-from zoo.data.sources import Generator, Source, existing, file_source, find_splits, hub_source, sample_source
+from zoo.data.sources import (
+    DocumentSource,
+    Generator,
+    existing,
+    file_source,
+    find_splits,
+    hub_source,
+    sample_source,
+    with_classes,
+)
 from zoo.errors import ConfigError, DataError
 
 
@@ -62,18 +71,19 @@ class Corpus(DocumentData):
         """The generator of the sample."""
 
     @abstractmethod
-    def open_files(self, path: Path) -> Source | None:
+    def open_files(self, path: Path) -> DocumentSource | None:
         """The official files at a path that exists; None where it holds none of the layouts."""
 
     def unescape(self, text: str) -> str:
         """A text of the hub's as its author wrote it."""
         return text
 
-    def open_source(self) -> Source:
+    def open_source(self) -> DocumentSource:
         if not self.source:
             raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {self.layout}")
         if self.source == "sample":
-            return sample_source(self.generator(), self.sample, self.classes, self.noun)
+            source = sample_source(self.generator(), self.sample, self.noun)
+            return with_classes(source, self.classes, generated=True)
         if self.source == "hub":
             return hub_source(self.hub, ("train", "test"), self.unescape, self.classes, self.noun)
         path = existing(self.source, "data.source", f"sample, hub, or the path of {self.layout}")
@@ -90,12 +100,13 @@ class Corpus(DocumentData):
 
     def _files(
         self, path: Path, suffix: str, read: Callable[..., Iterator[Row]], classes: tuple[str, ...]
-    ) -> Source | None:
+    ) -> DocumentSource | None:
         """The files of a folder that `read(file, number of classes, bad)` reads."""
         files = find_splits(path, [suffix]) if path.is_dir() else {}
         if not files:
             return None
-        return file_source(path, files, lambda file, bad: read(file, len(classes), bad), classes, self.noun)
+        source = file_source(path, files, lambda file, bad: read(file, len(classes), bad), self.noun)
+        return with_classes(source, classes)
 
     def _read_parquet(self, file: Path, classes: int, bad: BadRows) -> Iterator[Row]:
         """The files of the hub's repository, fetched by hand."""

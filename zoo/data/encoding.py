@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import datasets
 import numpy as np
-import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils.data import Dataset
 
 from zoo.data.batch import DocumentBatch
 from zoo.data.options import TextOptions
+from zoo.data.stored import Rows, StoredSplit, numbers_of
 from zoo.data.text import normal_form, split_text
 from zoo.data.vocabulary import Vocabulary
 
@@ -53,33 +52,11 @@ class DocumentEncoder:
         return cls(Vocabulary.from_state(state["words"]), TextOptions.of(state["text"]))
 
 
-class Rows(NamedTuple):
-    """Some documents of a prepared split."""
-
-    table: pa.Table
-    numbers: list[int]
-    """Which of the split they are."""
-
-
-class EncodedDocuments(Dataset[Rows]):
-    """A prepared split, memory-mapped; a DataLoader asks it for whole batches, which `collate` turns into tensors."""
-
-    COLUMNS = ("words", "label", "evidence")
+class EncodedDocuments(StoredSplit):
+    """Documents of a prepared split."""
 
     def __init__(self, documents: datasets.Dataset) -> None:
-        columns = [name for name in self.COLUMNS if name in documents.column_names]
-        self._documents = documents.with_format("arrow", columns=columns)
-        self.lengths: NDArray[np.int64] = np.asarray(documents.data.column("num_words")).astype(np.int64)
-        """(N,) words of each document."""
-
-    def __len__(self) -> int:
-        return len(self._documents)
-
-    def __getitem__(self, index: int) -> Rows:
-        return self.__getitems__([index])
-
-    def __getitems__(self, index: list[int]) -> Rows:
-        return Rows(self._documents[index], index)
+        super().__init__(documents, ("words", "label", "evidence"), numbers_of(documents, "num_words"))
 
 
 def collate(rows: Rows) -> DocumentBatch:

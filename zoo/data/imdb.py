@@ -14,7 +14,7 @@ from pathlib import Path
 from zoo.data.corpus import Corpus
 from zoo.data.readers import read_tang
 from zoo.data.samples import reviews
-from zoo.data.sources import Generator, Sample, Source, folder_source
+from zoo.data.sources import DocumentSource, Generator, Sample, folder_source
 
 RATINGS = tuple(f"{n} of 10" for n in range(1, 11))
 
@@ -32,7 +32,7 @@ class Imdb(Corpus):
     def generator(self) -> Generator:
         return generate_polar
 
-    def open_files(self, path: Path) -> Source | None:
+    def open_files(self, path: Path) -> DocumentSource | None:
         if path.is_file() and path.suffix != ".zip":
             return None
         ratings = self._files(path, ".ss", read_tang, RATINGS)

@@ -11,6 +11,10 @@ from typing import Any, ClassVar, Self
 from zoo.errors import ConfigError
 
 SENTENCES = ("punkt", "lines")
+SUBWORDS = ("bpe", "unigram")
+SHARE = "a share between 0 and 1"
+TWO_FILES = "a list [source file,target file]"
+TOKENIZERS = ("words", "spacy", "whitespace", "characters", *SUBWORDS)
 
 
 @dataclass(frozen=True)
@@ -73,25 +77,104 @@ class TextOptions(Options):
 
 
 @dataclass(frozen=True)
+class PairTextOptions(Options):
+    """How the two sides of a pair become tokens, the tokens ids, and which pairs are trained on."""
+
+    group: ClassVar[str] = "text"
+
+    tokenizer: str = "words"
+    """`words` by the rules of Moses for the language, `spacy` by spaCy's, `whitespace`, `characters`, or subwords that
+    are learned from the training pairs, `bpe` or `unigram`."""
+    lower: bool = True
+    """Case is dropped."""
+    minimum_frequency: int = 2
+    """Tokens that occur less often in the training pairs are unknown; not for subwords."""
+    vocabulary_size: int = 8000
+    """Tokens of each side, the four special ones included, at most; only for subwords."""
+    joint: bool = False
+    """Both sides share one vocabulary, and subwords are learned from both."""
+    max_length: int | None = 100
+    """Training pairs with more tokens on a side are left out; None keeps them."""
+    max_ratio: float | None = None
+    """Training pairs with more than so many times the tokens of one side on the other are left out; None keeps them."""
+
+    def __post_init__(self) -> None:
+        self._check("tokenizer", self.tokenizer in TOKENIZERS, ", ".join(TOKENIZERS[:-1]) + f" or {TOKENIZERS[-1]}")
+        for key in ("lower", "joint"):
+            self._check(key, isinstance(getattr(self, key), bool), "true or false")
+        self._whole_number("minimum_frequency")
+        self._whole_number("vocabulary_size", 6)
+        if self.max_length is not None:
+            self._whole_number("max_length")
+        ratio = self.max_ratio
+        number = isinstance(ratio, int | float) and not isinstance(ratio, bool)
+        self._check("max_ratio", ratio is None or (number and ratio >= 1), "null or a number from 1 on")
+
+    @property
+    def subwords(self) -> bool:
+        """Tokens are learned from the training pairs."""
+        return self.tokenizer in SUBWORDS
+
+
+@dataclass(frozen=True)
+class OwnPairTextOptions(PairTextOptions):
+    """The same for pairs of your own, with their languages."""
+
+    source_language: str = "en"
+    """Of the sources: the rules of `words` and `spacy`; those of English where there are none for a language."""
+    target_language: str = "en"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for key in ("source_language", "target_language"):
+            value = getattr(self, key)
+            self._check(key, isinstance(value, str) and value != "", "the code of a language, such as de,")
+
+    def without_languages(self) -> PairTextOptions:
+        """The options that all pairs have."""
+        return PairTextOptions(**{field.name: getattr(self, field.name) for field in fields(PairTextOptions)})
+
+
+@dataclass(frozen=True)
+class PairColumns(Options):
+    """Which columns of a table hold the pairs."""
+
+    group: ClassVar[str] = "columns"
+
+    source: str | None = None
+    target: str | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("source", "target"):
+            self._check(key, isinstance(getattr(self, key), str | None), "the name of a column")
+        if (self.source is None) != (self.target is None):
+            raise ConfigError("data.columns: give both, data.columns.source=NAME and data.columns.target=NAME")
+
+    def names(self) -> tuple[str, str] | None:
+        """The names, None where none are given."""
+        return None if self.source is None or self.target is None else (self.source, self.target)
+
+
+@dataclass(frozen=True)
 class SplitOptions(Options):
-    """Shares of the training documents that become the splits a corpus comes without."""
+    """Shares of the training examples that become the splits a corpus comes without."""
 
     group: ClassVar[str] = "split"
 
-    val: float | str = 0.1
-    test: float | str = 0.1
+    val: float | str | list[str] = 0.1
+    test: float | str | list[str] = 0.1
     seed: int = 1
     """Of the drawing. Apart from the seed of a run, so that runs with different seeds are tested on the same
-    documents."""
+    examples."""
 
     def __post_init__(self) -> None:
         for key in ("val", "test"):
-            self._check(key, _is_share(getattr(self, key)), "a share between 0 and 1")
+            self._check(key, _is_share(getattr(self, key)), SHARE)
         self._something_left()
 
     def _something_left(self) -> None:
         self._whole_number("seed", 0)
-        shares = [share for share in (self.val, self.test) if not isinstance(share, str)]
+        shares = [share for share in (self.val, self.test) if isinstance(share, int | float)]
         if sum(shares) >= 1:
             raise ConfigError(f"data.split: val={self.val} and test={self.test} leave nothing to train on")
 
@@ -108,7 +191,7 @@ class OwnSplitOptions(SplitOptions):
             self._check(
                 key,
                 named or _is_share(value),
-                "a share between 0 and 1, the path of a table or a pattern of file names",
+                f"{SHARE}, the path of a table or a pattern of file names",
             )
         self._something_left()
 
@@ -117,13 +200,39 @@ class OwnSplitOptions(SplitOptions):
         return {key: value for key in ("val", "test") if isinstance(value := getattr(self, key), str)}
 
 
+@dataclass(frozen=True)
+class OwnPairSplitOptions(SplitOptions):
+    """The same for pairs of your own, where `val` and `test` may also be files: the path of a second table, or a list
+    of a source and a target file."""
+
+    val: float | str | list[str] = 0.1
+    test: float | str | list[str] = 0.1
+
+    def __post_init__(self) -> None:
+        for key in ("val", "test"):
+            if not _is_share(value := getattr(self, key)):
+                paths = [value] if isinstance(value, str) else value
+                named = isinstance(paths, list) and all(isinstance(path, str) and path.strip() for path in paths)
+                self._check(key, named and len(paths) in (1, 2), f"{SHARE}, a table, or {TWO_FILES}")
+        self._something_left()
+
+    def files(self, count: int) -> dict[str, list[str]]:
+        """The splits that are given by files, `count` each. Raises ConfigError for another number of them."""
+        found = {}
+        for key in ("val", "test"):
+            if not _is_share(value := getattr(self, key)):
+                found[key] = [value] if isinstance(value, str) else list(value)
+                self._check(key, len(found[key]) == count, f"{SHARE} or {'a table' if count == 1 else TWO_FILES}")
+        return found
+
+
 def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
 
 
 @dataclass(frozen=True)
 class SampleOptions(Options):
-    """How many documents the generator makes."""
+    """How many examples the generator makes."""
 
     group: ClassVar[str] = "sample"
 
@@ -131,7 +240,7 @@ class SampleOptions(Options):
     val: int = 500
     test: int = 1000
     seed: int = 1
-    """Of the generator. Apart from the seed of a run, so that runs with different seeds see the same documents."""
+    """Of the generator. Apart from the seed of a run, so that runs with different seeds see the same examples."""
 
     def __post_init__(self) -> None:
         for key in ("train", "val", "test"):

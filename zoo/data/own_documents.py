@@ -9,7 +9,7 @@ from typing import Any
 from zoo.data.documents import DocumentData
 from zoo.data.options import OwnSplitOptions, TextOptions
 from zoo.data.readers import TABLES, is_table
-from zoo.data.sources import Source, existing, find_splits, folder_source, table_source
+from zoo.data.sources import DocumentSource, existing, find_splits, folder_source, table_source
 from zoo.errors import ConfigError, DataError
 
 LAYOUT = (
@@ -58,7 +58,7 @@ class Documents(DocumentData):
         self.text_column = text_column
         self.label_column = label_column
 
-    def open_source(self) -> Source:
+    def open_source(self) -> DocumentSource:
         if not self.path:
             raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
         path = existing(self.path, "data.path", LAYOUT)

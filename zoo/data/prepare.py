@@ -1,20 +1,12 @@
-"""From a source to ids on the disk, once: rows -> words -> vocabulary of the training split -> ids.
-
-All of it goes through memory-mapped Arrow files. No step holds more than a batch of documents in memory, so that
-650,000 reviews need no more of it than 650.
-"""
+"""From a source of documents to ids on the disk, once: rows -> words -> vocabulary of the training split -> ids."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +18,24 @@ from numpy.typing import NDArray
 
 from zoo.data.options import SplitOptions, TextOptions
 from zoo.data.rows import BadRows, Row, closest
-from zoo.data.sources import SPLITS, Sample, Source
+from zoo.data.sources import DocumentSource, Sample
+from zoo.data.stored import count_words, draw_splits, histogram, map_split, numbers_of, save, write_rows
 from zoo.data.text import normal_form, split_text
 from zoo.data.vocabulary import SPECIAL, UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
 FORMAT = 1
 """Raise it with every change of what is stored or of how text becomes words: older caches are then left alone."""
-ABOUT, VOCABULARY, DOCUMENTS = "about.json", "vocabulary.json", "documents"
-ROWS = 1000
-"""Documents in one Arrow batch."""
-PARALLEL = 5000
-"""Documents for each process that takes part, and from which on progress is shown."""
+VOCABULARY, DOCUMENTS = "vocabulary.json", "documents"
 
 WORDS = pa.list_(pa.list_(pa.string()))
 EVIDENCE = pa.list_(pa.list_(pa.bool_()))
 
 
-def prepare(folder: Path, source: Source, text: TextOptions, split: SplitOptions, on_bad_row: str = "error") -> None:
-    """Write the documents of `source` with a description into an empty folder. Raises DataError for what cannot be
+def prepare(
+    folder: Path, source: DocumentSource, text: TextOptions, split: SplitOptions, on_bad_row: str = "error"
+) -> dict[str, Any]:
+    """Write the documents of `source` into an empty folder; their description. Raises DataError for what cannot be
     used."""
     bad, classes = BadRows(on_bad_row), Classes(source.classes)
     splits = {}
@@ -58,18 +49,17 @@ def prepare(folder: Path, source: Source, text: TextOptions, split: SplitOptions
         splits[name] = datasets.Dataset.from_file(str(file))
     if not source.generated:
         splits = {name: _split_into_words(part, text, folder / f"{name}-words.arrow") for name, part in splits.items()}
-    splits = draw_splits(splits, split, source.place)
-    vocabulary = Vocabulary.of_counts(count_words(splits["train"]), text.minimum_frequency)
+    splits = draw_splits(splits, split, source.place, "documents")
+    vocabulary = Vocabulary.of_counts(count_words(splits["train"], "sentences"), text.minimum_frequency)
     if not vocabulary.state():
         raise DataError(f"{source.place}: no word occurs {text.minimum_frequency} times (data.text.minimum_frequency)")
     order = classes.order()
     encode = partial(encode_table, words=pa.array(vocabulary.state()), label=pa.array(np.argsort(order), pa.int64()))
     encoded = {
-        name: _map(part.with_format("arrow"), encode, folder / f"{name}-ids.arrow", f"{name}: numbering the words")
+        name: map_split(part, encode, folder / f"{name}-ids.arrow", f"{name}: numbering the words")
         for name, part in splits.items()
     }
-    with _progress(encoded["train"]):
-        datasets.DatasetDict(encoded).save_to_disk(folder / DOCUMENTS)
+    save(encoded, folder / DOCUMENTS)
     names = [classes.names[number] for number in order]
     about = {
         "source": source.description.replace("{count}", f"{sum(map(len, encoded.values())):,}"),
@@ -79,10 +69,8 @@ def prepare(folder: Path, source: Source, text: TextOptions, split: SplitOptions
         "splits": {name: describe(part, names) for name, part in encoded.items()},
         "examples": _examples(splits["train"], classes),
     }
-    (folder / ABOUT).write_text(json.dumps(about, ensure_ascii=False, indent=1), "utf-8")
     (folder / VOCABULARY).write_text(json.dumps(vocabulary.state(), ensure_ascii=False), "utf-8")
-    for file in folder.glob("*.arrow"):
-        file.unlink()
+    return about
 
 
 def _examples(part: datasets.Dataset, classes: Classes) -> list[dict[str, str]]:
@@ -155,7 +143,7 @@ def _natural(names: list[str]) -> list[Any]:
 
 def _write(
     file: Path,
-    source: Source,
+    source: DocumentSource,
     rows: Iterator[Row] | Iterator[Sample],
     text: TextOptions,
     classes: Classes,
@@ -166,14 +154,7 @@ def _write(
     columns = (
         {"sentences": WORDS, "evidence": EVIDENCE, "cut": pa.bool_()} if source.generated else {"text": pa.string()}
     )
-    schema, count = pa.schema({**columns, "label": pa.int64()}), 0
-    bar = datasets.utils.tqdm(desc="reading", unit=" documents", delay=2)
-    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer, bar:
-        while batch := list(islice(numbered, ROWS)):
-            writer.write_batch(pa.RecordBatch.from_pylist(batch, schema))
-            count += len(batch)
-            bar.update(len(batch))
-    return count
+    return write_rows(file, pa.schema({**columns, "label": pa.int64()}), numbered, "documents")
 
 
 def _labelled(rows: Iterable[Row], classes: Classes, bad: BadRows) -> Iterator[dict[str, Any]]:
@@ -193,38 +174,8 @@ def _generated(samples: Iterable[Sample], text: TextOptions) -> Iterator[dict[st
         }
 
 
-def _map(part: datasets.Dataset, function: Any, file: Path, description: str) -> datasets.Dataset:
-    """`part.map` into one file, in parallel where that pays, without a second cache inside ours."""
-    processes = min(os.cpu_count() or 1, len(part) // PARALLEL)
-    with _progress(part):
-        return part.map(
-            function,
-            batched=True,
-            batch_size=ROWS,
-            num_proc=processes if processes > 1 else None,
-            remove_columns=part.column_names,
-            cache_file_name=str(file),
-            load_from_cache_file=False,
-            new_fingerprint=file.stem,
-            desc=description,
-        )
-
-
-@contextmanager
-def _progress(part: datasets.Dataset) -> Iterator[None]:
-    """Progress bars for what takes more than a few seconds."""
-    hide = len(part) < PARALLEL and not datasets.are_progress_bars_disabled()
-    if hide:
-        datasets.disable_progress_bars()
-    try:
-        yield
-    finally:
-        if hide:
-            datasets.enable_progress_bars()
-
-
 def _split_into_words(part: datasets.Dataset, text: TextOptions, file: Path) -> datasets.Dataset:
-    return _map(part.with_format("arrow"), partial(words_table, options=text), file, "splitting into words")
+    return map_split(part, partial(words_table, options=text), file, "splitting into words")
 
 
 def words_table(table: pa.Table, options: TextOptions) -> pa.Table:
@@ -237,28 +188,6 @@ def words_table(table: pa.Table, options: TextOptions) -> pa.Table:
             "label": table["label"],
         }
     )
-
-
-def draw_splits(given: dict[str, datasets.Dataset], split: SplitOptions, where: str) -> dict[str, datasets.Dataset]:
-    """Train, val and test, the ones that are missing drawn from train by the seed; the order inside a split stays."""
-    missing, whole = [name for name in SPLITS if name not in given], given["train"]
-    sizes = [max(1, round(float(getattr(split, name)) * len(whole))) for name in missing]
-    if sum(sizes) >= len(whole):
-        raise DataError(f"{where}: {len(whole)} documents are too few to draw {' and '.join(missing)} from them")
-    drawn = np.random.default_rng(split.seed).permutation(len(whole))
-    *parts, rest = np.split(drawn, np.cumsum(sizes, dtype=int))
-    chosen = {name: whole.select(np.sort(part)) for name, part in zip(missing, parts, strict=True)}
-    found = given | chosen | ({"train": whole.select(np.sort(rest))} if missing else {})
-    return {name: found[name] for name in SPLITS}
-
-
-def count_words(part: datasets.Dataset) -> Counter[str]:
-    """How often each word occurs."""
-    counts: Counter[str] = Counter()
-    for table in part.with_format("arrow").iter(batch_size=10 * ROWS):
-        found = pc.value_counts(table["sentences"].combine_chunks().flatten().flatten())
-        counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
-    return counts
 
 
 def encode_table(table: pa.Table, words: pa.Array, label: pa.Array) -> pa.Table:
@@ -296,10 +225,7 @@ def _nested(values: pa.Array, first_word: NDArray[np.int32], first_sentence: NDA
 
 def describe(part: datasets.Dataset, classes: list[str]) -> dict[str, Any]:
     """Counts of one prepared split."""
-    column = {
-        name: np.asarray(part.data.column(name))
-        for name in ("label", "num_sentences", "num_words", "num_unknown", "cut")
-    }
+    column = {name: numbers_of(part, name) for name in ("label", "num_sentences", "num_words", "num_unknown", "cut")}
     labels = np.bincount(column["label"], minlength=len(classes))
     return {
         "documents": len(part),
@@ -308,17 +234,4 @@ def describe(part: datasets.Dataset, classes: list[str]) -> dict[str, Any]:
         "words": histogram(column["num_words"]),
         "unknown_rate": float(column["num_unknown"].sum() / max(1, column["num_words"].sum())),
         "truncated": int(column["cut"].sum()),
-    }
-
-
-def histogram(lengths: NDArray[Any]) -> dict[str, Any]:
-    """Mean, median and greatest of some lengths, and how many there are in bins that double: 0, 1, 2-3, 4-7, ...;
-    the bins begin with the first that is not empty."""
-    bins = np.bincount(np.ceil(np.log2(lengths + 1)).astype(int))
-    names = ["0", "1", *(f"{2**n}-{2 ** (n + 1) - 1}" for n in range(1, len(bins) - 1))]
-    return {
-        "mean": round(float(lengths.mean()), 2),
-        "median": float(np.median(lengths)),
-        "max": int(lengths.max()),
-        "bins": {name: int(count) for name, count in list(zip(names, bins, strict=False))[np.flatnonzero(bins)[0] :]},
     }

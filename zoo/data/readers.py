@@ -20,6 +20,9 @@ from zoo.errors import DataError
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 WHOLE = re.compile(r"(?<=\d)\.0+$")
+COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
+
+Columns = tuple[str, str]
 
 
 def read_zhang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
@@ -90,11 +93,7 @@ def read_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[Row]
 
     Raises DataError where a column is missing, with the columns that are there.
     """
-    kind = _kind(path)
-    if kind not in TABLES:
-        raise DataError(f"{path}: unknown kind of file {kind!r}; {', '.join(TABLES)} are read")
-    reader = {".csv": _csv_table, ".tsv": _csv_table, ".parquet": _parquet_table}.get(kind, _json_table)
-    for place, found, name in reader(path, text, label, bad):
+    for place, found, name in read_columns(path, (text, label), COLUMNS_HINT, bad):
         if not isinstance(found, str) or not found.strip():
             bad(place, "no text", f"column {text!r} holds {found!r}" if found else "")
         elif (class_name := _class_name(name)) is None:
@@ -103,12 +102,23 @@ def read_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[Row]
             yield Row(found, class_name, place)
 
 
+def read_columns(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
+    """(place, first, second) of each row of a table with these two named columns, as they stand there. Raises DataError
+    where one is missing, with `hint` on the keys that name them."""
+    kind = kind_of(path)
+    if kind not in TABLES:
+        raise DataError(f"{path}: unknown kind of file {kind!r}; {', '.join(TABLES)} are read")
+    reader = {".csv": _csv_table, ".tsv": _csv_table, ".parquet": _parquet_table}.get(kind, _json_table)
+    return reader(path, columns, hint, bad)
+
+
 def is_table(path: Path) -> bool:
-    """True for the name of a file that `read_table` reads."""
-    return _kind(path) in TABLES
+    """True for the name of a file that `read_columns` reads."""
+    return kind_of(path) in TABLES
 
 
-def _kind(path: Path) -> str:
+def kind_of(path: Path) -> str:
+    """The suffix that tells the format of a file, .gz aside."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
@@ -119,24 +129,21 @@ def _class_name(value: Any) -> str | None:
     return WHOLE.sub("", str(value).strip()) or None
 
 
-COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
-
-
-def _column(place: str, name: str, header: list[str]) -> int:
+def _column(place: str, name: str, header: list[str], hint: str) -> int:
     if header.count(name) > 1:
         raise DataError(f"{place}: {header.count(name)} columns are called {name!r}")
     if name not in header:
-        raise DataError(f"{place}: {missing_column(name, header, COLUMNS_HINT)}")
+        raise DataError(f"{place}: {missing_column(name, header, hint)}")
     return header.index(name)
 
 
-def _csv_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
+def _csv_table(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
     with Lines(path) as lines:
         # Excel writes semicolons wherever the decimal sign is a comma.
-        delimiter = "\t" if _kind(path) == ".tsv" else max(",;\t", key=lines.peek().count)
+        delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
         number, header = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # without its header a file is of no use
         header = [name.strip() for name in header]
-        text_at, label_at = (_column(line_of(path, number), column.strip(), header) for column in (text, label))
+        first, second = (_column(line_of(path, number), column.strip(), header, hint) for column in columns)
         for number, fields in csv_rows(lines, delimiter, bad):
             place = line_of(path, number)
             if len(fields) != len(header):
@@ -146,26 +153,26 @@ def _csv_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[tupl
                     f"found {len(fields)}, the header has {len(header)}; a text with {delimiter!r} needs quotes",
                 )
             else:
-                yield place, fields[text_at], fields[label_at]
+                yield place, fields[first], fields[second]
 
 
-def _json_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
-    for number, record in json_rows(path, (text, label), COLUMNS_HINT, bad):
-        yield line_of(path, number), record[text], record[label]
+def _json_table(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
+    for number, record in json_rows(path, columns, hint, bad):
+        yield line_of(path, number), record[columns[0]], record[columns[1]]
 
 
-def _parquet_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
+def _parquet_table(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
     open_binary(path).close()
     try:
         file = pq.ParquetFile(path)
-        for column in (text, label):
+        for column in columns:
             if column not in file.schema_arrow.names:
-                raise DataError(f"{path}: {missing_column(column, file.schema_arrow.names, COLUMNS_HINT)}")
+                raise DataError(f"{path}: {missing_column(column, file.schema_arrow.names, hint)}")
         number = 0
-        for batch in file.iter_batches(1000, columns=[text, label]):
-            for found, name in zip(batch.column(text).to_pylist(), batch.column(label).to_pylist(), strict=True):
+        for batch in file.iter_batches(1000, columns=list(columns)):
+            for found in zip(*(batch.column(column).to_pylist() for column in columns), strict=True):
                 number += 1
-                yield f"{path}, row {number}", found, name
+                yield f"{path}, row {number}", *found
     except (pa.ArrowInvalid, OSError) as error:
         raise DataError(f"{path}: cannot be read as parquet: {error}") from error
 
@@ -214,7 +221,7 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
 
 def read_hub_parquet(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
     """The parquet files of the hub: `text`, and `label` counted from 0."""
-    for place, text, label in _parquet_table(path, "text", "label", bad):
+    for place, text, label in _parquet_table(path, ("text", "label"), COLUMNS_HINT, bad):
         if not isinstance(label, int) or not 0 <= label < classes:
             bad(place, "label out of range", f"found {label!r}, 0 to {classes - 1} are expected")
         elif not text or not text.strip():

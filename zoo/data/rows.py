@@ -10,7 +10,7 @@ import json
 import logging
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -59,6 +59,11 @@ class BadRows:
 def line_of(path: Path | str, line: int) -> str:
     """The place of a message."""
     return f"{path}, line {line}"
+
+
+def counted(reasons: Mapping[str, int]) -> str:
+    """Counts by reason, in one line."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Where documents come from: a generator inside, the hub, or files; none of them is ever taken in another's place."""
+"""Where examples come from: a generator inside, the hub, or files; none of them is ever taken in another's place."""
 
 from __future__ import annotations
 
@@ -40,33 +40,38 @@ class Sample(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """Documents that can be read, split by split; making one reads nothing but names, sizes and dates of files."""
+    """Examples that can be read, split by split; making one reads nothing but names, sizes and dates of files."""
 
     place: str
     """The file, the repository or the sample, for messages."""
     description: str
-    """One line; `{count}` stands for the number of documents."""
+    """One line; `{count}` stands for the number of examples."""
     identity: Mapping[str, Any]
-    """Plain data that differs wherever the documents may differ."""
-    splits: Mapping[str, Callable[[BadRows], Iterator[Row] | Iterator[Sample]]]
+    """Plain data that differs wherever the examples may differ."""
+    splits: Mapping[str, Callable[[BadRows], Iterator[Any]]]
     """Readers, `train` first; splits that are missing are drawn from it."""
+
+
+@dataclass(frozen=True)
+class DocumentSource(Source):
+    """Documents: its readers give `Row`s, or `Sample`s where they are generated."""
+
     classes: tuple[str, ...] | None
     """Names of the classes, None where they are found in the documents."""
     generated: bool = False
-    """The readers give `Sample`s instead of `Row`s."""
 
 
 class Generator(Protocol):
-    """A function that makes documents; document i depends on the seed and on i alone."""
+    """A function that makes examples; example i depends on the seed and on i alone."""
 
-    def __call__(self, count: int, *, seed: int) -> Iterator[Sample]: ...
+    def __call__(self, count: int, *, seed: int) -> Iterator[Any]: ...
 
 
-def sample_source(generate: Generator, options: SampleOptions, classes: tuple[str, ...], noun: str) -> Source:
-    """The first documents of a generator, cut into train, val and test."""
+def sample_source(generate: Generator, options: SampleOptions, noun: str) -> Source:
+    """The first examples of a generator, cut into train, val and test."""
     stream = generate(options.total, seed=options.seed)  # runs on from split to split
 
-    def take(count: int) -> Callable[[BadRows], Iterator[Sample]]:
+    def take(count: int) -> Callable[[BadRows], Iterator[Any]]:
         return lambda bad: islice(stream, count)
 
     # What a generator makes follows from its code and from the word lists in `samples`.
@@ -77,18 +82,16 @@ def sample_source(generate: Generator, options: SampleOptions, classes: tuple[st
         description=f"sample: {{count}} generated {noun}, seed {options.seed}",
         identity={"sample": code.hexdigest(), "name": getattr(generate, "__qualname__", ""), **asdict(options)},
         splits={name: take(getattr(options, name)) for name in SPLITS},
-        classes=classes,
-        generated=True,
     )
 
 
 def hub_source(
     repository: str, splits: Sequence[str], text: Callable[[str], str], classes: tuple[str, ...], noun: str
-) -> Source:
+) -> DocumentSource:
     """A set of texts with labels on the Hugging Face hub, kept in the cache of `datasets`."""
 
     def read(split: str, bad: BadRows) -> Iterator[Row]:
-        for number, record in enumerate(_download(repository, split), 1):
+        for number, record in enumerate(download(repository, split, ("text", "label")), 1):
             place = f"{repository}, {split}, row {number}"
             if not isinstance(record["label"], int) or not 0 <= record["label"] < len(classes):
                 bad(place, "label out of range", f"found {record['label']!r}, 0 to {len(classes) - 1} are expected")
@@ -97,7 +100,7 @@ def hub_source(
             else:
                 yield Row(text(record["text"]), record["label"], place)
 
-    return Source(
+    return DocumentSource(
         place=repository,
         description=f"hub: {repository}, {{count}} {noun}",
         identity={"hub": repository, "splits": list(splits)},
@@ -106,31 +109,32 @@ def hub_source(
     )
 
 
-def _download(repository: str, split: str) -> Iterable[dict[str, Any]]:
+def download(repository: str, split: str, columns: tuple[str, str]) -> Iterable[dict[str, Any]]:
+    """A split of a repository on the Hugging Face hub that has these columns. Raises DataError where it cannot be
+    had."""
     try:
         found = datasets.load_dataset(repository, split=split)
     except Exception as error:  # whatever the network, the hub or the disk may come up with
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         raise DataError(
             f"{repository}: the split {split!r} cannot be loaded from the Hugging Face hub ({reason}); expected "
-            "parquet files with the columns text and label. Go online, take data.source=sample, or data.source=PATH of "
-            "the official files"
+            f"parquet files with the columns {' and '.join(columns)}. Go online, take data.source=sample, or "
+            "data.source=PATH of the official files"
         ) from error
-    if missing := {"text", "label"} - set(found.column_names):
-        raise DataError(f"{repository}: no column {missing.pop()!r}; found: {', '.join(found.column_names)}")
+    if missing := [column for column in columns if column not in found.column_names]:
+        raise DataError(f"{repository}: no column {missing[0]!r}; found: {', '.join(found.column_names)}")
     return found
 
 
 def file_source(
     path: Path,
     files: Mapping[str, Sequence[Path]],
-    read: Callable[[Path, BadRows], Iterator[Row]],
-    classes: tuple[str, ...] | None,
+    read: Callable[[Path, BadRows], Iterator[Any]],
     noun: str,
 ) -> Source:
     """Files of one format, any number a split."""
 
-    def read_all(parts: Sequence[Path], bad: BadRows) -> Iterator[Row]:
+    def read_all(parts: Sequence[Path], bad: BadRows) -> Iterator[Any]:
         return (row for part in parts for row in read(part, bad))
 
     return Source(
@@ -138,13 +142,12 @@ def file_source(
         description=f"path: {path}, {{count}} {noun}",
         identity={"files": {name: [identity(part) for part in parts] for name, parts in files.items()}},
         splits={name: partial(read_all, files[name]) for name in SPLITS if name in files},
-        classes=classes,
     )
 
 
 def folder_source(
     path: Path, noun: str, *, classes: Mapping[str, str] | None = None, patterns: Mapping[str, str] | None = None
-) -> Source | None:
+) -> DocumentSource | None:
     """One text file a document, in folders named as the classes (inside folders named train, test, ... if there are
     any), or a .zip of that; None where there are no such files. `classes` gives the folders to read and the names of
     their classes, `patterns` for some splits the names of their files."""
@@ -178,7 +181,7 @@ def folder_source(
             yield row._replace(label=order[str(row.label)]) if classes else row
 
     stamps = [identity(path)] if path.is_file() else [identity(path / name) for name in names]
-    return Source(
+    return DocumentSource(
         place=str(path),
         description=f"path: {path}, {{count}} {noun}",
         identity={"files": stamps, "patterns": dict(patterns or {})},
@@ -187,10 +190,15 @@ def folder_source(
     )
 
 
-def table_source(path: Path, files: Mapping[str, Sequence[Path]], text: str, label: str, noun: str) -> Source:
+def table_source(path: Path, files: Mapping[str, Sequence[Path]], text: str, label: str, noun: str) -> DocumentSource:
     """Tables with named columns."""
-    source = file_source(path, files, lambda part, bad: read_table(part, text, label, bad), None, noun)
-    return replace(source, identity={**source.identity, "columns": [text, label]})
+    source = file_source(path, files, lambda part, bad: read_table(part, text, label, bad), noun)
+    return with_classes(replace(source, identity={**source.identity, "columns": [text, label]}), None)
+
+
+def with_classes(source: Source, classes: tuple[str, ...] | None, *, generated: bool = False) -> DocumentSource:
+    """The documents of `source`."""
+    return DocumentSource(**vars(source), classes=classes, generated=generated)
 
 
 def find_splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:

@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-PADDING, UNKNOWN = 0, 1
+PADDING, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>")
+"""Of documents."""
+PAIR_SPECIAL = (*SPECIAL, "<s>", "</s>")
+"""Of sequences that are generated: they also begin and end."""
 
 
 class Vocabulary:
-    """The words of the training split: 0 is padding, 1 any unknown word, then the most frequent first."""
+    """The words of the training split: first the special ones, 0 padding and 1 any unknown word among them, then the
+    most frequent first."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        """`words` without the two special ones; the n-th gets id n + 2. Raises ValueError where one stands twice."""
-        self.words = [*SPECIAL, *words]
+    def __init__(self, words: Sequence[str], special: tuple[str, ...] = SPECIAL) -> None:
+        """`words` without the special ones; the n-th gets id n + len(special). Raises ValueError where one stands
+        twice."""
+        self.special = special
+        self.words = [*special, *words]
         # A text that contains "<pad>" must not become padding: the special words have ids, but no word has theirs.
-        self._ids = {word: number for number, word in enumerate(words, len(SPECIAL))}
+        self._ids = {word: number for number, word in enumerate(words, len(special))}
         if len(self._ids) != len(words):
             raise ValueError("a vocabulary holds each word once")
 
     @classmethod
-    def of_counts(cls, counts: Mapping[str, int], minimum_frequency: int = 1) -> Self:
+    def of_counts(
+        cls, counts: Mapping[str, int], minimum_frequency: int = 1, special: tuple[str, ...] = SPECIAL
+    ) -> Self:
         """The words that occur at least `minimum_frequency` times, most frequent first, equally frequent ones by
         alphabet."""
         kept = [word for word, count in counts.items() if count >= minimum_frequency]
-        return cls(sorted(kept, key=lambda word: (-counts[word], word)))
+        return cls(sorted(kept, key=lambda word: (-counts[word], word)), special)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -43,9 +51,9 @@ class Vocabulary:
 
     def state(self) -> list[str]:
         """All words but the special ones, for a checkpoint."""
-        return self.words[len(SPECIAL) :]
+        return self.words[len(self.special) :]
 
     @classmethod
-    def from_state(cls, state: Sequence[str]) -> Self:
+    def from_state(cls, state: Sequence[str], special: tuple[str, ...] = SPECIAL) -> Self:
         """The vocabulary that `state` came from."""
-        return cls(state)
+        return cls(state, special)

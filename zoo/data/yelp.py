@@ -13,7 +13,7 @@ from pathlib import Path
 from zoo.data.corpus import Corpus
 from zoo.data.readers import read_tang, read_yelp_json, read_zhang
 from zoo.data.samples import reviews
-from zoo.data.sources import Generator, Source, file_source
+from zoo.data.sources import DocumentSource, Generator, file_source, with_classes
 from zoo.data.text import unescape_zhang
 
 
@@ -34,8 +34,8 @@ class Yelp(Corpus):
     def unescape(self, text: str) -> str:
         return unescape_zhang(text)
 
-    def open_files(self, path: Path) -> Source | None:
+    def open_files(self, path: Path) -> DocumentSource | None:
         files = [path] if path.is_file() else sorted(path.glob("*review*.json*"))
         if files and all(file.name.removesuffix(".gz").endswith((".json", ".jsonl")) for file in files):
-            return file_source(path, {"train": files}, read_yelp_json, self.classes, self.noun)
+            return with_classes(file_source(path, {"train": files}, read_yelp_json, self.noun), self.classes)
         return self._files(path, ".csv", read_zhang, self.classes) or self._files(path, ".ss", read_tang, self.classes)

@@ -1,0 +1,159 @@
+"""Splits on the disk: streamed into Arrow files, changed batch by batch, mapped into memory, read by rows.
+
+No step holds more than a batch of examples in memory, so that 650,000 of them need no more of it than 650.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
+from torch.utils.data import Dataset
+
+from zoo.data.options import SplitOptions
+from zoo.data.sources import SPLITS
+from zoo.errors import DataError
+
+ROWS = 1000
+"""Examples in one Arrow batch."""
+PARALLEL = 5000
+"""Examples for each process that takes part, and from which on progress is shown."""
+
+
+# Writing
+
+
+def write_rows(file: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
+    """Stream rows into an Arrow file; the number of them."""
+    count = 0
+    bar = datasets.utils.tqdm(desc="reading", unit=f" {noun}", delay=2)
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer, bar:
+        while batch := list(islice(rows, ROWS)):
+            writer.write_batch(pa.RecordBatch.from_pylist(batch, schema))
+            count += len(batch)
+            bar.update(len(batch))
+    return count
+
+
+def map_split(part: datasets.Dataset, function: Any, file: Path, description: str) -> datasets.Dataset:
+    """`part.map` of Arrow tables into one file, in parallel where that pays, without a second cache inside ours."""
+    processes = min(os.cpu_count() or 1, len(part) // PARALLEL)
+    with progress(part):
+        return part.with_format("arrow").map(
+            function,
+            batched=True,
+            batch_size=ROWS,
+            num_proc=processes if processes > 1 else None,
+            remove_columns=part.column_names,
+            cache_file_name=str(file),
+            load_from_cache_file=False,
+            new_fingerprint=file.stem,
+            desc=description,
+        )
+
+
+def save(splits: dict[str, datasets.Dataset], folder: Path) -> None:
+    """Write the splits as they are to be served."""
+    with progress(splits["train"]):
+        datasets.DatasetDict(splits).save_to_disk(folder)
+
+
+@contextmanager
+def progress(part: datasets.Dataset) -> Iterator[None]:
+    """Progress bars for what takes more than a few seconds."""
+    hide = len(part) < PARALLEL and not datasets.are_progress_bars_disabled()
+    if hide:
+        datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if hide:
+            datasets.enable_progress_bars()
+
+
+def draw_splits(
+    given: dict[str, datasets.Dataset], split: SplitOptions, where: str, noun: str
+) -> dict[str, datasets.Dataset]:
+    """Train, val and test, the ones that are missing drawn from train by the seed; the order inside a split stays."""
+    missing, whole = [name for name in SPLITS if name not in given], given["train"]
+    sizes = [max(1, round(float(getattr(split, name)) * len(whole))) for name in missing]
+    if sum(sizes) >= len(whole):
+        raise DataError(f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them")
+    drawn = np.random.default_rng(split.seed).permutation(len(whole))
+    *parts, rest = np.split(drawn, np.cumsum(sizes, dtype=int))
+    chosen = {name: whole.select(np.sort(part)) for name, part in zip(missing, parts, strict=True)}
+    found = given | chosen | ({"train": whole.select(np.sort(rest))} if missing else {})
+    return {name: found[name] for name in SPLITS}
+
+
+# Counting
+
+
+def count_words(part: datasets.Dataset, column: str) -> Counter[str]:
+    """How often each word occurs in a column of lists of words, however deep."""
+    counts: Counter[str] = Counter()
+    for table in part.with_format("arrow").iter(batch_size=10 * ROWS):
+        words = table[column].combine_chunks()
+        while pa.types.is_list(words.type):
+            words = words.flatten()
+        found = pc.value_counts(words)
+        counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+    return counts
+
+
+def numbers_of(part: datasets.Dataset, column: str) -> NDArray[Any]:
+    """A column of numbers (N,) of a split that `map_split` wrote or that was saved."""
+    return np.asarray(part.data.column(column))
+
+
+def histogram(lengths: NDArray[Any]) -> dict[str, Any]:
+    """Mean, median and greatest of some lengths, and how many there are in bins that double: 0, 1, 2-3, 4-7, ...;
+    the bins begin with the first that is not empty."""
+    bins = np.bincount(np.ceil(np.log2(lengths + 1)).astype(int))
+    names = ["0", "1", *(f"{2**n}-{2 ** (n + 1) - 1}" for n in range(1, len(bins) - 1))]
+    return {
+        "mean": round(float(lengths.mean()), 2),
+        "median": float(np.median(lengths)),
+        "max": int(lengths.max()),
+        "bins": {name: int(count) for name, count in list(zip(names, bins, strict=False))[np.flatnonzero(bins)[0] :]},
+    }
+
+
+# Reading
+
+
+class Rows(NamedTuple):
+    """Some examples of a prepared split."""
+
+    table: pa.Table
+    numbers: list[int]
+    """Which of the split they are."""
+
+
+class StoredSplit(Dataset[Rows]):
+    """A prepared split, memory-mapped; a DataLoader asks it for whole batches, which a collate function turns into
+    tensors."""
+
+    def __init__(self, examples: datasets.Dataset, columns: Sequence[str], lengths: ArrayLike) -> None:
+        """Of `columns` those that the split has are read. `lengths` (N,), or (N, 2) of pairs, are in words."""
+        self._examples = examples.with_format("arrow", columns=[c for c in columns if c in examples.column_names])
+        self.lengths: NDArray[np.int64] = np.asarray(lengths).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    def __getitem__(self, index: int) -> Rows:
+        return self.__getitems__([index])
+
+    def __getitems__(self, index: list[int]) -> Rows:
+        return Rows(self._examples[index], index)
