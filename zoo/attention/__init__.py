@@ -1,6 +1,62 @@
 """How a query looks at a memory: scores, and the way from scores to weights."""
 
-from zoo.attention.scores import ContextScore
+from zoo.attention.attend import Attention, Memory, per_query, weighted_mean
+from zoo.attention.coverage import (
+    Coverage,
+    CoverageAttention,
+    CoverageMemory,
+    FertilityCoverage,
+    NeuralCoverage,
+    SumCoverage,
+)
+from zoo.attention.hard import Glimpse, HardAttention
+from zoo.attention.local import MonotonicWindow, PredictedWindow
+from zoo.attention.multihead import MultiHeadAttention
+from zoo.attention.restricted import causal_mask, neighbourhood_mask
+from zoo.attention.scores import (
+    SCORES,
+    AdditiveScore,
+    ConcatScore,
+    ContextScore,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    LocationScore,
+    ScaledDotScore,
+    Score,
+    score,
+)
 from zoo.attention.softmax import masked_softmax, segment_softmax
 
-__all__ = ["ContextScore", "masked_softmax", "segment_softmax"]
+__all__ = [
+    "SCORES",
+    "AdditiveScore",
+    "Attention",
+    "ConcatScore",
+    "ContextScore",
+    "CosineScore",
+    "Coverage",
+    "CoverageAttention",
+    "CoverageMemory",
+    "DotScore",
+    "FertilityCoverage",
+    "GeneralScore",
+    "Glimpse",
+    "HardAttention",
+    "LocationScore",
+    "Memory",
+    "MonotonicWindow",
+    "MultiHeadAttention",
+    "NeuralCoverage",
+    "PredictedWindow",
+    "ScaledDotScore",
+    "Score",
+    "SumCoverage",
+    "causal_mask",
+    "masked_softmax",
+    "neighbourhood_mask",
+    "per_query",
+    "score",
+    "segment_softmax",
+    "weighted_mean",
+]

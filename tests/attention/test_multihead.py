@@ -1,0 +1,299 @@
+"""Multi-head attention: slow loops, torch's own modules with shared weights, both paths, masks, empty rows, caches."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from zoo.attention import Memory, MultiHeadAttention
+
+DOUBLE = torch.float64
+DTYPES = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 0.04, torch.float16: 5e-3}
+
+
+def close(found, expected, tolerance=1e-12):
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def attention(*sizes, dtype=DOUBLE, seed=0, **settings):
+    torch.manual_seed(seed)
+    module = MultiHeadAttention(*sizes, **settings)
+    nn.init.normal_(module.bias)
+    nn.init.normal_(module.output.bias)
+    return module.to(dtype)
+
+
+def random(*shape, seed=1, dtype=DOUBLE):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=DOUBLE).to(dtype)
+
+
+def matrices(module):
+    """W_Q, W_K, W_V (D, width) and their biases, whatever matrices they stand in."""
+    parts = [part for weight in module.weights for part in weight.split(module.dim)]
+    return parts, module.bias.split(module.dim)
+
+
+def slow(module, query, keys, values, mask):
+    """The paper's equation in loops: (B, L, D) and (B, H, L, S); a row that sees nothing is zero before W_O."""
+    (w_q, w_k, w_v), (b_q, b_k, b_v) = matrices(module)
+    dim, heads = module.dim, module.heads
+    width = dim // heads
+    weights = torch.zeros(len(query), heads, query.shape[1], keys.shape[1], dtype=DOUBLE)
+    result = torch.zeros(*query.shape[:2], dim, dtype=DOUBLE)
+    for b in range(len(query)):
+        for i in range(query.shape[1]):
+            concatenated = torch.zeros(dim, dtype=DOUBLE)
+            for h in range(heads):
+                rows = slice(h * width, (h + 1) * width)
+                q = w_q[rows] @ query[b, i] + b_q[rows]
+                seen = [j for j in range(keys.shape[1]) if mask[b, i, j]]
+                exponentials = {
+                    j: math.exp(float(q @ (w_k[rows] @ keys[b, j] + b_k[rows])) / math.sqrt(width)) for j in seen
+                }
+                for j in seen:
+                    weights[b, h, i, j] = exponentials[j] / sum(exponentials.values())
+                    concatenated[rows] += weights[b, h, i, j] * (w_v[rows] @ values[b, j] + b_v[rows])
+            result[b, i] = module.output.weight @ concatenated + module.output.bias
+    return result, weights
+
+
+@pytest.mark.parametrize(
+    "widths", [{}, {"key_dim": 6}, {"query_dim": 5, "key_dim": 3}, {"query_dim": 5, "key_dim": 3, "value_dim": 4}]
+)
+@torch.no_grad()
+def test_equals_slow_loops(widths):
+    module = attention(6, 2, **widths)
+    query_dim = widths.get("query_dim", 6)
+    query, keys = random(2, 3, query_dim), random(2, 4, widths.get("key_dim", query_dim), seed=2)
+    values = random(2, 4, widths["value_dim"], seed=3) if "value_dim" in widths else None
+    mask = torch.tensor([[True, True, True, False], [True, True, False, False]])
+    rows = torch.tensor([[True], [True], [False]])  # the last query sees nothing
+    memory = module.prepare(keys, mask, values)
+    expected, weights = slow(module, query, keys, keys if values is None else values, mask[:, None] & rows)
+    for need_weights in (True, False):
+        found, given_weights = module(query, memory, mask=rows[None], need_weights=need_weights)
+        close(found, expected)
+        if need_weights:
+            close(given_weights, weights)
+        else:
+            assert given_weights is None
+
+
+def test_other_values_than_the_keys_may_have_the_width_of_the_keys():
+    module, keys, values = attention(4, 2, key_dim=3), random(1, 5, 3), random(1, 5, 3, seed=2)
+    both = module.keys_values(keys, values)
+    close(both[..., :4], module.keys_values(keys)[..., :4])
+    close(both[..., 4:], module.keys_values(values)[..., 4:])
+
+
+@pytest.mark.parametrize("widths", [{}, {"kdim": 3, "vdim": 5}])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_equals_torchs_module_in_values_and_gradients(widths, need_weights):
+    torch.manual_seed(0)
+    theirs = nn.MultiheadAttention(8, 4, batch_first=True, dtype=DOUBLE, **widths)
+    nn.init.normal_(theirs.in_proj_bias)
+    ours = attention(8, 4, key_dim=widths.get("kdim"), value_dim=widths.get("vdim"))
+    split = (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight) if widths else (theirs.in_proj_weight,)
+    pairs = [*zip(ours.weights, split, strict=True), (ours.bias, theirs.in_proj_bias)]
+    pairs += [(ours.output.weight, theirs.out_proj.weight), (ours.output.bias, theirs.out_proj.bias)]
+    with torch.no_grad():
+        for own, other in pairs:
+            own.copy_(other)
+    query, keys = random(3, 4, 8), random(3, 5, widths.get("kdim", 8), seed=2)
+    values = random(3, 5, widths.get("vdim", 8), seed=3)
+    mask, gradient = torch.arange(5) < torch.tensor([5, 2, 3])[:, None], random(3, 4, 8, seed=4)
+    expected, expected_weights = theirs(query, keys, values, key_padding_mask=~mask, average_attn_weights=False)
+    found, weights = ours(query, ours.prepare(keys, mask, values), need_weights=need_weights)
+    close(found, expected)
+    if need_weights:
+        close(weights, expected_weights)
+    found.backward(gradient)
+    expected.backward(gradient)
+    for own, other in pairs:
+        close(own.grad, other.grad)
+
+
+def test_self_attention_of_one_product_equals_projecting_one_by_one():
+    module, x = attention(6, 3), random(2, 5, 6)
+    close(module.project(x), torch.cat([module.queries(x), module.keys_values(x)], -1))
+    everywhere = torch.ones(2, 5, dtype=torch.bool)
+    for one, other in zip(module(x), module(x, module.prepare(x, everywhere)), strict=True):
+        close(one, other)
+
+
+@st.composite
+def problems(draw):
+    """Sizes, a mask that may leave rows or whole sentences nothing, and whether attention is causal."""
+    sizes = [draw(st.integers(1, limit)) for limit in (3, 3, 5, 5)]
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 10_000)))
+    shape = (sizes[0], draw(st.sampled_from([1, sizes[2]])), sizes[3])
+    mask = torch.rand(shape, generator=generator) < draw(st.sampled_from([0.2, 0.7, 1.0]))
+    return sizes, draw(st.sampled_from([None, mask])), draw(st.booleans())
+
+
+@settings(max_examples=80, deadline=None)
+@given(problems())
+def test_both_paths_equal_torchs_function_and_each_other(problem):
+    (batch, heads, length, size), mask, causal = problem
+    module = MultiHeadAttention(4 * heads, heads)
+    heads_mask = None if mask is None else mask[:, None]
+    allowed = torch.ones(batch, 1, length, size, dtype=torch.bool) if mask is None else heads_mask
+    if causal:
+        ends = torch.arange(length)[:, None] + size - length
+        allowed = allowed & (torch.arange(size) <= ends)
+    gradient, results = random(batch, length, 4 * heads, seed=9), []
+    for path in ("weights", "fused", "torch"):
+        q, k, v = (random(batch, heads, n, 4, seed=n + m).requires_grad_() for m, n in enumerate((length, size, size)))
+        if path == "torch":
+            context = F.scaled_dot_product_attention(q, k, v, allowed).transpose(1, 2).flatten(2)
+        else:
+            context, weights = module.attend(q, k, v, heads_mask, causal=causal, need_weights=path == "weights")
+        if path == "weights":
+            real = allowed.expand(weights.shape)
+            assert (weights[~real] == 0).all()
+            close(weights.sum(-1), real.any(-1).double())
+            close(context, (weights @ v).transpose(1, 2).flatten(2))
+        context.backward(gradient)
+        results.append((context.detach(), q.grad, k.grad, v.grad))
+    for result in results[:2]:
+        for found, expected in zip(result, results[2], strict=True):
+            close(found, expected, 1e-10)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("causal", [False, True])
+def test_both_paths_agree_in_every_dtype(dtype, causal):
+    mask = torch.arange(6) < torch.tensor([6, 3, 0])[:, None]
+    results = []
+    for need_weights in (True, False):
+        module = attention(16, 4, dtype=dtype)
+        x = random(3, 6, 16, dtype=dtype).requires_grad_()
+        found, _ = module(x, mask=mask[:, None], causal=causal, need_weights=need_weights)
+        found.backward(random(3, 6, 16, seed=3, dtype=dtype))
+        results.append([found.detach(), x.grad, *(p.grad for p in module.parameters())])
+    for one, other in zip(*results, strict=True):
+        assert one.isfinite().all()
+        scale = other.abs().max().clamp(min=1)
+        close(one / scale, other / scale, DTYPES[dtype])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("training", [True, False])
+def test_an_empty_row_gives_zeros_and_zero_gradient(dtype, need_weights, training):
+    module = attention(8, 2, dtype=dtype, dropout=0.3).train(training)
+    q, k, v = (random(3, 2, 4, 4, seed=n, dtype=dtype).requires_grad_() for n in range(3))
+    mask = torch.ones(3, 1, 4, 4, dtype=torch.bool)
+    mask[1] = False
+    mask[0, 0, 2] = False
+    context, weights = module.attend(q, k, v, mask, need_weights=need_weights)
+    assert (context[1] == 0).all() and (context[0, 2] == 0).all()
+    if need_weights:
+        assert (weights[1] == 0).all() and (weights[0, :, 2] == 0).all()
+    context.backward(random(3, 4, 8, seed=5, dtype=dtype))
+    for tensor in (q, k, v):
+        assert tensor.grad.isfinite().all() and (tensor.grad[1] == 0).all() and tensor.grad[2].any()
+    assert (q.grad[0, :, 2] == 0).all()
+
+
+def test_large_scores_in_half_precision_stay_finite():
+    # q . k = 64 * 45^2 = 129,600 overflows fp16 (65,504); divided by sqrt(64) it does not
+    module = MultiHeadAttention(64, 1).half()
+    q = torch.full((1, 1, 1, 64), 45.0, dtype=torch.float16)
+    context, weights = module.attend(q, q, q, torch.ones(1, 1, 1, 1, dtype=torch.bool))
+    assert weights.item() == 1
+    assert torch.equal(context, q[0])
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_gradients_by_finite_differences(need_weights):
+    module = attention(4, 2, key_dim=3)
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    rows = torch.tensor([[[True] * 3, [False] * 3]])
+    query, keys = random(2, 2, 4).requires_grad_(), random(2, 3, 3, seed=2).requires_grad_()
+
+    def run(query, keys, *_):
+        return module(query, module.prepare(keys, mask), mask=rows, need_weights=need_weights)[0]
+
+    assert torch.autograd.gradcheck(run, (query, keys, *module.parameters()))
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_cached_decoding_equals_the_causal_pass(need_weights):
+    module, x = attention(8, 2), random(2, 7, 8)
+    mask = torch.arange(7) < torch.tensor([7, 4])[:, None]
+    expected, expected_weights = module(x, mask=mask[:, None], causal=True)
+    done = 0
+    for length in (1, 1, 3, 1, 1):  # the tokens of one call are the last of the keys
+        end = done + length
+        cache = module.prepare(x[:, :end], mask[:, :end])
+        found, weights = module(x[:, done:end], cache, causal=True, need_weights=need_weights)
+        close(found, expected[:, done:end])
+        if need_weights:
+            close(weights, expected_weights[:, :, done:end, :end])
+        done = end
+    assert done == 7
+
+
+def test_later_tokens_have_no_gradient():
+    module = attention(8, 2)
+    for need_weights in (True, False):
+        x = random(1, 6, 8).requires_grad_()
+        module(x, causal=True, need_weights=need_weights)[0][:, 2].sum().backward()
+        assert (x.grad[:, 3:] == 0).all()
+        assert x.grad[:, :3].abs().sum(-1).all()
+
+
+def test_packed_tokens_and_the_grid_give_the_same():
+    module, x = attention(8, 2), random(3, 5, 8)
+    real = torch.arange(5) < torch.tensor([5, 2, 4])[:, None]
+    grid = torch.zeros(3, 5, 24, dtype=DOUBLE)
+    grid[real] = module.project(x[real])
+    context, _ = module.attend(*module.split_heads(grid), real[:, None, None])
+    close(module.output(context[real]), module(x, mask=real[:, None])[0][real])
+
+
+def test_dropout_acts_on_the_weights_in_training_and_not_on_those_returned():
+    module, x = attention(8, 2, dropout=0.5), random(2, 4, 8)
+    expected, expected_weights = module.eval()(x)
+    module.train()
+    assert torch.equal(module(x)[1], expected_weights)
+    for need_weights in (True, False):
+        torch.manual_seed(0)
+        runs = torch.stack([module(x, need_weights=need_weights)[0] for _ in range(800)])
+        assert not torch.equal(runs[0], runs[1])
+        error = runs.std(0) / len(runs) ** 0.5
+        assert ((runs.mean(0) - expected).abs() < 5 * error).all()  # its mean is the result without
+    close(module.eval()(x, need_weights=False)[0], expected)
+
+
+def test_a_memory_is_prepared_once_for_any_queries():
+    module, keys = attention(6, 2, key_dim=4), random(2, 5, 4)
+    memory = module.prepare(keys, torch.ones(2, 5, dtype=torch.bool))
+    assert isinstance(memory, Memory)
+    assert memory.keys.shape == memory.values.shape == (2, 2, 5, 3)
+    queries = random(2, 3, 6)
+    together = module(queries, memory)[0]
+    for i in range(3):
+        close(module(queries[:, i : i + 1], memory)[0], together[:, i : i + 1])
+
+
+def test_every_matrix_starts_xavier_uniform_on_its_own():
+    torch.manual_seed(0)
+    module = MultiHeadAttention(64, 4)
+    assert not module.bias.any() and not module.output.bias.any()
+    for matrix in [*matrices(module)[0], module.output.weight]:
+        bound = math.sqrt(6 / 128)
+        assert 0.99 * bound < matrix.abs().max() <= bound
+        assert abs(matrix.std() - bound / math.sqrt(3)) < 0.01 * bound
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="10 is not a multiple of 4"):
+        MultiHeadAttention(10, 4)
+    with pytest.raises(ValueError, match="width of their own"):
+        MultiHeadAttention(8, 4, key_dim=8).project(torch.zeros(1, 8))

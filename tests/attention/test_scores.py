@@ -1,0 +1,279 @@
+"""Scores: numbers worked by hand, slow loops, torch's own modules, one query as many, keys prepared once."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from zoo.attention import (
+    SCORES,
+    AdditiveScore,
+    ConcatScore,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    LocationScore,
+    ScaledDotScore,
+    Score,
+    masked_softmax,
+    score,
+)
+
+DOUBLE = torch.float64
+
+
+def tensor(*numbers):
+    return torch.tensor(numbers, dtype=DOUBLE)
+
+
+def built(name, query_dim=4, key_dim=None, seed=0):
+    """A score in double precision; the widths differ where they may."""
+    torch.manual_seed(seed)
+    free = name in ("general", "additive", "concat", "location")
+    key_dim = key_dim or (query_dim + 1 if free else query_dim)
+    return score(name, query_dim, key_dim, 3, 50).double(), key_dim
+
+
+def by_hand(module, q, k, s):
+    """The equation of one query and one key at position s, number by number."""
+    parts = {name: parameter.detach().tolist() for name, parameter in module.named_parameters()}
+    q, k = q.tolist(), k.tolist()
+
+    def dot(x, y):
+        return sum(a * b for a, b in zip(x, y, strict=True))
+
+    match module:
+        case DotScore():
+            return dot(q, k)
+        case ScaledDotScore():
+            return dot(q, k) / math.sqrt(len(q))
+        case GeneralScore():
+            return dot(q, [dot(row, k) for row in parts["projection.weight"]])
+        case AdditiveScore():
+            rows = zip(parts["query_projection.weight"], parts["key_projection.weight"], strict=True)
+            return dot(parts["v"], [math.tanh(dot(w, q) + dot(u, k)) for w, u in rows])
+        case ConcatScore():
+            return dot(parts["v"], [math.tanh(dot(w, q + k)) for w in parts["weight"]])
+        case LocationScore():
+            return dot(parts["projection.weight"][s], q)
+        case CosineScore():
+            return dot(q, k) / math.sqrt(dot(q, q) * dot(k, k))
+
+
+def test_dot_by_hand():
+    query, keys = tensor(1.0, 2.0), tensor([3.0, -1.0], [0.5, 4.0])
+    assert DotScore(2, 2)(query, keys).tolist() == [1.0, 8.5]
+    torch.testing.assert_close(ScaledDotScore(2, 2)(query, keys), tensor(1.0, 8.5) / math.sqrt(2))
+    assert ScaledDotScore(2, 2, scale=10.0)(query, keys).tolist() == [10.0, 85.0]
+
+
+def test_general_by_hand():
+    module = GeneralScore(2, 3).double()
+    module.projection.weight.data = tensor([1.0, 0.0, 2.0], [0.0, -1.0, 1.0])  # W (D_q, D_k)
+    # W k = (1 + 2 * 4, -3 + 4) = (9, 1); q . (9, 1) = 5 * 9 + 7 * 1
+    assert module(tensor(5.0, 7.0), module.prepare(tensor([1.0, 3.0, 4.0]))).tolist() == [52.0]
+
+
+def test_additive_by_hand():
+    module = AdditiveScore(1, 1, 2).double()
+    module.query_projection.weight.data = tensor([1.0], [2.0])
+    module.key_projection.weight.data = tensor([-1.0], [0.5])
+    module.v.data = tensor(3.0, -1.0)
+    scores = module(tensor(0.3), module.prepare(tensor([0.1], [0.4])))
+    expected = [3 * math.tanh(0.2) - math.tanh(0.65), 3 * math.tanh(-0.1) - math.tanh(0.8)]
+    torch.testing.assert_close(scores, tensor(*expected))
+
+
+def test_concat_is_additive_with_one_matrix():
+    concat, additive = ConcatScore(4, 3, 5).double(), AdditiveScore(4, 3, 5).double()
+    additive.query_projection.weight.data, additive.key_projection.weight.data = concat.weight.data.split([4, 3], 1)
+    additive.v.data = concat.v.data
+    query, keys = torch.randn(2, 6, 4, dtype=DOUBLE), torch.randn(2, 7, 3, dtype=DOUBLE)
+    result = concat(query, concat.prepare(keys))
+    torch.testing.assert_close(result, additive(query, additive.prepare(keys)), rtol=0, atol=0)
+    pairs = torch.cat([query[:, :, None].expand(2, 6, 7, 4), keys[:, None].expand(2, 6, 7, 3)], -1)
+    torch.testing.assert_close(result, F.linear(pairs, concat.weight).tanh() @ concat.v)  # [q; k] written out
+
+
+def test_cosine_by_hand():
+    scores = CosineScore(2, 2, temperature=0.5)
+    keys = tensor([4.0, 3.0], [-3.0, -4.0], [0.0, 0.0])
+    torch.testing.assert_close(scores(tensor(6.0, 8.0), scores.prepare(keys)), tensor(0.96, -1.0, 0.0) * 2)
+
+
+def test_cosine_equals_torch():
+    module, query, keys = CosineScore(4, 4), torch.randn(2, 3, 4), torch.randn(2, 5, 4)
+    expected = F.cosine_similarity(query[:, :, None], keys[:, None], dim=-1)
+    torch.testing.assert_close(module(query, module.prepare(keys)), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_a_vector_of_zeros_has_no_cosine_and_no_gradient(dtype):
+    module, query, keys = CosineScore(3, 3), torch.zeros(1, 2, 3, dtype=dtype), torch.zeros(1, 4, 3, dtype=dtype)
+    keys[0, 0] = 1
+    query[0, 1] = torch.tensor([1.0, 2.0, 2.0])
+    query.requires_grad_()
+    scores = module(query, module.prepare(keys.requires_grad_()))
+    assert scores.tolist() == [[[0] * 4, [pytest.approx(5 / 27**0.5, rel=1e-2), 0, 0, 0]]]
+    scores.sum().backward()
+    assert (query.grad[0, 0] == 0).all() and (keys.grad[0, 1:] == 0).all()
+    assert query.grad.isfinite().all() and keys.grad.isfinite().all() and (query.grad[0, 1] != 0).any()
+
+
+def test_location_by_hand():
+    module = LocationScore(2, 3).double()
+    module.projection.weight.data = tensor([1.0, 0.0], [0.0, 1.0], [2.0, 2.0])
+    query = tensor([5.0, 7.0])
+    assert module(query, module.prepare(torch.randn(1, 2, 9, dtype=DOUBLE))).tolist() == [[5.0, 7.0]]
+    assert module(query, module.prepare(torch.randn(1, 5, 9, dtype=DOUBLE)))[0, :3].tolist() == [5.0, 7.0, 24.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_location_gives_exactly_nothing_beyond_the_longest(dtype):
+    module = LocationScore(2, 3).to(dtype)
+    module.projection.weight.data.fill_(-300.0)
+    query = torch.full((3, 4, 2), 20.0, dtype=dtype, requires_grad=True)
+    mask = torch.tensor([[True] * 6, [True] * 2 + [False] * 4, [False] * 3 + [True] * 3])
+    weights = masked_softmax(module(query, module.prepare(torch.zeros(3, 6, 1, dtype=dtype))), mask[:, None])
+    assert (weights[..., 3:] == 0).all()
+    sums = weights.sum(-1)[:, 0].tolist()
+    assert sums[:2] == pytest.approx([1, 1], abs=1e-2) and sums[2] == 0  # the third sees only words that cannot be
+    (weights * torch.arange(6)).sum().backward()
+    assert query.grad.isfinite().all()
+
+
+def test_general_equals_torch_bilinear():
+    module, bilinear = GeneralScore(4, 3).double(), nn.Bilinear(4, 3, 1, bias=False).double()
+    bilinear.weight.data = module.projection.weight.data[None]
+    query, keys = torch.randn(2, 6, 4, dtype=DOUBLE), torch.randn(2, 7, 3, dtype=DOUBLE)
+    pairs = (query[:, :, None].expand(2, 6, 7, 4).contiguous(), keys[:, None].expand(2, 6, 7, 3).contiguous())
+    torch.testing.assert_close(module(query, module.prepare(keys)), bilinear(*pairs).squeeze(-1))
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3)], ids=["sentences", "heads"])
+def test_scaled_dot_equals_torch_attention(shape):
+    query, keys, values = (torch.randn(*shape, n, 4, dtype=DOUBLE) for n in (5, 7, 7))
+    weights = ScaledDotScore(4, 4)(query, keys).softmax(-1)
+    torch.testing.assert_close(weights @ values, F.scaled_dot_product_attention(query, keys, values))
+
+
+@pytest.mark.parametrize("name", SCORES)
+@settings(max_examples=15, deadline=None)
+@given(shape=st.lists(st.integers(1, 3), max_size=2), length=st.integers(1, 4), steps=st.integers(1, 5))
+def test_equals_the_equation_number_by_number(name, shape, length, steps):
+    module, key_dim = built(name)
+    query, keys = torch.randn(*shape, length, 4, dtype=DOUBLE), torch.randn(*shape, steps, key_dim, dtype=DOUBLE)
+    scores = module(query, module.prepare(keys))
+    assert scores.shape == (*shape, length, steps)
+    flat = zip(scores.view(-1, length, steps), query.view(-1, length, 4), keys.view(-1, steps, key_dim), strict=True)
+    for row, q, k in flat:
+        for t in range(length):
+            for s in range(steps):
+                assert row[t, s].item() == pytest.approx(by_hand(module, q[t], k[s], s), abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)], ids=["one", "sentences", "heads"])
+@pytest.mark.parametrize("name", SCORES)
+def test_one_query_scores_as_one_of_many(name, shape):
+    module, key_dim = built(name)
+    query, keys = torch.randn(*shape, 5, 4, dtype=DOUBLE), torch.randn(*shape, 6, key_dim, dtype=DOUBLE)
+    prepared = module.prepare(keys)
+    many = module(query, prepared)
+    for t in range(5):
+        torch.testing.assert_close(module(query[..., t, :], prepared), many[..., t, :])
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_keys_prepared_once_give_what_keys_prepared_each_time_give(name):
+    module, key_dim = built(name)
+    queries, keys = torch.randn(3, 5, 4, dtype=DOUBLE), torch.randn(3, 6, key_dim, dtype=DOUBLE, requires_grad=True)
+    inputs = [*([keys] if name != "location" else []), *module.parameters()]
+    results = []
+    for once in (True, False):
+        prepared = module.prepare(keys)
+        steps = [module(queries[:, t], prepared if once else module.prepare(keys)) for t in range(5)]
+        scores = torch.stack(steps, 1)
+        results.append([scores, *torch.autograd.grad(scores.square().sum(), inputs)])
+    torch.testing.assert_close(*results)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_gradients_by_finite_differences(name):
+    module, key_dim = built(name, query_dim=3)
+    query, keys = torch.randn(2, 2, 3, dtype=DOUBLE), torch.randn(2, 4, key_dim, dtype=DOUBLE)
+    names, values = zip(*module.named_parameters(), strict=True) if list(module.parameters()) else ((), ())
+
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = module
+
+        def forward(self, query, keys):
+            return self.inner(query, self.inner.prepare(keys))
+
+    def function(query, keys, *parameters):
+        state = {f"inner.{n}": p for n, p in zip(names, parameters, strict=True)}
+        return torch.func.functional_call(Both(), state, (query, keys))
+
+    inputs = [x.detach().requires_grad_() for x in (query, keys, *values)]
+    assert torch.autograd.gradcheck(function, inputs)
+    gradients = torch.autograd.grad(function(*inputs).square().sum(), inputs, allow_unused=True)
+    unused = [g is None or (g == 0).all().item() for g in gradients]
+    assert unused == [False, name == "location", *[False] * len(values)]  # location alone does not read the keys
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_runs_under_autocast_and_an_empty_row_stays_zero(name):
+    module = score(name, 4, 4, 3, 2)
+    query = torch.randn(2, 3, 4, requires_grad=True)
+    mask = torch.tensor([[True, True, False], [False] * 3])[:, None]
+    with torch.autocast("cpu", torch.bfloat16):
+        weights = masked_softmax(module(query, module.prepare(torch.randn(2, 3, 4))), mask)
+    (weights * torch.randn(2, 3, 3)).sum().backward()
+    assert (weights[1] == 0).all() and (query.grad[1] == 0).all()
+    assert query.grad.isfinite().all() and (query.grad[0] != 0).any()
+
+
+@pytest.mark.parametrize("name", ["dot", "scaled_dot", "cosine"])
+def test_widths_that_cannot_differ(name):
+    with pytest.raises(ValueError, match=f"{name} score needs queries and keys of one width; got 4 and 5"):
+        score(name, 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"), [("additive", "attention_dim"), ("concat", "attention_dim"), ("location", "longest")]
+)
+def test_what_a_score_needs_must_be_given(name, missing):
+    with pytest.raises(ValueError, match=f"{name} score needs {missing}"):
+        score(name, 4, 5)
+
+
+def test_the_factory_builds_each_and_lists_them_where_a_name_is_wrong():
+    kinds = [type(score(name, 4, 4, 3, 6)) for name in SCORES]
+    assert kinds == [
+        DotScore,
+        ScaledDotScore,
+        GeneralScore,
+        AdditiveScore,
+        ConcatScore,
+        LocationScore,
+        CosineScore,
+    ]
+    with pytest.raises(ValueError, match=r"'aditive'; did you mean 'additive'\? The") as error:
+        score("aditive", 4, 4)
+    assert all(name in str(error.value) for name in SCORES)
+    with pytest.raises(ValueError, match=r"no score is called 'xyzzy'\. The scores are"):
+        score("xyzzy", 4, 4)
+
+
+def test_numbers_that_make_no_score():
+    with pytest.raises(ValueError, match="at least 1; got 0"):
+        LocationScore(4, 0)
+    with pytest.raises(ValueError, match="positive; got 0"):
+        CosineScore(4, 4, temperature=0)
+    with pytest.raises(NotImplementedError, match="Score defines no score"):
+        Score()(torch.zeros(1, 2), torch.zeros(1, 3, 2))
