@@ -1,0 +1,319 @@
+"""The GRU's four forms, a row's own context, and single steps: against the equations written as slow loops."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from tests.layers.pairs import CELLS, DOUBLE, MIX, as_tuple, assert_same, mask_of, run_ours, values_and_gradients
+from zoo.layers.packing import Packing
+from zoo.layers.recurrent import GRU, LSTM
+
+FORMS = list(itertools.product(["after", "before"], ["keep", "new"]))
+OWN_FORMS = [form for form in FORMS if form != ("after", "keep")]
+
+
+def gru(*sizes, dtype=DOUBLE, **settings):
+    torch.manual_seed(0)
+    return GRU(*sizes, **settings).to(dtype)
+
+
+def sigmoid(x):
+    return 1 / (1 + (-x).exp())
+
+
+def one_step(module, suffix, x, h, context=None):
+    """The equations of Cho et al. 2014 (5)-(8) and Bahdanau et al. 2015, A.1.1; the weights are torch's."""
+    w_r, w_z, w_n = getattr(module, f"weight_ih_{suffix}").chunk(3)
+    u_r, u_z, u_n = getattr(module, f"weight_hh_{suffix}").chunk(3)
+    b_r, b_z, b_n = getattr(module, f"bias_ih_{suffix}").chunk(3)
+    k_r, k_z, k_n = (getattr(module, f"bias_hh_{suffix}") + (0 if context is None else context)).chunk(3)
+    r = sigmoid(w_r @ x + b_r + u_r @ h + k_r)
+    z = sigmoid(w_z @ x + b_z + u_z @ h + k_z)
+    if module.reset == "before":
+        n = (w_n @ x + b_n + u_n @ (r * h) + k_n).tanh()
+    else:
+        n = (w_n @ x + b_n + r * (u_n @ h + k_n)).tanh()
+    return z * h + (1 - z) * n if module.update == "keep" else (1 - z) * h + z * n
+
+
+def run_slowly(module, grid, mask, states=None):
+    """What `run_ours` gives, row by row and step by step."""
+    rows, steps = mask.shape
+    sides = ["", "_reverse"][: 1 + module.bidirectional]
+    output, finals = grid, []
+    for layer in range(module.num_layers):
+        read = output
+        sides_out = []
+        for d, suffix in enumerate(sides):
+            number = layer * len(sides) + d
+            ends, table = [], []
+            for row in range(rows):
+                length = int(mask[row].sum())
+                h = torch.zeros(module.hidden_size, dtype=DOUBLE) if states is None else states[0][number, row]
+                found = [torch.zeros(module.hidden_size, dtype=DOUBLE)] * steps
+                for t in range(length)[:: 1 - 2 * d]:
+                    h = found[t] = one_step(module, f"l{layer}{suffix}", read[row, t], h)
+                ends.append(h if length else torch.zeros_like(h))
+                table.append(torch.stack(found))
+            finals.append(torch.stack(ends))
+            sides_out.append(torch.stack(table))
+        output = torch.cat(sides_out, -1)
+    return output, torch.stack(finals)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("form", FORMS, ids="-".join)
+def test_equals_the_equations(form, bidirectional, layers):
+    module = gru(3, 4, num_layers=layers, bidirectional=bidirectional, reset=form[0], update=form[1])
+    mask = mask_of([3, 0, 1, 6, 5, 5])
+    grid = torch.randn(*mask.shape, 3, dtype=DOUBLE)
+    states = (torch.randn(layers * (1 + bidirectional), len(mask), 4, dtype=DOUBLE),)
+    for start in (states, None):
+        assert_same(
+            values_and_gradients(run_ours, module, grid, mask, start),
+            values_and_gradients(run_slowly, module, grid, mask, start),
+        )
+
+
+def test_the_forms_by_hand():
+    """One step of one unit from h = 1, where r = 1/2, U_n = 1, the bias beside U is 2 and z is 1/2 or nearly 1."""
+    half, packing = {}, Packing.of(mask_of([1]))
+    zero, one = torch.zeros(1, 1, dtype=DOUBLE), torch.ones(1, 1, 1, dtype=DOUBLE)
+    for reset, update in FORMS:
+        module = gru(1, 1, reset=reset, update=update)
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.zero_()
+            module.weight_hh_l0[2], module.bias_hh_l0[2] = 1.0, 2.0
+            half[reset, update] = module(zero, packing, one)[0].item()
+            module.bias_ih_l0[1] = 50.0
+            candidate = {"after": math.tanh(0.5 * (1 + 2)), "before": math.tanh(0.5 * 1 + 2)}[reset]
+            assert module(zero, packing, one)[0].item() == pytest.approx(1.0 if update == "keep" else candidate)
+    for update in ("keep", "new"):
+        assert half["after", update] == pytest.approx((1 + math.tanh(1.5)) / 2)
+        assert half["before", update] == pytest.approx((1 + math.tanh(2.5)) / 2)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
+def test_gradcheck(form, bidirectional):
+    module = gru(2, 3, bidirectional=bidirectional, reset=form[0], update=form[1])
+    packing, names = Packing.of(mask_of([3, 0, 1])), [name for name, _ in module.named_parameters()]
+    at = torch.tensor([1, 0, 1, 1])
+    state = torch.randn(1 + bidirectional, 3, 3, dtype=DOUBLE, requires_grad=True)
+    context = torch.randn(3, 9, dtype=DOUBLE, requires_grad=True)
+    x = torch.randn(2, 2, dtype=DOUBLE, requires_grad=True)
+
+    def function(x, state, context, *weights):
+        parameters = dict(zip(names, weights, strict=True))
+        more = {"at": at} if bidirectional else {"at": at, "context": context}
+        return torch.func.functional_call(module, parameters, (x, packing, state), more)
+
+    assert torch.autograd.gradcheck(function, (x, state, context, *module.parameters()))
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+@pytest.mark.parametrize("form", FORMS, ids="-".join)
+def test_context_stands_with_the_product_with_the_state(form, distinct):
+    module = gru(2, 3, reset=form[0], update=form[1])
+    mask = mask_of([3, 0, 1, 4])
+    packing = Packing.of(mask)
+    grid, context = torch.randn(4, 4, 2, dtype=DOUBLE), torch.randn(4, 9, dtype=DOUBLE, requires_grad=True)
+    rows = torch.randn(3, 2, dtype=DOUBLE, requires_grad=True)
+    at = torch.tensor([0, 2, 1, 1, 0, 0, 2, 1])
+    grid = packing.unpack(rows[at])
+    output, final = module(
+        rows if distinct else packing.pack(grid), packing, at=at if distinct else None, context=context
+    )
+    expected = torch.zeros(4, 4, 3, dtype=DOUBLE)
+    ends = []
+    for row, length in enumerate(mask.sum(1).tolist()):
+        h = torch.zeros(3, dtype=DOUBLE)
+        for t in range(length):
+            h = one_step(module, "l0", grid[row, t], h, context[row])
+            place = torch.zeros(4, 4, 1, dtype=DOUBLE)
+            place[row, t] = 1
+            expected = expected + place * h
+        ends.append(h)
+    torch.testing.assert_close(packing.unpack(output), expected)
+    torch.testing.assert_close(final[0], torch.stack(ends))
+    inputs = [rows, context, *module.parameters()]
+    torch.testing.assert_close(
+        torch.autograd.grad(output.square().sum() + final.sum(), inputs, retain_graph=True),
+        torch.autograd.grad(expected.square().sum() + sum(end.sum() for end in ends), inputs),
+    )
+
+
+def test_a_context_that_does_not_fit_is_named():
+    packing, x = Packing.of(mask_of([2, 1])), torch.randn(3, 4)
+    with pytest.raises(ValueError, match=r"\(2, 15\), got \(3, 15\)"):
+        GRU(4, 5)(x, packing, context=torch.zeros(3, 15))
+    for settings in ({"num_layers": 2}, {"bidirectional": True}):
+        with pytest.raises(ValueError, match="one layer of one direction"):
+            GRU(4, 5, **settings)(x, packing, context=torch.zeros(2, 15))
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
+def test_distinct_rows_give_what_repeated_rows_give(form, bidirectional):
+    module = gru(4, 5, num_layers=2, bidirectional=bidirectional, reset=form[0], update=form[1])
+    packing = Packing.of(mask_of(MIX))
+    at = torch.randint(0, 6, (len(packing.cell),), generator=torch.Generator().manual_seed(0))
+    distinct = torch.randn(6, 4, dtype=DOUBLE, requires_grad=True)
+    results = []
+    for output, final in (module(distinct, packing, at=at), module(distinct[at], packing)):
+        loss = output.square().sum() + final.sum()
+        results.append((output, *torch.autograd.grad(loss, [distinct, *module.parameters()])))
+    torch.testing.assert_close(*results)
+
+
+@pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
+def test_no_positions_at_all(form):
+    module, packing = GRU(4, 5, bidirectional=True, reset=form[0], update=form[1]), Packing.of(torch.zeros(2, 0).bool())
+    output, final = module(torch.zeros(0, 4), packing)
+    assert output.shape == (0, 10)
+    assert (final == torch.zeros(2, 2, 5)).all()
+    (output.sum() + final.sum()).backward()
+    assert all((weight.grad == 0).all() for weight in module.parameters())
+
+
+@pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
+def test_bf16_autocast_stays_near_single_precision(form):
+    module = gru(16, 32, num_layers=2, bidirectional=True, dtype=torch.float32, reset=form[0], update=form[1])
+    packing = Packing.of(mask_of(MIX))
+    x = torch.randn(len(packing.cell), 16)
+    expected, _ = module(x, packing)
+    gradients = torch.autograd.grad(expected.square().sum(), module.parameters())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output, _ = module(x, packing)
+    half_gradients = torch.autograd.grad(output.square().sum(), module.parameters())
+    assert output.dtype == torch.float32
+    torch.testing.assert_close(output, expected, rtol=0, atol=0.02)
+    for half, single in zip(half_gradients, gradients, strict=True):
+        assert (half - single).norm() < 0.02 * single.norm()
+
+
+@pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
+def test_frozen_weights_get_no_gradient(form):
+    module, packing = gru(4, 5, dtype=torch.float32, reset=form[0], update=form[1]), Packing.of(mask_of([2, 1]))
+    module.weight_hh_l0.requires_grad_(False)
+    module(torch.randn(3, 4), packing)[0].sum().backward()
+    assert module.weight_hh_l0.grad is None
+    assert module.weight_ih_l0.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
+def test_torchs_kernel_is_refused_for_a_form_that_it_does_not_know(form):
+    with pytest.raises(ValueError, match=f"after with update=keep alone, not {form[0]} with {form[1]}"):
+        GRU(4, 5, reset=form[0], update=form[1], kernel="torch")
+
+
+def test_an_unknown_form_is_refused():
+    with pytest.raises(ValueError, match="after, before; got 'first'"):
+        GRU(4, 5, reset="first")
+    with pytest.raises(ValueError, match="keep, new; got 'old'"):
+        GRU(4, 5, update="old")
+
+
+# single steps
+
+STEPPERS = [pytest.param(LSTM, {}, id="LSTM")]
+STEPPERS += [
+    pytest.param(GRU, {"reset": reset, "update": update}, id=f"GRU-{reset}-{update}") for reset, update in FORMS
+]
+BY_STEPPER = pytest.mark.parametrize(("cell", "form"), STEPPERS)
+
+
+def stepper(cell, form, layers=2, **settings):
+    torch.manual_seed(0)
+    return cell(3, 4, num_layers=layers, **form, **settings).to(DOUBLE)
+
+
+@BY_STEPPER
+def test_steps_equal_the_whole_sequence(cell, form):
+    module = stepper(cell, form)
+    x = torch.randn(5, 3, 3, dtype=DOUBLE, requires_grad=True)  # (rows, T, input)
+    states = tuple(torch.randn(2, 5, 4, dtype=DOUBLE, requires_grad=True) for _ in range(1 + (cell is LSTM)))
+    packing = Packing.of(torch.ones(5, 3, dtype=torch.bool))
+    output, final = module(packing.pack(x), packing, states if cell is LSTM else states[0])
+
+    state, outputs = states if cell is LSTM else states[0], []
+    for x_t in x.unbind(1):
+        output_t, state = module.step(x_t, state)
+        outputs.append(output_t)
+    assert torch.equal(output_t, as_tuple(state)[0][-1])
+    found = (torch.stack(outputs, 1), *as_tuple(state))
+    expected = (packing.unpack(output), *as_tuple(final))
+    torch.testing.assert_close(found, expected)
+    inputs = [x, *states, *module.parameters()]
+    gradients = [torch.autograd.grad(sum(part.square().sum() for part in parts), inputs) for parts in (found, expected)]
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("form", FORMS, ids="-".join)
+def test_a_step_with_a_context(form):
+    module = stepper(GRU, {"reset": form[0], "update": form[1]}, layers=1)
+    x, h, context = (torch.randn(2, size, dtype=DOUBLE, requires_grad=True) for size in (3, 4, 12))
+    output, state = module.step(x, h[None], context=context)
+    expected = torch.stack([one_step(module, "l0", x[row], h[row], context[row]) for row in range(2)])
+    torch.testing.assert_close(output, expected)
+    assert torch.equal(state[0], output)
+    inputs = [x, h, context, *module.parameters()]
+    gradients = [torch.autograd.grad(part.square().sum(), inputs) for part in (output, expected)]
+    torch.testing.assert_close(*gradients)
+
+
+@BY_STEPPER
+def test_a_step_is_in_single_precision_under_autocast(cell, form):
+    torch.manual_seed(0)
+    module = cell(3, 4, **form)
+    x, state = torch.randn(2, 3).bfloat16(), torch.randn(1, 2, 4)
+    state = (state, state) if cell is LSTM else state
+    expected, _ = module.step(x.float(), state)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output, after = module.step(x, state)
+    assert torch.equal(output, expected)
+    assert {part.dtype for part in as_tuple(after)} == {torch.float32}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_dropout_of_a_step_acts_between_layers_and_only_in_training(cell):
+    module = stepper(cell, {}, dropout=1.0)  # drops everything: the second layer reads zeros
+    x, state = torch.randn(2, 3, dtype=DOUBLE), torch.zeros(2, 2, 4, dtype=DOUBLE)
+    state = (state, state) if cell is LSTM else state
+    packing = Packing.of(torch.ones(2, 1, dtype=torch.bool))
+    found = []
+    for training in (True, False):
+        module.train(training)
+        found.append(module.step(x, state)[0])
+        torch.testing.assert_close(found[-1], module(x, packing)[0])
+    assert not torch.allclose(*found)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_step_refuses_what_does_not_fit(cell):
+    def both(state):
+        return (state, state) if cell is LSTM else state
+
+    with pytest.raises(ValueError, match="two directions"):
+        cell(3, 4, bidirectional=True).step(torch.zeros(2, 3), both(torch.zeros(2, 2, 4)))
+    with pytest.raises(ValueError, match=r"\(2, 5\) and \(1, 2, 4\)"):
+        cell(3, 4).step(torch.zeros(2, 5), both(torch.zeros(1, 2, 4)))
+    with pytest.raises(ValueError, match=r"\(2, 3\) and \(1, 3, 4\)"):
+        cell(3, 4).step(torch.zeros(2, 3), both(torch.zeros(1, 3, 4)))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("form", FORMS, ids="-".join)
+def test_cuda_gives_what_the_cpu_gives(form):
+    module, packing = gru(4, 5, bidirectional=True, reset=form[0], update=form[1]), Packing.of(mask_of(MIX))
+    x = torch.randn(len(packing.cell), 4, dtype=DOUBLE)
+    results = []
+    for device in ("cpu", "cuda"):
+        output, final = module.to(device)(x.to(device), packing.to(device))
+        gradients = torch.autograd.grad(output.square().sum() + final.sum(), module.parameters())
+        results.append([part.cpu() for part in (output, final, *gradients)])
+    torch.testing.assert_close(*results)

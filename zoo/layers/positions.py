@@ -1,0 +1,48 @@
+"""Vectors that tell an order-blind layer where a token stands, counted from 0.
+
+Notation: D width of a vector.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+POSITIONS = ("sinusoidal", "learned")
+
+
+class SinusoidalPositions(nn.Module):
+    """PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos of the same (Vaswani et al. 2017, section 3.5).
+
+    There is no table and no longest sequence: the numbers are computed for the positions that are asked for.
+    Raises ValueError for an odd D.
+    """
+
+    one: Tensor
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        if dim % 2:
+            raise ValueError(f"sines and cosines come in pairs: the width must be even, got {dim}")
+        self.dim = dim
+        self.register_buffer("one", torch.ones(()), persistent=False)  # goes to the dtype that the vectors shall have
+
+    def forward(self, positions: Tensor) -> Tensor:
+        """(...) integers -> (..., D)."""
+        dtype = torch.promote_types(self.one.dtype, torch.float32)  # in half precision 257 would be 256
+        exponent = torch.arange(0, self.dim, 2, device=positions.device, dtype=dtype) / self.dim
+        angle = positions[..., None] * torch.exp(-math.log(10_000) * exponent)
+        return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).to(self.one.dtype)
+
+
+class LearnedPositions(nn.Embedding):
+    """A table of `count` learned vectors. Positions beyond it take its last row, so that no length is an error."""
+
+    def __init__(self, count: int, dim: int) -> None:
+        super().__init__(count, dim)
+
+    def forward(self, positions: Tensor) -> Tensor:
+        """(...) integers -> (..., D)."""
+        return super().forward(positions.clamp(max=self.num_embeddings - 1))
