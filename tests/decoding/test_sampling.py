@@ -1,0 +1,217 @@
+"""Sampling: the distribution, its numbers, its gradient; and greedy decoding, its limit."""
+
+import math
+from collections import Counter
+
+import pytest
+import torch
+from torch import nn
+
+from tests.decoding.toys import DOUBLE, SPEC, WORDS, Decoder, Table, batch_of, forced, pick, repeats
+from zoo.decoding import Greedy, Sampling
+from zoo.errors import ConfigError
+
+LENGTHS = (3, 1, 6, 2)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def slow_distribution(after, allowed, temperature=1.0, top_k=0, top_p=1.0):
+    """Token -> probability, from log-probabilities of all tokens, one rule after the other."""
+    weight = {token: math.exp(after[token] / temperature) for token in allowed}
+    ranked = sorted(weight, key=lambda token: (-weight[token], token))[: top_k or None]
+    total, kept, held = sum(weight[token] for token in ranked), [], 0.0
+    for token in ranked:
+        if held < top_p:
+            kept.append(token)
+            held += weight[token] / total
+    total = sum(weight[token] for token in kept)
+    return {token: weight[token] / total for token in kept}
+
+
+def all_probabilities(table, longest, **options):
+    """Sequence -> probability of being drawn."""
+
+    def extend(ids, probability):
+        allowed = (*WORDS, SPEC.end) if len(ids) < longest - 1 else (SPEC.end,)
+        for token, p in slow_distribution(table.after(0, ids), allowed, **options).items():
+            if token == SPEC.end:
+                yield (*ids, token), probability * p
+            else:
+                yield from extend((*ids, token), probability * p)
+
+    return dict(extend((), 1.0))
+
+
+OPTIONS = [{}, {"temperature": 0.6}, {"temperature": 2.0}, {"top_k": 2}, {"top_p": 0.7}]
+OPTIONS += [{"temperature": 1.5, "top_k": 3, "top_p": 0.8}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_sequences_come_as_often_as_they_are_probable(options):
+    table, draws = Table(seed=1), 4000
+    sampling = Sampling(samples=draws, max_length=(0, 3), **options)
+    found = sampling.draw(table, batch_of(3), SPEC, generator())
+    expected = all_probabilities(table, 3, **options)
+    assert sum(expected.values()) == pytest.approx(1.0)
+    sequences = [tuple(ids[mask].tolist()) for ids, mask in zip(found.tokens[0], found.mask[0], strict=True)]
+    count = Counter(sequences)
+    assert set(count) <= set(expected)
+    for ids, log_prob in zip(sequences, found.log_probs[0].sum(1).tolist(), strict=True):
+        assert math.exp(log_prob) == pytest.approx(expected[ids], rel=1e-9)
+    often = {ids: p for ids, p in expected.items() if p * draws >= 5}
+    chi_square = sum((count[ids] - p * draws) ** 2 / (p * draws) for ids, p in often.items())
+    assert chi_square < len(often) + 4 * math.sqrt(2 * len(often))  # its mean and four standard deviations
+
+
+def test_top_k_and_top_p_of_worked_numbers():
+    log_probs = torch.tensor([0.1, 0.4, 0.2, 0.3], dtype=DOUBLE).log()
+
+    def kept(**options):
+        return [round(p, 6) for p in Sampling(**options).distribution(log_probs).exp().tolist()]
+
+    assert kept() == [0.1, 0.4, 0.2, 0.3]
+    assert kept(top_k=2) == [0.0, 0.571429, 0.0, 0.428571]
+    assert kept(top_p=0.69) == [0.0, 0.571429, 0.0, 0.428571]
+    assert kept(top_p=0.71) == [0.0, 0.444444, 0.222222, 0.333333]
+    assert kept(top_p=1e-6) == [0.0, 1.0, 0.0, 0.0]
+    assert kept(top_k=2, top_p=0.57) == [0.0, 1.0, 0.0, 0.0]  # 4/7 of what the first rule left
+    assert kept(temperature=0.5) == [0.033333, 0.533333, 0.133333, 0.3]
+
+
+def test_of_equally_probable_tokens_the_lower_ids_stay():
+    log_probs = torch.full((2, 3, 100), 0.01, dtype=DOUBLE).log()
+    for options in ({"top_k": 4}, {"top_p": 0.0399}):
+        assert (Sampling(**options).distribution(log_probs)[..., :4].exp() > 0.2).all()
+        assert (Sampling(**options).distribution(log_probs)[..., 4:] == -torch.inf).all()
+
+
+@pytest.mark.parametrize("network", [Table(2), Decoder(2)], ids=["table", "recurrent"])
+def test_numbers_are_recomputable(network):
+    batch = batch_of(*LENGTHS)
+    found = Sampling(samples=5, temperature=1.3)(network, batch, SPEC, generator())
+    for row, hypotheses in enumerate(found):
+        assert len(hypotheses) == 5
+        for h in hypotheses:
+            assert h.finished and h.ids[-1] == SPEC.end and h.ids.count(SPEC.end) == 1
+            assert not {SPEC.padding, SPEC.begin} & set(h.ids)
+            log_probs, attention = forced(network, batch, row, h.ids)
+            assert h.log_prob == h.score == pytest.approx(sum(log_probs), abs=1e-10)
+            torch.testing.assert_close(h.attention, attention, rtol=0, atol=1e-12)
+
+
+def test_a_generator_decides_the_draw():
+    batch, sampling = batch_of(*LENGTHS), Sampling(samples=3)
+    one, two, other = (sampling.draw(Decoder(), batch, SPEC, generator(seed)).tokens for seed in (1, 1, 2))
+    assert torch.equal(one, two)
+    assert one.shape != other.shape or not torch.equal(one, other)
+
+
+def test_the_rules_hold_in_samples():
+    batch = batch_of(2, 4, 5)
+    sampling = Sampling(samples=50, min_length=(0.5, 2), max_length=(1, 2), no_repeat_ngram=2)
+    for row, hypotheses in enumerate(sampling(Table(sharpness=2.5), batch, SPEC, generator())):
+        for h in hypotheses:
+            assert (3, 4, 4)[row] <= len(h.ids) <= (4, 6, 7)[row]
+            assert not repeats(h.ids, 2)
+
+
+def test_gradient_is_that_of_reading_the_samples():
+    """Of the log-probability among writable tokens, sentence by sentence and token by token."""
+    network, batch = Decoder(3), batch_of(*LENGTHS)
+    drawn = Sampling(samples=3, max_length=(1, 3)).draw(network, batch, SPEC, generator(1))
+    assert drawn.tokens.shape == drawn.mask.shape == drawn.log_probs.shape == drawn.network_log_probs.shape
+    assert len(set(drawn.mask.sum(2).flatten().tolist())) > 2
+    assert (drawn.tokens[~drawn.mask] == SPEC.padding).all()
+    assert (drawn.log_probs[~drawn.mask] == 0).all() and (drawn.network_log_probs[~drawn.mask] == 0).all()
+    reward = torch.randn(len(batch), 3, generator=generator(2), dtype=DOUBLE)
+    loss = (reward * drawn.log_probs.sum(2)).sum()
+    own = (reward * drawn.network_log_probs.sum(2)).sum()
+
+    slow = slow_own = 0.0
+    for row in range(len(batch)):
+        for k in range(3):
+            ids = drawn.tokens[row, k][drawn.mask[row, k]].tolist()
+            state, token = network.start(pick(batch, [row])), SPEC.begin
+            for position, id in enumerate(ids, 1):
+                log_probs, state, _ = network.step(torch.tensor([[token]]), state)
+                writable = [SPEC.end] if position == LENGTHS[row] + 3 else [*WORDS, SPEC.end]
+                slow_own = slow_own + reward[row, k] * log_probs[0, 0, id]
+                slow = slow + reward[row, k] * (log_probs[0, 0, id] - log_probs[0, 0, writable].logsumexp(0))
+                token = id
+    parameters = list(network.parameters())
+    for value, by_hand in ((loss, slow), (own, slow_own)):
+        torch.testing.assert_close(value, by_hand)
+        found = torch.autograd.grad(value, parameters, retain_graph=True)
+        torch.testing.assert_close(found, torch.autograd.grad(by_hand, parameters, retain_graph=True))
+        assert all(gradient.abs().sum() > 0 for gradient in found)
+
+
+def test_hypotheses_carry_no_gradient():
+    ((one,),) = Sampling()(Decoder(), batch_of(3), SPEC)
+    assert not one.attention["source"].requires_grad
+    with torch.no_grad():
+        assert not Sampling().draw(Decoder(), batch_of(3), SPEC).log_probs.requires_grad
+
+
+def test_sequences_that_nothing_may_follow_stop_unfinished():
+    """Of four different words none is left, and the end may not come yet: in one sentence only."""
+    batch = batch_of(1, 6)
+    sampling = Sampling(samples=4, no_repeat_ngram=1, min_length=(1, 0), max_length=(1, 2))
+    network = Decoder()
+    drawn = sampling.draw(network, batch, SPEC, generator())
+    assert not (drawn.tokens[1] == SPEC.end).any()
+    assert (drawn.mask[1].sum(1) == 4).all()
+    assert (drawn.tokens[0] == SPEC.end).sum() == 4
+    drawn.log_probs.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in network.parameters())
+    assert [h.finished for h in drawn.hypotheses(batch, SPEC)[1]] == [False] * 4
+
+
+def test_greedy_takes_the_most_probable_token():
+    table, batch = Table(6), batch_of(*LENGTHS)
+    for row, (h,) in enumerate(Greedy(max_length=(0, 9))(table, batch, SPEC)):
+        ids = ()
+        while SPEC.end not in ids:
+            after = table.after(row, ids)
+            ids += (max((*WORDS, SPEC.end) if len(ids) < 8 else (SPEC.end,), key=lambda token: after[token]),)
+        assert h.ids == ids
+        assert h.log_prob == h.score == pytest.approx(sum(forced(table, batch, row, ids)[0]))
+
+
+def test_greedy_takes_the_lower_id_of_equals():
+    table = Table(sharpness=0.0)
+    ((h,),) = Greedy(max_length=(0, 4))(table, batch_of(2), SPEC)
+    assert h.ids == (1, 1, 1, SPEC.end)
+
+
+def test_low_temperature_is_greedy():
+    batch = batch_of(*LENGTHS)
+    greedy = [h.ids for (h,) in Greedy()(Table(8), batch, SPEC)]
+    for options in ({"temperature": 1e-4}, {"top_k": 1}, {"top_p": 1e-9}):
+        assert [h.ids for (h,) in Sampling(**options)(Table(8), batch, SPEC)] == greedy
+
+
+def test_sentences_leave_the_batch_when_all_their_samples_have_ended():
+    table = Table(0, end_bias=0.5)
+    drawn = Sampling(samples=2).draw(table, batch_of(*LENGTHS), SPEC, generator(3))
+    lengths = drawn.mask.sum(2).amax(1)
+    assert [rows for rows, _ in table.read] == [int((lengths >= t).sum()) for t in range(1, int(lengths.max()) + 1)]
+
+
+@pytest.mark.parametrize(
+    "options", [{"samples": 0}, {"temperature": 0.0}, {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.1}]
+)
+def test_an_option_that_makes_no_sense_is_an_error(options):
+    with pytest.raises(ConfigError):
+        Sampling(**options)
+
+
+def test_half_precision_and_training_mode_do_not_matter_to_the_shape():
+    network = nn.Module.train(Decoder(dtype=torch.float32))
+    drawn = Sampling(samples=2).draw(network, batch_of(*LENGTHS), SPEC, generator())
+    assert drawn.log_probs.dtype == torch.float32
+    assert drawn.attention["source"].shape == (*drawn.tokens.shape, 6)
+    assert (drawn.attention["source"][~drawn.mask] == 0).all()

@@ -1,0 +1,21 @@
+"""The craft of generation over one protocol: greedy, sampling, beam search, and what to do with unknown words."""
+
+from zoo.decoding.beam import BeamSearch
+from zoo.decoding.greedy import Greedy
+from zoo.decoding.hypothesis import Hypothesis
+from zoo.decoding.protocol import Generating, Sources, Specials
+from zoo.decoding.rollout import Samples
+from zoo.decoding.sampling import Sampling
+from zoo.decoding.unknown import replace_unknown
+
+__all__ = [
+    "BeamSearch",
+    "Generating",
+    "Greedy",
+    "Hypothesis",
+    "Samples",
+    "Sampling",
+    "Sources",
+    "Specials",
+    "replace_unknown",
+]

@@ -1,0 +1,28 @@
+"""The largest entries of long rows, ties settled: `torch.topk` leaves their order open."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The `count` largest of each row of `scores` (B, M), all of them where M is less: values and columns, (B, count).
+
+    The largest first, of equals the one of the lower column.
+    """
+    entries = scores.shape[1]
+    size = int((entries / max(count, 1)) ** 0.5)
+    blocks = entries // max(size, 1)
+    if blocks <= 2 * count:
+        values, columns = scores.sort(dim=1, descending=True, stable=True)
+        return values[:, :count], columns[:, :count]
+    # A block that is not among the `count` best by maximum, of equals the first, finds that many better entries in
+    # those. So they, and the entries behind the last block, hold all that is wanted.
+    whole, columns = blocks * size, torch.arange(entries, device=scores.device)
+    maxima = scores[:, :whole].unflatten(1, (blocks, size)).amax(2)
+    chosen = maxima.sort(dim=1, descending=True, stable=True).indices[:, :count].sort(1).values  # columns stay in order
+    inside = (chosen[:, :, None] * size + columns[:size]).flatten(1)
+    candidates = torch.cat([inside, columns[whole:].expand(len(scores), -1)], 1)
+    values, order = scores.gather(1, candidates).sort(dim=1, descending=True, stable=True)
+    return values[:, :count], candidates.gather(1, order[:, :count])

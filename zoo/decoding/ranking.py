@@ -1,0 +1,67 @@
+"""How finished hypotheses are ranked, and what a live one can still reach.
+
+score(Y) = log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here and everywhere.
+
+- lp, form `gnmt` (Wu et al. 2016, equation 14): (5 + |Y|)^alpha / 6^alpha. Form `average`: |Y|^alpha, with alpha = 1
+  the mean log-probability of a token (Gehring et al. 2017). With alpha = 0 both are 1.
+- cp (Wu et al. 2016): beta * sum over real source positions i of log min(sum over target positions j of p_ij, 1), p_ij
+  the mean of the attention over layers and heads, at the end token too. A source position without any attention counts
+  as LEAST.
+- r: a reward for each token.
+
+Notation: B sentences, K hypotheses of each, S source positions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from zoo.errors import ConfigError
+
+LEAST = 1e-10
+FORMS = ("gnmt", "average")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Penalties and reward of the score. Raises ConfigError where a value makes no sense."""
+
+    length_penalty: float = 0.0
+    """alpha."""
+    length_form: str = "gnmt"
+    coverage_penalty: float = 0.0
+    """beta."""
+    length_reward: float = 0.0
+    """r."""
+
+    def __post_init__(self) -> None:
+        if self.length_form not in FORMS:
+            raise ConfigError(f"length_form={self.length_form}: give one of {', '.join(FORMS)}")
+        for name in ("length_penalty", "coverage_penalty"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name}={getattr(self, name)}: give at least 0")
+
+    def length_penalties(self, longest: int, like: Tensor) -> Tensor:
+        """(longest + 1,) lp of each length, in the type of `like`; that of 0 is that of 1, since nothing has it."""
+        lengths = torch.arange(longest + 1, device=like.device, dtype=like.dtype).clamp(min=1)
+        return ((5 + lengths) / 6 if self.length_form == "gnmt" else lengths) ** self.length_penalty
+
+    def coverage(self, attended: Tensor, source_mask: Tensor) -> Tensor:
+        """cp (B, K) of the attention summed over target positions `attended` (B, K, S); `source_mask` (B, S)."""
+        logs = attended.clamp(LEAST, 1.0).log().masked_fill(~source_mask[:, None], 0.0)
+        return self.coverage_penalty * logs.sum(2)
+
+    def score(self, log_prob: Tensor, penalty: Tensor, coverage: Tensor | float, length: int) -> Tensor:
+        """The score of hypotheses of `length` tokens; `penalty` is lp of that length."""
+        return log_prob / penalty + coverage + self.length_reward * length
+
+    def reachable(self, log_prob: Tensor, highest_penalty: Tensor, length: int, longest: Tensor) -> Tensor:
+        """(B,) a bound of the score of whatever may come of live hypotheses of `length` tokens and this log P.
+
+        log P can only fall and lp only grow, up to `highest_penalty`, lp of `longest` (B,); cp is at most 0.
+        """
+        reward = (self.length_reward * longest.to(log_prob.dtype)).clamp(min=self.length_reward * (length + 1))
+        return log_prob / highest_penalty + reward

@@ -1,0 +1,83 @@
+"""Ancestral sampling: each token drawn from the network's distribution given those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from zoo.decoding.draw import draw
+from zoo.decoding.hypothesis import Hypothesis
+from zoo.decoding.protocol import Generating, Sources, Specials
+from zoo.decoding.rollout import Samples, rollout
+from zoo.decoding.rules import Rules
+from zoo.errors import ConfigError
+
+
+class Sampling:
+    """Draws `samples` sequences for each sentence, token by token.
+
+    The distribution: what the rules forbid gets probability 0; log-probabilities are divided by `temperature`; of the
+    `top_k` most probable tokens (0: of all) the smallest set stays that holds at least `top_p` of their probability,
+    scaled to sum to 1. Among equally probable tokens the lower ids stay.
+    Lengths as in `Greedy`. Raises ConfigError where a value makes no sense.
+    """
+
+    def __init__(
+        self,
+        *,
+        samples: int = 1,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_length: Sequence[float] = (0.0, 0.0),
+        max_length: Sequence[float] = (2.0, 10.0),
+        no_repeat_ngram: int = 0,
+    ) -> None:
+        if samples < 1:
+            raise ConfigError(f"samples={samples}: draw at least 1")
+        if temperature <= 0:
+            raise ConfigError(f"temperature={temperature}: give more than 0; greedy decoding is its limit at 0")
+        if top_k < 0:
+            raise ConfigError(f"top_k={top_k}: give 0 (all) or how many tokens to draw from")
+        if not 0 < top_p <= 1:
+            raise ConfigError(f"top_p={top_p}: give a probability above 0, at most 1")
+        self.samples, self.temperature, self.top_k, self.top_p = samples, temperature, top_k, top_p
+        self.rules = Rules(min_length, max_length, no_repeat_ngram)
+
+    def draw(
+        self, network: Generating, batch: Sources, specials: Specials, generator: torch.Generator | None = None
+    ) -> Samples:
+        """The sequences as tensors. Where gradients are on, their log-probabilities carry them: what REINFORCE needs.
+
+        `generator` is of the batch's device; without one torch's own is used.
+        """
+
+        def choose(log_probs: Tensor) -> tuple[Tensor, Tensor]:
+            distribution = self.distribution(log_probs)
+            tokens = draw(distribution, generator)
+            return tokens, distribution.gather(2, tokens[:, :, None]).squeeze(2)
+
+        return rollout(network, batch, specials, rules=self.rules, choose=choose, samples=self.samples)
+
+    @torch.no_grad()
+    def __call__(
+        self, network: Generating, batch: Sources, specials: Specials, generator: torch.Generator | None = None
+    ) -> list[list[Hypothesis]]:
+        """A list of `samples` hypotheses for each sentence, in the order drawn; the same may come twice."""
+        return self.draw(network, batch, specials, generator).hypotheses(batch, specials)
+
+    def distribution(self, log_probs: Tensor) -> Tensor:
+        """(..., V) log-probabilities, -inf at what is forbidden -> those that tokens are drawn from."""
+        log_probs = (log_probs / self.temperature).log_softmax(-1)
+        if self.top_k == 0 and self.top_p == 1:
+            return log_probs
+        ordered, ids = log_probs.detach().sort(dim=-1, descending=True, stable=True)
+        kept = torch.ones_like(ordered, dtype=torch.bool)
+        if self.top_k:
+            kept[..., self.top_k :] = False
+        probabilities = ordered.masked_fill(~kept, -torch.inf).softmax(-1)
+        kept &= probabilities.cumsum(-1) - probabilities < self.top_p  # what is more probable does not reach p yet
+        kept = torch.zeros_like(kept).scatter(-1, ids, kept)
+        return log_probs.masked_fill(~kept, -torch.inf).log_softmax(-1)
