@@ -1,5 +1,18 @@
 """Metrics that torchmetrics lacks."""
 
-from zoo.metrics.attention import AttentionRecall, uniform_weights
+from zoo.metrics.alignment import AlignmentErrorRate
+from zoo.metrics.attention import AttentionRecall, uniform_rows, uniform_weights
+from zoo.metrics.likelihood import Perplexity, TokenLoss
+from zoo.metrics.text import CorpusBLEU, CorpusChrF, ExactMatch
 
-__all__ = ["AttentionRecall", "uniform_weights"]
+__all__ = [
+    "AlignmentErrorRate",
+    "AttentionRecall",
+    "CorpusBLEU",
+    "CorpusChrF",
+    "ExactMatch",
+    "Perplexity",
+    "TokenLoss",
+    "uniform_rows",
+    "uniform_weights",
+]

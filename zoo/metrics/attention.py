@@ -10,7 +10,9 @@ from torchmetrics import Metric
 class AttentionRecall(Metric):
     """Mean over examples of the attention mass on the true positions, 0 to 1; exact over batches and ranks.
 
-    Examples without a true position do not count. Uniform attention scores the share of true positions: see `chance`.
+    Examples without a true position do not count. Uniform attention scores the share of true positions: see
+    `uniform_weights`. Where every target token has a row of weights (B, T, S), it is an example of its own: give both
+    tensors as (B * T, S).
     """
 
     full_state_update = False
@@ -40,3 +42,8 @@ def uniform_weights(mask: Tensor) -> Tensor:
     """The weights (B, ...) of equal attention to every real position of an example: what chance is measured with."""
     real = mask.flatten(1).sum(1).clamp(min=1)
     return mask / real.view(-1, *[1] * (mask.dim() - 1))
+
+
+def uniform_rows(source_mask: Tensor, targets: int) -> Tensor:
+    """Equal attention of each of T = `targets` target tokens to every real source position: (B, S) -> (B, T, S)."""
+    return uniform_weights(source_mask)[:, None].expand(-1, targets, -1)

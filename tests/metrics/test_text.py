@@ -1,0 +1,119 @@
+"""BLEU and chrF against sacrebleu on the whole text and NLTK, exact match by hand; parts of a corpus give the whole."""
+
+import math
+import random
+
+import pytest
+import sacrebleu
+from nltk.translate.bleu_score import corpus_bleu
+
+from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch
+
+SENTENCES = "Ein Mann , der im roten Hut geht - eine Frau . Zwei Hunde laufen über den Schnee !"
+WORDS = SENTENCES.split()
+
+
+def corpus(sentences=40, seed=0):
+    """Hypotheses that share most of their words with their references, of uneven lengths."""
+    chance = random.Random(seed)
+    references = [chance.choices(WORDS, k=chance.randint(3, 14)) for _ in range(sentences)]
+    hypotheses = [
+        [chance.choice(WORDS) if chance.random() < 0.2 else word for word in words if chance.random() < 0.9]
+        for words in references
+    ]
+    return [" ".join(words) for words in hypotheses], [" ".join(words) for words in references]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("tokenize", ["13a", "none", "char"])
+def test_bleu_of_uneven_batches_is_sacrebleus_of_all_the_text(tokenize, lowercase):
+    hypotheses, references = corpus()
+    hypotheses = [text.lower() if n % 2 else text for n, text in enumerate(hypotheses)]
+    metric = CorpusBLEU(tokenize=tokenize, lowercase=lowercase)
+    for start, end in ((0, 1), (1, 23), (23, 40)):
+        metric.update(hypotheses[start:end], references[start:end])
+    whole = sacrebleu.corpus_bleu(hypotheses, [references], tokenize=tokenize, lowercase=lowercase, force=True)
+    assert 10 < whole.score < 90
+    assert metric.compute().item() == whole.score
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_chrf_of_uneven_batches_is_sacrebleus_of_all_the_text(lowercase):
+    hypotheses, references = corpus()
+    hypotheses = [text.lower() for text in hypotheses]
+    metric = CorpusChrF(lowercase=lowercase)
+    for start, end in ((0, 1), (1, 23), (23, 40)):
+        metric.update(hypotheses[start:end], references[start:end])
+    scorer = sacrebleu.CHRF(lowercase=lowercase)
+    assert metric.compute().item() == scorer.corpus_score(hypotheses, [references]).score
+
+
+def test_bleu_on_tokens_is_nltks():
+    pairs = [pair for pair in zip(*corpus(), strict=True) if len(pair[0].split()) >= 4]  # else NLTK counts a 4-gram
+    hypotheses, references = zip(*pairs, strict=True)
+    metric = CorpusBLEU(tokenize="none")
+    metric.update(hypotheses, references)
+    nltk = corpus_bleu([[text.split()] for text in references], [text.split() for text in hypotheses])
+    assert metric.compute().item() == pytest.approx(100 * nltk, rel=1e-12)
+
+
+def test_the_sum_of_the_states_of_two_ranks_gives_the_corpus():
+    hypotheses, references = corpus()
+    for new in (CorpusBLEU, CorpusChrF, ExactMatch):
+        whole, first, second = new(), new(), new()
+        whole.update(hypotheses, references)
+        first.update(hypotheses[:7], references[:7])
+        second.update(hypotheses[7:], references[7:])
+        merged = first.clone()
+        for name in merged._defaults:
+            setattr(merged, name, getattr(first, name) + getattr(second, name))
+        merged._update_count = 1
+        assert merged.compute().item() == whole.compute().item()
+        assert first.compute().item() != whole.compute().item()
+
+
+def test_signatures_name_what_was_counted_even_before_any_text():
+    case = {False: "mixed", True: "lc"}
+    for lowercase in (False, True):
+        bleu = f"nrefs:1|case:{case[lowercase]}|eff:no|tok:none|smooth:exp|version:{sacrebleu.__version__}"
+        assert CorpusBLEU(tokenize="none", lowercase=lowercase).signature == bleu
+        chrf = f"nrefs:1|case:{case[lowercase]}|eff:yes|nc:6|nw:0|space:no|version:{sacrebleu.__version__}"
+        assert CorpusChrF(lowercase=lowercase).signature == chrf
+
+
+def test_reset_forgets():
+    hypotheses, references = corpus()
+    metric = CorpusBLEU()
+    metric.update(hypotheses, references)
+    metric.reset()
+    metric.update(references, references)
+    assert metric.compute().item() == pytest.approx(100)
+
+
+def test_empty_hypotheses_count_and_no_text_is_nan():
+    metric = CorpusBLEU()
+    metric.update(["", "ein Mann geht über den Schnee"], ["ein Mann", "ein Mann geht über den Schnee"])
+    assert metric.compute().item() == pytest.approx(100 * math.exp(1 - 8 / 6))  # only shorter than the references
+    metric.reset()
+    metric.update([], [])
+    assert math.isnan(metric.compute().item())
+    chrf = CorpusChrF()
+    chrf.update([], [])
+    assert math.isnan(chrf.compute().item())
+
+
+def test_unequal_numbers_of_texts_raise():
+    with pytest.raises(ValueError, match="1 hypotheses, but 2 references"):
+        CorpusBLEU().update(["a"], ["a", "b"])
+    with pytest.raises(ValueError, match="longer"):
+        ExactMatch().update(["a"], ["a", "b"])
+
+
+def test_exact_match_counts_texts_and_lists():
+    metric = ExactMatch()
+    metric.update(["2003-01-02", "2003-01-03"], ["2003-01-02", "2003-01-30"])
+    metric.update([[4, 5, 6]], [[4, 5, 6]])
+    assert metric.compute().item() == pytest.approx(2 / 3)
+    metric.reset()
+    metric.update([], [])
+    assert math.isnan(metric.compute().item())

@@ -1,0 +1,61 @@
+"""Each file of conf/objective and conf/regularizer builds its class and names every argument."""
+
+import inspect
+
+import pytest
+import yaml
+from hydra.utils import get_class, instantiate
+
+from tests.catalogue import ROOT
+from tests.objectives.toy import SPEC, Toy, pairs
+from zoo.objectives import Coverage
+
+OBJECTIVES = sorted((ROOT / "conf" / "objective").glob("*.yaml"))
+REGULARIZERS = sorted((ROOT / "conf" / "regularizer").glob("*.yaml"))
+
+
+def arguments(node):
+    return {key: value for key, value in node.items() if key != "_target_"}
+
+
+def assert_complete(node):
+    """The file gives each argument, and where the class has a default it is the same one, if only in kind."""
+    parameters = inspect.signature(get_class(node["_target_"])).parameters
+    assert set(arguments(node)) == set(parameters)
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters.values())
+
+
+@pytest.mark.parametrize("path", OBJECTIVES, ids=lambda path: path.stem)
+def test_objective(path):
+    node = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert_complete(node)
+    parameters = inspect.signature(get_class(node["_target_"])).parameters
+    for name, value in arguments(node).items():
+        assert parameters[name].default in (inspect.Parameter.empty, value), name
+    network, batch = Toy(), pairs()
+    loss = instantiate(node)(network, batch, spec=SPEC, step=100, need_weights=True)
+    assert loss.output is not None
+    sum(term.weight * term.total / term.count for term in loss.terms).backward()
+    assert all(parameter.grad.isfinite().all() for parameter in network.parameters())
+    assert {term.name: term.weight for term in loss.terms}["nll"] == 0
+    assert sum(term.weight for term in loss.terms) == 1
+    assert all(value.shape == () for value in loss.logs.values())
+
+
+@pytest.mark.parametrize("path", REGULARIZERS, ids=lambda path: path.stem)
+def test_regularizer_is_a_node_named_after_its_file(path):
+    text = path.read_text(encoding="utf-8")
+    nodes = yaml.safe_load(text)
+    assert list(nodes) == [path.stem]
+    assert_complete(nodes[path.stem])
+    batch = pairs()
+    term = instantiate(nodes[path.stem])(Toy()(batch), batch)
+    assert term.weight == nodes[path.stem]["weight"]
+    assert term.total.item() > 0
+
+
+def test_doubly_stochastic_attention_is_coverage_of_one():
+    node = yaml.safe_load((ROOT / "conf" / "regularizer" / "doubly_stochastic.yaml").read_text(encoding="utf-8"))
+    built = instantiate(node)["doubly_stochastic"]
+    assert isinstance(built, Coverage)
+    assert built.tau == 1

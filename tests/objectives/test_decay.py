@@ -1,0 +1,74 @@
+"""The schedules at worked points."""
+
+import math
+
+import pytest
+
+from zoo.errors import ConfigError
+from zoo.objectives.decay import DECAYS, decay
+
+
+@pytest.mark.parametrize(
+    ("name", "constants", "step", "share"),
+    [
+        ("linear", dict(k=1.0, slope=1e-3, floor=0.25), 0, 1.0),
+        ("linear", dict(k=1.0, slope=1e-3, floor=0.25), 100, 0.9),
+        ("linear", dict(k=1.0, slope=1e-3, floor=0.25), 800, 0.25),
+        ("linear", dict(k=0.8, slope=0.1), 10**9, 0.0),
+        ("exponential", dict(k=0.99), 0, 1.0),
+        ("exponential", dict(k=0.99), 3, 0.970299),
+        ("exponential", dict(k=0.99, floor=0.1), 10**6, 0.1),
+        ("inverse_sigmoid", dict(k=100.0), 0, 100 / 101),
+        ("inverse_sigmoid", dict(k=100.0), 200, 100 / (100 + math.exp(2))),
+        ("inverse_sigmoid", dict(k=100.0), 1000, 100 / (100 + math.exp(10))),
+        ("inverse_sigmoid", dict(k=1.0), 700, math.exp(-700)),
+        ("inverse_sigmoid", dict(k=1.0), 10**6, 0.0),
+        ("inverse_sigmoid", dict(k=10.0, floor=0.2), 10**9, 0.2),
+        ("constant", dict(k=0.3), 12345, 0.3),
+    ],
+)
+def test_the_papers_formulas(name, constants, step, share):
+    assert decay(name, **constants)(step) == pytest.approx(share, rel=1e-9)
+
+
+def test_inverse_sigmoid_is_half_after_k_log_k_steps():
+    assert decay("inverse_sigmoid", k=1000.0)(round(1000 * math.log(1000))) == pytest.approx(0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "constants"),
+    [
+        ("linear", dict(k=1.0, slope=1e-3, floor=0.2)),
+        ("exponential", dict(k=0.999)),
+        ("inverse_sigmoid", dict(k=30.0)),
+        ("constant", dict(k=1.0)),
+    ],
+)
+def test_shares_never_rise_and_stay_between_the_floor_and_one(name, constants):
+    schedule = decay(name, **constants)
+    shares = [schedule(step) for step in range(0, 3000, 7)]
+    assert shares == sorted(shares, reverse=True)
+    assert max(shares) <= 1
+    assert min(shares) >= constants.get("floor", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "constants"),
+    [
+        ("cosine", dict(k=1.0)),
+        ("linear", dict(k=1000.0, slope=1e-3)),
+        ("linear", dict(k=1.0)),
+        ("exponential", dict(k=1.0)),
+        ("exponential", dict(k=0.9, slope=0.1)),
+        ("inverse_sigmoid", dict(k=0.5)),
+        ("constant", dict(k=1.5)),
+        ("constant", dict(k=0.5, floor=1.5)),
+    ],
+)
+def test_constants_of_another_schedule_raise(name, constants):
+    with pytest.raises(ConfigError, match=f"decay={name}"):
+        decay(name, **constants)
+
+
+def test_all_schedules_are_tested():
+    assert set(DECAYS) == {"linear", "exponential", "inverse_sigmoid", "constant"}

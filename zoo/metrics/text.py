@@ -1,0 +1,91 @@
+"""Generated text beside its references: BLEU and chrF by sacrebleu, and exact match.
+
+BLEU and chrF of a corpus are made from counts over the whole corpus: the counts are summed over batches and ranks, and
+the score is sacrebleu's own function of them, the same as `sacrebleu.corpus_bleu` on all the text at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from sacrebleu.metrics import BLEU, CHRF
+from torch import Tensor
+from torchmetrics import Metric
+
+
+class _CorpusScore(Metric):
+    """A score of sacrebleu's, 0 to 100, from the sums of its statistics; one reference for each hypothesis."""
+
+    full_state_update = False
+    higher_is_better = True
+    statistics: Tensor
+    sentences: Tensor
+
+    def __init__(self, scorer: Any) -> None:
+        super().__init__()
+        self.scorer = scorer
+        # sacrebleu gives the statistics of a corpus only inside; how many there are shows on any text
+        width = len(self._statistics([""], [""])[0])
+        self.add_state("statistics", torch.zeros(width, dtype=torch.int64), dist_reduce_fx="sum")
+        self.add_state("sentences", torch.tensor(0), dist_reduce_fx="sum")
+
+    def _statistics(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[list[int]]:
+        return self.scorer._extract_corpus_statistics(hypotheses, [references])
+
+    def update(self, hypotheses: Sequence[str], references: Sequence[str]) -> None:
+        """Detokenised text, a string per sentence (or tokens joined by spaces, with tokenize="none")."""
+        if len(hypotheses) != len(references):
+            raise ValueError(f"{len(hypotheses)} hypotheses, but {len(references)} references")
+        if hypotheses:
+            rows = torch.tensor(self._statistics(hypotheses, references), device=self.statistics.device)
+            self.statistics += rows.sum(0)
+            self.sentences += len(hypotheses)
+
+    def compute(self) -> Tensor:
+        """The score of the corpus; NaN without a sentence."""
+        score = self.scorer._compute_score_from_stats(self.statistics.tolist()).score if self.sentences else torch.nan
+        return torch.tensor(score, dtype=torch.float64, device=self.statistics.device)
+
+    @property
+    def signature(self) -> str:
+        """sacrebleu's signature: what must be equal for two scores to be compared."""
+        return str(self.scorer.get_signature())
+
+
+class CorpusBLEU(_CorpusScore):
+    """BLEU (Papineni et al. 2002) as sacrebleu counts it. `tokenize`: 13a, intl, char, zh, none, ..."""
+
+    def __init__(self, *, tokenize: str = "13a", lowercase: bool = False) -> None:
+        super().__init__(BLEU(tokenize=tokenize, lowercase=lowercase, force=True))
+
+
+class CorpusChrF(_CorpusScore):
+    """chrF2 (Popović 2015) as sacrebleu counts it: character 1- to 6-grams, recall twice the weight of precision."""
+
+    def __init__(self, *, lowercase: bool = False) -> None:
+        super().__init__(CHRF(lowercase=lowercase))
+
+
+class ExactMatch(Metric):
+    """The share of hypotheses that equal their reference, 0 to 1."""
+
+    full_state_update = False
+    higher_is_better = True
+    equal: Tensor
+    sentences: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_state("equal", torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("sentences", torch.tensor(0), dist_reduce_fx="sum")
+
+    def update(self, hypotheses: Sequence[Any], references: Sequence[Any]) -> None:
+        """Texts, or lists of tokens or ids."""
+        self.equal += sum(ours == theirs for ours, theirs in zip(hypotheses, references, strict=True))
+        self.sentences += len(references)
+
+    def compute(self) -> Tensor:
+        """The share; NaN without a sentence."""
+        return self.equal / self.sentences

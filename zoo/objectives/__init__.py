@@ -1,0 +1,28 @@
+"""What a generating network is trained to do: one objective a file, and regularisers to add to any of them."""
+
+from zoo.objectives.attention_entropy import AttentionEntropy
+from zoo.objectives.coverage import Coverage
+from zoo.objectives.cross_entropy import CrossEntropy
+from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Term
+from zoo.objectives.reinforce import Reinforce
+from zoo.objectives.reward import Reward, SentenceBLEU
+from zoo.objectives.scheduled_sampling import ScheduledSampling
+from zoo.objectives.self_critical import SelfCritical
+from zoo.objectives.soft_feedback import SoftFeedback
+
+__all__ = [
+    "AttentionEntropy",
+    "Coverage",
+    "CrossEntropy",
+    "Loss",
+    "Network",
+    "Objective",
+    "Regularizer",
+    "Reinforce",
+    "Reward",
+    "ScheduledSampling",
+    "SelfCritical",
+    "SentenceBLEU",
+    "SoftFeedback",
+    "Term",
+]

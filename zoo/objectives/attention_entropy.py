@@ -1,0 +1,33 @@
+"""How widely attention is spread: a sum to make smaller, for sharp attention, or larger, against attention that settles
+too early."""
+
+from __future__ import annotations
+
+import torch
+
+from zoo.attention.source import source_attention
+from zoo.data.batch import PairBatch
+from zoo.errors import ConfigError
+from zoo.models.output import Output
+from zoo.objectives.loss import Term
+
+
+class AttentionEntropy:
+    """-sum_t sum_s alpha_ts log alpha_ts over the real target positions, divided by their number; in nats.
+
+    alpha is the mean over layers and heads. A positive `weight` sharpens it, a negative one spreads it.
+    """
+
+    def __init__(self, *, weight: float = 0.01) -> None:
+        self.weight = weight
+
+    def __call__(self, output: Output, batch: PairBatch) -> Term:
+        assert batch.target_packing is not None
+        attention = source_attention(output.attention)
+        if attention is None:
+            raise ConfigError("regularizer: this network returns no attention on the source to take the entropy of")
+        rows = batch.target_packing.pack(attention)  # (N, S)
+        rows = rows.to(torch.promote_types(rows.dtype, torch.float32))
+        least = torch.finfo(rows.dtype).tiny  # the slope at 0 is infinite: padding and underflow would give NaN
+        entropy = -(rows * rows.clamp(min=least).log()).sum()
+        return Term("attention_entropy", entropy, len(rows), self.weight)

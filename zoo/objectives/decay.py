@@ -1,0 +1,60 @@
+"""How often the decoder is still told the true token: the schedules of scheduled sampling.
+
+Samy Bengio, Oriol Vinyals, Navdeep Jaitly, Noam Shazeer. NIPS 2015. https://arxiv.org/abs/1506.03099 (section 2.4)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from zoo.errors import ConfigError
+
+Decay = Callable[[int], float]
+"""Optimiser steps taken -> the share of true tokens, 0 to 1."""
+
+
+def linear(step: int, k: float, slope: float, floor: float) -> float:
+    """max(floor, k - slope i), at most 1."""
+    return min(1.0, max(floor, k - slope * step))
+
+
+def exponential(step: int, k: float, slope: float, floor: float) -> float:
+    """max(floor, k^i), k < 1."""
+    return max(floor, k**step)
+
+
+def inverse_sigmoid(step: int, k: float, slope: float, floor: float) -> float:
+    """max(floor, k / (k + exp(i / k))), k >= 1: about k log k steps to a half."""
+    exponent = step / k - math.log(k)  # the share is 1 / (1 + e^exponent), and e^710 overflows
+    share = math.exp(-exponent) / (1 + math.exp(-exponent)) if exponent > 0 else 1 / (1 + math.exp(exponent))
+    return max(floor, share)
+
+
+def constant(step: int, k: float, slope: float, floor: float) -> float:
+    """k at every step."""
+    return k
+
+
+DECAYS = {
+    "linear": (linear, "0 < k <= 1 and slope > 0", lambda k, slope: 0 < k <= 1 and slope > 0),
+    "exponential": (exponential, "0 < k < 1 and slope = 0", lambda k, slope: 0 < k < 1 and slope == 0),
+    "inverse_sigmoid": (inverse_sigmoid, "k >= 1 and slope = 0", lambda k, slope: k >= 1 and slope == 0),
+    "constant": (constant, "0 <= k <= 1 and slope = 0", lambda k, slope: 0 <= k <= 1 and slope == 0),
+}
+
+
+def decay(name: str, *, k: float, slope: float = 0.0, floor: float = 0.0) -> Decay:
+    """The schedule `name` with the paper's constants: k, c (`slope`) and the least share epsilon (`floor`).
+
+    Raises ConfigError for an unknown name and for constants with which it is no schedule: k means something else in
+    each.
+    """
+    if name not in DECAYS:
+        raise ConfigError(f"decay={name}: expected one of {', '.join(DECAYS)}")
+    function, expected, fits = DECAYS[name]
+    if not (fits(k, slope) and 0 <= floor <= 1):
+        raise ConfigError(
+            f"decay={name} needs {expected}, and a floor from 0 to 1; got k={k}, slope={slope}, floor={floor}"
+        )
+    return lambda step: function(step, k, slope, floor)

@@ -1,0 +1,107 @@
+"""What learning from a reward shares: samples, their rewards, the estimate of the gradient, and the mixing with
+cross-entropy.
+
+Notation: B pairs, K samples of each.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import takewhile
+
+import torch
+from torch import Tensor, nn
+
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.decoding import Greedy, Samples, Sampling
+from zoo.errors import ConfigError
+from zoo.objectives.loss import Loss, Network, Term
+from zoo.objectives.reward import Reward
+from zoo.objectives.vocabulary import token_terms
+
+
+class PolicyGradient(nn.Module):
+    """-(reward - baseline) log p(sample), averaged over samples and sentences: in the mean over samples its gradient is
+    that of minus the expected reward, whatever the baseline, if that does not depend on the sample.
+
+    Ronald J. Williams. Simple statistical gradient-following algorithms. 1992. https://doi.org/10.1007/BF00992696
+    Marc'Aurelio Ranzato et al. (MIXER). ICLR 2016. https://arxiv.org/abs/1511.06732
+
+    `weight` is the share of this loss, cross-entropy has the rest: it keeps the words in order that the reward does not
+    see. With 1 it is left out, unless a regulariser asks for the attention.
+
+    `samples` are drawn of each sentence, from torch's default generator, which each rank seeds on its own. They may be
+    `extra` tokens longer than the batch's longest target, but never longer than `spec.longest_target`: there the end
+    follows with certainty.
+    """
+
+    name: str
+
+    def __init__(self, *, reward: Reward, weight: float, samples: int, extra: int) -> None:
+        super().__init__()
+        if not 0 < weight <= 1:
+            raise ConfigError(f"weight={weight}: expected a share above 0 and at most 1")
+        if samples < 1 or extra < 0:
+            raise ConfigError(f"samples={samples}, extra={extra}: expected at least 1 sample, and extra of at least 0")
+        self.reward, self.weight, self.samples, self.extra = reward, weight, samples, extra
+
+    @abstractmethod
+    def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:
+        """What is subtracted from the `rewards` (B, K), in a shape that fits; `greedy_rewards()` gives those of the
+        greedy hypotheses (B, 1)."""
+
+    def forward(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:
+        """The term of the reward, and cross-entropy where it has a share.
+
+        Logs the mean reward and the mean baseline, and as `advantage` the mean size of their difference.
+        """
+        assert batch.target is not None
+        longest = (0, min(batch.target.shape[1] + self.extra, spec.longest_target))
+        references = _until_end(batch.target, spec)
+
+        def rewards_of(samples: Samples) -> Tensor:
+            """(B, K); waits for the device, as the reward is counted in Python."""
+            count = samples.tokens.shape[1]
+            repeated = [reference for reference in references for _ in range(count)]
+            rewards = self.reward(_until_end(samples.tokens.flatten(0, 1), spec), repeated)
+            return samples.log_probs.new_tensor(rewards).view(-1, count)
+
+        def greedy_rewards() -> Tensor:
+            with _inference(network):
+                return rewards_of(Greedy(max_length=longest).draw(network, batch, spec))
+
+        samples = Sampling(samples=self.samples, max_length=longest).draw(network, batch, spec)
+        rewards = rewards_of(samples)
+        baseline = self.baseline(rewards, greedy_rewards)
+        advantage = rewards - baseline
+        total = -(advantage * samples.log_probs.sum(2)).sum()
+        logs = {"reward": rewards.mean(), "baseline": baseline.mean(), "advantage": advantage.abs().mean()}
+        earned = Term(self.name, total, rewards.numel(), self.weight)
+        if self.weight == 1 and not need_weights:
+            return Loss((earned,), None, logs)
+        output = network(batch, need_weights=need_weights)
+        forced = token_terms(output.logits, batch, label_smoothing=0.0, padding=spec.padding, weight=1 - self.weight)
+        return Loss((earned, *forced), output, logs)
+
+
+def _until_end(rows: Tensor, spec: PairSpec) -> list[list[int]]:
+    """The ids of each row of (R, T) before its end or padding."""
+    over = (spec.end, spec.padding)
+    return [list(takewhile(lambda token: token not in over, row)) for row in rows.tolist()]
+
+
+@contextmanager
+def _inference(network: Network) -> Iterator[None]:
+    """Without gradients and dropout; afterwards every part is in the mode that it was in."""
+    training = [module for module in network.modules() if module.training]
+    try:
+        for module in training:
+            module.training = False
+        with torch.no_grad():
+            yield
+    finally:
+        for module in training:
+            module.training = True

@@ -1,0 +1,62 @@
+"""REINFORCE: samples that earn more than expected become likelier.
+
+Ronald J. Williams. Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning. Machine
+Learning 8, 1992. https://doi.org/10.1007/BF00992696
+Wouter Kool, Herke van Hoof, Max Welling. Buy 4 REINFORCE Samples, Get a Baseline for Free! ICLR workshop 2019.
+https://openreview.net/forum?id=r1lgTGL5DE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from zoo.errors import ConfigError
+from zoo.objectives.policy_gradient import PolicyGradient
+from zoo.objectives.reward import Reward
+
+
+class Reinforce(PolicyGradient):
+    """The baseline is `leave_one_out`, the mean reward of the sentence's other samples, or `moving_average`, that of
+    the batches before, each counting `momentum` times the one after it.
+
+    The moving average travels in the checkpoint. Over several ranks it is that of the first, whose buffers DDP hands to
+    the others.
+    """
+
+    name = "reinforce"
+    total: Tensor
+    counted: Tensor
+
+    def __init__(
+        self,
+        *,
+        reward: Reward,
+        weight: float = 0.5,
+        samples: int = 5,
+        baseline: str = "leave_one_out",
+        momentum: float = 0.99,
+        extra: int = 10,
+    ) -> None:
+        super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
+        if baseline not in ("leave_one_out", "moving_average"):
+            raise ConfigError(f"baseline={baseline}: expected leave_one_out or moving_average")
+        if baseline == "leave_one_out" and samples < 2:
+            raise ConfigError("baseline=leave_one_out needs samples of at least 2: with 1 there is no other")
+        if not 0 <= momentum < 1:
+            raise ConfigError(f"momentum={momentum}: expected a number from 0 up to 1, without 1")
+        self.leave_one_out, self.momentum = baseline == "leave_one_out", momentum
+        remembers = not self.leave_one_out
+        self.register_buffer("total", torch.zeros(()), persistent=remembers)
+        self.register_buffer("counted", torch.zeros(()), persistent=remembers)
+
+    def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:
+        if self.leave_one_out:
+            return (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)
+        average = (self.total / self.counted.clamp(min=1 - self.momentum)).to(rewards.dtype)
+        if self.training:
+            self.total.mul_(self.momentum).add_((1 - self.momentum) * rewards.mean())
+            self.counted.mul_(self.momentum).add_(1 - self.momentum)
+        return average

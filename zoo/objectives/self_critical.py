@@ -1,0 +1,29 @@
+"""Self-critical Sequence Training for Image Captioning.
+
+Steven J. Rennie, Etienne Marcheret, Youssef Mroueh, Jerret Ross, Vaibhava Goel. CVPR 2017.
+https://arxiv.org/abs/1612.00563
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from zoo.objectives.policy_gradient import PolicyGradient
+from zoo.objectives.reward import Reward
+
+
+class SelfCritical(PolicyGradient):
+    """The baseline is the reward of what the network would put out now: its greedy hypothesis, decoded without dropout.
+
+    Only samples that beat it become likelier. The paper draws one sample of each example.
+    """
+
+    name = "self_critical"
+
+    def __init__(self, *, reward: Reward, weight: float = 0.5, samples: int = 1, extra: int = 10) -> None:
+        super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
+
+    def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:
+        return greedy_rewards()
