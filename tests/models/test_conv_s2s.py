@@ -1,0 +1,264 @@
+"""ConvS2S against the paper's equations written as loops over single sentences, in values and gradients."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from tests.models.conv_s2s_loops import (
+    DEEP,
+    SOURCES,
+    SPEC,
+    TARGETS,
+    WIDE,
+    assert_same,
+    batch_of,
+    build,
+    decode,
+    embedded,
+    encode,
+    gradients,
+    literal,
+    logits_grid,
+    padded,
+    probe,
+    steps,
+)
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.models import ConvS2S
+
+
+@pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
+def test_equals_the_equations_written_as_loops(settings):
+    model, batch = build(settings), batch_of(SOURCES, TARGETS)
+    output, weight = model(batch), probe(batch)
+    logits, layers = batch.target_packing.unpack(output.logits), len(model.decoder)
+    assert set(output.attention) == {f"source.{layer}" for layer in range(layers)}
+    loss = 0.0
+    for b, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
+        expected, weights = literal(model, source, target, 1 / (2 * layers))
+        torch.testing.assert_close(logits[b, : len(target)], expected, rtol=1e-10, atol=1e-10)
+        for layer, a in enumerate(weights):
+            found = output.attention[f"source.{layer}"][b]
+            torch.testing.assert_close(found[: len(target), : len(source)], a, rtol=1e-10, atol=1e-10)
+            assert (found[len(target) :] == 0).all()
+            assert (found[:, len(source) :] == 0).all()
+        loss = loss + (expected * weight[b, : len(target)]).sum()
+    assert_same(gradients(model, (logits * weight).sum()), gradients(model, loss))
+
+
+def test_the_gradient_into_the_encoder_is_divided_by_twice_the_layers_and_the_way_through_e_is_not():
+    model, batch = build(DEEP), batch_of(SOURCES, TARGETS)
+    found = gradients(model, (logits_grid(model, batch) * probe(batch)).sum())
+    plain, direct = (
+        gradients(
+            model,
+            sum(
+                (literal(model, source, target, factor)[0] * probe(batch)[b, : len(target)]).sum()
+                for b, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True))
+            ),
+        )
+        for factor in (1.0, 0.0)
+    )
+    expected = {name: direct[name] + (plain[name] - direct[name]) / 6 for name in plain}
+    assert_same(found, expected)
+    for name in plain:
+        if name.startswith("encoder"):
+            assert (direct[name] == 0).all(), name  # all of it comes through z
+            torch.testing.assert_close(found[name], plain[name] / 6, rtol=1e-10, atol=1e-10)
+        elif not name.startswith("source"):
+            torch.testing.assert_close(found[name], plain[name], rtol=1e-10, atol=1e-10)
+    assert (direct["source_embedding.weight"] != 0).any()
+
+
+@pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
+def test_a_pair_alone_gives_what_it_gives_in_a_padded_batch(settings):
+    model, batch = build(settings), batch_of(SOURCES, TARGETS)
+    together = logits_grid(model, batch)
+    for b, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
+        alone = model(batch_of([source], [target]))
+        torch.testing.assert_close(together[b, : len(target)], alone.logits, rtol=1e-12, atol=1e-12)
+        for name, a in alone.attention.items():
+            found = model(batch).attention[name][b, : len(target), : len(source)]
+            torch.testing.assert_close(found, a[0], rtol=1e-12, atol=1e-12)
+
+
+def test_what_stands_at_padding_is_not_read():
+    model, batch = build(WIDE), batch_of(SOURCES, TARGETS)
+    (source, source_mask), (target, target_mask) = padded(SOURCES), padded(TARGETS)
+    other = PairBatch.of(
+        source.masked_fill(~source_mask, 9), source_mask, target.masked_fill(~target_mask, 9), target_mask
+    )
+    assert torch.equal(model(batch).logits, model(other).logits)
+
+
+@pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
+def test_later_words_get_no_gradient(settings):
+    """By the rows of an embedding in which every position has a word of its own."""
+    model = build(settings)
+    target = [4, 5, 6, 7, 8, 9, 3]
+    read = [SPEC.begin, *target[:-1]]
+    logits = logits_grid(model, batch_of([SOURCES[0]], [target]))[0]
+    for i in range(len(target)):
+        (gradient,) = torch.autograd.grad(logits[i].square().sum(), model.target_embedding.weight, retain_graph=True)
+        assert (gradient[read[i + 1 :]] == 0).all()
+        assert (gradient[read[i]] != 0).all()
+
+
+def test_contexts_are_the_mean_of_the_values_times_the_root_of_the_sentences_own_length():
+    """Equal keys: every weight is 1/S, so that a context is sqrt(S) times the mean of (z + e) sqrt(1/2)."""
+    model = build(DEEP)
+    with torch.no_grad():
+        model.encoder_out.length.zero_()  # z is its bias everywhere
+    seen = []
+    for block in model.decoder:
+        block.context.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    batch = batch_of(SOURCES, TARGETS)
+    model(batch)
+    for b, source in enumerate(SOURCES):
+        e = torch.stack(embedded(model.source_embedding, model.source_positions, source))
+        context = ((model.encoder_out.bias + e) * math.sqrt(0.5)).mean(0) * math.sqrt(len(source))
+        for contexts in seen:
+            grid = batch.target_packing.unpack(contexts)[b, : len(TARGETS[b])]
+            torch.testing.assert_close(grid, context.expand_as(grid), rtol=1e-12, atol=1e-12)
+
+
+def test_every_layer_attends_with_projections_of_its_own():
+    model, batch = build(DEEP), batch_of(SOURCES, TARGETS)
+    before = model(batch).attention
+    with torch.no_grad():
+        model.decoder[2].query.bias.add_(1)
+    after = model(batch).attention
+    assert [torch.equal(before[name], after[name]) for name in before] == [True, True, False]
+
+
+def test_a_position_behind_the_table_takes_its_last_row():
+    model = build({**DEEP, "positions": 3})
+    source, target = [4, 5, 6, 7, 8, 3], [5, 6, 7, 8, 9, 3]
+    batch = batch_of([source], [target])
+    expected, _ = literal(model, source, target, 1.0)
+    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(steps(model, batch)[0][0], expected.log_softmax(-1), rtol=1e-10, atol=1e-10)
+
+
+def test_the_start_is_the_papers():
+    torch.manual_seed(0)
+    spec, keep = PairSpec(700, 900, 9, 9), 0.75
+    model = ConvS2S(
+        spec, embedding_dim=160, encoder_layers=[[192, 3], [128, 5]], decoder_layers=[[128, 3]], output_dim=144,
+        positions=300, dropout=0.25,
+    )  # fmt: skip
+    deviations = {
+        "encoder_in": (keep / 160) ** 0.5,
+        "encoder.0.convolution": (4 * keep / (3 * 192)) ** 0.5,
+        "encoder.1.convolution": (4 * keep / (5 * 192)) ** 0.5,
+        "encoder.1.residual": (1 / 192) ** 0.5,
+        "encoder_out": (1 / 128) ** 0.5,
+        "decoder_in": (keep / 160) ** 0.5,
+        "decoder.0.convolution": (4 * keep / (3 * 128)) ** 0.5,
+        "decoder.0.query": (1 / 128) ** 0.5,
+        "decoder.0.context": (1 / 160) ** 0.5,
+        "decoder_out": (1 / 128) ** 0.5,
+        "vocabulary": (keep / 144) ** 0.5,
+    }
+    modules = dict(model.named_modules())
+    for name, deviation in deviations.items():
+        weight = modules[name].weight().detach()
+        assert abs(float(weight.std()) / deviation - 1) < 0.03, name
+        torch.testing.assert_close(modules[name].length.detach(), modules[name].direction.detach().norm(dim=1))
+        assert (modules[name].bias == 0).all()
+    tables = ("source_embedding", "source_positions", "target_embedding", "target_positions")
+    for name in tables:
+        table = modules[name].weight.detach()
+        assert abs(float(table[1:].std()) / 0.1 - 1) < 0.03, name
+        assert (table[0] == 0).all() == name.endswith("embedding")
+    parts = {name.rpartition(".")[0] for name, _ in model.named_parameters()}
+    assert parts == {*deviations, *tables}  # nothing has plain weights but the look-up tables
+
+
+def test_fairseqs_architecture_for_iwslt_has_fairseqs_parameters():
+    """4 x (256, 3) and 3 x (256, 3), embeddings and output 256: counted by hand, weight norm's lengths included."""
+    spec = PairSpec(100, 200, 9, 9)
+    model = ConvS2S(spec, embedding_dim=256, encoder_layers=4, decoder_layers=3, hidden_dim=256, output_dim=256)
+    linear, convolution = 256 * 256 + 2 * 256, 512 * 3 * 256 + 2 * 512
+    tables = (100 + 200 + 2 * 1024) * 256
+    expected = tables + 2 * linear + 4 * convolution + 2 * linear + 3 * (convolution + 2 * linear) + 200 * 258
+    assert sum(parameter.numel() for parameter in model.parameters()) == expected
+
+
+class Halved(nn.Module):
+    """In dropout's place, so that its places show."""
+
+    def forward(self, x):
+        return x / 2
+
+
+def test_dropout_stands_before_every_convolution_behind_the_embeddings_and_before_the_vocabulary():
+    model, batch = build(WIDE), batch_of([SOURCES[0]], [TARGETS[1]])
+    model.dropout = Halved()
+    z, e = encode(model, SOURCES[0], keep=0.5)
+    expected, _ = decode(model, z, e, TARGETS[1], keep=0.5)
+    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(steps(model, batch)[0][0], expected.log_softmax(-1), rtol=1e-10, atol=1e-10)
+
+
+def test_dropout_acts_in_training_in_both_faces():
+    torch.manual_seed(0)
+    model, batch = ConvS2S(SPEC, **{**DEEP, "dropout": 0.5}), batch_of(SOURCES, TARGETS)
+    assert not torch.equal(model(batch).logits, model(batch).logits)
+    assert not torch.equal(steps(model, batch)[0], steps(model, batch)[0])
+    model.eval()
+    assert torch.equal(model(batch).logits, model(batch).logits)
+
+
+def test_no_weights_on_request_and_the_same_scores():
+    model, batch = build(DEEP), batch_of(SOURCES, TARGETS)
+    output = model(batch, need_weights=False)
+    assert output.attention == {}
+    assert torch.equal(output.logits, model(batch).logits)
+
+
+def test_every_parameter_gets_a_gradient_and_an_empty_source_no_nan():
+    model = build(WIDE)
+    batch = batch_of([[4, 5, 3], []], [[4, 3], [5, 6, 3]])
+    output = model(batch)
+    output.logits.square().sum().backward()
+    assert output.logits.isfinite().all()
+    assert all((a[1] == 0).all() for a in output.attention.values())
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
+        assert (parameter.grad != 0).any(), name
+
+
+def test_half_precision_under_autocast():
+    torch.manual_seed(0)
+    model, batch = ConvS2S(SPEC, **WIDE), batch_of(SOURCES, TARGETS)
+    expected = model(batch).logits
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        output = model(batch)
+        nn.functional.cross_entropy(output.logits.float(), batch.target_packing.pack(batch.target)).backward()
+        stepwise, _ = steps(model, batch)
+    torch.testing.assert_close(output.logits.float(), expected, rtol=0.1, atol=0.1)
+    torch.testing.assert_close(
+        batch.target_packing.pack(stepwise).float(), expected.log_softmax(-1), rtol=0.1, atol=0.1
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"encoder_layers": 0}, "encoder_layers is a number"),
+        ({"decoder_layers": []}, "decoder_layers is a number"),
+        ({"decoder_layers": [[4, 0]]}, "all positive"),
+        ({"decoder_layers": [[4]]}, "all positive"),
+        ({"kernel_size": 4}, "odd"),
+        ({"encoder_layers": [[4, 3], [4, 2]]}, "odd, so that each has a middle; got 2"),
+        ({"dropout": 1.0}, "less than 1"),
+    ],
+)
+def test_wrong_sizes_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        ConvS2S(SPEC, **{**DEEP, **settings})

@@ -1,0 +1,230 @@
+"""The RNN encoder-decoder against the paper's equations written as slow loops, its sizes, its start and its steps."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.contract import by_steps
+from tests.families import FAMILIES
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.models import EncoderDecoder
+
+PAIRS = FAMILIES["translation"]
+SPEC = PAIRS.spec
+DOUBLE = torch.float64
+
+
+def model_of(**settings):
+    """A small network in double precision whose biases are not zero, so that a wrong one shows."""
+    torch.manual_seed(0)
+    model = EncoderDecoder(SPEC, **{"embedding_dim": 4, "hidden_dim": 5, "maxout_dim": 3} | settings).double().eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "bias" in name:
+                parameter.normal_()
+    return model
+
+
+def sigmoid(x):
+    return 1 / (1 + (-x).exp())
+
+
+def gru(rnn, x, h, context, *, reset_first):
+    """h' of one step of one row; `context` = (C_r c, C_z c, C c)."""
+    w_r, w_z, w = rnn.weight_ih_l0.chunk(3)
+    u_r, u_z, u = rnn.weight_hh_l0.chunk(3)
+    b_r, b_z, b = rnn.bias_ih_l0.chunk(3)
+    k_r, k_z, k = rnn.bias_hh_l0.chunk(3)
+    r = sigmoid(w_r @ x + b_r + u_r @ h + k_r + context[0])
+    z = sigmoid(w_z @ x + b_z + u_z @ h + k_z + context[1])
+    inner = u @ (r * h) + k + context[2] if reset_first else r * (u @ h + k + context[2])
+    n = (w @ x + b + inner).tanh()
+    return z * h + (1 - z) * n
+
+
+def slow_scores(model, source, target_input):
+    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids."""
+    zero = torch.zeros(model.encoder.hidden_size, dtype=DOUBLE)
+    h = zero
+    for token in source:
+        h = gru(model.encoder, model.source_embedding.weight[token], h, (zero,) * 3, reset_first=True)
+    c = (model.summary.weight @ h + model.summary.bias).tanh()
+    h = (model.first.weight @ c + model.first.bias).tanh()
+    context = [part @ c for part in model.gates_context.weight.chunk(3)]
+    scores = []
+    for token in target_input:
+        y = model.target_embedding.weight[token]
+        h = gru(model.decoder, y, h, context, reset_first=False)
+        o_h, o_y, o_c = model.output_hidden, model.output_token, model.output_context
+        s = o_h.weight @ h + o_h.bias + o_y.weight @ y + o_c.weight @ c
+        t = torch.stack([torch.maximum(s[2 * i], s[2 * i + 1]) for i in range(len(s) // 2)])
+        scores.append(model.vocabulary.weight @ (model.rank.weight @ t) + model.vocabulary.bias)
+    return torch.stack(scores)
+
+
+def slow_logits(model, batch):
+    """(N, V) in the order of `batch.target_packing`."""
+    grid = torch.zeros(*batch.target.shape, SPEC.target_size, dtype=DOUBLE)
+    parts = []
+    for row in range(len(batch)):
+        source = batch.source[row][batch.source_mask[row]].tolist()
+        parts.append(slow_scores(model, source, batch.target_input[row][batch.target_mask[row]].tolist()))
+    padded = torch.stack([F.pad(part, (0, 0, 0, grid.shape[1] - len(part))) for part in parts])
+    return batch.target_packing.pack(padded)
+
+
+def test_equals_the_equations():
+    model, batch = model_of(), PAIRS.batch(3)
+    logits, expected = model(batch).logits, slow_logits(model, batch)
+    torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
+    weights = torch.randn_like(expected)
+    parameters = dict(model.named_parameters())
+    found = torch.autograd.grad((logits * weights).sum(), parameters.values())
+    wanted = torch.autograd.grad((expected * weights).sum(), parameters.values())
+    for name, one, other in zip(parameters, found, wanted, strict=True):
+        if name == "target_embedding.weight":  # e(begin) is a constant
+            other[SPEC.begin] = 0
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-11, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_steps_equal_the_equations_too():
+    model, batch = model_of(), PAIRS.batch(3)
+    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
+    found = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(found, slow_logits(model, batch).log_softmax(-1), rtol=1e-12, atol=1e-12)
+    assert attention == {}
+    assert model(batch).attention == {}
+
+
+def test_gradients_of_the_steps_are_those_of_the_parallel_pass():
+    model, batch = model_of(), PAIRS.batch(3)
+    target = batch.target_packing.pack(batch.target)
+    whole = F.cross_entropy(model(batch).logits, target)
+    log_probs, _ = by_steps(model, batch, PAIRS.without_targets(batch))
+    stepwise = F.nll_loss(batch.target_packing.pack(log_probs), target)
+    for one, other in zip(*(torch.autograd.grad(loss, model.parameters()) for loss in (whole, stepwise)), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_hypotheses_are_rows_of_their_own():
+    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3))
+    tokens = torch.randint(4, SPEC.target_size, (2, len(batch), 3))
+    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
+    together = state.follow(torch.zeros(len(batch), 3, dtype=torch.long))
+    alone = [state] * 3
+    for read in tokens:
+        log_probs, together, _ = model.step(read, together)
+        steps = [model.step(read[:, k : k + 1], alone[k]) for k in range(3)]
+        alone = [step.state for step in steps]
+        torch.testing.assert_close(log_probs, torch.cat([step.log_probs for step in steps], 1), rtol=0, atol=1e-12)
+
+
+def total_loss(model, batch):
+    return F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target), reduction="sum")
+
+
+def test_padding_changes_nothing():
+    model, batch = model_of(), PAIRS.batch(3)
+    expected = total_loss(model, batch)
+    for other in (PAIRS.padded(batch), PAIRS.scribbled(batch)):
+        torch.testing.assert_close(total_loss(model, other), expected, rtol=1e-12, atol=0)
+    alone = sum(total_loss(model, PAIRS.part(batch, [row])) for row in range(len(batch)))
+    torch.testing.assert_close(alone, expected, rtol=1e-12, atol=0)
+
+
+def test_the_summary_reaches_gates_candidate_and_output():
+    """With the first state cut off from c, each of C_r, C_z, C and O_c alone carries the source into the scores."""
+    batch = PAIRS.batch(3, empty=False)
+    other = replace(batch, source=torch.where(batch.source_mask, 5, 0))
+    for kept in range(4):
+        model = model_of()
+        with torch.no_grad():
+            model.first.weight.zero_()
+            contexts = [*model.gates_context.weight.chunk(3), model.output_context.weight]
+            for number, matrix in enumerate(contexts):
+                if number != kept:
+                    matrix.zero_()
+        change = (model(batch).logits - model(other).logits).abs().amax(1)
+        assert (change > 0).all()
+        with torch.no_grad():
+            contexts[kept].zero_()
+        assert torch.equal(model(batch).logits, model(other).logits)
+
+
+def test_the_embedding_of_begin_is_zero_and_stays_zero():
+    model, batch = model_of().train(), PAIRS.batch(3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    before = model.target_embedding.weight.detach().clone()
+    first = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch))
+    second = model.step(first.log_probs.exp(), first.state)  # soft feedback reads a distribution with mass on begin
+    assert first.log_probs[..., SPEC.begin].exp().min() > 1e-4
+    (PAIRS.loss(model(batch), batch) - second.log_probs[..., SPEC.end].mean()).backward()
+    optimizer.step()
+    weight = model.target_embedding.weight.detach()
+    assert (weight[SPEC.begin] == 0).all()
+    assert (weight != before)[4:].any(1).all()
+
+
+def test_parameters_by_formula():
+    """The paper's network, with the source and target words that Bahdanau et al. 2015 trained it on."""
+    spec, e, n, units = PairSpec(30_000, 30_000, 50, 50), 100, 1000, 500
+    with torch.device("meta"):
+        model = EncoderDecoder(spec)
+    embeddings = 2 * 30_000 * e
+    grus = 2 * (3 * n * e + 3 * n * n + 2 * 3 * n)
+    summary, context = 2 * (n * n + n), 3 * n * n
+    output = 2 * units * (n + e + n) + 2 * units + e * units + 30_000 * e + 30_000
+    assert sum(p.numel() for p in model.parameters()) == embeddings + grus + summary + context + output
+
+
+def recurrent_gates(model):
+    return [gate for rnn in (model.encoder, model.decoder) for gate in rnn.weight_hh_l0.chunk(3)]
+
+
+@pytest.mark.parametrize("init", ["orthogonal", "paper"])
+def test_start(init):
+    torch.manual_seed(0)
+    spec = PairSpec(400, 500, 9, 9)
+    model = EncoderDecoder(spec, embedding_dim=60, hidden_dim=80, maxout_dim=50, init=init)
+    for gate in recurrent_gates(model):
+        torch.testing.assert_close(gate @ gate.T, torch.eye(80), atol=1e-5, rtol=0)
+    for name, parameter in model.named_parameters():
+        if "bias" in name:
+            assert (parameter == 0).all(), name
+    linear = [model.summary, model.first, model.gates_context, model.output_hidden, model.output_token]
+    linear += [model.output_context, model.rank, model.vocabulary]
+    matrices = [part.weight for part in linear]
+    matrices += [gate for rnn in (model.encoder, model.decoder) for gate in rnn.weight_ih_l0.chunk(3)]
+    for matrix in matrices:
+        glorot = (2 / sum(matrix.shape)) ** 0.5
+        assert matrix.std().item() == pytest.approx(0.01 if init == "paper" else glorot, rel=0.05)
+    assert (model.source_embedding.weight[spec.padding] == 0).all()
+    assert (model.target_embedding.weight[spec.begin] == 0).all()
+    for embedding in (model.source_embedding, model.target_embedding):
+        assert embedding.weight.std().item() == pytest.approx(0.01 if init == "paper" else 1.0, rel=0.05)
+    with pytest.raises(ValueError, match="orthogonal, paper; got 'normal'"):
+        EncoderDecoder(spec, init="normal")
+
+
+def test_dropout_acts_in_training_alone():
+    model, batch = model_of(dropout=0.5), PAIRS.batch(3)
+    assert torch.equal(model(batch).logits, model_of()(batch).logits)
+    model.train()
+    assert not torch.equal(model(batch).logits, model(batch).logits)
+    state = model.start(batch)
+    tokens = torch.full((len(batch), 1), SPEC.begin)
+    assert not torch.equal(model.step(tokens, state).log_probs, model.step(tokens, state).log_probs)
+
+
+def test_a_source_without_tokens_is_finite():
+    model = model_of()
+    empty, mask = torch.zeros(2, 3, dtype=torch.long), torch.zeros(2, 3, dtype=torch.bool)
+    target = torch.tensor([[5, SPEC.end], [SPEC.end, 0]])
+    batch = PairBatch.of(empty, mask, target, target > 0)
+    loss = PAIRS.loss(model(batch), batch)
+    loss.backward()
+    assert loss.isfinite()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())

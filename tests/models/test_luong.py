@@ -1,0 +1,320 @@
+"""Luong's attention against the paper's equations written as slow loops: scores, windows, feeding, steps."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.contract import by_steps
+from tests.families import FAMILIES
+from zoo.attention import SCORES
+from zoo.models import Luong
+
+PAIRS = FAMILIES["translation"]
+SPEC = PAIRS.spec
+DOUBLE = torch.float64
+ATTENTIONS = ("global", "local_m", "local_p")
+REACH = 2
+
+
+def model_of(**settings):
+    torch.manual_seed(0)
+    small = {"embedding_dim": 4, "hidden_dim": 5, "num_layers": 2, "window": REACH, "init_range": 0.7}
+    return Luong(SPEC, **small | settings).double().eval()
+
+
+def sigmoid(x):
+    return 1 / (1 + (-x).exp())
+
+
+def lstm(rnn, x, h, c):
+    """One step of all layers of one row; `h` and `c` are lists of a state for each layer, and are changed."""
+    for k in range(rnn.num_layers):
+        w, u, b, b_h = (getattr(rnn, f"{name}_l{k}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+        i, f, g, o = (w @ x + b + u @ h[k] + b_h).chunk(4)
+        c[k] = sigmoid(f) * c[k] + sigmoid(i) * g.tanh()
+        h[k] = sigmoid(o) * c[k].tanh()
+        x = h[k]
+    return x
+
+
+def score_of(model, h_t, h_s, s):
+    """Section 3.1; of a word at position s."""
+    name, score = type(model.score).__name__, model.score
+    if name == "DotScore":
+        return h_t @ h_s
+    if name == "GeneralScore":
+        return h_t @ score.projection.weight @ h_s
+    if name == "ConcatScore":
+        return score.v @ (score.weight @ torch.cat([h_t, h_s])).tanh()
+    assert name == "LocationScore"
+    return score.projection.weight[s] @ h_t
+
+
+def weights_of(model, h_t, memory, t, attention):
+    """a_t over the words of one sentence, sections 3.1 and 3.2."""
+    length = len(memory)
+    scores = [score_of(model, h_t, h_s, s) for s, h_s in enumerate(memory)]
+    centre = p = t
+    if attention == "local_m":
+        centre = min(t, length - 1)
+    if attention == "local_p":
+        p = length * sigmoid(model.window.v @ (model.window.projection.weight @ h_t).tanh())
+        centre = math.floor(p.detach())
+    inside = [s for s in range(length) if attention == "global" or centre - REACH <= s <= centre + REACH]
+    total = sum(scores[s].exp() for s in inside)
+    weights = [scores[s].exp() / total if s in inside else torch.zeros((), dtype=DOUBLE) for s in range(length)]
+    if attention == "local_p":
+        sigma = REACH / 2
+        weights = [a * (-((s - p) ** 2) / (2 * sigma**2)).exp() for s, a in enumerate(weights)]
+    return torch.stack(weights)
+
+
+def slow(model, source, target_input, attention):
+    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids."""
+    width, layers = model.encoder.hidden_size, model.encoder.num_layers
+    zero = torch.zeros(width, dtype=DOUBLE)
+    h, c = [zero] * layers, [zero] * layers
+    memory = [
+        lstm(model.encoder, model.source_embedding.weight[w], h, c) for w in source[:: 1 - 2 * model.reverse_source]
+    ]
+    memory = memory[:: 1 - 2 * model.reverse_source]
+    fed, scores, found = zero, [], []
+    for t, token in enumerate(target_input):
+        x = model.target_embedding.weight[token]
+        h_t = lstm(model.decoder, torch.cat([x, fed]) if model.input_feeding else x, h, c)
+        a = weights_of(model, h_t, memory, t, attention)
+        context = sum(a_s * h_s for a_s, h_s in zip(a, memory, strict=True))
+        fed = (model.attentional.weight @ torch.cat([context, h_t])).tanh()
+        scores.append(model.vocabulary.weight @ fed + model.vocabulary.bias)
+        found.append(a)
+    return torch.stack(scores), torch.stack(found)
+
+
+def slow_batch(model, batch, attention):
+    """Scores (N, V) in the order of `batch.target_packing` and weights (B, T, S)."""
+    size, steps = batch.target.shape
+    scores, weights = [], []
+    for row in range(size):
+        source = batch.source[row][batch.source_mask[row]].tolist()
+        target = batch.target_input[row][batch.target_mask[row]].tolist()
+        found, a = slow(model, source, target, attention)
+        scores.append(F.pad(found, (0, 0, 0, steps - len(target))))
+        weights.append(F.pad(a, (0, batch.source.shape[1] - len(source), 0, steps - len(target))))
+    return batch.target_packing.pack(torch.stack(scores)), torch.stack(weights)
+
+
+def assert_same_gradients(model, ours, theirs):
+    parameters = dict(model.named_parameters())
+    found, wanted = (torch.autograd.grad(loss, list(parameters.values())) for loss in (ours, theirs))
+    for name, one, other in zip(parameters, found, wanted, strict=True):
+        if name.endswith("embedding.weight"):  # that of padding is a constant
+            other[SPEC.padding] = 0
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("score", ["dot", "general", "concat", "location"])
+def test_equals_the_equations(score, attention, input_feeding):
+    model = model_of(score=score, attention=attention, input_feeding=input_feeding)
+    batch = PAIRS.batch(3, empty=False)
+    output, (scores, weights) = model(batch), slow_batch(model, batch, attention)
+    torch.testing.assert_close(output.logits, scores, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    random = torch.randn_like(scores), torch.randn_like(weights)
+    found = output.logits, output.attention["source"]
+    ours, theirs = (
+        sum((one * other).sum() for one, other in zip(side, random, strict=True)) for side in (found, (scores, weights))
+    )
+    assert_same_gradients(model, ours, theirs)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("reverse", [True, False])
+def test_equals_the_equations_with_other_layers_and_the_source_reversed(reverse, layers):
+    model = model_of(num_layers=layers, reverse_source=reverse, attention="local_p")
+    batch = PAIRS.batch(3, empty=False)
+    output, (scores, weights) = model(batch), slow_batch(model, batch, "local_p")
+    torch.testing.assert_close(output.logits, scores, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    assert_same_gradients(model, output.logits.square().sum(), scores.square().sum())
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("score", SCORES)
+def test_forward_equals_the_steps(score, attention, input_feeding):
+    model = model_of(score=score, attention=attention, input_feeding=input_feeding, num_layers=1)
+    batch = PAIRS.batch(3)
+    target = batch.target_packing.pack(batch.target)
+    output = model(batch)
+    log_probs, found = by_steps(model, batch, PAIRS.without_targets(batch))
+    log_probs = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(output.logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
+    stepwise = torch.stack(found["source"], 1) * batch.target_mask[..., None]
+    weigh = torch.randn_like(stepwise)  # a regulariser reads the weights
+    ours = F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum()
+    assert_same_gradients(model, ours, F.nll_loss(log_probs, target) + (weigh * stepwise).sum())
+
+
+def test_the_attentional_vector_is_fed_to_the_next_step():
+    """h~_0 = 0, and the h~ of a step, not its context, is what the lowest layer reads at the next."""
+    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3, empty=False))
+    state = model.start(batch)
+    assert (state.hypotheses["fed"] == 0).all()
+    begin = torch.full((len(batch), 1), SPEC.begin)
+    step = model.step(begin, state)
+    fed = step.state.hypotheses["fed"]
+    torch.testing.assert_close(model.vocabulary(fed).log_softmax(-1), step.log_probs)
+    top = step.state.hypotheses["hidden"][:, :, -1]
+    context = step.attention["source"] @ state.memory["memory"]
+    torch.testing.assert_close(fed, (torch.cat([context, top], -1) @ model.attentional.weight.T).tanh())
+    forgotten = replace(step.state, hypotheses={**step.state.hypotheses, "fed": torch.zeros_like(fed)})
+    tokens = torch.full((len(batch), 1), 5)
+    assert not torch.allclose(model.step(tokens, step.state).log_probs, model.step(tokens, forgotten).log_probs)
+    assert "fed" not in model_of(input_feeding=False).start(batch).hypotheses
+
+
+def test_the_state_after_the_recurrence_looks():
+    """The token just read moves the weights of the same step."""
+    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3, empty=False))
+    state = model.start(batch)
+    one, other = (model.step(torch.full((len(batch), 1), token), state) for token in (5, 6))
+    change = (one.attention["source"] - other.attention["source"]).abs().amax((1, 2))
+    assert (change > 1e-6)[batch.source_mask.sum(1) > 1].all()
+
+
+def test_the_decoder_starts_from_every_layers_last_state():
+    model, batch = model_of(num_layers=3), PAIRS.batch(3, empty=False)
+    state = model.start(batch)
+    for row in range(len(batch)):
+        h, c = [torch.zeros(5, dtype=DOUBLE)] * 3, [torch.zeros(5, dtype=DOUBLE)] * 3
+        for word in batch.source[row][batch.source_mask[row]]:
+            lstm(model.encoder, model.source_embedding.weight[word], h, c)
+        torch.testing.assert_close(state.hypotheses["hidden"][row, 0], torch.stack(h))
+        torch.testing.assert_close(state.hypotheses["cell"][row, 0], torch.stack(c))
+
+
+def test_a_reversed_source_is_attended_in_its_own_order():
+    """With a decoder whose weights do not meet the memory's order, position j still belongs to word j."""
+    model, batch = model_of(reverse_source=True), PAIRS.batch(3, empty=False)
+    memory = model.start(batch).memory["memory"]
+    for row in range(len(batch)):
+        words = batch.source[row][batch.source_mask[row]].tolist()
+        h, c = [torch.zeros(5, dtype=DOUBLE)] * 2, [torch.zeros(5, dtype=DOUBLE)] * 2
+        for j in reversed(range(len(words))):
+            top = lstm(model.encoder, model.source_embedding.weight[words[j]], h, c)
+            torch.testing.assert_close(memory[row, j], top)
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+def test_local_m_looks_around_the_targets_position(input_feeding):
+    model, batch = model_of(attention="local_m", input_feeding=input_feeding), PAIRS.batch(3, empty=False)
+    seen = model(batch).attention["source"] > 0
+    for row, length in enumerate(batch.source_mask.sum(1).tolist()):
+        for t in range(int(batch.target_mask[row].sum())):
+            centre = min(t, length - 1)
+            expected = [abs(s - centre) <= REACH and s < length for s in range(batch.source.shape[1])]
+            assert seen[row, t].tolist() == expected
+
+
+def test_local_ps_weights_sum_to_less_than_one_and_teach_the_window():
+    model, batch = model_of(attention="local_p"), PAIRS.batch(3, empty=False)
+    weights = model(batch).attention["source"]
+    total = weights.sum(-1)[batch.target_mask]
+    assert (total < 1 - 1e-6).all()
+    assert (total > 0).all()
+    gradient = torch.autograd.grad(weights.square().sum(), [model.window.v, model.window.projection.weight])
+    assert all(part.abs().max() > 1e-6 for part in gradient)
+
+
+def total_loss(model, batch):
+    return F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target), reduction="sum")
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_padding_changes_nothing(attention):
+    for settings in ({"input_feeding": True, "reverse_source": True}, {"input_feeding": False}):
+        model, batch = model_of(attention=attention, **settings), PAIRS.batch(3)
+        expected = total_loss(model, batch)
+        for other in (PAIRS.padded(batch), PAIRS.scribbled(batch)):
+            torch.testing.assert_close(total_loss(model, other), expected, rtol=1e-12, atol=0)
+        alone = sum(total_loss(model, PAIRS.part(batch, [row])) for row in range(len(batch)))
+        torch.testing.assert_close(alone, expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_three_hypotheses_are_three_runs_of_one(attention):
+    model, batch = model_of(attention=attention), PAIRS.without_targets(PAIRS.batch(3))
+    tokens = torch.randint(4, SPEC.target_size, (3, len(batch), 3), generator=torch.Generator().manual_seed(0))
+    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
+    together = state.follow(torch.zeros(len(batch), 3, dtype=torch.long))
+    alone = [state] * 3
+    for read in tokens:
+        found = model.step(read, together)
+        steps = [model.step(read[:, k : k + 1], alone[k]) for k in range(3)]
+        together, alone = found.state, [step.state for step in steps]
+        torch.testing.assert_close(found.log_probs, torch.cat([step.log_probs for step in steps], 1))
+        weights = torch.cat([step.attention["source"] for step in steps], 1)
+        torch.testing.assert_close(found.attention["source"], weights)
+    assert found.state.memory["memory"].shape[0] == len(batch)
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+def test_dropout_acts_in_training_only_and_reaches_the_attentional_vector(input_feeding):
+    model, batch = model_of(dropout=1.0, input_feeding=input_feeding), PAIRS.batch(3)
+    target = batch.target_packing.pack(batch.target)
+    assert model(batch).logits.std(0).max() > 1e-3
+    model.train()
+    logits = model(batch).logits  # all that is left is the bias, and nothing is NaN
+    torch.testing.assert_close(logits, model.vocabulary.bias.expand_as(logits))
+    F.cross_entropy(logits, target).backward()
+    assert all(part.grad.isfinite().all() for part in model.parameters())
+
+
+@pytest.mark.parametrize("input_feeding", [True, False])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_dropout_acts_in_forward_where_it_acts_in_the_steps(monkeypatch, layers, input_feeding):
+    """The same features being dropped at all positions, nothing of it is random."""
+
+    def every_other(x, p=0.5, training=True, inplace=False):
+        kept = (torch.arange(x.shape[-1]) % 2 == 0) / (1 - p)
+        return x * kept.to(x.dtype) if training else x
+
+    model, batch = model_of(dropout=0.4, num_layers=layers, input_feeding=input_feeding), PAIRS.batch(3)
+    plain = model(batch).logits
+    monkeypatch.setattr(torch.nn.functional, "dropout", every_other)
+    model.train()
+    logits = model(batch).logits
+    assert (logits - plain).abs().max() > 0.1
+    target = batch.target_packing.pack(batch.target)
+    log_probs, _ = by_steps(model, batch, PAIRS.without_targets(batch))
+    log_probs = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
+    assert_same_gradients(model, F.cross_entropy(logits, target), F.nll_loss(log_probs, target))
+
+
+def test_half_precision_weights_run():
+    for attention in ATTENTIONS:
+        model, batch = model_of(attention=attention, init_range=0.1).bfloat16(), PAIRS.batch(3)
+        output = model(batch)
+        assert output.logits.dtype == output.attention["source"].dtype == torch.bfloat16
+        assert output.logits.isfinite().all()
+
+
+def test_the_start_is_in_its_range_and_padding_is_zero():
+    model = model_of(init_range=0.05)
+    assert all(part.abs().max() <= 0.05 for part in model.parameters())
+    assert model.vocabulary.weight.abs().max() > 0.04
+    assert (model.target_embedding.weight[SPEC.padding] == 0).all()
+    assert model_of(init_range=None).vocabulary.weight.abs().max() > 0.3
+
+
+def test_an_unknown_name_is_named():
+    with pytest.raises(ValueError, match="global, local_m, local_p"):
+        model_of(attention="local")
+    with pytest.raises(ValueError, match="did you mean 'general'"):
+        model_of(score="generel")

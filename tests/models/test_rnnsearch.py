@@ -1,0 +1,274 @@
+"""RNNsearch against the paper's equations written as slow loops, its start, its order of looking, its steps."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.contract import by_steps
+from tests.families import FAMILIES
+from zoo.attention import SCORES
+from zoo.data.spec import PairSpec
+from zoo.models import RNNSearch
+
+PAIRS = FAMILIES["translation"]
+SPEC = PAIRS.spec
+DOUBLE = torch.float64
+SMALL = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 6, "maxout_dim": 3}
+
+
+def model_of(**settings):
+    """A small network in double precision whose biases are not zero, so that a wrong one shows."""
+    torch.manual_seed(0)
+    model = RNNSearch(SPEC, **SMALL | settings).double().eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "bias" in name:
+                parameter.normal_()
+    return model
+
+
+def sigmoid(x):
+    return 1 / (1 + (-x).exp())
+
+
+def gru(sums, s, u_r, u_z, u):
+    """A.1.1 and A.1.2, from what the input and the context give to the three sums."""
+    x_r, x_z, x = sums
+    r, z = sigmoid(x_r + u_r @ s), sigmoid(x_z + u_z @ s)
+    return (1 - z) * s + z * (x + u @ (r * s)).tanh()
+
+
+def encode(model, source):
+    """The states forward and backward h_1, ..., h_S of one sentence, two lists."""
+    sides = []
+    for suffix, words in (("", source), ("_reverse", source[::-1])):
+        w, u, b, k = (getattr(model.encoder, f"{kind}_l0{suffix}") for kind in NAMES)
+        h, states = torch.zeros(len(u) // 3, dtype=DOUBLE), []
+        for token in words:
+            sums = (w @ model.source_embedding.weight[token] + b + k).chunk(3)
+            h = gru(sums, h, *u.chunk(3))
+            states.append(h)
+        sides.append(states)
+    return sides[0], sides[1][::-1]
+
+
+NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def slow(model, source, target_input):
+    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids."""
+    forward, backward = encode(model, source)
+    h = [torch.cat(pair) for pair in zip(forward, backward, strict=True)]
+    s = (model.first.weight @ backward[0]).tanh()
+    w_a, u_a, v_a = model.score.query_projection.weight, model.score.key_projection.weight, model.score.v
+    scores, found = [], []
+    for token in target_input:
+        y = model.target_embedding.weight[token]
+        e = torch.stack([v_a @ (w_a @ s + u_a @ h_j).tanh() for h_j in h])
+        a = e.exp() / e.exp().sum()
+        c = sum(a_j * h_j for a_j, h_j in zip(a, h, strict=True))
+        t = model.output_state.weight @ s + model.output_state.bias
+        t = t + model.output_token.weight @ y + model.output_context.weight @ c
+        t = torch.stack([torch.maximum(t[2 * i], t[2 * i + 1]) for i in range(len(t) // 2)])
+        scores.append(model.vocabulary.weight @ t)
+        found.append(a)
+        sums = (model.decoder_token.weight @ y + model.decoder_token.bias + model.decoder_context.weight @ c).chunk(3)
+        s = gru(sums, s, *model.decoder_state.weight.chunk(3))
+    return torch.stack(scores), torch.stack(found)
+
+
+def slow_batch(model, batch):
+    """Scores (N, V) in the order of `batch.target_packing` and weights (B, T, S)."""
+    size, steps = batch.target.shape
+    scores, weights = [], []
+    for row in range(size):
+        source = batch.source[row][batch.source_mask[row]].tolist()
+        target = batch.target_input[row][batch.target_mask[row]].tolist()
+        found, a = slow(model, source, target)
+        scores.append(F.pad(found, (0, 0, 0, steps - len(target))))
+        weights.append(F.pad(a, (0, batch.source.shape[1] - len(source), 0, steps - len(target))))
+    return batch.target_packing.pack(torch.stack(scores)), torch.stack(weights)
+
+
+def test_equals_the_equations():
+    model, batch = model_of(), PAIRS.batch(3, empty=False)
+    output, (scores, weights) = model(batch), slow_batch(model, batch)
+    torch.testing.assert_close(output.logits, scores, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    random = torch.randn_like(scores), torch.randn_like(weights)
+    parameters = dict(model.named_parameters())
+
+    def gradients(found):
+        loss = sum((one * other).sum() for one, other in zip(found, random, strict=True))
+        return torch.autograd.grad(loss, list(parameters.values()))
+
+    ours, theirs = gradients((output.logits, output.attention["source"])), gradients((scores, weights))
+    for name, one, other in zip(parameters, ours, theirs, strict=True):
+        if name == "target_embedding.weight":  # e(begin) is a constant
+            other[SPEC.begin] = 0
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_steps_equal_the_equations_too():
+    model, batch = model_of(), PAIRS.batch(3, empty=False)
+    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
+    scores, weights = slow_batch(model, batch)
+    found = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(found, scores.log_softmax(-1), rtol=1e-12, atol=1e-12)
+    seen = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
+    torch.testing.assert_close(seen, weights, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_loop_equals_the_steps_in_every_score(score):
+    model, batch = model_of(score=score), PAIRS.batch(3)
+    target = batch.target_packing.pack(batch.target)
+    output = model(batch)
+    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
+    log_probs = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(output.logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
+    stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
+    weigh = torch.randn_like(stepwise)  # a regulariser reads the weights
+    losses = (
+        F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum(),
+        F.nll_loss(log_probs, target) + (weigh * stepwise).sum(),
+    )
+    ours, theirs = (torch.autograd.grad(loss, list(model.parameters())) for loss in losses)
+    for (name, _), one, other in zip(model.named_parameters(), ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_concat_is_additive_with_its_matrix_split():
+    additive, concat = model_of(), model_of(score="concat")
+    with torch.no_grad():
+        weights = additive.state_dict()
+        w_a, u_a = (weights.pop(f"score.{name}_projection.weight") for name in ("query", "key"))
+        concat.load_state_dict(weights | {"score.weight": torch.cat([w_a, u_a], 1)})
+    batch = PAIRS.batch(3)
+    torch.testing.assert_close(concat(batch).logits, additive(batch).logits, rtol=1e-12, atol=1e-12)
+
+
+def test_the_first_state_is_the_backward_one_at_the_first_word():
+    """Words after the first reach it too, the forward direction and padding do not."""
+    model, batch = model_of(), PAIRS.batch(3, empty=False)
+    found = model.start(batch).hypotheses["hidden"][:, 0]
+    for row in range(len(batch)):
+        _, backward = encode(model, batch.source[row][batch.source_mask[row]].tolist())
+        torch.testing.assert_close(found[row], (model.first.weight @ backward[0]).tanh())
+    with torch.no_grad():
+        for name in NAMES:
+            getattr(model.encoder, f"{name}_l0").normal_()
+    torch.testing.assert_close(model.start(batch).hypotheses["hidden"][:, 0], found, rtol=0, atol=0)
+
+
+def test_the_state_before_the_recurrence_looks_and_speaks():
+    """The token read last moves the new state alone: weights of the same step know nothing of it."""
+    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3, empty=False))
+    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
+    one, other = (model.step(torch.full((len(batch), 1), token), state) for token in (5, 6))
+    assert torch.equal(one.attention["source"], other.attention["source"])
+    assert not torch.equal(one.state.hypotheses["hidden"], other.state.hypotheses["hidden"])
+    moved = replace(state, hypotheses={"hidden": state.hypotheses["hidden"] + 0.1})
+    change = (model.step(torch.full((len(batch), 1), 5), moved).attention["source"] - one.attention["source"]).abs()
+    assert (change.amax((1, 2)) > 1e-6)[batch.source_mask.sum(1) > 1].all()
+    with torch.no_grad():
+        model.decoder_state.weight.normal_()
+        model.decoder_token.weight.normal_()
+    torch.testing.assert_close(model.step(torch.full((len(batch), 1), 5), state).log_probs, one.log_probs)
+
+
+def test_the_papers_start_looks_everywhere_alike():
+    torch.manual_seed(0)
+    model, batch = RNNSearch(SPEC, **SMALL, init="paper").double(), PAIRS.batch(3)
+    words, targets = batch.source_mask.double(), batch.target_mask
+    even = (words / words.sum(1, keepdim=True).clamp_min(1))[:, None] * targets[..., None]
+    torch.testing.assert_close(model(batch).attention["source"], even, rtol=1e-12, atol=1e-12)
+    assert model.score.v.abs().max() == 0
+    assert 0 < model.score.query_projection.weight.std() < 0.003
+    assert 0.005 < model.decoder_token.weight.std() < 0.02
+    assert 0.005 < model.source_embedding.weight[1:].std() < 0.02
+
+
+@pytest.mark.parametrize("init", ["orthogonal", "paper"])
+def test_matrices_of_the_state_start_orthogonal_and_biases_zero(init):
+    model = RNNSearch(SPEC, **SMALL, init=init)
+    recurrent = [model.encoder.weight_hh_l0, model.encoder.weight_hh_l0_reverse, model.decoder_state.weight]
+    for matrix in (part for weight in recurrent for part in weight.chunk(3)):
+        torch.testing.assert_close(matrix @ matrix.T, torch.eye(5), rtol=0, atol=1e-5)
+    assert all((part == 0).all() for name, part in model.named_parameters() if "bias" in name)
+
+
+def test_the_embedding_of_begin_is_zero_and_stays_so():
+    model, batch = model_of(), PAIRS.batch(3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    before = model.target_embedding.weight.detach().clone()
+    F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target)).backward()
+    optimizer.step()
+    read = batch.target_input[batch.target_mask].unique().tolist()
+    changed = (model.target_embedding.weight != before).any(1).nonzero().flatten().tolist()
+    assert changed == [token for token in read if token != SPEC.begin]
+    assert (model.target_embedding.weight[SPEC.begin] == 0).all()
+
+
+def total_loss(model, batch):
+    return F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target), reduction="sum")
+
+
+def test_padding_changes_nothing():
+    model, batch = model_of(), PAIRS.batch(3)
+    expected = total_loss(model, batch)
+    for other in (PAIRS.padded(batch), PAIRS.scribbled(batch)):
+        torch.testing.assert_close(total_loss(model, other), expected, rtol=1e-12, atol=0)
+    alone = sum(total_loss(model, PAIRS.part(batch, [row])) for row in range(len(batch)))
+    torch.testing.assert_close(alone, expected, rtol=1e-12, atol=0)
+
+
+def test_three_hypotheses_are_three_runs_of_one():
+    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3))
+    tokens = torch.randint(4, SPEC.target_size, (3, len(batch), 3), generator=torch.Generator().manual_seed(0))
+    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
+    together = state.follow(torch.zeros(len(batch), 3, dtype=torch.long))
+    alone = [state] * 3
+    for read in tokens:
+        found = model.step(read, together)
+        steps = [model.step(read[:, k : k + 1], alone[k]) for k in range(3)]
+        together, alone = found.state, [step.state for step in steps]
+        torch.testing.assert_close(found.log_probs, torch.cat([step.log_probs for step in steps], 1))
+        weights = torch.cat([step.attention["source"] for step in steps], 1)
+        torch.testing.assert_close(found.attention["source"], weights)
+    assert found.state.memory["memory"].shape[0] == len(batch)
+
+
+def test_dropout_drops_embeddings_and_maxout_units_in_training_only():
+    model, batch = model_of(dropout=1.0), PAIRS.batch(3)
+    assert model(batch).logits.abs().max() > 0
+    model.train()
+    assert (model(batch).logits == 0).all()
+
+
+def test_half_precision_weights_run():
+    model, batch = model_of().bfloat16(), PAIRS.batch(3)
+    output = model(batch)
+    assert output.logits.dtype == output.attention["source"].dtype == torch.bfloat16
+    torch.testing.assert_close(output.logits.double(), model_of()(batch).logits, rtol=0.1, atol=0.1)
+
+
+def test_the_papers_size():
+    """The parts of A.1 and A.2 at their sizes; torch's second bias in the encoder beside them."""
+    spec = PairSpec(source_size=100, target_size=90, longest_source=50, longest_target=50)
+    model = RNNSearch(spec)
+    n, e, inner, units = 1000, 620, 1000, 500
+    encoder = 2 * (3 * n * (e + n) + 6 * n)
+    attention = inner * n + inner * 2 * n + inner
+    decoder = 3 * n * (e + n + 2 * n) + 3 * n + n * n
+    output = 2 * units * (n + e + 2 * n) + 2 * units + 90 * units
+    assert sum(part.numel() for part in model.parameters()) == 190 * e + encoder + attention + decoder + output
+
+
+def test_an_unknown_name_is_named():
+    with pytest.raises(ValueError, match="orthogonal, paper"):
+        RNNSearch(SPEC, init="papers")
+    with pytest.raises(ValueError, match="did you mean 'additive'"):
+        RNNSearch(SPEC, score="aditive")

@@ -1,0 +1,220 @@
+"""Sequence to sequence with LSTMs against its equations written as slow loops, reversal, hand-over, sizes, start."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.contract import by_steps
+from tests.families import FAMILIES
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.models import Seq2SeqLSTM
+from zoo.models.seq2seq_lstm import reversed_words
+
+PAIRS = FAMILIES["translation"]
+SPEC = PAIRS.spec
+DOUBLE = torch.float64
+
+
+def model_of(**settings):
+    torch.manual_seed(0)
+    arguments = {"embedding_dim": 4, "hidden_dim": 5, "num_layers": 3, "init_range": 0.8} | settings
+    return Seq2SeqLSTM(SPEC, **arguments).double().eval()
+
+
+def sigmoid(x):
+    return 1 / (1 + (-x).exp())
+
+
+def lstm(rnn, x, states):
+    """One step of all layers of one row: the top output and the new [(h, c)] of each layer."""
+    after = []
+    for layer, (h, c) in enumerate(states):
+        w, u, b, k = (getattr(rnn, f"{kind}_l{layer}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+        i, f, g, o = (w @ x + b + u @ h + k).chunk(4)
+        c = sigmoid(f) * c + sigmoid(i) * g.tanh()
+        x = sigmoid(o) * c.tanh()
+        after.append((x, c))
+    return x, after
+
+
+def slow_scores(model, source, target_input):
+    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids."""
+    zero = torch.zeros(model.encoder.hidden_size, dtype=DOUBLE)
+    states = [(zero, zero)] * model.encoder.num_layers
+    for token in [*reversed(source[:-1]), *source[-1:]] if model.reverse_source else source:
+        _, states = lstm(model.encoder, model.source_embedding.weight[token], states)
+    scores = []
+    for token in target_input:
+        h, states = lstm(model.decoder, model.target_embedding.weight[token], states)
+        scores.append(model.vocabulary.weight @ h + model.vocabulary.bias)
+    return torch.stack(scores)
+
+
+def slow_logits(model, batch):
+    """(N, V) in the order of `batch.target_packing`."""
+    parts = []
+    for row in range(len(batch)):
+        source = batch.source[row][batch.source_mask[row]].tolist()
+        parts.append(slow_scores(model, source, batch.target_input[row][batch.target_mask[row]].tolist()))
+    padded = torch.stack([F.pad(part, (0, 0, 0, batch.target.shape[1] - len(part))) for part in parts])
+    return batch.target_packing.pack(padded)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_equals_the_equations(reverse):
+    model, batch = model_of(reverse_source=reverse), PAIRS.batch(3)
+    logits, expected = model(batch).logits, slow_logits(model, batch)
+    torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
+    weights = torch.randn_like(expected)
+    parameters = dict(model.named_parameters())
+    found = torch.autograd.grad((logits * weights).sum(), parameters.values())
+    wanted = torch.autograd.grad((expected * weights).sum(), parameters.values())
+    for name, one, other in zip(parameters, found, wanted, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-11, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_steps_equal_the_equations_too():
+    model, batch = model_of(), PAIRS.batch(3)
+    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
+    found = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(found, slow_logits(model, batch).log_softmax(-1), rtol=1e-12, atol=1e-12)
+    assert attention == {}
+    assert model(batch).attention == {}
+
+
+def test_gradients_of_the_steps_are_those_of_the_parallel_pass():
+    model, batch = model_of(), PAIRS.batch(3)
+    target = batch.target_packing.pack(batch.target)
+    whole = F.cross_entropy(model(batch).logits, target)
+    log_probs, _ = by_steps(model, batch, PAIRS.without_targets(batch))
+    stepwise = F.nll_loss(batch.target_packing.pack(log_probs), target)
+    for one, other in zip(*(torch.autograd.grad(loss, model.parameters()) for loss in (whole, stepwise)), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_hypotheses_are_rows_of_their_own():
+    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3))
+    tokens = torch.randint(4, SPEC.target_size, (2, len(batch), 3))
+    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
+    together = state.follow(torch.zeros(len(batch), 3, dtype=torch.long))
+    alone = [state] * 3
+    for read in tokens:
+        log_probs, together, _ = model.step(read, together)
+        steps = [model.step(read[:, k : k + 1], alone[k]) for k in range(3)]
+        alone = [step.state for step in steps]
+        torch.testing.assert_close(log_probs, torch.cat([step.log_probs for step in steps], 1), rtol=0, atol=1e-12)
+
+
+def total_loss(model, batch):
+    return F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target), reduction="sum")
+
+
+def test_padding_changes_nothing():
+    model, batch = model_of(), PAIRS.batch(3)
+    expected = total_loss(model, batch)
+    for other in (PAIRS.padded(batch), PAIRS.scribbled(batch)):
+        torch.testing.assert_close(total_loss(model, other), expected, rtol=1e-12, atol=0)
+    alone = sum(total_loss(model, PAIRS.part(batch, [row])) for row in range(len(batch)))
+    torch.testing.assert_close(alone, expected, rtol=1e-12, atol=0)
+
+
+def test_words_are_reversed_inside_their_length_and_the_end_stays_last():
+    tokens = torch.tensor([[5, 6, 7, 8, 3], [5, 6, 3, 0, 0], [9, 3, 0, 0, 0], [3, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    expected = torch.tensor([[8, 7, 6, 5, 3], [6, 5, 3, 0, 0], [9, 3, 0, 0, 0], [3, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+    assert torch.equal(reversed_words(tokens, tokens > 0), expected)
+
+
+def test_a_source_given_in_reverse_is_read_as_without_the_key():
+    forward, backward, batch = model_of(reverse_source=False), model_of(), PAIRS.batch(3)
+    turned = replace(batch, source=reversed_words(batch.source, batch.source_mask))
+    assert torch.equal(forward(turned).logits, backward(batch).logits)
+    assert not torch.allclose(forward(batch).logits, backward(batch).logits)
+
+
+@pytest.mark.parametrize("part", [0, 1], ids=["h", "c"])
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_every_layer_hands_over_its_state(layer, part):
+    """The decoder's first scores feel h and c of each layer of the encoder, and start hands over what it read."""
+    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3, empty=False))
+    state = model.start(batch)
+    packing = batch.source_packing
+    source = reversed_words(batch.source, batch.source_mask)
+    _, last = model.encoder(model.source_embedding(packing.pack(source)), packing)
+    name = ("hidden", "cell")[part]
+    torch.testing.assert_close(state.hypotheses[name][:, 0, layer], last[part][layer])
+
+    tokens = torch.full((len(batch), 1), SPEC.begin)
+    before = model.step(tokens, state).log_probs
+    other = state.hypotheses[name].clone()
+    other[:, :, layer] += 0.1
+    after = model.step(tokens, replace(state, hypotheses={**state.hypotheses, name: other})).log_probs
+    assert ((after - before).abs().amax(-1) > 1e-6).all()
+
+
+def test_parameters_by_formula():
+    """The paper: 384 M parameters, 64 M of them recurrent, 32 M on each side; torch's biases come on top."""
+    n, layers, source, target = 1000, 4, 160_000, 80_000
+    with torch.device("meta"):
+        model = Seq2SeqLSTM(PairSpec(source, target, 50, 50))
+    side = layers * 4 * n * (n + n)
+    assert side == 32_000_000
+    assert 2 * side + n * (source + target) + n * target == 384_000_000
+    biases = 2 * layers * 2 * 4 * n + target
+    assert sum(p.numel() for p in model.parameters()) == 384_000_000 + biases
+    for rnn in (model.encoder, model.decoder):
+        assert sum(p.numel() for name, p in rnn.named_parameters() if "weight" in name) == side
+
+
+def test_start():
+    torch.manual_seed(0)
+    spec = PairSpec(400, 500, 9, 9)
+    model = Seq2SeqLSTM(spec, embedding_dim=60, hidden_dim=80, num_layers=2)
+    for name, parameter in model.named_parameters():
+        assert parameter.abs().max() <= 0.08
+        assert parameter.std().item() == pytest.approx(0.08 / 3**0.5, rel=0.1), name  # that of a uniform distribution
+    torch.manual_seed(0)
+    plain = Seq2SeqLSTM(spec, embedding_dim=60, hidden_dim=80, num_layers=2, init_range=None)
+    assert plain.decoder.weight_hh_l1.abs().max().item() == pytest.approx(80**-0.5, rel=0.01)  # torch's own
+    assert plain.source_embedding.weight.std().item() == pytest.approx(1.0, rel=0.05)
+    for network in (model, plain):
+        for embedding in (network.source_embedding, network.target_embedding):
+            assert (embedding.weight[spec.padding] == 0).all()
+
+
+def test_both_sides_have_weights_of_their_own():
+    model = model_of()
+    names = {name for name, _ in model.named_parameters()}
+    assert {f"{side}.weight_hh_l{layer}" for side in ("encoder", "decoder") for layer in range(3)} <= names
+    assert len({p.data_ptr() for p in model.parameters()}) == len(names)
+
+
+def test_dropout_acts_in_training_alone():
+    model, batch = model_of(dropout=0.5), PAIRS.batch(3)
+    assert torch.equal(model(batch).logits, model_of()(batch).logits)
+    model.train()
+    assert not torch.equal(model(batch).logits, model(batch).logits)
+    state = model.start(batch)
+    tokens = torch.full((len(batch), 1), SPEC.begin)
+    assert not torch.equal(model.step(tokens, state).log_probs, model.step(tokens, state).log_probs)
+
+
+def test_it_copies_by_heart_as_an_autoencoder():
+    """Target = source: a few sequences are learned, and greedy steps from the source alone write them again."""
+    torch.manual_seed(0)
+    model = Seq2SeqLSTM(SPEC, embedding_dim=32, hidden_dim=32, num_layers=2, init_range=None)
+    ids, mask = PAIRS.batch(5, empty=False).source, PAIRS.batch(5, empty=False).source_mask
+    batch = PairBatch.of(ids, mask, ids, mask)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(150):
+        optimizer.zero_grad()
+        PAIRS.loss(model(batch), batch).backward()
+        optimizer.step()
+    state, tokens, written = model.start(PairBatch.of(ids, mask)), torch.full((len(ids), 1), SPEC.begin), []
+    for _ in range(ids.shape[1]):
+        log_probs, state, _ = model.step(tokens, state)
+        tokens = log_probs.argmax(-1)
+        written.append(tokens)
+    assert torch.equal(torch.cat(written, 1)[mask], ids[mask])

@@ -1,0 +1,358 @@
+"""The Transformer against its equations in loops and against torch's layers; causality, steps, windows, counts."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tests.models.transformer_equations import DOUBLE, literal
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.models import Transformer
+
+SPEC = PairSpec(source_size=13, target_size=13, longest_source=9, longest_target=9, shared=True)
+WAYS = [
+    {},
+    {"norm": "pre"},
+    {"positions": "learned", "tied": "target"},
+    {"tied": "all"},
+    {"window": 3},
+    {"norm": "pre", "positions": "learned", "tied": "all", "window": 4},
+]
+BY_WAY = pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())) or "paper")
+
+
+def model(spec=SPEC, seed=0, **way):
+    """A small Transformer in double precision whose biases and norms are not the ones they start with."""
+    torch.manual_seed(seed)
+    arguments = {"hidden_dim": 8, "layers": 2, "heads": 2, "feedforward_dim": 12, "dropout": 0.0} | way
+    network = Transformer(spec, **arguments).double()
+    for name, parameter in network.named_parameters():
+        if parameter.dim() == 1:
+            nn.init.normal_(parameter, 1.0 if "norm.weight" in name else 0.0, 0.3)
+    return network
+
+
+def side(lengths, seed, size=13):
+    generator = torch.Generator().manual_seed(seed)
+    length = torch.tensor(lengths)[:, None]
+    mask = torch.arange(max(lengths)) < length
+    ids = torch.randint(4, size, mask.shape, generator=generator).masked_fill(~mask, 0)
+    return ids.masked_fill(torch.arange(max(lengths)) == length - 1, 3), mask
+
+
+def pairs(sources=(5, 1, 7), targets=(4, 8, 1)):
+    return PairBatch.of(*side(sources, 1), *side(targets, 2))
+
+
+def gradients(network, logits, seed=5):
+    weight = torch.randn(logits.shape, generator=torch.Generator().manual_seed(seed), dtype=DOUBLE)
+    named = dict(network.named_parameters())
+    return dict(zip(named, torch.autograd.grad((logits * weight).sum(), list(named.values())), strict=True))
+
+
+def assert_same(found, expected, tolerance=1e-10):
+    assert found.keys() == expected.keys()
+    for name, value in found.items():
+        torch.testing.assert_close(
+            value, expected[name], rtol=tolerance, atol=tolerance, msg=lambda text, name=name: f"{name}: {text}"
+        )
+
+
+@BY_WAY
+def test_equals_the_equations_in_loops(way):
+    spec = dataclasses.replace(SPEC, longest_source=6, longest_target=6)  # learned positions run out
+    network, batch = model(spec, **way), pairs()
+    output, rows = network(batch), []
+    for b in range(len(batch)):
+        sizes = {"encoder": int(batch.source_mask[b].sum()), "decoder": int(batch.target_mask[b].sum())}
+        source, target = batch.source[b, : sizes["encoder"]], batch.target_input[b, : sizes["decoder"]]
+        logits, weights = literal(network, source.tolist(), target.tolist())
+        rows.append(F.pad(logits, (0, 0, 0, batch.target.shape[1] - len(logits))))
+        assert weights.keys() == output.attention.keys()
+        for name, expected in weights.items():
+            found = output.attention[name][b]
+            real = found[:, : expected.shape[1], : expected.shape[2]]
+            torch.testing.assert_close(real, expected, rtol=1e-10, atol=1e-12)
+            assert found.count_nonzero() == expected.count_nonzero()  # nothing beside the real rows and columns
+    expected = batch.target_packing.pack(torch.stack(rows))
+    torch.testing.assert_close(output.logits, expected, rtol=1e-10, atol=1e-10)
+    by_loops = gradients(network, expected)
+    assert_same(gradients(network, output.logits), by_loops)
+    assert_same(gradients(network, network(batch, need_weights=False).logits), by_loops)
+
+
+# torch's layers
+
+
+def torchs_logits(network, batch, copies):
+    """The logits by nn.TransformerEncoderLayer and nn.TransformerDecoderLayer with the weights of `network`."""
+    dim, pre = network.dim, isinstance(network.encoder_norm, nn.LayerNorm)
+    blocked = ~batch.source_mask
+    ahead = torch.ones(batch.target.shape[1], batch.target.shape[1], dtype=torch.bool).triu(1)
+
+    def copied(theirs, layer):
+        attentions = [(theirs.self_attn, layer.own)]
+        norms = [layer.own_residual, layer.feedforward_residual]
+        if hasattr(layer, "source"):
+            attentions.append((theirs.multihead_attn, layer.source))
+            norms.insert(1, layer.source_residual)
+        values = {}
+        for other, own in attentions:
+            values |= {other.in_proj_weight: list(own.weights), other.in_proj_bias: [own.bias]}
+            values |= {other.out_proj.weight: [own.output.weight], other.out_proj.bias: [own.output.bias]}
+        for other, own in ((theirs.linear1, layer.feedforward[0]), (theirs.linear2, layer.feedforward[2])):
+            values |= {other.weight: [own.weight], other.bias: [own.bias]}
+        for number, residual in enumerate(norms):
+            other = getattr(theirs, f"norm{number + 1}")
+            values |= {other.weight: [residual.norm.weight], other.bias: [residual.norm.bias]}
+        with torch.no_grad():
+            for other, own in values.items():
+                other.copy_(torch.cat(own))
+        copies.update(values)
+        return theirs
+
+    settings = {"dropout": 0.0, "batch_first": True, "norm_first": pre, "dtype": DOUBLE}
+
+    def embed(embedding, positions, ids):
+        return embedding(ids) * math.sqrt(dim) + positions(torch.arange(ids.shape[1]))
+
+    x = embed(network.source_embedding, network.source_positions, batch.source)
+    for layer in network.encoder:
+        x = copied(nn.TransformerEncoderLayer(dim, 2, 12, **settings), layer)(x, src_key_padding_mask=blocked)
+    memory = network.encoder_norm(x)
+    x = embed(network.target_embedding, network.target_positions, batch.target_input)
+    for layer in network.decoder:
+        theirs = copied(nn.TransformerDecoderLayer(dim, 2, 12, **settings), layer)
+        x = theirs(x, memory, tgt_mask=ahead, memory_key_padding_mask=blocked)
+    return batch.target_packing.pack(network.vocabulary(network.decoder_norm(x)))
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
+    network, batch, copies = model(norm=norm), pairs(), {}
+    expected = torchs_logits(network, batch, copies)
+    found = network(batch, need_weights=need_weights).logits
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    weight = torch.randn(found.shape, dtype=DOUBLE)
+    theirs = torch.autograd.grad((expected * weight).sum(), list(copies))
+    ours = torch.autograd.grad((found * weight).sum(), [part for parts in copies.values() for part in parts])
+    for parts, other in zip(copies.values(), theirs, strict=True):
+        mine, ours = ours[: len(parts)], ours[len(parts) :]
+        torch.testing.assert_close(torch.cat(mine), other, rtol=1e-10, atol=1e-10)
+    assert not ours
+
+
+# what may be seen
+
+
+@BY_WAY
+def test_padding_changes_nothing(way):
+    network, batch = model(**way), pairs()
+    sides = (batch.source, batch.source_mask, batch.target, batch.target_mask)
+    wider = PairBatch.of(*(F.pad(part, (0, 2 + number // 2)) for number, part in enumerate(sides)))
+    for need_weights in (True, False):
+        before, after = network(batch, need_weights=need_weights), network(wider, need_weights=need_weights)
+        torch.testing.assert_close(after.logits, before.logits, rtol=1e-12, atol=1e-12)
+        assert_same(gradients(network, after.logits), gradients(network, before.logits), 1e-12)
+        for name, weights in before.attention.items():
+            real = after.attention[name][..., : weights.shape[2], : weights.shape[3]]
+            torch.testing.assert_close(real, weights, rtol=1e-12, atol=1e-12)
+            assert after.attention[name].count_nonzero() == weights.count_nonzero()
+
+
+@pytest.mark.parametrize("window", [None, 1, 2, 5])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_score_has_a_gradient_from_what_it_may_see_and_from_nothing_else(window, need_weights):
+    network, batch = model(window=window), pairs()
+    embedded = []
+    network.target_embedding.register_forward_hook(lambda *call: embedded.append(call[2]))
+    packing, length = batch.target_packing, batch.target.shape[1]
+    logits = network(batch, need_weights=need_weights).logits
+    place = [divmod(cell, length) for cell in packing.cell.tolist()]
+    reach = length if window is None else window // 2 * len(network.decoder)
+    for number, (row, time) in enumerate(place):
+        (gradient,) = torch.autograd.grad(logits[number, 0], embedded[0], retain_graph=True)
+        for other, (other_row, other_time) in enumerate(place):
+            seen = other_row == row and time - reach <= other_time <= time
+            assert gradient[other].any() == seen, f"row {row}: {time} from row {other_row}: {other_time}"
+
+
+@pytest.mark.parametrize(("window", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])
+def test_a_window_holds_the_neighbours_up_to_half_its_size(window, near):
+    attention = model(window=window)(pairs()).attention
+    distance = torch.arange(7) - torch.arange(7)[:, None]
+    assert torch.equal(attention["encoder.1"][2, 0] > 0, distance.abs() <= near)
+    distance = torch.arange(8) - torch.arange(8)[:, None]
+    assert torch.equal(attention["decoder.1"][1, 0] > 0, (distance <= 0) & (distance >= -near))
+    assert (attention["source.0"][1, :, :, 0] == 1).all()  # attention to the source is not restricted
+
+
+# step by step
+
+
+def decode(network, batch, state):
+    """Log-probabilities (B, T, V), attention and final state of reading the target token by token."""
+    log_probs, attention = [], []
+    for t in range(batch.target.shape[1]):
+        step = network.step(batch.target_input[:, t : t + 1], state)
+        state = step.state
+        log_probs.append(step.log_probs[:, 0])
+        attention.append(step.attention)
+    return torch.stack(log_probs, 1), attention, state
+
+
+@BY_WAY
+def test_steps_equal_the_parallel_pass_in_values_and_gradients(way):
+    network, batch = model(**way), pairs()
+    output = network(batch)
+    stepped, attention, _ = decode(network, batch, network.start(batch))
+    found, expected = batch.target_packing.pack(stepped), output.logits.log_softmax(-1)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    for layer in range(2):
+        weights = torch.stack([step[f"source.{layer}"][:, 0] for step in attention], 2)  # (B, H, T, S)
+        real = batch.target_mask[:, None, :, None]
+        torch.testing.assert_close(weights.where(real, 0.0), output.attention[f"source.{layer}"])
+    assert_same(gradients(network, found), gradients(network, expected))
+
+
+@BY_WAY
+def test_three_hypotheses_equal_three_alone_and_share_their_sentence(way):
+    network, batch = model(**way), pairs()
+    tokens = torch.randint(4, 13, (6, 3, 3), generator=torch.Generator().manual_seed(3))  # (time, B, K)
+    start = network.start(batch)
+    together = start.follow(torch.zeros(3, 3, dtype=torch.long))
+    alone = [start] * 3
+    for step_tokens in tokens:
+        step = network.step(step_tokens, together)
+        together = step.state
+        for k in range(3):
+            one = network.step(step_tokens[:, k : k + 1], alone[k])
+            alone[k] = one.state
+            torch.testing.assert_close(step.log_probs[:, k : k + 1], one.log_probs, rtol=1e-12, atol=1e-12)
+            for name, weights in one.attention.items():
+                torch.testing.assert_close(step.attention[name][:, k : k + 1], weights, rtol=1e-12, atol=1e-12)
+    for name, part in together.memory.items():
+        assert part is start.memory[name], "the memory was copied"
+        assert len(part) == 3
+
+
+def test_a_window_bounds_what_a_step_carries():
+    batch = pairs()
+    for window, carried in ((None, 8), (5, 3), (2, 2), (1, 1)):
+        state = decode(network := model(window=window), batch, network.start(batch))[2]
+        assert state.hypotheses["keys.0"].shape == state.hypotheses["values.1"].shape == (3, 1, 2, carried, 4)
+
+
+def test_a_step_reads_a_mixture_of_tokens_and_passes_gradients_through_it():
+    network, batch = model(), pairs()
+    state = network.start(batch)
+    mixture = torch.full((3, 1, 13), 1 / 13, dtype=DOUBLE, requires_grad=True)
+    step = network.step(mixture, state)
+    step = network.step(step.log_probs.exp(), step.state)
+    (gradient,) = torch.autograd.grad(step.log_probs[..., 5].sum(), mixture)
+    assert gradient.any(-1).all()
+
+
+# embeddings, sizes, choices
+
+
+@pytest.mark.parametrize("tied", ["none", "target", "all"])
+def test_the_root_of_the_width_belongs_to_the_input_alone(tied):
+    network, batch = model(layers=0, tied=tied), pairs()  # what goes in comes out
+    e, tokens = network.target_embedding.weight, batch.target_packing.pack(batch.target_input)
+    time = batch.target_packing.cell % batch.target.shape[1]
+    x = e[tokens] * math.sqrt(8) + network.target_positions(time)
+    assert (network.vocabulary.weight is e) == (tied != "none")
+    assert (network.source_embedding.weight is e) == (tied == "all")
+    found = network(batch).logits
+    torch.testing.assert_close(found, x @ network.vocabulary.weight.T + network.vocabulary.bias, rtol=1e-12, atol=1e-12)
+
+
+def count(network):
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+def test_the_base_model_has_65_million_parameters():
+    v, d, ff = 37_000, 512, 2048
+    with torch.device("meta"):
+        base = Transformer(PairSpec(v, v, 100, 100, shared=True), tied="all")
+    attention, net, norm = 4 * (d * d + d), 2 * d * ff + ff + d, 2 * d
+    layers = 6 * (attention + net + 2 * norm) + 6 * (2 * attention + net + 3 * norm)
+    assert count(base) == v * d + v + layers
+    assert abs(count(base) - 65e6) < 0.03 * 65e6  # the paper's table 3
+
+
+def test_the_public_notebooks_model_has_as_many_parameters():
+    # bentrevett/pytorch-seq2seq no. 6: 7,853 German and 5,893 English words, positions up to 100
+    with torch.device("meta"):
+        spec = PairSpec(7853, 5893, 100, 100)
+        sizes = {"hidden_dim": 256, "layers": 3, "heads": 8, "feedforward_dim": 512, "positions": "learned"}
+        assert count(Transformer(spec, **sizes)) == 9_038_341
+
+
+def test_learned_positions_reach_as_far_as_the_longest_of_each_side():
+    network = model(PairSpec(13, 13, longest_source=6, longest_target=5), positions="learned")
+    assert (len(network.source_positions.weight), len(network.target_positions.weight)) == (6, 5)
+
+
+def test_weights_start_as_the_header_says():
+    torch.manual_seed(0)
+    network = Transformer(PairSpec(500, 400, 9, 9), hidden_dim=64, layers=1, heads=4, feedforward_dim=96)
+    for embedding in (network.source_embedding, network.target_embedding):
+        assert abs(embedding.weight.std() - 64**-0.5) < 0.01 * 64**-0.5
+    for matrix in (network.vocabulary.weight, network.decoder[0].feedforward[0].weight):
+        bound = math.sqrt(6 / sum(matrix.shape))
+        assert 0.99 * bound < matrix.abs().max() <= bound
+    assert not any(p.any() for name, p in network.named_parameters() if name.endswith("bias"))
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_dropout_acts_on_embeddings_and_on_the_output_of_every_sublayer(norm):
+    network, batch = model(norm=norm, dropout=1.0), pairs()  # nothing is left but the norms
+    x = torch.zeros(1, 8, dtype=DOUBLE)
+    if norm == "post":
+        for layer in network.decoder:
+            for residual in (layer.own_residual, layer.source_residual, layer.feedforward_residual):
+                x = residual.norm(x)
+    expected = network.vocabulary(network.decoder_norm(x)).expand(13, -1)
+    torch.testing.assert_close(network.train()(batch).logits, expected)
+    first = network.step(batch.target_input[:, :1], network.start(batch)).log_probs[:, 0]
+    torch.testing.assert_close(first, expected[:3].log_softmax(-1))
+    assert not torch.allclose(network.eval()(batch).logits, expected)
+
+
+def test_a_batch_of_empty_sources_is_finite():
+    network = model()
+    source, mask = side((2, 1), 1)
+    batch = PairBatch.of(source, torch.zeros_like(mask), *side((3, 2), 2))
+    output = network(batch)
+    assert output.logits.isfinite().all()
+    assert all(not output.attention[f"{name}.0"].any() for name in ("encoder", "source"))
+    assert all(g.isfinite().all() for g in gradients(network, output.logits).values())
+    assert network.step(batch.target_input[:, :1], network.start(batch)).log_probs.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ({"norm": "before"}, "norm is one of post, pre"),
+        ({"positions": "none"}, "positions is one of"),
+        ({"tied": "source"}, "tied is one of none, target, all"),
+        ({"window": 0}, "window=0"),
+        ({"heads": 3}, "8 is not a multiple of 3"),
+        ({"hidden_dim": 9, "heads": 3}, "even"),
+    ],
+)
+def test_a_wrong_choice_is_found(way, message):
+    with pytest.raises(ValueError, match=message):
+        model(**way)
+
+
+def test_three_tied_matrices_need_one_vocabulary():
+    with pytest.raises(ValueError, match="one vocabulary for both sides"):
+        model(dataclasses.replace(SPEC, shared=False), tied="all")

@@ -1,0 +1,121 @@
+"""Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation.
+
+Kyunghyun Cho, Bart van Merrienboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk, Yoshua Bengio.
+EMNLP 2014. https://arxiv.org/abs/1406.1078
+
+Equations (numbers of the sheet of appendix A; biases left out there as here):
+- Encoder, from h = 0, reset gate before the product:
+      r, z = sigmoid(W_rz e(x) + U_rz h),  n = tanh(W e(x) + U (r * h)),  h' = z * h + (1 - z) * n.
+- Summary of the source: c = tanh(V h) of the last h.
+- Decoder, from h = tanh(V' c), reset gate after the product and c in all three sums, e(begin) = 0:
+      r, z = sigmoid(W_rz e(y) + U_rz h + C_rz c),  n = tanh(W e(y) + r * (U h + C c)),  h' = z * h + (1 - z) * n.
+- Output: s = O_h h' + O_y e(y) + O_c c, t = the larger of each pair of neighbours in s, p = softmax(G_l G_r t).
+
+What differs from the paper:
+- Each GRU has torch's two biases and each other sum one; C c has none of its own.
+- `init` = orthogonal keeps the paper's orthogonal U and draws the other matrices by Glorot and Bengio (2010); paper
+  draws them from N(0, 0.01^2), with which a short run hardly leaves its start.
+- `dropout` (0 in the paper) acts on embeddings and on t.
+- The paper scores phrase pairs for another system; here the network also translates.
+
+Notation: B sentences, S source and T target tokens, N real target tokens of the batch, K hypotheses, E embedding, n
+hidden units, l maxout units, V words.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.maxout import maxout
+from zoo.layers.recurrent import GRU, orthogonal_
+from zoo.layers.state import State, Step
+from zoo.models.output import Output
+
+INITS = ("orthogonal", "paper")
+
+
+class EncoderDecoder(nn.Module):
+    """A GRU reads the source into one vector c; a GRU that sees c at every step writes the target. No attention."""
+
+    tasks = ("translation",)
+
+    def __init__(
+        self,
+        spec: PairSpec,
+        *,
+        embedding_dim: int = 100,
+        hidden_dim: int = 1000,
+        maxout_dim: int = 500,
+        dropout: float = 0.0,
+        init: str = "orthogonal",
+    ) -> None:
+        super().__init__()
+        if init not in INITS:
+            raise ValueError(f"init is one of {', '.join(INITS)}; got {init!r}")
+        self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
+        self.encoder = GRU(embedding_dim, hidden_dim, reset="before")
+        self.summary = nn.Linear(hidden_dim, hidden_dim)  # V
+        self.first = nn.Linear(hidden_dim, hidden_dim)  # V'
+        self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # e(begin) = 0
+        self.decoder = GRU(embedding_dim, hidden_dim)
+        self.gates_context = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
+        self.output_hidden = nn.Linear(hidden_dim, 2 * maxout_dim)  # O_h
+        self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # O_y
+        self.output_context = nn.Linear(hidden_dim, 2 * maxout_dim, bias=False)  # O_c
+        self.rank = nn.Linear(maxout_dim, embedding_dim, bias=False)  # G_r
+        self.vocabulary = nn.Linear(embedding_dim, spec.target_size)  # G_l
+        self.dropout = nn.Dropout(dropout)
+        self._initialise(init)
+
+    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
+        assert batch.target_input is not None
+        assert batch.target_packing is not None
+        targets = batch.target_packing
+        c = self._encode(batch)  # (B, n)
+        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+        h = self.first(c).tanh()  # (B, n)
+        h, _ = self.decoder(y, targets, h[None], context=self.gates_context(c))  # (N, n)
+        return Output(self._scores(h, y, self.output_context(c).index_select(0, targets.row)))
+
+    def start(self, batch: PairBatch) -> State:
+        """The state before the first target token."""
+        c = self._encode(batch)
+        memory = {"gates": self.gates_context(c), "output": self.output_context(c)}  # (B, 3n), (B, 2l)
+        return State(memory, {"hidden": self.first(c).tanh()[:, None]})  # (B, 1, n)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        h = state.hypotheses["hidden"]  # (B, K, n)
+        y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
+        gates = state.memory["gates"].repeat_interleave(h.shape[1], 0)  # (B K, 3n)
+        h = self.decoder.step(y.flatten(0, 1), h.flatten(0, 1)[None], context=gates)[0].view_as(h)
+        log_probs = self._scores(h, y, state.memory["output"][:, None]).log_softmax(-1)  # (B, K, V)
+        return Step(log_probs, State(state.memory, {"hidden": h}), {})
+
+    def _encode(self, batch: PairBatch) -> Tensor:
+        """The summary c (B, n) of each source."""
+        sources = batch.source_packing
+        _, h = self.encoder(self.dropout(self.source_embedding(sources.pack(batch.source))), sources)  # (1, B, n)
+        return self.summary(h[0]).tanh()
+
+    def _scores(self, h: Tensor, y: Tensor, context: Tensor) -> Tensor:
+        """(..., V) from the state h (..., n), the token's embedding y (..., E) and O_c c (..., 2l)."""
+        t = maxout(self.output_hidden(h) + self.output_token(y) + context)  # (..., l)
+        return self.vocabulary(self.rank(self.dropout(t)))
+
+    def _initialise(self, init: str) -> None:
+        matrices = [module.weight for module in self.modules() if isinstance(module, nn.Linear)]
+        for rnn in (self.encoder, self.decoder):
+            orthogonal_(rnn)
+            matrices += rnn.weight_ih_l0.detach().chunk(3)
+        for matrix in matrices:
+            nn.init.xavier_uniform_(matrix) if init == "orthogonal" else nn.init.normal_(matrix, std=0.01)
+        for linear in (self.summary, self.first, self.output_hidden, self.vocabulary):
+            nn.init.zeros_(linear.bias)
+        if init == "paper":
+            for embedding in (self.source_embedding, self.target_embedding):
+                embedding.weight.detach().mul_(0.01)  # torch drew it from N(0, 1), and one row is zero

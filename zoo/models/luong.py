@@ -1,0 +1,213 @@
+"""Effective Approaches to Attention-based Neural Machine Translation.
+
+Minh-Thang Luong, Hieu Pham, Christopher D. Manning. EMNLP 2015. https://arxiv.org/abs/1508.04025
+
+Equations (h_t the top layer of the decoder after it has read y_{t-1}, h_s that of the encoder):
+- Attentional vector (5) and prediction (6): h~_t = tanh(W_c [c_t; h_t]), p = softmax(W_s h~_t).
+- Global: a_t(s) = softmax of score(h_t, h_s) over the source (7), score = dot, general or concat, or location:
+  a_t = softmax(W_a h_t) (8); c_t = sum_s a_t(s) h_s.
+- Local: the same within the window of D positions to either side of p_t = t (local_m), or of
+  p_t = S sigmoid(v_p . tanh(W_p h_t)) (9), there times exp(-(s - p_t)^2 / (2 (D/2)^2)) (10) (local_p).
+- Input feeding (3.3): the decoder's lowest layer reads [e(y_{t-1}); h~_{t-1}], h~_0 = 0.
+
+What differs from the paper:
+- The end of the source is attended like a word, and S of local_p counts it; the authors' code leaves it out.
+- `reverse_source` turns the whole source round, its end included, for the encoder alone: positions of the attention and
+  p_t are those of the source as written. The authors' code counts them in the reversed source.
+- LSTMs have torch's two biases and the softmax one; no clipping of states inside the LSTM.
+- `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
+  identity. concat and additive are `hidden_dim` wide inside.
+- `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
+- As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
+  than 1.
+
+Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses, L
+layers, E embedding, n hidden units, V words.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from zoo.attention.local import MonotonicWindow, PredictedWindow
+from zoo.attention.scores import score as score_called
+from zoo.attention.softmax import masked_softmax
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.layers.attention_loop import Rows, View
+from zoo.layers.attention_loop_lstm import attention_lstm
+from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.packing import Packing
+from zoo.layers.recurrent import LSTM
+from zoo.layers.state import State, Step
+from zoo.models.output import Output
+
+ATTENTIONS = ("global", "local_m", "local_p")
+
+
+class Luong(nn.Module):
+    """Stacked LSTMs read the source; others, begun in their last states, write the target and look at the source.
+
+    `score` is one of `zoo.attention.SCORES`, `attention` = global | local_m | local_p with `window` D. All weights
+    start in [-init_range, init_range], or where it is None as torch starts them. Raises ValueError for an unknown name.
+    """
+
+    tasks = ("translation",)
+
+    def __init__(
+        self,
+        spec: PairSpec,
+        *,
+        embedding_dim: int = 1000,
+        hidden_dim: int = 1000,
+        num_layers: int = 4,
+        score: str = "general",
+        attention: str = "global",
+        window: int = 10,
+        input_feeding: bool = True,
+        reverse_source: bool = False,
+        dropout: float = 0.0,
+        init_range: float | None = 0.1,
+    ) -> None:
+        super().__init__()
+        if attention not in ATTENTIONS:
+            raise ValueError(f"attention is one of {', '.join(ATTENTIONS)}; got {attention!r}")
+        between = dropout if num_layers > 1 else 0.0
+        self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
+        self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
+        self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)
+        self.input_feeding = input_feeding
+        input_dim = embedding_dim + hidden_dim if input_feeding else embedding_dim
+        self.decoder = LSTM(input_dim, hidden_dim, num_layers=num_layers, dropout=between)
+        self.score = score_called(score, hidden_dim, hidden_dim, hidden_dim, spec.longest_source)  # W_a, v_a
+        self.window: MonotonicWindow | PredictedWindow | None = None
+        if attention == "local_m":
+            self.window = MonotonicWindow(window)
+        if attention == "local_p":
+            self.window = PredictedWindow(hidden_dim, window)  # W_p, v_p
+        self.attentional = nn.Linear(2 * hidden_dim, hidden_dim, bias=False)  # W_c
+        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)  # W_s
+        self.dropout = nn.Dropout(dropout)
+        self.reverse_source = reverse_source
+        if init_range is not None:
+            for parameter in self.parameters():
+                nn.init.uniform_(parameter, -init_range, init_range)
+            for embedding in (self.source_embedding, self.target_embedding):
+                nn.init.zeros_(embedding.weight[spec.padding])
+
+    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
+
+        The same as `step` after `step`.
+        """
+        assert batch.target_input is not None
+        assert batch.target_packing is not None
+        targets = batch.target_packing
+        memory, state = self._encode(batch)  # (M, n), (L, B, n) twice
+        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+        decode = self._decode_fed if self.input_feeding else self._decode_unfed
+        attentional, weights = decode(y, memory, state, batch, targets)  # (N, n), (B, T, S)
+        return Output(self.vocabulary(attentional), {"source": weights})
+
+    def start(self, batch: PairBatch) -> State:
+        """The state before the first target token."""
+        packed, (h, c) = self._encode(batch)
+        unpack = batch.source_packing.unpack
+        memory = {"memory": unpack(packed), "keys": unpack(self.score.prepare(packed)), "mask": batch.source_mask}
+        hypotheses = {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]}  # (B, 1, L, n)
+        if self.input_feeding:
+            hypotheses["fed"] = torch.zeros_like(h[-1])[:, None]  # h~_0 (B, 1, n)
+        if isinstance(self.window, MonotonicWindow):
+            hypotheses["position"] = batch.source_mask.new_zeros(len(batch), 1, dtype=torch.long)  # t (B, 1)
+        return State(memory, hypotheses)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        before, memory = state.hypotheses, state.memory
+        y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
+        x = torch.cat([y, before["fed"]], -1) if self.input_feeding else y
+        h, c = (before[name].flatten(0, 1).transpose(0, 1) for name in ("hidden", "cell"))  # (L, B K, n)
+        top, (h, c) = self.decoder.step(x.flatten(0, 1), (h, c))
+
+        top = top.unflatten(0, x.shape[:2])  # h_t (B, K, n)
+        weights = self._weights(top, memory["keys"], memory["mask"], before.get("position"))  # (B, K, S)
+        context = weights @ memory["memory"]  # (B, K, n)
+        attentional = self.dropout(self.attentional(torch.cat([context, top], -1)).tanh())  # h~_t (B, K, n)    (5)
+        log_probs = self.vocabulary(attentional).log_softmax(-1)  # (B, K, V)    (6)
+
+        after = {name: part.transpose(0, 1).unflatten(0, x.shape[:2]) for name, part in (("hidden", h), ("cell", c))}
+        if self.input_feeding:
+            after["fed"] = attentional
+        if "position" in before:
+            after["position"] = before["position"] + 1
+        return Step(log_probs, State(memory, after), {"source": weights})
+
+    def _weights(self, queries: Tensor, keys: Tensor, mask: Tensor, position: Tensor | None) -> Tensor:
+        """Weights (B, K, S) of queries (B, K, n); local_m reads their `position` (K,) or (B, K) in the target."""
+        scores = self.score(queries, keys)
+        if isinstance(self.window, PredictedWindow):
+            return self.window(scores, mask, queries)
+        if self.window is not None:
+            return self.window(scores, mask, position)
+        return masked_softmax(scores, mask[:, None])
+
+    def _encode(self, batch: PairBatch) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """The top layer's states of the source tokens (M, n), packed, and the last (h, c) of all, (L, B, n) each."""
+        sources = batch.source_packing
+        x = self.dropout(self.source_embedding(sources.pack(batch.source)))  # (M, E)
+        if not self.reverse_source:
+            return self.encoder(x, sources)
+        h, state = self.encoder(x.index_select(0, sources.flip), sources)
+        return h.index_select(0, sources.flip), state
+
+    def _decode_unfed(
+        self, y: Tensor, memory: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch, targets: Packing
+    ) -> tuple[Tensor, Tensor]:
+        """h~ (N, n) and weights (B, T, S) without input feeding: all steps of the LSTMs, then all looks at once."""
+        h, _ = self.decoder(y, targets, state)  # (N, n)
+        queries = targets.unpack(h)  # (B, T, n)
+        keys, values = (batch.source_packing.unpack(part) for part in (self.score.prepare(memory), memory))
+        position = torch.arange(queries.shape[1], device=h.device)
+        weights = self._weights(queries, keys, batch.source_mask, position).to(h.dtype)  # (B, T, S)
+        c = targets.pack(weights @ values)  # (N, n)
+        attentional = self.dropout(self.attentional(torch.cat([c, h], -1)).tanh())
+        return attentional, targets.unpack(targets.pack(weights))
+
+    def _decode_fed(
+        self, y: Tensor, memory: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch, targets: Packing
+    ) -> tuple[Tensor, Tensor]:
+        """h~ (N, n) and weights (B, T, S) with input feeding; W_c c_t = sum_s a_t(s) W_c h_s."""
+        of_context, of_hidden = self.attentional.weight.chunk(2, 1)
+        of_token, of_fed = self.decoder.weight_ih_l0.split([y.shape[1], memory.shape[1]], 1)
+        inputs, states, input_biases, state_biases = (
+            [getattr(self.decoder, f"{kind}_l{layer}") for layer in range(self.decoder.num_layers)]
+            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        biases = torch.stack(input_biases) + torch.stack(state_biases)  # (L, 4n)
+        weights = torch.cat([torch.stack([of_fed, *inputs[1:]]), torch.stack(states)], 2)  # (L, 4n, 2n)
+
+        parts = self.score.prepare(memory), nn.functional.linear(memory, of_context)
+        keys, values = (batch.source_packing.unpack(part) for part in parts)  # (B, S, A), (B, S, n)
+        seen = self._seen(batch.source_mask, targets)  # (N, S)
+        window = self.window if isinstance(self.window, PredictedWindow) else None
+        view = View.of(self.score, keys, values, seen, targets, window)
+        dtype = view.values.dtype
+        drops = None
+        if self.training and self.dropout.p:
+            drops = self.dropout(view.values.new_ones(len(inputs), len(y), memory.shape[1]))  # (L, N, n)
+        h, c = (part.index_select(1, targets.order).to(dtype) for part in state)
+        table = nn.functional.linear(y, of_token, biases[0]).to(dtype)
+        attentional, found = attention_lstm(
+            table, (h, c), weights.to(dtype), biases[1:].to(dtype), of_hidden.to(dtype), view, Rows.of(targets), drops
+        )
+        if drops is not None:
+            attentional = attentional * drops[-1]
+        return attentional.to(memory.dtype), targets.unpack(found.masked_fill(~seen, 0.0).to(memory.dtype))
+
+    def _seen(self, mask: Tensor, targets: Packing) -> Tensor:
+        """(N, S) True at the source positions that a target position may look at, local_p's window aside."""
+        if not isinstance(self.window, MonotonicWindow):
+            return mask.index_select(0, targets.row)
+        equal = torch.zeros(*targets.shape, mask.shape[1], device=mask.device)  # scores that leave out nothing
+        return targets.pack(self.window(equal, mask, torch.arange(targets.shape[1], device=mask.device)) > 0)

@@ -1,0 +1,168 @@
+"""Neural Machine Translation by Jointly Learning to Align and Translate.
+
+Dzmitry Bahdanau, Kyunghyun Cho, Yoshua Bengio. ICLR 2015. https://arxiv.org/abs/1409.0473
+
+Equations (appendix A.1 and A.2; biases left out there as here):
+- GRU, reset gate before the product with U, and z mixes in the new candidate:
+      r, z = sigmoid(W_rz e(x) + U_rz h),  n = tanh(W e(x) + U (r * h)),  h' = (1 - z) * h + z * n.
+- Encoder: h_j = [forward h_j; backward h_j].
+- Attention, asked by the state before the recurrence: e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j),
+      a_i = softmax of e_i over the source,  c_i = sum_j a_ij h_j.
+- Decoder: the same GRU with C c_i in all three sums, from s_0 = tanh(W_s backward h_1), e(begin) = 0.
+- Output: t = the larger of each pair of neighbours in U_o s_{i-1} + V_o e(y_{i-1}) + C_o c_i, p = softmax(W_o t).
+
+What differs from the paper:
+- The encoder's GRUs have torch's two biases; in the decoder, as in the authors' code, the token's product has one and
+  so has the state's product in the output.
+- `score` can be any other. Where it takes keys as wide as the query (dot, scaled_dot, cosine), the key is the sum of
+  the two directions' states.
+- `init` = orthogonal keeps the paper's orthogonal U and draws the other matrices by Glorot and Bengio (2010); paper
+  draws them from N(0, 0.01^2), W_a and U_a from N(0, 0.001^2) and begins with v_a = 0, with which a short run hardly
+  leaves its start.
+- `dropout` (0 in the paper) acts on embeddings and on t.
+
+Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses,
+E embedding, n hidden units, l maxout units, V words.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from zoo.attention.scores import score as score_called
+from zoo.attention.softmax import masked_softmax
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.layers.attention_loop import Rows, View
+from zoo.layers.attention_loop_gru import attention_gru
+from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.maxout import maxout
+from zoo.layers.recurrent import GRU, orthogonal_
+from zoo.layers.state import State, Step
+from zoo.models.output import Output
+
+INITS = ("orthogonal", "paper")
+OF_EQUAL_WIDTHS = ("dot", "scaled_dot", "cosine")
+
+
+class RNNSearch(nn.Module):
+    """A bidirectional GRU reads the source; a GRU writes the target and looks at the source before each word.
+
+    `score` = additive (the paper's) | any other of `zoo.attention.SCORES`. `init` = orthogonal | paper. Raises
+    ValueError for another name of either.
+    """
+
+    tasks = ("translation",)
+
+    def __init__(
+        self,
+        spec: PairSpec,
+        *,
+        embedding_dim: int = 620,
+        hidden_dim: int = 1000,
+        attention_dim: int = 1000,
+        maxout_dim: int = 500,
+        score: str = "additive",
+        dropout: float = 0.0,
+        init: str = "orthogonal",
+    ) -> None:
+        super().__init__()
+        if init not in INITS:
+            raise ValueError(f"init is one of {', '.join(INITS)}; got {init!r}")
+        self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
+        self.encoder = GRU(embedding_dim, hidden_dim, bidirectional=True, reset="before", update="new")
+        self.first = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s
+        self.sum_directions = score in OF_EQUAL_WIDTHS
+        key_dim = hidden_dim if self.sum_directions else 2 * hidden_dim
+        self.score = score_called(score, hidden_dim, key_dim, attention_dim, spec.longest_source)  # v_a, W_a, U_a
+        self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # e(begin) = 0
+        self.decoder_token = nn.Linear(embedding_dim, 3 * hidden_dim)  # W_r, W_z, W
+        self.decoder_state = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # U_r, U_z, U
+        self.decoder_context = nn.Linear(2 * hidden_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
+        self.output_state = nn.Linear(hidden_dim, 2 * maxout_dim)  # U_o
+        self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # V_o
+        self.output_context = nn.Linear(2 * hidden_dim, 2 * maxout_dim, bias=False)  # C_o
+        self.vocabulary = nn.Linear(maxout_dim, spec.target_size, bias=False)  # W_o
+        self.dropout = nn.Dropout(dropout)
+        self._initialise(init)
+
+    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
+
+        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each source position once.
+        """
+        assert batch.target_input is not None
+        assert batch.target_packing is not None
+        sources, targets, mask = batch.source_packing, batch.target_packing, batch.source_mask
+        h, s = self._encode(batch)  # (M, 2n), (B, n)
+        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+
+        keys, values = (sources.unpack(part) for part in (self._keys(h), self.decoder_context(h)))  # (B, S, ...)
+        seen = mask.index_select(0, targets.row)  # (N, S)
+        view = View.of(self.score, keys, values, seen, targets)
+        table, s, u = (
+            part.to(view.values.dtype)
+            for part in (self.decoder_token(y), s.index_select(0, targets.order), self.decoder_state.weight)
+        )
+        s, a = attention_gru(table, s, u, view, Rows.of(targets))  # s_{i-1} (N, n), (N, S)
+        weights = targets.unpack(a.masked_fill(~seen, 0.0).to(h.dtype))  # (B, T, S)
+        c = targets.pack(weights @ sources.unpack(h))  # (N, 2n)
+        return Output(self._scores(s.to(h.dtype), y, c), {"source": weights})
+
+    def start(self, batch: PairBatch) -> State:
+        """The state before the first target token."""
+        h, s = self._encode(batch)
+        unpack = batch.source_packing.unpack
+        memory = {"memory": unpack(h), "keys": unpack(self._keys(h)), "mask": batch.source_mask}  # (B, S, ...)
+        return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        s, memory = state.hypotheses["hidden"], state.memory  # s_{i-1} (B, K, n)
+        y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
+
+        weights = masked_softmax(self.score(s, memory["keys"]), memory["mask"][:, None])  # (B, K, S)
+        c = weights @ memory["memory"]  # (B, K, 2n)
+        log_probs = self._scores(s, y, c).log_softmax(-1)  # (B, K, V)
+
+        u_rz, u = self.decoder_state.weight.split([2 * s.shape[-1], s.shape[-1]])
+        sums = self.decoder_token(y) + self.decoder_context(c)  # (B, K, 3n)
+        r, z = (sums[..., : len(u_rz)] + nn.functional.linear(s, u_rz)).sigmoid().chunk(2, -1)
+        candidate = (sums[..., len(u_rz) :] + nn.functional.linear(r * s, u)).tanh()
+        s = (1 - z) * s + z * candidate
+        return Step(log_probs, State(memory, {"hidden": s}), {"source": weights})
+
+    def _encode(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """The states h of the source tokens (M, 2n), packed, and s_0 (B, n)."""
+        sources = batch.source_packing
+        h, last = self.encoder(self.dropout(self.source_embedding(sources.pack(batch.source))), sources)
+        return h, self.first(last[1]).tanh()  # the backward direction ends at the first word
+
+    def _keys(self, h: Tensor) -> Tensor:
+        """What the score needs of each source state: (M, 2n) -> (M, A)."""
+        return self.score.prepare(h.unflatten(-1, (2, -1)).sum(-2) if self.sum_directions else h)
+
+    def _scores(self, s: Tensor, y: Tensor, c: Tensor) -> Tensor:
+        """(..., V) from the state s_{i-1} (..., n), the token's embedding y (..., E) and the context c (..., 2n)."""
+        t = maxout(self.output_state(s) + self.output_token(y) + self.output_context(c))  # (..., l)
+        return self.vocabulary(self.dropout(t))
+
+    def _initialise(self, init: str) -> None:
+        paper = init == "paper"
+        of_score = [part.detach() for part in self.score.parameters()]
+        matrices = [module.weight.detach() for module in self.modules() if isinstance(module, nn.Linear)]
+        matrices += [part for part in of_score if part.dim() == 2]
+        for name, weight in self.encoder.named_parameters():
+            matrices += weight.detach().chunk(3) if name.startswith("weight_ih") else ()
+        for matrix in matrices:
+            nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
+        orthogonal_(self.encoder)
+        for matrix in self.decoder_state.weight.detach().chunk(3):
+            nn.init.orthogonal_(matrix)
+        for linear in (self.decoder_token, self.output_state):
+            nn.init.zeros_(linear.bias)
+        if paper:
+            for part in of_score:
+                nn.init.normal_(part, std=0.001) if part.dim() == 2 else nn.init.zeros_(part)  # W_a, U_a; v_a
+            for embedding in (self.source_embedding, self.target_embedding):
+                embedding.weight.detach().mul_(0.01)  # torch drew it from N(0, 1), and one row is zero

@@ -1,0 +1,105 @@
+"""Sequence to Sequence Learning with Neural Networks.
+
+Ilya Sutskever, Oriol Vinyals, Quoc V. Le. NIPS 2014. https://arxiv.org/abs/1409.3215
+
+Equations: (1), with v the states of all layers: p(y | x) = prod_t p(y_t | v, y_1, ..., y_{t-1}), a softmax over the
+top layer of the decoder; each layer of both sides is an LSTM:
+    i, f, o = sigmoid(W x + U h),  g = tanh(W_g x + U_g h),  c' = f * c + i * g,  h' = o * tanh(c').
+
+What differs from the paper:
+- Each LSTM has torch's two biases and the softmax one.
+- `dropout` (0 in the paper) acts on embeddings, between layers and on the top layer's output (Zaremba et al. 2014).
+- Where the target is the source (`data=copy`) it is an autoencoder.
+
+As in the paper's figure, the end of the source is fed last: only the words before it are reversed. The decoder begins
+with (h, c) of each encoder layer.
+
+Notation: B sentences, S source and T target tokens, N real target tokens of the batch, K hypotheses, L layers, E
+embedding, n hidden units, V words.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.recurrent import LSTM
+from zoo.layers.state import State, Step
+from zoo.models.output import Output
+
+
+class Seq2SeqLSTM(nn.Module):
+    """Stacked LSTMs read the reversed source; others, begun in their last states, write the target. No attention.
+
+    All weights start in [-init_range, init_range], or where it is None as torch starts them.
+    """
+
+    tasks = ("translation",)
+
+    def __init__(
+        self,
+        spec: PairSpec,
+        *,
+        embedding_dim: int = 1000,
+        hidden_dim: int = 1000,
+        num_layers: int = 4,
+        reverse_source: bool = True,
+        dropout: float = 0.0,
+        init_range: float | None = 0.08,
+    ) -> None:
+        super().__init__()
+        between = dropout if num_layers > 1 else 0.0
+        self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
+        self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
+        self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)
+        self.decoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
+        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
+        self.dropout = nn.Dropout(dropout)
+        self.reverse_source = reverse_source
+        if init_range is not None:
+            for parameter in self.parameters():
+                nn.init.uniform_(parameter, -init_range, init_range)
+            for embedding in (self.source_embedding, self.target_embedding):
+                nn.init.zeros_(embedding.weight[spec.padding])
+
+    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
+        assert batch.target_input is not None
+        assert batch.target_packing is not None
+        targets = batch.target_packing
+        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+        h, _ = self.decoder(y, targets, self._encode(batch))  # (N, n)
+        return Output(self.vocabulary(self.dropout(h)))
+
+    def start(self, batch: PairBatch) -> State:
+        """The state before the first target token."""
+        h, c = self._encode(batch)
+        return State({}, {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]})  # (B, 1, L, n)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        parts = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, L, n)
+        size, count = parts[0].shape[:2]
+        h, c = (part.flatten(0, 1).transpose(0, 1) for part in parts)  # (L, B K, n)
+        y = self.dropout(self.target_embedding(tokens)).flatten(0, 1)  # (B K, E)
+        top, (h, c) = self.decoder.step(y, (h, c))
+        log_probs = self.vocabulary(self.dropout(top)).log_softmax(-1).unflatten(0, (size, count))  # (B, K, V)
+        h, c = (part.transpose(0, 1).unflatten(0, (size, count)) for part in (h, c))
+        return Step(log_probs, State(state.memory, {"hidden": h, "cell": c}), {})
+
+    def _encode(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """The last h and c of each layer of the encoder, (L, B, n) each."""
+        sources = batch.source_packing
+        source = reversed_words(batch.source, batch.source_mask) if self.reverse_source else batch.source
+        _, state = self.encoder(self.dropout(self.source_embedding(sources.pack(source))), sources)
+        return state
+
+
+def reversed_words(tokens: Tensor, mask: Tensor) -> Tensor:
+    """(B, S) rows of tokens with all but the last real one in reverse order; `mask` (B, S) is a prefix of each row."""
+    step = torch.arange(tokens.shape[1], device=tokens.device)
+    last = mask.sum(1, keepdim=True) - 1  # (B, 1)
+    return tokens.gather(1, torch.where(step < last, last - 1 - step, step))

@@ -1,0 +1,266 @@
+"""Attention Is All You Need.
+
+Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser, Illia
+Polosukhin. NeurIPS 2017. https://arxiv.org/abs/1706.03762
+
+Equations: stacks of layers section 3.1, attention (1) and multi-head attention 3.2, feed-forward nets (2), embeddings
+3.4, positions 3.5, dropout on the output of each sublayer and on embeddings + positions 5.4. `window` = r restricts
+self-attention to |i - j| <= r / 2, section 4. The rate of learning (3) is `scheduler=noam`.
+
+What differs from the paper:
+- Query, key, value and output projections and the vocabulary layer have biases; its equations show none.
+- Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say.
+- The paper's three tied matrices are `tied=all`, which needs one vocabulary for both sides; the default ties none.
+- `norm=pre` normalises the input of a sublayer in place of its sum, and the end of each stack: not the paper's.
+- Learned positions behind the end of their table take its last row.
+
+Notation: B sentences, K hypotheses, S source tokens, T target tokens, N real tokens of one side, V vocabulary, D
+hidden_dim, H heads, E = D / H, t tokens read so far. All that concerns one token alone is done for the real tokens
+(N, D); only attention itself needs the padded grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import sqrt
+
+import torch
+from torch import Tensor, nn
+
+from zoo.attention import MultiHeadAttention, neighbourhood_mask
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.packing import Packing
+from zoo.layers.positions import POSITIONS, LearnedPositions, SinusoidalPositions
+from zoo.layers.state import State, Step
+from zoo.models.output import Output
+
+NORMS = ("post", "pre")
+TIED = ("none", "target", "all")
+
+Attend = Callable[[MultiHeadAttention, Tensor], tuple[Tensor, Tensor | None]]
+"""How a layer's attention is used: the module and tokens (..., D) -> what they see (..., D) and the weights."""
+
+
+class Residual(nn.Module):
+    """Around a sublayer f. post: LayerNorm(x + Dropout(f(x))), section 3.1; pre: x + Dropout(f(LayerNorm(x)))."""
+
+    def __init__(self, dim: int, dropout: float, norm: str) -> None:
+        super().__init__()
+        self.norm, self.dropout, self.pre = nn.LayerNorm(dim), nn.Dropout(dropout), norm == "pre"
+
+    def before(self, x: Tensor) -> Tensor:
+        """What the sublayer reads."""
+        return self.norm(x) if self.pre else x
+
+    def after(self, x: Tensor, y: Tensor) -> Tensor:
+        """x and the sublayer's output y put together."""
+        x = x + self.dropout(y)
+        return x if self.pre else self.norm(x)
+
+
+class Layer(nn.Module):
+    """Self-attention, in the decoder (`source`) attention to the source, and the feed-forward net."""
+
+    def __init__(self, dim: int, heads: int, feedforward_dim: int, dropout: float, norm: str, *, source: bool) -> None:
+        super().__init__()
+        self.own = MultiHeadAttention(dim, heads)
+        self.own_residual = Residual(dim, dropout, norm)
+        if source:
+            self.source = MultiHeadAttention(dim, heads, key_dim=dim)
+            self.source_residual = Residual(dim, dropout, norm)
+        self.feedforward = nn.Sequential(
+            nn.Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Linear(feedforward_dim, dim)
+        )
+        self.feedforward_residual = Residual(dim, dropout, norm)
+        for linear in self.feedforward:
+            if isinstance(linear, nn.Linear):
+                nn.init.xavier_uniform_(linear.weight)
+                nn.init.zeros_(linear.bias)
+
+    def forward(self, x: Tensor, own: Attend, source: Attend | None = None) -> tuple[Tensor, list[Tensor | None]]:
+        """(..., D) -> (..., D), and the weights of self-attention and of attention to the source."""
+        y, weights = own(self.own, self.own_residual.before(x))
+        x, attention = self.own_residual.after(x, y), [weights]
+        if source is not None:
+            y, weights = source(self.source, self.source_residual.before(x))
+            x = self.source_residual.after(x, y)
+            attention.append(weights)
+        y = self.feedforward(self.feedforward_residual.before(x))  # (2)
+        return self.feedforward_residual.after(x, y), attention
+
+
+class Transformer(nn.Module):
+    """Self-attention in place of recurrence, on both sides; every decoder layer attends to the encoder's output.
+
+    `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, tables as long as the longest source and
+    target. `tied` = none | target (vocabulary layer and target embedding are one matrix) | all (the source embedding
+    too). `window` = how far self-attention sees, null for all positions.
+
+    Raises ValueError for a choice that does not exist, `tied=all` without a shared vocabulary, a width that the heads
+    do not divide or that is odd with sinusoidal positions, and a window below 1.
+    """
+
+    tasks = ("translation",)
+
+    def __init__(
+        self,
+        spec: PairSpec,
+        *,
+        hidden_dim: int = 512,
+        layers: int = 6,
+        heads: int = 8,
+        feedforward_dim: int = 2048,
+        dropout: float = 0.1,
+        norm: str = "post",
+        positions: str = "sinusoidal",
+        tied: str = "none",
+        window: int | None = None,
+    ) -> None:
+        super().__init__()
+        for key, value, choices in (("norm", norm, NORMS), ("positions", positions, POSITIONS), ("tied", tied, TIED)):
+            if value not in choices:
+                raise ValueError(f"{key} is one of {', '.join(choices)}; got {value!r}")
+        if tied == "all" and not spec.shared:
+            raise ValueError("tied=all makes one matrix of both embeddings: it needs one vocabulary for both sides")
+        if window is not None and window < 1:
+            raise ValueError(f"a window holds at least the position itself; got window={window}")
+        self.dim, self.window = hidden_dim, window
+        self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
+        self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
+        self.source_positions, self.target_positions = (
+            LearnedPositions(longest, hidden_dim) if positions == "learned" else SinusoidalPositions(hidden_dim)
+            for longest in (spec.longest_source, spec.longest_target)
+        )
+        self.encoder, self.decoder = (
+            nn.ModuleList(
+                Layer(hidden_dim, heads, feedforward_dim, dropout, norm, source=source) for _ in range(layers)
+            )
+            for source in (False, True)
+        )
+        self.encoder_norm, self.decoder_norm = (
+            nn.LayerNorm(hidden_dim) if norm == "pre" else nn.Identity() for _ in range(2)
+        )
+        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
+        self.dropout = nn.Dropout(dropout)
+        nn.init.xavier_uniform_(self.vocabulary.weight)
+        nn.init.zeros_(self.vocabulary.bias)
+        tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
+        for table in tables:
+            if isinstance(table, nn.Embedding):
+                nn.init.normal_(table.weight, 0.0, hidden_dim**-0.5)
+        if tied != "none":
+            self.vocabulary.weight = self.target_embedding.weight
+
+    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of every real target position; attention `encoder.<layer>` (B, H, S, S), `decoder.<layer>`
+        (B, H, T, T) and `source.<layer>` (B, H, T, S)."""
+        assert batch.target_input is not None
+        assert batch.target_mask is not None
+        assert batch.target_packing is not None
+        source, target, rows = batch.source_packing, batch.target_packing, batch.target_mask
+        memory, attention = self._encode(batch, need_weights)  # (N of the source, D)
+        source_mask = batch.source_mask[:, None, None]  # (B, 1, 1, S)
+        window = self._neighbourhood(rows)
+
+        def own(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+            q, k, v = module.split_heads(target.unpack(module.project(y)))  # (B, H, T, E) each
+            context, a = module.attend(q, k, v, window, causal=True, need_weights=need_weights)
+            return module.output(target.pack(context)), a
+
+        def look(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+            (q,) = module.split_heads(target.unpack(module.queries(y)))  # (B, H, T, E)
+            k, v = module.split_heads(source.unpack(module.keys_values(memory)))  # (B, H, S, E) each
+            context, a = module.attend(q, k, v, source_mask, need_weights=need_weights)
+            return module.output(target.pack(context)), a
+
+        x = self._embed_all(self.target_embedding, self.target_positions, batch.target_input, target)  # (N, D)
+        for number, layer in enumerate(self.decoder):
+            x, (own_weights, source_weights) = layer(x, own, look)
+            if need_weights:
+                attention[f"decoder.{number}"] = _real_rows(own_weights, rows)
+                attention[f"source.{number}"] = _real_rows(source_weights, rows)
+        return Output(self.vocabulary(self.decoder_norm(x)), attention)
+
+    def start(self, batch: PairBatch) -> State:
+        """Encodes the sources and projects keys and values for every decoder layer, once; nothing has been read."""
+        grid = batch.source_packing.unpack(self._encode(batch, False)[0])  # (B, S, D)
+        memory, hypotheses = {"mask": batch.source_mask}, {"position": batch.source.new_zeros(len(grid), 1)}
+        for number, layer in enumerate(self.decoder):
+            assert isinstance(layer, Layer)
+            keys, values, _ = layer.source.prepare(grid, batch.source_mask)  # (B, H, S, E)
+            memory |= {f"keys.{number}": keys, f"values.{number}": values}
+            nothing = keys.new_zeros(len(keys), 1, keys.shape[1], 0, keys.shape[3])  # (B, 1, H, 0, E)
+            hypotheses |= {f"keys.{number}": nothing, f"values.{number}": nothing}
+        return State(memory, hypotheses)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities. The state of a layer is the keys
+        and values of the tokens that it can still see, (B, K, H, t, E)."""
+        before, position = state.hypotheses, state.hypotheses["position"]
+        mask = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
+        after, attention = {"position": position + 1}, {}
+        x = self._embed(self.target_embedding, tokens, self.target_positions(position))  # (B, K, D)
+        for number, layer in enumerate(self.decoder):
+            names = f"keys.{number}", f"values.{number}"
+
+            def own(module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names) -> tuple[Tensor, None]:
+                q, k, v = (part.transpose(1, 2)[..., None, :] for part in module.split_heads(module.project(y)))
+                keys, values = (torch.cat([before[name], new], -2) for name, new in zip(names, (k, v), strict=True))
+                if self.window is not None:  # it sees the tokens from here on, and later ones see no more
+                    keys, values = (part[..., -(self.window // 2 + 1) :, :] for part in (keys, values))
+                after.update(zip(names, (keys, values), strict=True))  # (B, K, H, t + 1, E)
+                q, keys, values = (part.flatten(0, 1) for part in (q, keys, values))
+                context, _ = module.attend(q, keys, values, need_weights=False)  # (BK, 1, D)
+                return module.output(context.view_as(y)), None
+
+            def look(module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names) -> tuple[Tensor, Tensor]:
+                (q,) = module.split_heads(module.queries(y))  # (B, H, K, E): the hypotheses are the queries
+                keys, values = (state.memory[name] for name in names)  # (B, H, S, E)
+                context, a = module.attend(q, keys, values, mask)
+                assert a is not None
+                return module.output(context), a.transpose(1, 2)
+
+            x, (_, attention[f"source.{number}"]) = layer(x, own, look)
+        logits = self.vocabulary(self.decoder_norm(x))  # (B, K, V)
+        return Step(logits.log_softmax(-1), State(state.memory, after), attention)
+
+    def _encode(self, batch: PairBatch, need_weights: bool) -> tuple[Tensor, dict[str, Tensor]]:
+        """The encoder's output at the real tokens of the source, (N, D), and its attention."""
+        packing, attention = batch.source_packing, {}
+        mask, window = batch.source_mask[:, None, None], self._neighbourhood(batch.source_mask)
+        mask = mask if window is None else mask & window
+
+        def own(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+            q, k, v = module.split_heads(packing.unpack(module.project(y)))  # (B, H, S, E) each
+            context, a = module.attend(q, k, v, mask, need_weights=need_weights)
+            return module.output(packing.pack(context)), a
+
+        x = self._embed_all(self.source_embedding, self.source_positions, batch.source, packing)
+        for number, layer in enumerate(self.encoder):
+            x, (weights,) = layer(x, own)
+            if need_weights:
+                attention[f"encoder.{number}"] = _real_rows(weights, batch.source_mask)
+        return self.encoder_norm(x), attention
+
+    def _embed_all(self, embedding: nn.Module, positions: nn.Module, tokens: Tensor, packing: Packing) -> Tensor:
+        """Tokens (B, T) -> (N, D) at the real ones."""
+        length = packing.shape[-1]
+        table = positions(torch.arange(length, device=tokens.device))  # (T, D)
+        time = packing.cell % length  # (N,) how many tokens stand before each
+        return self._embed(embedding, packing.pack(tokens), table.index_select(0, time))
+
+    def _embed(self, embedding: nn.Module, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Tokens (...) and their positions (..., D) -> (..., D)."""
+        return self.dropout(embedding(tokens) * sqrt(self.dim) + positions)
+
+    def _neighbourhood(self, mask: Tensor) -> Tensor | None:
+        """The mask (T, T) of restricted self-attention among the positions of `mask` (B, T)."""
+        length = mask.shape[-1]
+        return None if self.window is None else neighbourhood_mask(length, length, self.window, device=mask.device)
+
+
+def _real_rows(weights: Tensor, mask: Tensor) -> Tensor:
+    """Weights (B, H, T, S) with zeros where the query (B, T) is padding."""
+    return weights.masked_fill(~mask[:, None, :, None], 0.0)
