@@ -31,6 +31,8 @@ def choice(path: Path) -> list[str]:
     overrides = [f"{group}={stem}"]
     if group == "data":
         overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
+    if group in ("objective", "decoding", "regularizer"):
+        overrides += ["data=copy", "model=transformer"]
     if group == "model":
         overrides.append(f"data={data_for(models()[stem].tasks)[0]}")
     return overrides

@@ -43,6 +43,7 @@ from zoo.models.output import Output
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "han": [{"word_pooling": "mean", "sentence_pooling": "max"}, {"word_pooling": "max", "sentence_pooling": "mean"}],
+    "transformer": [{"norm": "pre", "positions": "learned"}, {"tied": "target", "window": 3}],
 }
 """Other ways through a model than its defaults, which keep the contract too."""
 

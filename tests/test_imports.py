@@ -22,7 +22,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "zoo.layers": {"zoo.errors", "zoo.attention"},
     "zoo.models": {"zoo.errors", "zoo.attention", "zoo.layers", "zoo.data.spec", "zoo.data.batch"},
     "zoo.decoding": {"zoo.errors", "zoo.attention", "zoo.layers"},
-    "zoo.objectives": {"zoo.errors", "zoo.attention", "zoo.layers"},
+    "zoo.objectives": {
+        "zoo.errors",
+        "zoo.attention",
+        "zoo.layers",
+        "zoo.decoding",
+        "zoo.data.spec",
+        "zoo.data.batch",
+        "zoo.models.output",
+    },
     "zoo.data": {"zoo.errors", "zoo.layers.packing"},
     "zoo.metrics": {"zoo.errors"},
     "zoo.tasks": {
@@ -48,7 +56,7 @@ ONLY_FROM = {"zoo.layers.packing": "zoo.data.batch"}
 PACKAGE_OF = {"PIL": "pillow", "hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "pyyaml"}
 """Packages that go by another name than what they hold."""
 
-PLAIN = ("zoo.attention", "zoo.layers", "zoo.models", "zoo.decoding")
+PLAIN = ("zoo.attention", "zoo.layers", "zoo.models", "zoo.decoding", "zoo.objectives")
 FOREIGN = {"lightning", "lightning_fabric", "pytorch_lightning", "hydra", "omegaconf", "wandb"}
 
 

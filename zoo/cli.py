@@ -7,16 +7,18 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
 
-from zoo.errors import CheckpointError, DataError, ZooError
+from zoo.errors import CheckpointError, ConfigError, DataError, ZooError
 
 EXAMPLES = """examples:
   zoo list
   zoo train model=han data=yelp
   zoo predict logs/han_yelp/<time>/checkpoints/best.ckpt "The food was great."
+  zoo predict logs/luong_multi30k/<time>/checkpoints/best.ckpt "Ein Mann schläft." --beam 5 --nbest 3
   zoo data documents data.path=my.csv data.text_column=text data.label_column=label
 """
 
@@ -44,9 +46,27 @@ def parser() -> argparse.ArgumentParser:
     predict.add_argument("text", nargs="*", help="texts; without texts and --file, one text a line from standard input")
     predict.add_argument("--file", type=Path, help="one text a line")
     predict.add_argument("--json", action="store_true", help="one JSON object a line")
-    predict.add_argument("--html", type=Path, metavar="OUT", help="write a page to look at")
+    predict.add_argument("--html", type=Path, metavar="OUT", help="documents: write a page to look at")
+    predict.add_argument("--beam", type=int, metavar="K", help="translations: search with K hypotheses")
+    predict.add_argument(
+        "--nbest", type=int, metavar="N", help="translations: the N best, as `number ||| text ||| score`"
+    )
+    predict.add_argument(
+        "--replace-unknown",
+        nargs="?",
+        const="",
+        metavar="DICTIONARY",
+        help="translations: an unknown word becomes the source word it attended to most, or what that is in a file of "
+        "lines `source<tab>target`",
+    )
+    predict.add_argument("--attention", type=Path, metavar="OUT.png", help="translations: draw what was attended to")
+    predict.add_argument(
+        "--pharaoh", type=Path, metavar="OUT", help="translations: write source-target word pairs, i-j"
+    )
 
-    data = commands.add_parser("data", help="prepare a data set and describe it: counts, classes, lengths, examples")
+    data = commands.add_parser(
+        "data", help="prepare a data set and describe it: counts, lengths, unknown words, examples"
+    )
     data.add_argument("name", help="as in data=NAME")
     data.add_argument("overrides", nargs="*", help="such as data.source=PATH")
     data.add_argument("--json", action="store_true", help="as JSON")
@@ -101,12 +121,52 @@ def _list(options: argparse.Namespace) -> None:
 
 def _predict(options: argparse.Namespace) -> None:
     from zoo.run.checkpoint import load
-    from zoo.visualize import document_html, document_text
+    from zoo.tasks import Translation
 
     texts = _texts(options)
     if more := [text for text in options.text if text.endswith(".ckpt")]:
         raise CheckpointError(f"one checkpoint at a time: {options.checkpoint}, and then {', '.join(more)}")
-    predictions = load(options.checkpoint)(texts)
+    predictor = load(options.checkpoint)
+    translates = isinstance(predictor.task, Translation)
+    _fits(
+        options,
+        ("html",) if translates else ("beam", "nbest", "replace_unknown", "attention", "pharaoh"),
+        predictor.task.name,
+    )
+    if isinstance(predictor.task, Translation):
+        if options.beam or options.nbest:
+            predictor.task.search(options.beam, options.nbest)
+        if options.replace_unknown is not None:
+            predictor.task.replace_unknown = True
+            predictor.task.dictionary = _dictionary(options.replace_unknown)
+        _print_translations(options, texts, predictor)
+    else:
+        _print_documents(options, predictor([text for text in texts if text.strip()]))
+
+
+def _dictionary(path: str) -> dict[str, str]:
+    """The words of a file of lines `source<tab>target`; none without a path."""
+    if not path:
+        return {}
+    found = {}
+    for number, line in enumerate(_read_lines(Path(path), "--replace-unknown", "source<tab>target in each line"), 1):
+        if line.strip():
+            words = line.split("\t")
+            if len(words) != 2:
+                raise DataError(f"{path}, line {number}: found {len(words)} columns; expected source<tab>target")
+            found[words[0].strip()] = words[1].strip()
+    return found
+
+
+def _fits(options: argparse.Namespace, foreign: tuple[str, ...], task: str) -> None:
+    """Raises ConfigError where an option was given that the task of the checkpoint has no use for."""
+    if given := ["--" + name.replace("_", "-") for name in foreign if getattr(options, name) not in (None, False)]:
+        raise ConfigError(f"{', '.join(given)}: not for a network that was trained for {task}")
+
+
+def _print_documents(options: argparse.Namespace, predictions: list[Any]) -> None:
+    from zoo.visualize import document_html, document_text
+
     if options.html:
         from zoo.run.report import write_whole
 
@@ -121,21 +181,61 @@ def _predict(options: argparse.Namespace) -> None:
             console.print(document_text(prediction))
 
 
+def _print_translations(options: argparse.Namespace, texts: list[str], predictor: Any) -> None:
+    """A line out for each line in, blank ones included; several with --nbest."""
+    real = [text for text in texts if text.strip()]
+    found = iter(predictor(real, progress=len(real) > 200))
+    predictions = [next(found) if text.strip() else None for text in texts]
+    for number, prediction in enumerate(predictions):
+        if options.json:
+            print(json.dumps(prediction and prediction.to_dict(), ensure_ascii=False))
+        elif prediction is None:
+            print()
+        elif options.nbest:
+            for translated in prediction.translations:
+                print(f"{number} ||| {translated.text} ||| {translated.score:.4f}")
+        else:
+            print(prediction.best.text)
+    if options.pharaoh:
+        from zoo.run.report import write_whole
+
+        lines = ["" if prediction is None else prediction.best.pharaoh for prediction in predictions]
+        write_whole(options.pharaoh, "".join(line + "\n" for line in lines))
+        print(f"wrote {options.pharaoh}", file=sys.stderr)
+    if options.attention:
+        _draw_alignments(options.attention, [prediction for prediction in predictions if prediction])
+
+
+def _draw_alignments(path: Path, predictions: list[Any]) -> None:
+    """One picture at `path`; of several sentences OUT-1.png, OUT-2.png, ..."""
+    from zoo.visualize import alignment_figure, save_png
+
+    for number, prediction in enumerate(predictions, 1):
+        if prediction.best.attention is None:
+            raise ConfigError("--attention: this network has no attention to draw")
+        name = path if len(predictions) == 1 else path.with_name(f"{path.stem}-{number}{path.suffix or '.png'}")
+        save_png(alignment_figure(prediction.source, prediction.best), name)
+        print(f"wrote {name}", file=sys.stderr)
+
+
 def _texts(options: argparse.Namespace) -> list[str]:
     texts = list(options.text)
     if options.file:
-        try:
-            texts += options.file.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise DataError(f"{options.file}: {error.strerror}; --file takes a text file, one text a line") from error
-        except UnicodeDecodeError as error:
-            raise DataError(f"{options.file}: not UTF-8 at byte {error.start}; convert it first") from error
+        texts += _read_lines(options.file, "--file", "a text file, one text a line")
     elif not texts:
         texts = sys.stdin.read().splitlines()
-    texts = [text for text in texts if text.strip()]
-    if not texts:
+    if not any(text.strip() for text in texts):
         raise DataError("nothing to predict: give a text, --file FILE, or lines on standard input")
     return texts
+
+
+def _read_lines(path: Path, option: str, expected: str) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; {option} takes {expected}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it first") from error
 
 
 def _data(options: argparse.Namespace) -> None:
@@ -164,10 +264,10 @@ def _data(options: argparse.Namespace) -> None:
             json.dumps({"name": options.name, "source": data.source_description, **facts}, indent=2, ensure_ascii=False)
         )
         return
-    from zoo.visualize.describe import describe_documents
+    from zoo.visualize.describe import description
 
     Console(width=None if sys.stdout.isatty() else 120).print(
-        describe_documents(options.name, data.source_description, facts)
+        description(data.task, options.name, data.source_description, facts)
     )
 
 

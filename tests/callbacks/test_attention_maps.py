@@ -25,10 +25,11 @@ def drawn(monkeypatch):
     """What was to be drawn: (prediction, true label, evidence) of each picture."""
     calls = []
 
-    def draw(*arguments):
-        calls.append(arguments)
+    def draw(reviewed):
+        calls.append((reviewed.prediction, reviewed.true_label, reviewed.evidence))
+        return "a figure"
 
-    monkeypatch.setattr(attention_maps, "document_figure", draw)
+    monkeypatch.setattr(attention_maps, "attention_figure", draw)
     monkeypatch.setattr(attention_maps, "keep_picture", lambda trainer, key, figure, name: None)
     return calls
 
@@ -117,7 +118,7 @@ def test_predicting_leaves_every_part_in_its_mode_and_uses_no_dropout():
     task.network.register_forward_hook(lambda *_: gradients.append(torch.is_grad_enabled()))
     examples = Examples(4)
     examples.add(runs.BATCHES[0])
-    first, second = examples.predict(task), examples.predict(task)
+    first, second = examples.review(task), examples.review(task)
     assert first == second
     assert {name: module.training for name, module in task.named_modules()} == modes
     assert gradients == [False, False]

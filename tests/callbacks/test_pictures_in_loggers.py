@@ -13,7 +13,8 @@ from zoo.callbacks.artifact import BestCheckpointArtifact
 from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.checkpoint import BestCheckpoint
 from zoo.callbacks.confusion import ConfusionPicture
-from zoo.callbacks.samples import COLUMNS, PredictionsTable
+from zoo.callbacks.samples import PredictionsTable
+from zoo.visualize.review import DOCUMENT_COLUMNS
 
 
 def run(folder, logger, epochs=2):
@@ -66,7 +67,7 @@ def test_wandb_offline_holds_pictures_table_and_best_checkpoint(tmp_path):
     assert len(list(media.glob("images/val/attention_*.png"))) == 4
     (table,) = media.glob("table/test/*.json")
     logged = json.loads(table.read_text())
-    assert (logged["columns"], len(logged["data"])) == (COLUMNS, 5)
+    assert (logged["columns"], len(logged["data"])) == (DOCUMENT_COLUMNS, 5)
 
     artifacts = {record.artifact.name: record.artifact for record in found if record.HasField("artifact")}
     (model,) = [artifact for name, artifact in artifacts.items() if name.startswith("model-")]

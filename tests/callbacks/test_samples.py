@@ -6,13 +6,14 @@ import pytest
 import torch
 
 from tests.callbacks import runs
-from zoo.callbacks.samples import COLUMNS, PredictionsTable
+from zoo.callbacks.samples import PredictionsTable
+from zoo.visualize.review import DOCUMENT_COLUMNS
 
 
 def table(folder):
     with (folder / "predictions.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == COLUMNS
+    assert header == DOCUMENT_COLUMNS
     return rows
 
 
@@ -48,7 +49,7 @@ def test_texts_with_commas_quotes_and_line_breaks_stay_one_field(tmp_path):
     runs.trainer(tmp_path, [PredictionsTable(24)]).test(task, runs.loader(), verbose=False)
     rows = table(tmp_path)
     assert [row[1] for row in rows] == [runs.text(i).replace("the", 'a,"b"') for i in range(24)]
-    assert {len(row) for row in rows} == {len(COLUMNS)}
+    assert {len(row) for row in rows} == {len(DOCUMENT_COLUMNS)}
 
 
 def test_a_second_test_starts_anew(tmp_path):

@@ -8,12 +8,12 @@ from lightning import Callback, LightningModule, Trainer
 
 from zoo.callbacks.examples import Examples
 from zoo.callbacks.pictures import keep_picture
-from zoo.tasks.classification import Classification
-from zoo.visualize import document_figure
+from zoo.tasks import Task
+from zoo.visualize.review import attention_figure
 
 
 class AttentionMaps(Callback):
-    """Draws the first `count` documents of the validation set every `every_n_epochs` epochs, and of the test set.
+    """Draws the first `count` examples of the validation set every `every_n_epochs` epochs, and of the test set.
 
     The pictures are `attention/val_epoch03_1.png`, `attention/test_1.png`, ... in the run folder, and
     `val/attention_1`, `test/attention_1`, ... in wandb and TensorBoard. A second validation in an epoch replaces the
@@ -71,7 +71,7 @@ class AttentionMaps(Callback):
     def _draw(self, trainer: Trainer, task: LightningModule, stage: str, name: str) -> None:
         if not trainer.is_global_zero:
             return
-        assert isinstance(task, Classification)
-        for number, example in enumerate(self._examples[stage].predict(task), 1):
-            figure = document_figure(example.prediction, example.true_label, example.evidence)
-            keep_picture(trainer, f"{stage}/attention_{number}", figure, f"attention/{name}_{number}.png")
+        assert isinstance(task, Task)
+        for number, reviewed in enumerate(self._examples[stage].review(task), 1):
+            if (figure := attention_figure(reviewed)) is not None:
+                keep_picture(trainer, f"{stage}/attention_{number}", figure, f"attention/{name}_{number}.png")

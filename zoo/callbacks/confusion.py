@@ -10,10 +10,14 @@ from zoo.visualize import confusion_figure
 
 
 class ConfusionPicture(Callback):
-    """Draws `confusion.png` in the run folder when the test has ended, and shows it in wandb and TensorBoard."""
+    """Draws `confusion.png` in the run folder when the test has ended, and shows it in wandb and TensorBoard.
+
+    Tasks without classes have none.
+    """
 
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        assert isinstance(pl_module, Classification)
+        if not isinstance(pl_module, Classification):
+            return
         assert pl_module.spec is not None
         matrix = pl_module.test_confusion.compute()  # by all ranks: it adds up theirs
         if trainer.is_global_zero:

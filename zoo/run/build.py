@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import inspect
 import types
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -16,7 +17,7 @@ from lightning import Callback, Trainer
 from lightning.pytorch.loggers import Logger, WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
-from zoo.data.documents import DocumentData
+from zoo.data.prepared import PreparedData
 from zoo.errors import ConfigError
 from zoo.run.catalogue import conf_dir, data_for, models_for
 from zoo.run.checkpoint import AtomicCheckpointIO
@@ -24,6 +25,8 @@ from zoo.run.schema import TrainConfig, register
 from zoo.tasks import Task
 from zoo.tasks.task import TOTAL_STEPS
 
+GENERATION = ("objective", "decoding", "regularizer")
+"""Groups that only a task of generation takes."""
 KEYS = [*(field.name for field in dataclasses.fields(TrainConfig)), "hydra"]
 
 
@@ -32,7 +35,7 @@ class Parts:
     """What one run is made of."""
 
     task: Task
-    data: DocumentData
+    data: PreparedData[Any]
     trainer: Trainer
 
 
@@ -49,13 +52,14 @@ def compose(overrides: list[str]) -> DictConfig:
 def build(cfg: DictConfig) -> Parts:
     """Checks `cfg` and builds the data module, the task and the trainer."""
     check(cfg)
-    data: DocumentData = instantiate(cfg.data, _convert_="all")
+    data: PreparedData[Any] = instantiate(cfg.data, _convert_="all")
     task: Task = instantiate(
         plain(cfg.task) | {"_recursive_": False},
         model=plain(cfg.model),
         optimizer=plain(cfg.optimizer),
         scheduler=plain(cfg.scheduler) or None,
         compile=cfg.compile,
+        **{group: plain(cfg[group]) for group in GENERATION if cfg[group]},
         _convert_="all",
     )
     trainer: Trainer = instantiate(
@@ -97,7 +101,8 @@ def check(cfg: DictConfig) -> None:
             raise ConfigError(f"{key}: there is no such key" + (f"; did you mean {near[0]}?" if near else ""))
     check_arguments(cfg.model, "model", given=("spec",))
     check_arguments(cfg.data, "data")
-    check_arguments(cfg.task, "task", given=("model", "optimizer", "scheduler", "compile"))
+    _check_generation(cfg)
+    check_arguments(cfg.task, "task", given=("model", "optimizer", "scheduler", "compile", *GENERATION))
     check_arguments(cfg.optimizer, "optimizer", given=("params",))
     if cfg.scheduler:
         filled = [name for name, value in cfg.scheduler.scheduler.items() if value == TOTAL_STEPS]
@@ -117,6 +122,22 @@ def check(cfg: DictConfig) -> None:
         )
 
 
+def _check_generation(cfg: DictConfig) -> None:
+    """Raises ConfigError where an objective, a decoding or a regulariser is wrong, missing, or of no use to the
+    task."""
+    task: type[Task] = get_class(cfg.task._target_)
+    takes = inspect.signature(task).parameters
+    for group in GENERATION:
+        if cfg[group] and group not in takes:
+            raise ConfigError(f"{group}: the data is for {task.name}, which takes none; leave {group}=... out")
+    for group in ("objective", "decoding"):
+        if group in takes:
+            check_arguments(cfg[group], group)
+    for name, node in (cfg.regularizer or {}).items():
+        if node is not None:
+            check_arguments(node, f"regularizer.{name}")
+
+
 def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
     if not node or "_target_" not in node:
@@ -125,7 +146,9 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     parameters = inspect.signature(cls).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
-    hints = get_type_hints(cls.__init__)  # type: ignore[misc]
+    hints: dict[str, Any] = {}
+    with suppress(NameError):  # torch imports some names of its annotations for type checkers alone (MultiStepLR)
+        hints = get_type_hints(cls.__init__)  # type: ignore[misc]
     for name in node:
         if name in ("_target_", "_convert_", "_recursive_"):
             continue

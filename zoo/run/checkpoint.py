@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from hydra.utils import get_class
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
+from rich.console import Console
+from rich.progress import track
 from torch import nn
 
 from zoo.data.spec import spec_from_state
@@ -99,12 +101,13 @@ class Predictor:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
 
     @torch.inference_mode()
-    def __call__(self, inputs: Sequence[str]) -> list[Any]:
-        """One prediction per input, in order."""
+    def __call__(self, inputs: Sequence[str], *, progress: bool = False) -> list[Any]:
+        """One prediction per input, in order; with `progress` a bar on the terminal."""
         if isinstance(inputs, str):
             raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
         predictions: list[Any] = []
-        for start in range(0, len(inputs), self.batch_size):
+        starts = range(0, len(inputs), self.batch_size)
+        for start in track(starts, "predicting", console=Console(stderr=True), disable=not progress):
             chunk = list(inputs[start : start + self.batch_size])
             shown = [self.encoder.words(text) for text in chunk]
             predictions += self.task.predictions(self.encoder(chunk).to(self.task.device), shown)

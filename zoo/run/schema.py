@@ -22,6 +22,9 @@ class TrainConfig:
     tags: list[str] = field(default_factory=list)
     model: Any = None
     data: Any = None
+    objective: Any = None
+    decoding: Any = None
+    regularizer: Any = None
     task: Any = None
     optimizer: Any = None
     scheduler: Any = None

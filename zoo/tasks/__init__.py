@@ -3,5 +3,6 @@ inside."""
 
 from zoo.tasks.classification import Classification
 from zoo.tasks.task import Task
+from zoo.tasks.translation import Translation
 
-__all__ = ["Classification", "Task"]
+__all__ = ["Classification", "Task", "Translation"]

@@ -12,7 +12,7 @@ from torchmetrics import MeanMetric, Metric
 from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix, MulticlassF1Score
 
 from zoo.data.batch import DocumentBatch
-from zoo.data.spec import Spec
+from zoo.data.spec import DocumentSpec, Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
 from zoo.tasks.task import Task
@@ -42,6 +42,17 @@ class DocumentPrediction:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class ReviewedDocument:
+    """A document of a split, what the network says of it, and what is true."""
+
+    index: int
+    prediction: DocumentPrediction
+    true_label: str | None
+    evidence: list[list[bool]] | None
+    """True at the words that decided the label, sentence by sentence; None where the data does not know them."""
+
+
 def word_importance(attention: dict[str, Tensor]) -> Tensor | None:
     """The share of the document's attention on each word, (B, S, W), summing to 1: sentence weight times word
     weight."""
@@ -54,8 +65,10 @@ class Classification(Task):
     """Any network that serves `classification`, trained by cross-entropy."""
 
     name = "classification"
+    spec: DocumentSpec | None
 
     def build(self, spec: Spec, encoder: Any) -> None:
+        assert isinstance(spec, DocumentSpec)
         super().build(spec, encoder)
         self.train_loss = MeanMetric()
         self.val_metrics = self._metrics(spec.num_classes)
@@ -148,3 +161,28 @@ class Classification(Task):
             )
             for b, row in enumerate(probabilities)
         ]
+
+    def review(self, batch: DocumentBatch) -> list[ReviewedDocument]:
+        assert self.spec is not None
+        known = self.encoder.vocabulary.words
+        documents = [
+            [[known[number] for number in sentence] for sentence in _real(words, mask)]
+            for words, mask in zip(batch.words, batch.word_mask, strict=True)
+        ]
+        return [
+            ReviewedDocument(
+                index=int(batch.index[b]),
+                prediction=prediction,
+                true_label=None if batch.label is None else self.spec.classes[int(batch.label[b])],
+                evidence=None if batch.evidence is None else _real(batch.evidence[b], batch.word_mask[b]),
+            )
+            for b, prediction in enumerate(self.predictions(batch, documents))
+        ]
+
+
+def _real(values: Tensor, mask: Tensor) -> list[list]:
+    """The entries of one document (S, W) without padding: a list per sentence, up to the last that has a word."""
+    lengths = mask.sum(-1).tolist()
+    while lengths and lengths[-1] == 0:
+        lengths.pop()
+    return [row[:length] for row, length in zip(values.tolist(), lengths, strict=False)]

@@ -113,16 +113,24 @@ class Task(LightningModule, ABC):
     def predictions(self, batch: Any, words: list[Any]) -> list[Any]:
         """One prediction per example of `batch`; `words` are its inputs as they should be shown."""
 
+    @abstractmethod
+    def review(self, batch: Any) -> list[Any]:
+        """For each example of a batch of a split what the network says, and what is true: for pictures and tables."""
+
+    def signatures(self) -> dict[str, str]:
+        """What the test metrics that have several definitions were computed by, for result.json."""
+        return {}
+
     # training
 
-    def global_mean(self, total: Tensor, count: int) -> Tensor:
+    def global_mean(self, total: Tensor, count: int | Tensor) -> Tensor:
         """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the whole global batch.
 
         The mean of each rank's own mean is another number whenever ranks hold different counts.
         """
         if not (dist.is_available() and dist.is_initialized()):
             return total / count
-        counts = total.new_tensor(float(count))
+        counts = torch.as_tensor(count, dtype=total.dtype, device=total.device).detach().clone()
         dist.all_reduce(counts)
         return total * dist.get_world_size() / counts
 

@@ -6,15 +6,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from zoo.visualize.alignment import alignment_figure
     from zoo.visualize.confusion import confusion_figure
     from zoo.visualize.page import document_html
     from zoo.visualize.picture import document_figure, save_png
     from zoo.visualize.terminal import DocumentText, document_text
 
-__all__ = ["DocumentText", "confusion_figure", "document_figure", "document_html", "document_text", "save_png"]
+__all__ = [
+    "DocumentText",
+    "alignment_figure",
+    "confusion_figure",
+    "document_figure",
+    "document_html",
+    "document_text",
+    "save_png",
+]
 
 _MODULES = {
     "DocumentText": "terminal",
+    "alignment_figure": "alignment",
     "confusion_figure": "confusion",
     "document_figure": "picture",
     "document_html": "page",

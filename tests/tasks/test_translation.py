@@ -1,0 +1,253 @@
+"""Translation: metrics against sacrebleu and sums by hand, the loss of objectives, predictions and their links."""
+
+import math
+
+import pytest
+import sacrebleu
+import torch
+from torch import nn
+
+from zoo.data.options import PairTextOptions
+from zoo.data.pair_encoding import PairEncoder, Side
+from zoo.data.spec import PairSpec
+from zoo.data.tokenization import RuleTokenizer
+from zoo.data.vocabulary import PAIR_SPECIAL, Vocabulary
+from zoo.decoding import Hypothesis
+from zoo.tasks import Translation
+from zoo.tasks.translation import Translated
+
+SOURCE, TARGET = ["ein", "mann", "hund", "rennt", "schnell", "."], ["a", "man", "dog", "runs", "fast", "."]
+SPEC = PairSpec(len(SOURCE) + 4, len(TARGET) + 4, 12, 12)
+PAIRS = [
+    ("ein mann rennt .", "a man runs ."),
+    ("ein hund rennt schnell .", "a dog runs fast ."),
+    ("hund .", "dog ."),
+    ("ein schnell hund rennt .", "a fast dog runs away ."),
+    ("mann", "man"),
+]
+MODEL = {
+    "_target_": "zoo.models.rnnsearch.RNNSearch",
+    "embedding_dim": 5,
+    "hidden_dim": 4,
+    "attention_dim": 3,
+    "maxout_dim": 3,
+}
+
+
+def encoder(tokenizer="whitespace"):
+    text = PairTextOptions(tokenizer=tokenizer, minimum_frequency=1)
+    sides = (Side(RuleTokenizer(tokenizer, "en", True), Vocabulary(words, PAIR_SPECIAL)) for words in (SOURCE, TARGET))
+    return PairEncoder(*sides, text, ("de", "en"))
+
+
+def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", **options):
+    torch.manual_seed(0)
+    made = Translation(
+        model=MODEL,
+        objective={"_target_": f"zoo.objectives.{objective}", **options},
+        decoding={"_target_": "zoo.decoding.Greedy"},
+        regularizer=regularizer,
+        monitor="val/loss",
+        mode="min",
+    )
+    made.build(SPEC, encoder(tokenizer))
+    return made
+
+
+def batch(rows, alignment=None):
+    made = encoder()([PAIRS[row][0] for row in rows], [PAIRS[row][1] for row in rows])
+    if alignment is not None:
+        object.__setattr__(made, "alignment", alignment)
+    return made
+
+
+def logged(translation, monkeypatch):
+    found = {}
+    monkeypatch.setattr(translation, "log", lambda name, value, **options: found.update({name: value}))
+    return found
+
+
+def test_metrics_over_uneven_batches_are_those_of_the_whole(monkeypatch):
+    translation = task().eval()
+    found = logged(translation, monkeypatch)
+    with torch.no_grad():
+        for number, rows in enumerate(([0, 1, 2], [3, 4])):
+            translation.test_step(batch(rows), number)
+        whole = batch(range(5))
+        log_probs = translation(whole).logits.log_softmax(-1)
+        target = whole.target_packing.pack(whole.target)
+        nll = -log_probs.gather(1, target[:, None]).double().sum().item()
+        written = [best.ids for best, *_ in translation.decode(translation.network, whole, SPEC)]
+    value = {name.removeprefix("test/"): metric.compute().item() for name, metric in found.items()}
+    assert value["loss"] == pytest.approx(nll / len(target), rel=1e-6)
+    assert value["perplexity"] == pytest.approx(math.exp(nll / len(target)), rel=1e-6)
+    texts = [translation.encoder.text(list(ids)) for ids in written]
+    references = [reference for _, reference in PAIRS]
+    assert value["bleu"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references], lowercase=True).score)
+    assert value["chrf"] == pytest.approx(sacrebleu.CHRF(lowercase=True).corpus_score(texts, [references]).score)
+    assert value["token_bleu"] == pytest.approx(
+        sacrebleu.corpus_bleu(texts, [references], tokenize="none", force=True).score
+    )
+    assert value["exact_match"] == sum(a == b for a, b in zip(texts, references, strict=True)) / 5
+    assert not {"attention_recall", "alignment_error_rate"} & set(value)  # no true alignment, no score
+
+
+def test_exact_match_and_bleu_of_a_network_that_is_right(monkeypatch):
+    translation = task().eval()
+    found = logged(translation, monkeypatch)
+    one = batch([0, 1, 2])
+    right = [
+        [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True)]
+        for row, mask in zip(one.target, one.target_mask, strict=True)
+    ]
+    translation._free(one, "test", translation.test_metrics, lambda *_: right)
+    assert found["test/exact_match"].compute() == 1
+    assert found["test/bleu"].compute().item() == pytest.approx(100)
+    right[2] = [Hypothesis(right[2][0].ids[1:], 0.0, 0.0, True)]
+    translation._free(one, "test", translation.test_metrics, lambda *_: right)
+    assert found["test/exact_match"].compute().item() == pytest.approx(5 / 6)
+
+
+def test_free_running_perplexity_reads_the_own_tokens_of_the_network(monkeypatch):
+    translation = task().double().eval()
+    found = logged(translation, monkeypatch)
+    one = batch(range(5))
+    with torch.no_grad():
+        translation._free_running(one, "test", translation.test_metrics)
+        state, tokens, total = translation.network.start(one), torch.full((5, 1), SPEC.begin), 0.0
+        for t in range(one.target.shape[1]):
+            log_probs, state, _ = translation.network.step(tokens, state)
+            for b in range(5):
+                if one.target_mask[b, t]:
+                    total -= log_probs[b, 0, one.target[b, t]].item()
+            allowed = log_probs.clone()
+            allowed[..., [SPEC.padding, SPEC.begin]] = -math.inf
+            tokens = allowed.argmax(-1)
+    expected = math.exp(total / one.target_mask.sum().item())
+    assert found["test/free_running_perplexity"].compute().item() == pytest.approx(
+        expected, rel=1e-6
+    )  # summed in float32
+
+
+def test_attention_is_scored_against_the_true_alignment(monkeypatch):
+    translation = task().eval()
+    found = logged(translation, monkeypatch)
+    links = torch.zeros(1, 5, 5, dtype=torch.bool)
+    for t, s in ((0, 0), (1, 1), (2, 2), (3, 3)):  # the end has none
+        links[0, t, s] = True
+    one = batch([0], links)
+    with torch.no_grad():
+        translation._forced(one, "val", translation.val_metrics)
+        weights = translation(one).attention["source"][0]
+    expected = sum(weights[i, i].item() for i in range(4)) / 4
+    assert found["val/attention_recall"].compute().item() == pytest.approx(expected, rel=1e-5)
+    assert found["val/attention_chance"].compute().item() == pytest.approx(1 / 5)
+    hits = sum(int(weights[i].argmax()) == i for i in range(4))
+    assert found["val/alignment_error_rate"].compute().item() == pytest.approx(1 - 2 * hits / 8)
+
+
+def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
+    penalty = {"doubly": {"_target_": "zoo.objectives.Coverage", "weight": 0.25, "tau": 1.0}, "none": None}
+    translation, plain = task(penalty, label_smoothing=0.1).eval(), task(label_smoothing=0.1).eval()
+    found = logged(translation, monkeypatch)
+    logged(plain, monkeypatch)
+    one = batch(range(5))
+    loss = translation.training_step(one, 0)
+    weights = translation(one).attention["source"]
+    uncovered = ((1 - weights.sum(1)) ** 2)[one.source_mask].sum()
+    (term,) = [term for part in translation.regularizers for term in [part(translation(one), one)]]
+    assert term.total.item() == pytest.approx(uncovered.item(), rel=1e-5)
+    expected = plain.training_step(one, 0) + 0.25 * uncovered / term.count
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+    assert {"train/loss", "train/nll"} < set(found)
+
+
+def test_characters_have_no_bleu():
+    metrics = task(tokenizer="characters").test_metrics
+    assert "exact_match" in metrics
+    assert "bleu" not in metrics
+
+
+def test_signatures_say_how_bleu_was_counted():
+    signatures = task().signatures()
+    assert "case:lc" in signatures["test/bleu"] and "tok:13a" in signatures["test/bleu"]
+    assert "tok:none" in signatures["test/token_bleu"]
+    assert signatures["test/chrf"].startswith("nrefs:1")
+
+
+def test_predictions_hold_text_tokens_and_weights():
+    translation = task().eval()
+    texts = ["ein Mann rennt .", "hund"]
+    with torch.no_grad():
+        predictions = translation.predictions(encoder()(texts), [encoder().words(text) for text in texts])
+    first = predictions[0]
+    assert first.source == ("ein", "Mann", "rennt", ".", "</s>")
+    best = first.best
+    assert best.finished == (best.tokens[-1:] == ("</s>",))
+    assert len(best.attention) == len(best.tokens)
+    for row in best.attention:
+        assert len(row) == 5
+        assert sum(row) == pytest.approx(1, abs=1e-5)
+    assert best.text == " ".join(best.tokens[: len(best.tokens) - best.finished])
+
+
+def test_search_takes_more_hypotheses():
+    translation = task().eval()
+    translation.search(4, 3)
+    with torch.no_grad():
+        found = translation.predict_step(batch([0]))
+    assert len(found[0]) == 3
+    assert [h.score for h in found[0]] == sorted((h.score for h in found[0]), reverse=True)
+    translation.search(None, 7)  # the beam holds what is asked for
+    assert translation.decode.beam_size == 7
+
+
+def test_unknown_words_come_from_the_source_they_attended_to(monkeypatch):
+    translation = task().eval()
+    weights = torch.tensor([[0.1, 0.8, 0.05, 0.05], [0.1, 0.1, 0.1, 0.7], [0.0, 0.0, 0.0, 1.0]])
+    best = Hypothesis((4, SPEC.unknown, SPEC.end), -1.0, -1.0, True, {"source": weights})
+    monkeypatch.setattr(translation, "decode", lambda *_: [[best]])
+    source = ["Ein", "Zebra", ".", "</s>"]
+    (prediction,) = translation.predictions(encoder()("Ein Zebra ."), [source])
+    assert prediction.best.text == "a <unk>"
+    translation.replace_unknown = True
+    (prediction,) = translation.predictions(encoder()("Ein Zebra ."), [source])
+    assert prediction.best.text == "a ein"  # the end is never copied: of equals the first word
+    best.attention["source"][1] = torch.tensor([0.1, 0.8, 0.05, 0.05])
+    translation.dictionary = {"zebra": "zeebra"}
+    (prediction,) = translation.predictions(encoder()("Ein Zebra ."), [source])
+    assert prediction.best.text == "a zeebra"
+    assert prediction.best.tokens == ("a", "<unk>", "</s>")  # as the network wrote them
+
+
+def test_links_leave_the_ends_out():
+    weights = ((0.1, 0.7, 0.2), (0.6, 0.3, 0.1), (0.2, 0.3, 0.5), (0.9, 0.05, 0.05))
+    translated = Translated("b a c", ("b", "a", "c", "</s>"), -1.0, -1.0, True, weights)
+    assert translated.links == [(1, 0), (0, 1)]  # c looks at the source's end
+    assert translated.pharaoh == "1-0 0-1"
+    unfinished = Translated("b a c d", ("b", "a", "c", "d"), -1.0, -1.0, False, weights)
+    assert unfinished.pharaoh == "1-0 0-1 0-3"
+    assert Translated("b", ("b",), -1.0, -1.0, False, None).pharaoh == ""
+
+
+def test_review_knows_the_links_only_where_the_reference_was_written(monkeypatch):
+    translation = task().eval()
+    links = torch.zeros(1, 5, 5, dtype=torch.bool)
+    links[0, 0, 1] = True
+    one = batch([0], links)
+    with torch.no_grad():
+        (reviewed,) = translation.review(one)
+    assert reviewed.reference == "a man runs ."
+    assert reviewed.links is None
+    true = one.target[0].tolist()
+    best = Hypothesis(tuple(true), 0.0, 0.0, True)
+    monkeypatch.setattr(translation, "decode", lambda *_: [[best]])
+    (reviewed,) = translation.review(one)
+    assert reviewed.links == [(1, 0)]
+
+
+def test_every_parameter_belongs_to_the_network():
+    translation = task()
+    names = {name.split(".")[0] for name, _ in translation.named_parameters()}
+    assert names == {"network"}
+    assert isinstance(translation.network, nn.Module)

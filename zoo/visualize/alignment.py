@@ -1,0 +1,66 @@
+"""A translation as a picture: which source token each target token was made from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from zoo.visualize.picture import DPI, EVIDENCE, FAINT, INK, SOFT, WORD
+from zoo.visualize.weighing import shown
+
+if TYPE_CHECKING:
+    from zoo.tasks.translation import Translated
+
+CELL, LETTER, MARGIN = 0.24, 0.085, 0.2
+"""Inches: a side of a cell, the width of a letter, the edge."""
+LONGEST_WORD, MOST_CELLS = 16, 60
+SHADES = LinearSegmentedColormap.from_list("attention", ["#f5f7fa", WORD, "#123a75"])
+
+
+def alignment_figure(
+    source: Sequence[str], translated: Translated, alignment: Sequence[tuple[int, int]] | None = None
+) -> Figure:
+    """A grid with a row for each token written and a column for each of the source; the darker, the more attention.
+
+    `alignment` holds the true links (source, target), drawn as frames. At most MOST_CELLS rows and columns are shown.
+    No pyplot, so drawing needs no display and leaves no state behind. Raises ValueError where there is no attention.
+    """
+    if translated.attention is None:
+        raise ValueError("this network has no attention to draw")
+    columns, rows = [_short(word) for word in source[:MOST_CELLS]], [_short(w) for w in translated.tokens[:MOST_CELLS]]
+    weights = [row[: len(columns)] for row in translated.attention[: len(rows)]]
+    left = MARGIN + LETTER * max(map(len, rows), default=1)
+    top = MARGIN + 0.8 * LETTER * max(map(len, columns), default=1)
+    width, height = left + CELL * len(columns) + MARGIN, top + CELL * len(rows) + MARGIN
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # drawn as a box: any script may come
+        figure = Figure(figsize=(max(width, 2.0), max(height, 1.0)), dpi=DPI, facecolor="white")
+        size = figure.get_size_inches()
+        box = (left / size[0], MARGIN / size[1], CELL * len(columns) / size[0], CELL * len(rows) / size[1])
+        axes = figure.add_axes(box, xlim=(0, max(len(columns), 1)), ylim=(max(len(rows), 1), 0))
+        if rows and columns:
+            axes.pcolormesh(weights, cmap=SHADES, vmin=0, vmax=1, edgecolors="white", linewidth=0.5)
+        axes.set_xticks([x + 0.5 for x in range(len(columns))], columns, rotation=90, fontsize=8, color=INK)
+        axes.set_yticks([y + 0.5 for y in range(len(rows))], rows, fontsize=8, color=INK)
+        axes.tick_params(length=0, pad=3, top=True, labeltop=True, bottom=False, labelbottom=False)
+        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+            label.set_parse_math(False)
+        for x, y in alignment or ():
+            if x < len(columns) and y < len(rows):
+                axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=EVIDENCE, linewidth=1.2))
+        for side in axes.spines.values():
+            side.set_color(FAINT)
+        cut = len(source) > MOST_CELLS or len(translated.tokens) > MOST_CELLS
+        if cut:
+            figure.text(0.01, 0.01, f"cut to {MOST_CELLS} tokens", fontsize=7, color=SOFT)
+    return figure
+
+
+def _short(word: str) -> str:
+    word = shown(word)
+    return word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
