@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from benchmarks.timing import paired, prepare, ratio, write
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
+from zoo.objectives.vocabulary import vocabulary_cross_entropy
 
 PAIRS, SHORTEST, LONGEST, VOCABULARY, HIDDEN = 32, 20, 40, 10_000, 512
 SPEC = PairSpec(VOCABULARY, VOCABULARY, LONGEST, LONGEST)
@@ -46,7 +47,8 @@ def whole_step(model: nn.Module, batch: PairBatch) -> Callable[[], None]:
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
-        nn.functional.cross_entropy(model(batch, need_weights=False).logits, target).backward()
+        total, _ = vocabulary_cross_entropy(model(batch, need_weights=False).logits, target)
+        (total / len(target)).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
 
