@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tests.layers.pairs import DOUBLE, assert_same, mask_of
-from zoo.attention import SCORES, MonotonicWindow, PredictedWindow, masked_softmax, score
+from zoo.attention import SCORES, MonotonicWindow, PredictedWindow, Score, masked_softmax, score
 from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.attention_loop_lstm import attention_lstm
@@ -54,10 +54,6 @@ class Parts(nn.Module):
             weights = masked_softmax(scores, mask)
         return weights[0], weights[0] @ self.values_at_words()[row]
 
-    def seen(self, weights):
-        """Weights as a model gives them: zero in an empty source and on padding."""
-        return weights * self.mask[self.packing.row]
-
     def placed(self, found):
         """{(row, t): (...)} -> packed tensors."""
         width = self.packing.shape[1]
@@ -86,8 +82,7 @@ def gru_parts(name, sources=SOURCES, targets=TARGETS, window=None):
 
 def run_gru(parts):
     start = parts.start.index_select(0, parts.packing.order)
-    states, weights = attention_gru(parts.table, start, parts.weight, parts.view(), Rows.of(parts.packing))
-    return states, parts.seen(weights)
+    return attention_gru(parts.table, start, parts.weight, parts.view(), Rows.of(parts.packing))
 
 
 def slow_gru(parts, targets):
@@ -131,8 +126,7 @@ def factors(layers, positions):
 def run_lstm(parts, drops=None):
     state = tuple(part.index_select(1, parts.packing.order) for part in (parts.hidden, parts.cell))
     decoder = parts.weights, parts.biases, parts.readout
-    found, weights = attention_lstm(parts.table, state, *decoder, parts.view(), Rows.of(parts.packing), drops)
-    return found, parts.seen(weights)
+    return attention_lstm(parts.table, state, *decoder, parts.view(), Rows.of(parts.packing), drops)
 
 
 def slow_lstm(parts, targets, drops=None):
@@ -201,12 +195,24 @@ def test_the_lstms_with_other_rows(name, sources, targets):
 @pytest.mark.parametrize("window", WINDOWS[1:])
 @pytest.mark.parametrize("name", SCORES)
 def test_the_lstms_look_through_a_window(name, window):
-    parts = lstm_parts(name, 1, window=window)
+    """Some windows of local-m hold no position that the score of the location knows."""
+    parts = lstm_parts(name, 1, sources=[3, 9, 0, 1, 9, 6], window=window)
     ours = values_and_gradients(parts, run_lstm(parts))
     assert_same(ours, values_and_gradients(parts, slow_lstm(parts, TARGETS)), **CLOSE)
     weights = ours["output 1"]
     assert (weights == 0).sum() > (~parts.mask[parts.packing.row]).sum()  # more than the padding is out of sight
     assert (weights.sum(1) < 1 - 1e-3).all() or window == "local_m"
+
+
+def test_a_predicted_window_beyond_what_the_location_score_knows_is_empty():
+    parts = lstm_parts("location", 1, sources=[12, 3, 12], targets=[6, 2, 5], window="local_p")
+    with torch.no_grad():
+        parts.local_p.v.mul_(30)  # p is at one end or the other
+    ours = values_and_gradients(parts, run_lstm(parts))
+    assert_same(ours, values_and_gradients(parts, slow_lstm(parts, [6, 2, 5])), **CLOSE)
+    empty = (ours["output 1"] == 0).all(1)
+    assert empty.any()
+    assert not empty.all()
 
 
 @pytest.mark.parametrize("window", WINDOWS)
@@ -296,6 +302,17 @@ def test_a_grid_of_packed_rows_and_the_state_before():
     assert rows.grid(packed)[..., 0].tolist() == [[1, 3, 5], [2, 4, 0]]
     assert rows.previous(torch.tensor([[-1.0], [-2.0]]), packed)[:, 0].tolist() == [-1, -2, 1, 2, 3]
     assert [tuple(part.shape) for (part,) in rows.steps(packed)] == [(2, 1), (2, 1), (1, 1)]
+
+
+def test_a_score_of_unknown_form_is_an_error():
+    class Largest(Score):
+        def many(self, queries, prepared):
+            return (queries[..., None, :] + prepared[..., None, :, :]).amax(-1)
+
+    parts = gru_parts("dot")
+    parts.score = Largest()
+    with pytest.raises(TypeError, match="Largest"):
+        parts.view()
 
 
 def test_a_query_too_short_to_have_a_direction():

@@ -17,7 +17,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from zoo.attention.local import PredictedWindow
-from zoo.attention.scores import AdditiveScore, ConcatScore, CosineScore, LocationScore, ScaledDotScore, Score
+from zoo.attention.scores import (
+    AdditiveScore,
+    ConcatScore,
+    CosineScore,
+    DotScore,
+    GeneralScore,
+    LocationScore,
+    ScaledDotScore,
+    Score,
+)
 from zoo.layers.loops import sigmoid_backward, tanh_backward
 from zoo.layers.packing import Packing
 
@@ -65,6 +74,8 @@ class View(NamedTuple):
     """(R, S, D)."""
     bias: Tensor
     """(N, 1, S) 0 where a target position may look, -inf elsewhere; 0 throughout where it may look nowhere."""
+    somewhere: Tensor
+    """(N, 1, 1) 1 where a target position may look somewhere, 0 where it may not."""
     asks: Tensor
     """(A', H) all that multiplies a state before it looks: first the score's matrix of the query (A rows, if `v` is
     given), then W_p of local-p (H rows, if `place` is given)."""
@@ -92,7 +103,7 @@ class View(NamedTuple):
         """The view that the target rows of `packing` (B, T) have of B sources through `score` and local-p's `window`.
 
         `prepared` (B, S, A) = score.prepare(keys) and `values` (B, S, D) are zero at padding; `seen` (N, S) is True
-        where a packed target position may look.
+        where a packed target position may look. Raises TypeError for a score of a form that is not known here.
         """
         length = seen.sum(-1)
         asks: list[Tensor] = []
@@ -110,14 +121,18 @@ class View(NamedTuple):
             prepared = prepared * score.scale
         elif isinstance(score, CosineScore):
             prepared = prepared / score.temperature
+        elif not isinstance(score, DotScore | GeneralScore):
+            raise TypeError(f"the loop does not know the form of {type(score).__name__}")
         if window is not None:
             asks.append(window.projection.weight)
         dtype = torch.promote_types(values.dtype, torch.float32)
-        bias = torch.zeros_like(seen, dtype=dtype).masked_fill(~seen & seen.any(-1, keepdim=True), -torch.inf)
+        somewhere = seen.any(-1, keepdim=True)
+        bias = torch.zeros_like(seen, dtype=dtype).masked_fill(~seen & somewhere, -torch.inf)
         return cls(
             keys=prepared.index_select(0, packing.order).to(dtype),
             values=values.index_select(0, packing.order).to(dtype),
             bias=bias[:, None],
+            somewhere=somewhere.to(dtype)[:, None],
             asks=torch.cat(asks).to(dtype) if asks else values.new_empty(0, prepared.shape[2], dtype=dtype),
             v=None if v is None else v.to(dtype),
             place=None if window is None else window.v.to(dtype),
@@ -148,13 +163,13 @@ class Looks:
             inner = (positions, steps, width) if view.v is not None else (positions, width if view.unit else 0)
             saved = weights, inside, torch.empty_like(view.length), view.keys.new_empty(inner)
         self.saved = self.weights, self.inside, self.share, self.inner = saved
-        self.steps = rows.steps(view.bias, view.length, *saved)
+        self.steps = rows.steps(view.bias, view.somewhere, view.length, *saved)
         self.keys_transposed, self.values_transposed = view.keys.transpose(1, 2), view.values.transpose(1, 2)
         self.position = torch.arange(view.keys.shape[1], device=view.keys.device)
 
     def forward(self, t: int, asked: Tensor, state: Tensor) -> Tensor:
         """Step t: `asks` h (b, A') and h (b, H) -> the mean of the values (b, D). W_p h in `asked` becomes its tanh."""
-        bias, length, weights, inside, share, inner = self.steps[t]
+        bias, somewhere, length, weights, inside, share, inner = self.steps[t]
         size = len(bias)
         query, place = self.view.parts(asked, state)
         if self.view.v is not None:
@@ -165,12 +180,13 @@ class Looks:
                 query = torch.mul(query, _inverse_length(query), out=inner)
             scores = torch.baddbmm(bias, query[:, None], self.keys_transposed[:size])
         if self.view.place is None:
-            torch.softmax(scores, -1, out=weights)
+            torch.softmax(scores, -1, out=weights).mul_(somewhere)
         else:
             share.copy_((place.tanh_() @ self.view.place).sigmoid_()[:, None, None])
             p = share * length
             outside = (self.position - p.floor()).abs_() > self.view.reach
-            torch.softmax(scores.masked_fill_(outside, -torch.inf), -1, out=inside)
+            scores.masked_fill_(outside, torch.finfo(scores.dtype).min)  # not -inf: a window may hold it alone
+            torch.softmax(scores, -1, out=inside).masked_fill_(outside, 0.0).mul_(somewhere)
             torch.mul(inside, self.bell(p), out=weights)
         return torch.bmm(weights, self.view.values[:size])[:, 0]
 
@@ -198,7 +214,7 @@ class LooksBack:
         is the query, that of the state (b, H)."""
         looks, view = self.looks, self.looks.view
         d_weights, d_scores, d_share, query, place = self.steps[t]
-        _, length, weights, inside, share, inner = looks.steps[t]
+        _, _, length, weights, inside, share, inner = looks.steps[t]
         size = len(weights)
         d_query, d_place = view.parts(d_asked, d_asked)
         by_weights = torch.baddbmm(d_weights, d_mean[:, None], looks.values_transposed[:size])

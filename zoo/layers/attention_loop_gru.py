@@ -18,6 +18,7 @@ from zoo.layers.attention_loop import Looks, LooksBack, Rows, View
 from zoo.layers.loops import outside_autocast, sigmoid_backward, tanh_backward
 
 
+@torch.compiler.disable
 def attention_gru(table: Tensor, start: Tensor, weight: Tensor, view: View, rows: Rows) -> tuple[Tensor, Tensor]:
     """From s = `start` (R, H), at each position with the weights a that s gives and m = sum_j a_j value_j:
 
@@ -27,8 +28,10 @@ def attention_gru(table: Tensor, start: Tensor, weight: Tensor, view: View, rows
     in one dtype. Returns the state s that each position began with, (N, H), and the weights (N, S): the loss may read
     both.
     """
-    keys, values, bias, asks, v, place, length, reach, unit = view
-    return _AttentionGRU.apply(table, start, weight, keys, values, asks, v, place, bias, length, (reach, unit), rows)
+    keys, values, bias, somewhere, asks, v, place, length, reach, unit = view
+    return _AttentionGRU.apply(
+        table, start, weight, keys, values, asks, v, place, bias, somewhere, length, (reach, unit), rows
+    )
 
 
 class _AttentionGRU(torch.autograd.Function):
@@ -45,11 +48,12 @@ class _AttentionGRU(torch.autograd.Function):
         v: Tensor | None,
         place: Tensor | None,
         bias: Tensor,
+        somewhere: Tensor,
         length: Tensor,
         settings: tuple[int, bool],
         rows: Rows,
     ) -> tuple[Tensor, Tensor]:
-        looks = Looks(View(keys, values, bias, asks, v, place, length, *settings), rows)
+        looks = Looks(View(keys, values, bias, somewhere, asks, v, place, length, *settings), rows)
         width, asked = start.shape[1], len(asks)
         u_rz, u_n = weight.split([2 * width, width])
         of_state = torch.cat([asks, u_rz])
@@ -65,7 +69,9 @@ class _AttentionGRU(torch.autograd.Function):
             rz_t.sigmoid_()
             n_t.addmm_(r_t * s, u_n.T).tanh_()
             s = torch.lerp(s, n_t, z_t)
-        ctx.save_for_backward(weight, keys, values, asks, v, place, bias, length, sums, previous, *looks.saved)
+        ctx.save_for_backward(
+            weight, keys, values, asks, v, place, bias, somewhere, length, sums, previous, *looks.saved
+        )
         ctx.settings, ctx.rows = settings, rows
         return previous.clone(), looks.weights[:, 0].clone()
 
@@ -73,10 +79,10 @@ class _AttentionGRU(torch.autograd.Function):
     @outside_autocast
     @once_differentiable
     def backward(ctx: Any, d_previous: Tensor, d_weights: Tensor) -> tuple[Tensor | None, ...]:
-        weight, keys, values, asks, v, place, bias, length, sums, previous, *saved = ctx.saved_tensors
+        weight, keys, values, asks, v, place, bias, somewhere, length, sums, previous, *saved = ctx.saved_tensors
         rows: Rows = ctx.rows
         width, asked = previous.shape[1], len(asks)
-        view = View(keys, values, bias, asks, v, place, length, *ctx.settings)
+        view = View(keys, values, bias, somewhere, asks, v, place, length, *ctx.settings)
         looks = LooksBack(Looks(view, rows, saved), sums[:, :asked], previous, d_weights)
         u_rz, u_n = weight.split([2 * width, width])
         of_state = torch.cat([asks, u_rz])
@@ -103,4 +109,4 @@ class _AttentionGRU(torch.autograd.Function):
         d_asks, d_rz_weight = (d_arz.T @ previous).split([asked, 2 * width])
         d_weight = torch.cat([d_rz_weight, d_n.T @ (r * previous)])
         d_keys, d_values, d_v, d_place = looks.finish(sums[:, :asked], d_rzn)
-        return d_rzn, carry, d_weight, d_keys, d_values, d_asks, d_v, d_place, None, None, None, None
+        return d_rzn, carry, d_weight, d_keys, d_values, d_asks, d_v, d_place, None, None, None, None, None

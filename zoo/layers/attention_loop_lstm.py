@@ -17,6 +17,7 @@ from zoo.layers.attention_loop import Looks, LooksBack, Rows, View
 from zoo.layers.loops import outside_autocast, sigmoid_backward, tanh_backward
 
 
+@torch.compiler.disable
 def attention_lstm(
     table: Tensor,
     start: tuple[Tensor, Tensor],
@@ -37,8 +38,8 @@ def attention_lstm(
     factors of dropout, 0 or 1 / (1 - p), on what goes up from each layer and, the last of them, on what is fed. All in
     one dtype. Returns f' (N, H), before its dropout, and the weights (N, S): the loss may read both.
     """
-    keys, values, bias, asks, v, place, length, reach, unit = view
-    parts = (keys, values, asks, v, place, bias, length, drops)
+    keys, values, bias, somewhere, asks, v, place, length, reach, unit = view
+    parts = (keys, values, asks, v, place, bias, somewhere, length, drops)
     return _AttentionLSTM.apply(table, *start, weights, biases, readout, *parts, (reach, unit), rows)
 
 
@@ -59,6 +60,7 @@ class _AttentionLSTM(torch.autograd.Function):
         v: Tensor | None,
         place: Tensor | None,
         bias: Tensor,
+        somewhere: Tensor,
         length: Tensor,
         drops: Tensor | None,
         settings: tuple[int, bool],
@@ -66,9 +68,11 @@ class _AttentionLSTM(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         layers, _, width = start.shape
         positions, asked = len(table), len(asks)
-        looks = Looks(View(keys, values, bias, asks, v, place, length, *settings), rows)
+        looks = Looks(View(keys, values, bias, somewhere, asks, v, place, length, *settings), rows)
         of_top = torch.cat([asks, readout])
-        gates = torch.cat([table[None], biases[:, None].expand(-1, positions, -1)])  # overwritten step by step with i, f, g, o
+        gates = torch.cat(
+            [table[None], biases[:, None].expand(-1, positions, -1)]
+        )  # overwritten step by step with i, f, g, o
         inputs = table.new_empty(layers, positions, 2 * width)  # [x; h] of each layer
         cells, hidden = table.new_empty(2, layers, positions, width)
         sums = table.new_empty(positions, asked + width)  # what is asked, and W_f h_L
@@ -94,7 +98,7 @@ class _AttentionLSTM(torch.autograd.Function):
             mean = looks.forward(t, sums_t[:, :asked], below)
             torch.add(sums_t[:, asked:], mean, out=output_t).tanh_()
             below = output_t * drop[-1][t] if drop else output_t
-        given = (weights, readout, keys, values, asks, v, place, bias, length, drops, memory)
+        given = (weights, readout, keys, values, asks, v, place, bias, somewhere, length, drops, memory)
         ctx.save_for_backward(*given, gates, inputs, cells, hidden, sums, output, *looks.saved)
         ctx.settings, ctx.rows = settings, rows
         return output.clone(), looks.weights[:, 0].clone()
@@ -103,12 +107,14 @@ class _AttentionLSTM(torch.autograd.Function):
     @outside_autocast
     @once_differentiable
     def backward(ctx: Any, d_output: Tensor, d_weights: Tensor) -> tuple[Tensor | None, ...]:
-        weights, readout, keys, values, asks, v, place, bias, length, drops, memory, *kept = ctx.saved_tensors
+        weights, readout, keys, values, asks, v, place, bias, somewhere, length, drops, memory, *kept = (
+            ctx.saved_tensors
+        )
         gates, inputs, cells, hidden, sums, output, *saved = kept
         rows: Rows = ctx.rows
         layers, _, width = hidden.shape
         asked = len(asks)
-        view = View(keys, values, bias, asks, v, place, length, *ctx.settings)
+        view = View(keys, values, bias, somewhere, asks, v, place, length, *ctx.settings)
         looks = LooksBack(Looks(view, rows, saved), sums[:, :asked], hidden[-1], d_weights)
         of_top = torch.cat([asks, readout])
         before = torch.stack([rows.previous(*pair) for pair in zip(memory, cells, strict=True)])
@@ -122,9 +128,7 @@ class _AttentionLSTM(torch.autograd.Function):
         sigmoid_backward.grad_input(tanh_c, o, grad_input=d_o)
         h_by_c = tanh_backward(o, tanh_c)  # derivative of h' by c'
         stacks = [
-            rows.steps(
-                d_gates[k], d_gates[k, :, : 3 * width].unflatten(1, (3, width)), d_o[k], f[k], h_by_c[k]
-            )
+            rows.steps(d_gates[k], d_gates[k, :, : 3 * width].unflatten(1, (3, width)), d_o[k], f[k], h_by_c[k])
             for k in range(layers)
         ]
         drop = [] if drops is None else [part.split(rows.sizes) for part in drops]
@@ -160,7 +164,7 @@ class _AttentionLSTM(torch.autograd.Function):
         d_asks, d_readout = (d_sums.T @ hidden[-1]).split([asked, width])
         d_keys, d_values, d_v, d_place = looks.finish(sums[:, :asked], d_sums[:, asked:])
         d_decoder = (d_gates[0], carry_h, carry_c, d_matrices, d_gates[1:].sum(1), d_readout)
-        return *d_decoder, d_keys, d_values, d_asks, d_v, d_place, None, None, None, None, None
+        return *d_decoder, d_keys, d_values, d_asks, d_v, d_place, None, None, None, None, None, None
 
 
 def _layer_steps(rows: Rows, gates: Tensor, inputs: Tensor, cells: Tensor, hidden: Tensor) -> list[tuple[Tensor, ...]]:

@@ -189,9 +189,8 @@ class Luong(nn.Module):
 
         parts = self.score.prepare(memory), nn.functional.linear(memory, of_context)
         keys, values = (batch.source_packing.unpack(part) for part in parts)  # (B, S, A), (B, S, n)
-        seen = self._seen(batch.source_mask, targets)  # (N, S)
         window = self.window if isinstance(self.window, PredictedWindow) else None
-        view = View.of(self.score, keys, values, seen, targets, window)
+        view = View.of(self.score, keys, values, self._seen(batch.source_mask, targets), targets, window)
         dtype = view.values.dtype
         drops = None
         if self.training and self.dropout.p:
@@ -203,7 +202,7 @@ class Luong(nn.Module):
         )
         if drops is not None:
             attentional = attentional * drops[-1]
-        return attentional.to(memory.dtype), targets.unpack(found.masked_fill(~seen, 0.0).to(memory.dtype))
+        return attentional.to(memory.dtype), targets.unpack(found.to(memory.dtype))
 
     def _seen(self, mask: Tensor, targets: Packing) -> Tensor:
         """(N, S) True at the source positions that a target position may look at, local_p's window aside."""

@@ -93,19 +93,18 @@ class RNNSearch(nn.Module):
         """
         assert batch.target_input is not None
         assert batch.target_packing is not None
-        sources, targets, mask = batch.source_packing, batch.target_packing, batch.source_mask
+        sources, targets = batch.source_packing, batch.target_packing
         h, s = self._encode(batch)  # (M, 2n), (B, n)
         y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
 
         keys, values = (sources.unpack(part) for part in (self._keys(h), self.decoder_context(h)))  # (B, S, ...)
-        seen = mask.index_select(0, targets.row)  # (N, S)
-        view = View.of(self.score, keys, values, seen, targets)
+        view = View.of(self.score, keys, values, batch.source_mask.index_select(0, targets.row), targets)
         table, s, u = (
             part.to(view.values.dtype)
             for part in (self.decoder_token(y), s.index_select(0, targets.order), self.decoder_state.weight)
         )
         s, a = attention_gru(table, s, u, view, Rows.of(targets))  # s_{i-1} (N, n), (N, S)
-        weights = targets.unpack(a.masked_fill(~seen, 0.0).to(h.dtype))  # (B, T, S)
+        weights = targets.unpack(a.to(h.dtype))  # (B, T, S)
         c = targets.pack(weights @ sources.unpack(h))  # (N, 2n)
         return Output(self._scores(s.to(h.dtype), y, c), {"source": weights})
 

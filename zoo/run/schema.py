@@ -18,6 +18,7 @@ class TrainConfig:
     train: bool = True
     test: bool = True
     ckpt_path: str | None = None
+    start_from: str | None = None
     compile: bool = False
     tags: list[str] = field(default_factory=list)
     model: Any = None

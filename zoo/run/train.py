@@ -31,6 +31,8 @@ def train(cfg: DictConfig) -> float | None:
     parts = build(cfg)
     task, data, trainer = parts.task, parts.data, parts.trainer
     checkpoint = _checkpoint(cfg.ckpt_path)
+    if cfg.start_from:
+        task.start = read_checkpoint(cfg.start_from)
     started = time.perf_counter()
     if cfg.train:
         trainer.fit(task, datamodule=data, ckpt_path=checkpoint, weights_only=True)

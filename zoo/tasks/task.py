@@ -47,6 +47,8 @@ class Task(LightningModule, ABC):
         self.network = None
         self.spec: Spec | None = None
         self.encoder: Any = None
+        self.start: dict[str, Any] | None = None
+        """The content of a checkpoint whose weights the training begins with."""
 
     # building
 
@@ -63,6 +65,8 @@ class Task(LightningModule, ABC):
         vectors = data.vectors()
         if vectors is not None:
             self._copy_vectors(vectors.rows, vectors.found)
+        if self.start is not None:
+            self._take_weights(self.start)
         if self.hparams["compile"]:
             self.network.compile()  # in place, so that the weights keep their names
 
@@ -70,6 +74,21 @@ class Task(LightningModule, ABC):
         """Builds the network from `spec`. `encoder` turns raw inputs into batches and travels in checkpoints."""
         self.spec, self.encoder = spec, encoder
         self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
+
+    def _take_weights(self, checkpoint: dict[str, Any]) -> None:
+        assert self.network is not None
+        self._check_data(checkpoint)
+        prefix, weights = "network.", checkpoint["state_dict"]
+        try:
+            self.network.load_state_dict(
+                {k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)}
+            )
+        except RuntimeError as error:
+            there = checkpoint["hyper_parameters"]["model"]
+            raise CheckpointError(
+                f"start_from: the checkpoint's weights are of another network, {there}; choose the same model= and sizes: "
+                + str(error).splitlines()[0]
+            ) from error
 
     def _copy_vectors(self, vectors: Tensor, found: Tensor) -> None:
         embedding = getattr(self.network, "embedding", None)
@@ -149,8 +168,12 @@ class Task(LightningModule, ABC):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         if "zoo" not in checkpoint:
             raise CheckpointError("this checkpoint was not written by attention-zoo: it has no spec and no vocabulary")
+        if self.spec is not None:
+            self._check_data(checkpoint)
+
+    def _check_data(self, checkpoint: dict[str, Any]) -> None:
         trained_on = spec_from_state(checkpoint["zoo"]["spec"])
-        if self.spec is not None and (trained_on != self.spec or checkpoint["zoo"]["encoder"] != self.encoder.state()):
+        if trained_on != self.spec or checkpoint["zoo"]["encoder"] != self.encoder.state():
             raise CheckpointError(
                 f"the checkpoint was trained on other data ({trained_on} there, {self.spec} here), or another "
                 "vocabulary. Use the data options (data=, data.source=, sizes, data.text) of the run that wrote it"
