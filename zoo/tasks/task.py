@@ -86,8 +86,8 @@ class Task(LightningModule, ABC):
         except RuntimeError as error:
             there = checkpoint["hyper_parameters"]["model"]
             raise CheckpointError(
-                f"start_from: the checkpoint's weights are of another network, {there}; choose the same model= and sizes: "
-                + str(error).splitlines()[0]
+                f"start_from: the checkpoint's weights are of another network, {there}; "
+                f"choose the same model= and sizes: {str(error).splitlines()[0]}"
             ) from error
 
     def _copy_vectors(self, vectors: Tensor, found: Tensor) -> None:
