@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import platform
 import random
@@ -14,6 +13,8 @@ from typing import Any
 
 import torch
 
+from zoo.run.allocator import keep_freed_memory
+
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -24,15 +25,8 @@ def prepare(threads: int) -> dict[str, Any]:
         "torch": torch.__version__,
         "threads": threads,
         "processor": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
-        "allocator": "glibc without mmap and trim, for all alike" if fix_allocator() else "as it is, for all alike",
+        "allocator": "glibc without mmap and trim, for all alike" if keep_freed_memory() else "as it is, for all alike",
     }
-
-
-def fix_allocator() -> bool:
-    """Have glibc keep freed memory (no mmap, no trim), so that no step pays for page faults; False where it cannot."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if platform.system() == "Linux" else None
-    trim_threshold, mmap_max = -1, -4  # their numbers in malloc.h
-    return mallopt is not None and bool(mallopt(mmap_max, 0)) and bool(mallopt(trim_threshold, 2**31 - 1))
 
 
 def paired(

@@ -43,6 +43,14 @@ from zoo.models.output import Output
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "han": [{"word_pooling": "mean", "sentence_pooling": "max"}, {"word_pooling": "max", "sentence_pooling": "mean"}],
+    "luong": [
+        {"input_feeding": False, "score": "concat"},
+        {"attention": "local_m", "score": "dot"},
+        {"attention": "local_p", "window": 2},
+        {"score": "location", "reverse_source": True},
+    ],
+    "rnnsearch": [{"score": "general"}, {"score": "dot"}],
+    "seq2seq_lstm": [{"reverse_source": False}],
     "transformer": [{"norm": "pre", "positions": "learned"}, {"tied": "target", "window": 3}],
 }
 """Other ways through a model than its defaults, which keep the contract too."""

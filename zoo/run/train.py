@@ -13,6 +13,7 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 from omegaconf import DictConfig
 
 from zoo.errors import ConfigError
+from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
 from zoo.run.checkpoint import find_last, read_checkpoint
 from zoo.run.report import report
@@ -27,6 +28,7 @@ def train(cfg: DictConfig) -> float | None:
         raise ConfigError(
             "train=false evaluates what was trained before: give ckpt_path=PATH or ckpt_path=last, and test=true"
         )
+    keep_freed_memory()
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
     task, data, trainer = parts.task, parts.data, parts.trainer

@@ -1,0 +1,199 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # From one fixed vector to attention
+#
+# Six networks that translate, in the order in which they were published, on the same pairs of sentences, trained
+# for the same number of steps, decoded by the same search. The first two squeeze the source into one vector; the
+# other four look back at it, each in its own way. What they look at can be drawn, and, because the pairs are
+# generated, also scored.
+
+# %%
+import io
+import logging
+import os
+import warnings
+from itertools import pairwise
+
+warnings.filterwarnings("ignore")
+
+import matplotlib.pyplot as plt
+from IPython.display import Image
+from lightning import Trainer, seed_everything
+
+from zoo.data import Multi30k
+from zoo.run.build import compose, plain
+from zoo.run.checkpoint import Predictor
+from zoo.tasks import Translation
+from zoo.visualize import alignment_figure
+
+logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few pairs
+SIZES = {"train": 60, "val": 20, "test": 20} if SMALL else {}
+EPOCHS = 1 if SMALL else 4
+MODELS = ["encoder_decoder", "seq2seq_lstm", "rnnsearch", "luong", "conv_s2s", "transformer"]
+
+# %% [markdown]
+# ## The pairs
+#
+# Captions in German and English from one grammar. The English follows from the German, but not word by word: the
+# verb of a subordinate clause stands last in German, a particle at the end of the sentence decides what the verb
+# means, the possessor changes sides. For each English word the German words it was made from are known.
+
+# %%
+data = Multi30k(sample=SIZES)
+data.prepare_data()
+data.setup("fit")
+for example in data.describe()["examples"]:
+    print(example["source_text"], "\n   ", example["target_text"], "\n")
+
+# %% [markdown]
+# ## One vector, or a memory
+#
+# All six have the same two faces: `forward` scores all words of a translation at once, for training; `start`
+# reads the source, and `step` reads one word and gives the probabilities of the next, for writing. The difference
+# is what a step may see of the source:
+#
+# | | sees | file |
+# | --- | --- | --- |
+# | Cho 2014 | one vector $c$, at every step | [encoder_decoder.py](../zoo/models/encoder_decoder.py) |
+# | Sutskever 2014 | its own first state | [seq2seq_lstm.py](../zoo/models/seq2seq_lstm.py) |
+# | Bahdanau 2015 | $\sum_j \alpha_{ij} h_j$, weighed by the state before | [rnnsearch.py](../zoo/models/rnnsearch.py) |
+# | Luong 2015 | the same, weighed by the state after | [luong.py](../zoo/models/luong.py) |
+# | Gehring 2017 | a context for every layer | [conv_s2s.py](../zoo/models/conv_s2s.py) |
+# | Vaswani 2017 | a context for every layer and head | [transformer.py](../zoo/models/transformer.py) |
+
+
+# %%
+def trained(name):
+    """A network trained with the settings of `python train.py model=... data=multi30k`, and its test metrics."""
+    seed_everything(1, verbose=False)
+    settings = compose([f"model={name}", "data=multi30k"])
+    task = Translation(
+        **{group: plain(settings[group]) for group in ("model", "objective", "decoding", "optimizer", "scheduler")},
+        monitor="val/loss",
+        mode="min",
+    )
+    trainer = Trainer(
+        max_epochs=EPOCHS,
+        gradient_clip_val=settings.trainer.gradient_clip_val,
+        default_root_dir="logs/notebook",
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(task, datamodule=data)
+    trainer.test(task, datamodule=data, verbose=False)
+    return task, {key.removeprefix("test/"): value.item() for key, value in trainer.callback_metrics.items()}
+
+
+tasks, scores = {}, {}
+for name in MODELS:
+    tasks[name], scores[name] = trained(name)
+    row = scores[name]
+    print(f"{name:16} perplexity {row['perplexity']:7.2f}   BLEU {row['bleu']:5.1f}   right {row['exact_match']:.3f}")
+
+# %% [markdown]
+# ## Where one vector gives way
+#
+# Bahdanau, Cho and Bengio asked in 2014 what happens when sentences get longer. The share of translations that
+# are right to the last word, by the length of the source:
+
+# %%
+test = list(data.test_dataloader())
+lengths = [int(length) for batch in test for length in batch.source_mask.sum(1)]
+edges = [0, 9, 12, 15, 100]
+
+
+def right(task):
+    """For each test sentence whether the translation is the reference."""
+    found = []
+    for batch in test:
+        for best, true in zip(task.eval().predict_step(batch), batch.target_text, strict=True):
+            found.append(task.encoder.text(list(best[0].ids)) == true)
+    return found
+
+
+figure, axes = plt.subplots(figsize=(7, 3.2))
+for name in MODELS:
+    found = right(tasks[name])
+    shares = []
+    for low, high in pairwise(edges):
+        inside = [ok for ok, length in zip(found, lengths, strict=True) if low < length <= high]
+        shares.append(sum(inside) / max(1, len(inside)))
+    axes.plot(range(len(shares)), shares, marker="o", label=name)
+axes.set_xticks(range(len(edges) - 1), [f"{low + 1}-{high}" for low, high in pairwise(edges)])
+axes.set(xlabel="source tokens", ylabel="right to the last word", ylim=(0, 1))
+axes.legend(frameon=False, fontsize=8)
+plt.show()
+
+# %% [markdown]
+# ## Six alignments of one sentence
+#
+# A row for each word written, a column for each word read. Several layers and heads are averaged.
+
+# %%
+sentence = "ein mann , der eine rote jacke trägt , steht auf der straße ."
+for name in MODELS:
+    (prediction,) = Predictor(tasks[name], data.encoder)([sentence])
+    print(f"{name:16} {prediction.best.text}")
+
+
+def draw(name):
+    """The alignment of the sentence by one network."""
+    (prediction,) = Predictor(tasks[name], data.encoder)([sentence])
+    buffer = io.BytesIO()
+    alignment_figure(prediction.source, prediction.best).savefig(buffer, format="png", dpi=80)
+    return buffer.getvalue()
+
+
+# %%
+figure, axes = plt.subplots(2, 3, figsize=(13, 9))
+for name, panel in zip(MODELS, axes.flat, strict=True):
+    panel.set_axis_off()
+    panel.set_title(name, fontsize=10)
+    (prediction,) = Predictor(tasks[name], data.encoder)([sentence])
+    if prediction.best.attention is None:
+        panel.text(0.5, 0.5, "one vector:\nnothing to draw", ha="center", va="center")
+    else:
+        panel.imshow(plt.imread(io.BytesIO(draw(name))))
+figure.tight_layout()
+plt.show()
+
+# %% [markdown]
+# ## Are they alignments?
+#
+# The sample records which German words each English word was made from. *Recall* is the attention on those words,
+# *chance* what equal attention to all words would score, *error* the alignment error rate of the most attended
+# word.
+
+# %%
+for name in MODELS[2:]:
+    row = scores[name]
+    print(
+        f"{name:12} recall {row['attention_recall']:.3f}   chance {row['attention_chance']:.3f}   "
+        f"error {row['alignment_error_rate']:.3f}"
+    )
+
+# %% [markdown]
+# A network that translates well need not look where a linguist would: an LSTM's state at a word has heard its
+# neighbours, so that looking one place further may do just as well, and a layer or head may look at the full stop
+# because it needs nothing. The pictures show what was read, not why.
+#
+# **To try:** `settings = compose([..., "model.attention=local_p"])` for luong; another sentence; `regularizer=`
+# as in the README, and whether coverage changes the error rate.
+
+# %%
+Image(draw("rnnsearch"))
