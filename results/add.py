@@ -1,9 +1,9 @@
 """python results/add.py FILE.csv RUN [RUN ...]: takes the test metrics of finished runs from their result.json into
 a results file.
 
-Metrics are chosen with --metric (default accuracy, attention_recall, sentence_recall, attention_chance); --paper
-gives the
-paper's number for the first of them. A row of the same command and metric is replaced.
+Metrics are chosen with --metric NAME or --metric NAME=NUMBER, the number being the published one to compare with
+(default accuracy, attention_recall, sentence_recall, attention_chance); parameters, epochs and minutes of the run are
+metrics too. A row of the same command and metric is replaced.
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ PRESENTATION = ("hydra.run.dir", "tags", "trainer.enable_progress_bar")
 """Overrides that say where a run's files go, not what it does."""
 
 
-def rows(result: dict, metrics: list[str], paper: str) -> list[dict[str, str]]:
-    """The rows of one run."""
+def measured(result: dict) -> dict[str, str]:
+    """All that a run has measured, as written in the file."""
+    facts = {"parameters": str(result["parameters"]), "epochs": str(result["epochs"])}
+    facts["minutes"] = f"{result['wall_seconds'] / 60:.1f}"
+    return facts | {name.removeprefix("test/"): f"{value:.4f}" for name, value in result["metrics"].items()}
+
+
+def rows(result: dict, metrics: dict[str, str]) -> list[dict[str, str]]:
+    """The rows of one run; `metrics` are names and published numbers, empty where there is none."""
     overrides = [o for o in result["overrides"] if o.split("=")[0] not in PRESENTATION]
     if result["git_commit"] is None or result["git_commit"].endswith("+changes"):
         raise SystemExit(
@@ -38,11 +45,11 @@ def rows(result: dict, metrics: list[str], paper: str) -> list[dict[str, str]]:
         "command": " ".join(["python train.py", *map(shlex.quote, words)]),
         "commit": result["git_commit"][:12],
     }
+    found = measured(result)
     return [
-        first
-        | {"metric": metric, "ours": f"{result['metrics'][f'test/{metric}']:.4f}", "paper": paper if not number else ""}
-        for number, metric in enumerate(metrics)
-        if f"test/{metric}" in result["metrics"]
+        first | {"metric": name, "ours": found[name], "paper": paper}
+        for name, paper in metrics.items()
+        if name in found
     ]
 
 
@@ -52,11 +59,12 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("run", type=Path, nargs="+")
     parser.add_argument("--metric", action="append")
-    parser.add_argument("--paper", default="")
     options = parser.parse_args()
+    pairs = [word.partition("=") for word in options.metric or DEFAULT]
+    metrics = {name: paper for name, _, paper in pairs}
     kept = list(csv.DictReader(options.file.open(encoding="utf-8"))) if options.file.exists() else []
     for run in options.run:
-        new = rows(json.loads((run / "result.json").read_text("utf-8")), options.metric or list(DEFAULT), options.paper)
+        new = rows(json.loads((run / "result.json").read_text("utf-8")), metrics)
         replaced = {(row["command"], row["seed"], row["metric"]) for row in new}
         kept = [row for row in kept if (row["command"], row["seed"], row["metric"]) not in replaced] + new
     with options.file.open("w", encoding="utf-8", newline="") as file:

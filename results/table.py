@@ -1,7 +1,10 @@
-"""The table of results in README.md, made from results/*.csv.
+"""The tables of results in Markdown pages, made from results/*.csv.
 
-python results/table.py                      prints it
-python results/table.py --write README.md    puts it between <!-- results:start --> and <!-- results:end -->
+python results/table.py                      prints all results
+python results/table.py --write README.md    makes the tables of this page anew
+
+A table stands between `<!-- results:start FILE.csv -->` and `<!-- results:end -->`, a line for each metric; with
+metrics behind the file's name, `<!-- results:start FILE.csv bleu chrf -->`, a line for each command, these as columns.
 
 A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ in the
 seed alone become one line: the median, and how far the seeds lie apart.
@@ -17,7 +20,8 @@ import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-START, END = "<!-- results:start -->", "<!-- results:end -->"
+MARKED = re.compile(r"(<!-- results:start (\S+\.csv)((?: \w+)*) -->\n).*?(\n<!-- results:end -->)", re.DOTALL)
+START, END = "<!-- results:start", "<!-- results:end -->"
 
 
 class ResultsError(Exception):
@@ -35,7 +39,7 @@ class Row:
     metric: str
     ours: str
     paper: str
-    """The number in the paper, empty where the paper has none for this data."""
+    """The published number to compare with, empty where there is none for this data."""
     seed: str
     command: str
     """What reproduces the row."""
@@ -92,6 +96,26 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def wide(rows: list[Row], metrics: list[str]) -> str:
+    """A Markdown table, one line for each command, one column for each of `metrics`; published numbers in brackets."""
+    runs: dict[tuple[str, ...], dict[str, list[Row]]] = {}
+    for row in rows:
+        model, data, source, metric, _, command = row.line
+        runs.setdefault((model, data, source, command), {}).setdefault(metric, []).append(row)
+    names = [metric.replace("_", " ") for metric in metrics]
+    lines = ["| " + " | ".join(["model", *names, "command"]) + " |", "| --- " * (len(metrics) + 2) + "|"]
+    for (model, _, _, command), found in runs.items():
+        cells = [_cell(found.get(metric, [])) for metric in metrics]
+        lines.append("| " + " | ".join([model, *cells, f"`{command}`"]) + " |")
+    return "\n".join(lines)
+
+
+def _cell(runs: list[Row]) -> str:
+    if not runs:
+        return "–"
+    return ours(runs) + (f" [{runs[0].paper}]" if runs[0].paper else "")
+
+
 def ours(runs: list[Row]) -> str:
     """One number as it was written; of several seeds the median and the range."""
     if len(runs) == 1:
@@ -102,25 +126,33 @@ def ours(runs: list[Row]) -> str:
     return f"{median} ({low} to {high}, {len(runs)} seeds)"
 
 
-def insert(text: str, made: str, path: Path) -> str:
-    """`text` with `made` between the marks. Raises ResultsError where the marks are missing or doubled."""
-    if text.count(START) != 1 or text.count(END) != 1 or text.index(START) > text.index(END):
-        raise ResultsError(f"{path}: expected one {START} and one {END} after it")
-    before, rest = text.split(START)
-    return f"{before}{START}\n{made}\n{END}{rest.split(END)[1]}"
+def insert(text: str, folder: Path, page: Path) -> str:
+    """`text`, that of `page`, with its tables made anew from the files of `folder`. Raises ResultsError where marks are
+    missing or a file does not exist."""
+    if not text.count(START) == text.count(END) == len(MARKED.findall(text)) > 0:
+        raise ResultsError(f"{page}: expected {START} FILE.csv [METRIC ...] --> and {END} after it, each on its line")
+
+    def made(match: re.Match[str]) -> str:
+        before, name, metrics, after = match.groups()
+        if not (folder / name).is_file():
+            raise ResultsError(f"{page}: no such file of results: {folder / name}")
+        rows = read(folder / name)
+        return before + (wide(rows, metrics.split()) if metrics else table(rows)) + after
+
+    return MARKED.sub(made, text)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; the exit code."""
     parser = argparse.ArgumentParser(description="Make the table of results from results/*.csv.")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="put the table between the marks of this file")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="make the tables between the marks of this page")
     target: Path | None = parser.parse_args(arguments).write
     try:
-        made = table(read_all(Path(__file__).parent))
+        folder = Path(__file__).resolve().parent
         if target is None:
-            print(made)
+            print(table(read_all(folder)))
         else:
-            target.write_text(insert(target.read_text(encoding="utf-8"), made, target), encoding="utf-8")
+            target.write_text(insert(target.read_text(encoding="utf-8"), folder, target), encoding="utf-8")
     except (ResultsError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig
 
-from results.table import COLUMNS, END, START, ResultsError, Row, insert, main, ours, read, read_all, table
+from results.table import COLUMNS, END, START, ResultsError, Row, insert, main, ours, read, read_all, table, wide
 from tests.catalogue import MODELS, ROOT
 from tests.commands import GROUPS, compositions, problem, shell_lines
 from zoo.run.build import compose
@@ -118,11 +118,13 @@ def test_a_wrong_command_is_found(command: str) -> None:
 # results
 
 
-def test_the_table_in_the_readme_is_the_one_in_results() -> None:
-    readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    made = insert(text, table(read_all(ROOT / "results")), readme)
-    assert text == made, "run python results/table.py --write README.md"
+PAGES = [page for page in (ROOT / "README.md", *(ROOT / "results").glob("*.md")) if START in page.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_tables_of_a_page_are_those_in_results(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text == insert(text, ROOT / "results", page), f"run python results/table.py --write {page.name}"
 
 
 def test_every_result_can_be_run_again() -> None:
@@ -158,20 +160,41 @@ def test_a_line_for_each_command_and_a_dash_without_a_published_number() -> None
     assert "| – |" in lines[1]
 
 
+def test_metrics_become_columns_with_published_numbers_in_brackets() -> None:
+    bleu = [
+        Row(
+            **(
+                vars(ROW)
+                | {"metric": "token_bleu", "ours": value, "seed": seed, "paper": "28.3", "command": f"x seed={seed}"}
+            )
+        )
+        for seed, value in (("1", "30.5"), ("2", "31.5"))
+    ]
+    minutes = Row(**(vars(ROW) | {"metric": "minutes", "ours": "4.0", "paper": "", "command": "x seed=1"}))
+    assert wide([*bleu, minutes], ["minutes", "token_bleu", "chrf"]).splitlines() == [
+        "| model | minutes | token bleu | chrf | command |",
+        "| --- | --- | --- | --- | --- |",
+        "| ntm | 4.0 | 31.0 (30.5 to 31.5, 2 seeds) [28.3] | – | `x` |",
+    ]
+
+
 def test_only_what_stands_between_the_marks_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{START}\nold\n{END}\nafter\n")
+    mark = "<!-- results:start han.csv"
+    page.write_text(f"before\n{mark} -->\nold\n{END}\nbetween\n{mark} accuracy -->\nold\n{END}\nafter\n")
     assert main(["--write", str(page)]) == 0
     once = page.read_text()
-    assert once.startswith(f"before\n{START}\n| model |")
+    assert once.startswith(f"before\n{mark} -->\n| model | data |")
+    assert f"|\n{END}\nbetween\n{mark} accuracy -->\n| model | accuracy |" in once
     assert once.endswith(f"|\n{END}\nafter\n")
     assert "old" not in once
     assert main(["--write", str(page)]) == 0
     assert page.read_text() == once
-    page.write_text("no marks")
-    assert main(["--write", str(page)]) == 2
-    assert str(page) in capsys.readouterr().err
-    assert page.read_text() == "no marks"
+    for wrong in ("no marks", f"{mark} -->\nno end", once.replace("han.csv", "hna.csv")):
+        page.write_text(wrong)
+        assert main(["--write", str(page)]) == 2
+        assert str(page) in capsys.readouterr().err
+        assert page.read_text() == wrong
 
 
 @pytest.mark.parametrize(
