@@ -59,6 +59,7 @@ def report(
         "examples_per_second": round(rate, 1),
         "metrics": metrics,
         "signatures": task.signatures(),
+        "headline": [f"test/{name}" for name in task.headline],
         "monitor": task.monitor,
         "mode": task.mode,
         "score": score,

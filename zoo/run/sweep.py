@@ -26,10 +26,13 @@ class BestTrial(Callback):
         shared = set.intersection(*(set(result["overrides"]) for result in ranked)) if len(ranked) > 1 else set()
         console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
         console.print(f"{len(ranked)} jobs in {folder}, best last", highlight=False)
-        table = Table("job", ranked[0]["monitor"], "overrides")
+        metrics = [name for name in ranked[0]["headline"] if any(name in result["metrics"] for result in ranked)]
+        table = Table("job", ranked[0]["monitor"], *metrics, "parameters", "minutes", "overrides")
         for result in ranked:
-            own = [override for override in result["overrides"] if override not in shared]
-            table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", " ".join(own))
+            own = " ".join(override for override in result["overrides"] if override not in shared)
+            tested = (f"{value:.4g}" if (value := result["metrics"].get(name)) is not None else "–" for name in metrics)
+            facts = f"{result['parameters']:,}", f"{result['wall_seconds'] / 60:.1f}"
+            table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", *tested, *facts, own)
         console.print(table)
         best = ranked[-1]
         print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")

@@ -65,6 +65,7 @@ class Classification(Task):
     """Any network that serves `classification`, trained by cross-entropy."""
 
     name = "classification"
+    headline = ("accuracy", "macro_f1", "attention_recall")
     spec: DocumentSpec | None
 
     def build(self, spec: Spec, encoder: Any) -> None:

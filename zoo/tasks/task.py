@@ -29,6 +29,8 @@ class Task(LightningModule, ABC):
     """
 
     name: str
+    headline: tuple[str, ...]
+    """The test metrics by which models are compared first, as the table of a sweep shows them."""
     network: nn.Module | None
 
     def __init__(

@@ -97,6 +97,7 @@ class Translation(Task):
     """Any network that serves `translation`: it has `forward`, `start` and `step` (see `zoo.layers.state`)."""
 
     name = "translation"
+    headline = ("perplexity", "free_running_perplexity", "bleu", "exact_match", "alignment_error_rate")
     spec: PairSpec | None
 
     def __init__(
