@@ -69,7 +69,10 @@ def attention_is_a_distribution(case: Case) -> None:
     masks = case.family.masks(batch)
     for network in (case.exact(), case.network().double().train()):
         for name, weights in network(batch).attention.items():
-            mask = like(masks[name], weights)
+            mask = masks[name]
+            if name == "source" and not getattr(network, "attends_to_end", True):
+                mask = mask & batch.source_words[:, None]
+            mask = like(mask, weights)
             assert weights.shape == mask.shape, name
             assert weights.isfinite().all(), f"{name}: not finite"
             assert (weights >= 0).all(), f"{name}: negative"

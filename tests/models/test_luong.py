@@ -54,8 +54,11 @@ def score_of(model, h_t, h_s, s):
 
 
 def weights_of(model, h_t, memory, t, attention):
-    """a_t over the words of one sentence, sections 3.1 and 3.2."""
+    """a_t over the words of one sentence, sections 3.1 and 3.2; its end, the last of `memory`, is not attended."""
+    memory, end = memory[:-1], torch.zeros(1, dtype=DOUBLE)
     length = len(memory)
+    if not length:
+        return end
     scores = [score_of(model, h_t, h_s, s) for s, h_s in enumerate(memory)]
     centre = p = t
     if attention == "local_m":
@@ -69,7 +72,7 @@ def weights_of(model, h_t, memory, t, attention):
     if attention == "local_p":
         sigma = REACH / 2
         weights = [a * (-((s - p) ** 2) / (2 * sigma**2)).exp() for s, a in enumerate(weights)]
-    return torch.stack(weights)
+    return torch.cat([torch.stack(weights), end])
 
 
 def slow(model, source, target_input, attention):
@@ -184,7 +187,7 @@ def test_the_state_after_the_recurrence_looks():
     state = model.start(batch)
     one, other = (model.step(torch.full((len(batch), 1), token), state) for token in (5, 6))
     change = (one.attention["source"] - other.attention["source"]).abs().amax((1, 2))
-    assert (change > 1e-6)[batch.source_mask.sum(1) > 1].all()
+    assert (change > 1e-6)[batch.source_mask.sum(1) > 2].all()  # one word has all the weight
 
 
 def test_the_decoder_starts_from_every_layers_last_state():
@@ -214,7 +217,7 @@ def test_a_reversed_source_is_attended_in_its_own_order():
 def test_local_m_looks_around_the_targets_position(input_feeding):
     model, batch = model_of(attention="local_m", input_feeding=input_feeding), PAIRS.batch(3, empty=False)
     seen = model(batch).attention["source"] > 0
-    for row, length in enumerate(batch.source_mask.sum(1).tolist()):
+    for row, length in enumerate(batch.source_words.sum(1).tolist()):
         for t in range(int(batch.target_mask[row].sum())):
             centre = min(t, length - 1)
             expected = [abs(s - centre) <= REACH and s < length for s in range(batch.source.shape[1])]
@@ -224,7 +227,7 @@ def test_local_m_looks_around_the_targets_position(input_feeding):
 def test_local_ps_weights_sum_to_less_than_one_and_teach_the_window():
     model, batch = model_of(attention="local_p"), PAIRS.batch(3, empty=False)
     weights = model(batch).attention["source"]
-    total = weights.sum(-1)[batch.target_mask]
+    total = weights.sum(-1)[batch.target_mask & batch.source_words.any(1, keepdim=True)]
     assert (total < 1 - 1e-6).all()
     assert (total > 0).all()
     gradient = torch.autograd.grad(weights.square().sum(), [model.window.v, model.window.projection.weight])

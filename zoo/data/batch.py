@@ -147,6 +147,11 @@ class PairBatch:
             target_text=target_text,
         )
 
+    @property
+    def source_words(self) -> Tensor:
+        """(B, S) True at the tokens of the source but its end."""
+        return torch.cat([self.source_mask[:, 1:], self.source_mask.new_zeros(len(self), 1)], 1)
+
     def __len__(self) -> int:
         return len(self.source)
 

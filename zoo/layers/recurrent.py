@@ -33,8 +33,9 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def orthogonal_(rnn: nn.RNNBase) -> None:
-    """Start the matrix of the state of every gate as a random orthogonal one, and the biases as 0, in place.
+def orthogonal_(rnn: nn.RNNBase, *, glorot: bool = False) -> None:
+    """Start the matrix of the state of every gate as a random orthogonal one, and the biases as 0, in place; with
+    `glorot` also those of the input, gate by gate, as Glorot and Bengio (2010).
 
     A product with it keeps the length of a state (Saxe et al. 2014; Cho et al. 2014 and Bahdanau et al. 2015 start so).
     """
@@ -42,6 +43,9 @@ def orthogonal_(rnn: nn.RNNBase) -> None:
         if name.startswith("weight_hh"):
             for matrix in weight.detach().split(rnn.hidden_size):
                 nn.init.orthogonal_(matrix)
+        elif glorot and name.startswith("weight_ih"):
+            for matrix in weight.detach().split(rnn.hidden_size):
+                nn.init.xavier_uniform_(matrix)
         elif name.startswith("bias"):
             nn.init.zeros_(weight)
 

@@ -11,14 +11,14 @@ Equations (h_t the top layer of the decoder after it has read y_{t-1}, h_s that 
 - Input feeding (3.3): the decoder's lowest layer reads [e(y_{t-1}); h~_{t-1}], h~_0 = 0.
 
 What differs from the paper:
-- The end of the source is attended like a word, and S of local_p counts it; the authors' code leaves it out.
 - `reverse_source` turns the whole source round, its end included, for the encoder alone: positions of the attention and
   p_t are those of the source as written. The authors' code counts them in the reversed source.
 - LSTMs have torch's two biases and the softmax one; no clipping of states inside the LSTM.
 - `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
   identity. concat and additive are `hidden_dim` wide inside.
 - `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
-- As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
+- As in the authors' code, the end of the source is read but not attended, and S of local_p does not count it: its state
+  has read the whole sentence, and where it can be had the decoder looks nowhere else. And p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
   than 1.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses, L
@@ -39,7 +39,7 @@ from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
-from zoo.layers.recurrent import LSTM
+from zoo.layers.recurrent import LSTM, orthogonal_
 from zoo.layers.state import State, Step
 from zoo.models.output import Output
 
@@ -50,10 +50,12 @@ class Luong(nn.Module):
     """Stacked LSTMs read the source; others, begun in their last states, write the target and look at the source.
 
     `score` is one of `zoo.attention.SCORES`, `attention` = global | local_m | local_p with `window` D. All weights
-    start in [-init_range, init_range], or where it is None as torch starts them. Raises ValueError for an unknown name.
+    start in [-init_range, init_range], or where it is None orthogonal for states and by Glorot and Bengio (2010) for
+    inputs. Raises ValueError for an unknown name.
     """
 
     tasks = ("translation",)
+    attends_to_end = False
 
     def __init__(
         self,
@@ -90,11 +92,7 @@ class Luong(nn.Module):
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)  # W_s
         self.dropout = nn.Dropout(dropout)
         self.reverse_source = reverse_source
-        if init_range is not None:
-            for parameter in self.parameters():
-                nn.init.uniform_(parameter, -init_range, init_range)
-            for embedding in (self.source_embedding, self.target_embedding):
-                nn.init.zeros_(embedding.weight[spec.padding])
+        self._initialise(init_range)
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
@@ -114,7 +112,7 @@ class Luong(nn.Module):
         """The state before the first target token."""
         packed, (h, c) = self._encode(batch)
         unpack = batch.source_packing.unpack
-        memory = {"memory": unpack(packed), "keys": unpack(self.score.prepare(packed)), "mask": batch.source_mask}
+        memory = {"memory": unpack(packed), "keys": unpack(self.score.prepare(packed)), "mask": batch.source_words}
         hypotheses = {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]}  # (B, 1, L, n)
         if self.input_feeding:
             hypotheses["fed"] = torch.zeros_like(h[-1])[:, None]  # h~_0 (B, 1, n)
@@ -169,7 +167,7 @@ class Luong(nn.Module):
         queries = targets.unpack(h)  # (B, T, n)
         keys, values = (batch.source_packing.unpack(part) for part in (self.score.prepare(memory), memory))
         position = torch.arange(queries.shape[1], device=h.device)
-        weights = self._weights(queries, keys, batch.source_mask, position).to(h.dtype)  # (B, T, S)
+        weights = self._weights(queries, keys, batch.source_words, position).to(h.dtype)  # (B, T, S)
         c = targets.pack(weights @ values)  # (N, n)
         attentional = self.dropout(self.attentional(torch.cat([c, h], -1)).tanh())
         return attentional, targets.unpack(targets.pack(weights))
@@ -190,7 +188,7 @@ class Luong(nn.Module):
         parts = self.score.prepare(memory), nn.functional.linear(memory, of_context)
         keys, values = (batch.source_packing.unpack(part) for part in parts)  # (B, S, A), (B, S, n)
         window = self.window if isinstance(self.window, PredictedWindow) else None
-        view = View.of(self.score, keys, values, self._seen(batch.source_mask, targets), targets, window)
+        view = View.of(self.score, keys, values, self._seen(batch.source_words, targets), targets, window)
         dtype = view.values.dtype
         drops = None
         if self.training and self.dropout.p:
@@ -210,3 +208,15 @@ class Luong(nn.Module):
             return mask.index_select(0, targets.row)
         equal = torch.zeros(*targets.shape, mask.shape[1], device=mask.device)  # scores that leave out nothing
         return targets.pack(self.window(equal, mask, torch.arange(targets.shape[1], device=mask.device)) > 0)
+
+    def _initialise(self, init_range: float | None) -> None:
+        if init_range is not None:
+            for parameter in self.parameters():
+                nn.init.uniform_(parameter, -init_range, init_range)
+            for embedding in (self.source_embedding, self.target_embedding):
+                nn.init.zeros_(embedding.weight[embedding.padding_idx])
+            return
+        for rnn in (self.encoder, self.decoder):
+            orthogonal_(rnn, glorot=True)
+        for linear in (self.attentional, self.vocabulary):
+            nn.init.xavier_uniform_(linear.weight)
