@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hydra import compose, initialize_config_dir
 from hydra.utils import get_class
 from omegaconf import OmegaConf
+
+from zoo.run import catalogue
+from zoo.run.build import compose
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,12 +28,13 @@ class Model:
 def models() -> dict[str, Model]:
     """Every model by its name in the catalogue."""
     found = {}
-    with initialize_config_dir(version_base="1.3", config_dir=str(ROOT / "conf")):
-        for path in sorted((ROOT / "conf" / "model").glob("*.yaml")):
-            node = OmegaConf.to_container(compose(f"model/{path.stem}")["model"])
-            assert isinstance(node, dict)
-            arguments = {str(key): value for key, value in node.items()}
-            found[path.stem] = Model(path.stem, get_class(arguments.pop("_target_")), arguments)
+    for entry in catalogue.models().values():
+        node = OmegaConf.to_container(
+            compose([f"model={entry.name}", f"data={catalogue.data_for(entry.tasks)[0]}"]).model
+        )
+        assert isinstance(node, dict)
+        arguments = {str(key): value for key, value in node.items()}
+        found[entry.name] = Model(entry.name, get_class(arguments.pop("_target_")), arguments)
     return found
 
 

@@ -177,7 +177,10 @@ def test_start():
         assert parameter.std().item() == pytest.approx(0.08 / 3**0.5, rel=0.1), name  # that of a uniform distribution
     torch.manual_seed(0)
     plain = Seq2SeqLSTM(spec, embedding_dim=60, hidden_dim=80, num_layers=2, init_range=None)
-    assert plain.decoder.weight_hh_l1.abs().max().item() == pytest.approx(80**-0.5, rel=0.01)  # torch's own
+    gate, read = plain.decoder.weight_hh_l1[:80], plain.decoder.weight_ih_l0[80:160]
+    torch.testing.assert_close(gate @ gate.T, torch.eye(80), rtol=0, atol=1e-5)
+    assert read.abs().max().item() == pytest.approx((6 / (60 + 80)) ** 0.5, rel=0.01)  # Glorot's, of each gate
+    assert (plain.encoder.bias_ih_l1 == 0).all()
     assert plain.source_embedding.weight.std().item() == pytest.approx(1.0, rel=0.05)
     for network in (model, plain):
         for embedding in (network.source_embedding, network.target_embedding):

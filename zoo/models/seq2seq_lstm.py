@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.recurrent import LSTM
+from zoo.layers.recurrent import LSTM, orthogonal_
 from zoo.layers.state import State, Step
 from zoo.models.output import Output
 
@@ -34,7 +34,8 @@ from zoo.models.output import Output
 class Seq2SeqLSTM(nn.Module):
     """Stacked LSTMs read the reversed source; others, begun in their last states, write the target. No attention.
 
-    All weights start in [-init_range, init_range], or where it is None as torch starts them.
+    All weights start in [-init_range, init_range], or where it is None orthogonal for states and by Glorot and Bengio
+    (2010) for inputs.
     """
 
     tasks = ("translation",)
@@ -59,7 +60,11 @@ class Seq2SeqLSTM(nn.Module):
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         self.reverse_source = reverse_source
-        if init_range is not None:
+        if init_range is None:
+            for rnn in (self.encoder, self.decoder):
+                orthogonal_(rnn, glorot=True)
+            nn.init.xavier_uniform_(self.vocabulary.weight)
+        else:
             for parameter in self.parameters():
                 nn.init.uniform_(parameter, -init_range, init_range)
             for embedding in (self.source_embedding, self.target_embedding):
