@@ -27,7 +27,9 @@ class BestTrial(Callback):
         console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
         console.print(f"{len(ranked)} jobs in {folder}, best last", highlight=False)
         metrics = [name for name in ranked[0]["headline"] if any(name in result["metrics"] for result in ranked)]
-        table = Table("job", ranked[0]["monitor"], *metrics, "parameters", "minutes", "overrides")
+        columns = [name.removeprefix("test/").replace("_", " ") for name in metrics]  # blanks, to be broken there
+        table = Table("job", ranked[0]["monitor"], *columns, "parameters", "minutes")
+        table.add_column("overrides", overflow="fold")
         for result in ranked:
             own = " ".join(override for override in result["overrides"] if override not in shared)
             tested = (f"{value:.4g}" if (value := result["metrics"].get(name)) is not None else "–" for name in metrics)
