@@ -18,8 +18,8 @@ What differs from the paper:
   identity. concat and additive are `hidden_dim` wide inside.
 - `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
 - As in the authors' code, the end of the source is read but not attended, and S of local_p does not count it: its state
-  has read the whole sentence, and where it can be had the decoder looks nowhere else. And p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
-  than 1.
+  has read the whole sentence, and where it can be had the decoder looks nowhere else.
+- As there too, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less than 1.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses, L
 layers, E embedding, n hidden units, V words.
