@@ -275,5 +275,5 @@ def test_numbers_that_make_no_score():
         LocationScore(4, 0)
     with pytest.raises(ValueError, match="positive; got 0"):
         CosineScore(4, 4, temperature=0)
-    with pytest.raises(NotImplementedError, match="Score defines no score"):
-        Score()(torch.zeros(1, 2), torch.zeros(1, 3, 2))
+    with pytest.raises(TypeError, match=r"abstract.*many"):
+        Score()

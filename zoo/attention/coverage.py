@@ -12,6 +12,7 @@ and key, A of the attention, D_v of a value.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import torch
@@ -34,18 +35,18 @@ class CoverageMemory(NamedTuple):
     """(B, S, P) what the coverage needs of each position."""
 
 
-class Coverage(nn.Module):
+class Coverage(nn.Module, ABC):
     """The protocol of a coverage `width` numbers wide: what it needs of the source, and how it grows with a step."""
 
     width: int
 
+    @abstractmethod
     def prepare(self, keys: Tensor) -> Tensor:
         """(B, S, D_k) -> (B, S, P), once per source."""
-        raise NotImplementedError(f"{type(self).__name__} prepares nothing")
 
+    @abstractmethod
     def forward(self, coverage: Tensor, weights: Tensor, query: Tensor, sources: Tensor) -> Tensor:
         """C_{i-1} (B, K, S, C), alpha_i (B, K, S), s_{i-1} (B, K, D_q), (B, S, P) -> C_i (B, K, S, C)."""
-        raise NotImplementedError(f"{type(self).__name__} does not grow")
 
 
 class SumCoverage(Coverage):

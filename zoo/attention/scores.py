@@ -12,6 +12,7 @@ dimensions, such as B sentences or B sentences and H heads.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from difflib import get_close_matches
 
 import torch
@@ -21,7 +22,7 @@ from torch.nn import functional as F
 SCORES = ("dot", "scaled_dot", "general", "additive", "concat", "location", "cosine")
 
 
-class Score(nn.Module):
+class Score(nn.Module, ABC):
     """The protocol: `forward(query, prepare(keys))`.
 
     A subclass gives `many`, and `prepare` where its keys are not used as they are.
@@ -40,9 +41,9 @@ class Score(nn.Module):
             return self.many(query.unsqueeze(-2), prepared).squeeze(-2)
         return self.many(query, prepared)
 
+    @abstractmethod
     def many(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """(..., L, D_q), (..., S, A) -> (..., L, S)."""
-        raise NotImplementedError(f"{type(self).__name__} defines no score")
 
 
 class DotScore(Score):

@@ -13,6 +13,7 @@ GRU, 4 in an LSTM), R rows that are not empty, `rows` all rows of the packing's 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from math import prod
 
 import torch
@@ -50,7 +51,7 @@ def orthogonal_(rnn: nn.RNNBase, *, glorot: bool = False) -> None:
             nn.init.zeros_(weight)
 
 
-class _PackedRNN(nn.RNNBase):
+class _PackedRNN(nn.RNNBase, ABC):
     """What GRU and LSTM share: torch's parameters, the layers, the order of the rows, the choice of the kernel."""
 
     weight_ih_l0: nn.Parameter  # torch makes it
@@ -135,11 +136,11 @@ class _PackedRNN(nn.RNNBase):
         """
         return F.linear(x, weight, (bias_x + bias_h).flatten()).view(-1, bias_x.shape[1])
 
+    @abstractmethod
     def _walked(
         self, table: Tensor, weight: Tensor, start: list[Tensor], constant: Tensor | None, walk: Walk
     ) -> tuple[Tensor, ...]:
         """Output rows (N * D, H) and the final states (D, R, H) of one layer."""
-        raise NotImplementedError
 
     def _check(self, x: Tensor, packing: Packing, at: Tensor | None) -> None:
         positions = len(packing.cell)

