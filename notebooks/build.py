@@ -19,6 +19,8 @@ def build(name: str) -> None:
     nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(FOLDER.parent)}}).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # times of this machine
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]  # progress bars
     nbformat.write(notebook, FOLDER / f"{name}.ipynb")
 
 
