@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from tests.families import Family
 from zoo.models.output import Output
 
-EXACT = 1e-10
+EXACT = 1e-12
 """How far apart two results in double precision may lie that the mathematics says are equal."""
 
 
