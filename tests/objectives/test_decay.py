@@ -15,6 +15,8 @@ from zoo.objectives.decay import DECAYS, decay
         ("linear", dict(k=1.0, slope=1e-3, floor=0.25), 100, 0.9),
         ("linear", dict(k=1.0, slope=1e-3, floor=0.25), 800, 0.25),
         ("linear", dict(k=0.8, slope=0.1), 10**9, 0.0),
+        ("linear", dict(k=1.5, slope=1e-2, floor=0.25), 50, 1.0),
+        ("linear", dict(k=1.5, slope=1e-2, floor=0.25), 80, 0.7),
         ("exponential", dict(k=0.99), 0, 1.0),
         ("exponential", dict(k=0.99), 3, 0.970299),
         ("exponential", dict(k=0.99, floor=0.1), 10**6, 0.1),
@@ -56,7 +58,7 @@ def test_shares_never_rise_and_stay_between_the_floor_and_one(name, constants):
     ("name", "constants"),
     [
         ("cosine", dict(k=1.0)),
-        ("linear", dict(k=1000.0, slope=1e-3)),
+        ("linear", dict(k=-0.5, slope=1e-3)),
         ("linear", dict(k=1.0)),
         ("exponential", dict(k=1.0)),
         ("exponential", dict(k=0.9, slope=0.1)),

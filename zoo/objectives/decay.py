@@ -15,7 +15,7 @@ Decay = Callable[[int], float]
 
 
 def linear(step: int, k: float, slope: float, floor: float) -> float:
-    """max(floor, k - slope i), at most 1."""
+    """max(floor, k - slope i), at most 1: with k above 1 the first (k - 1) / slope steps are all true tokens."""
     return min(1.0, max(floor, k - slope * step))
 
 
@@ -37,7 +37,7 @@ def constant(step: int, k: float, slope: float, floor: float) -> float:
 
 
 DECAYS = {
-    "linear": (linear, "0 < k <= 1 and slope > 0", lambda k, slope: 0 < k <= 1 and slope > 0),
+    "linear": (linear, "k > 0 and slope > 0", lambda k, slope: k > 0 and slope > 0),
     "exponential": (exponential, "0 < k < 1 and slope = 0", lambda k, slope: 0 < k < 1 and slope == 0),
     "inverse_sigmoid": (inverse_sigmoid, "k >= 1 and slope = 0", lambda k, slope: k >= 1 and slope == 0),
     "constant": (constant, "0 <= k <= 1 and slope = 0", lambda k, slope: 0 <= k <= 1 and slope == 0),

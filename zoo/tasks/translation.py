@@ -177,6 +177,7 @@ class Translation(Task):
     def validation_step(self, batch: PairBatch, batch_idx: int) -> None:
         self._forced(batch, "val", self.val_metrics)
         self._free(batch, "val", self.val_metrics, Greedy())
+        self._free_running(batch, "val", self.val_metrics)
 
     def test_step(self, batch: PairBatch, batch_idx: int) -> None:
         metrics = self.test_metrics
