@@ -224,7 +224,7 @@ def steps_equal_the_parallel_pass(case: Case) -> None:
     gradients = torch.autograd.grad(case.family.loss(output, batch), list(parameters.values()))
     for name, one, other in zip(parameters, found, gradients, strict=True):
         assert one is not None, f"{name} gets no gradient from the steps"
-        torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-8, msg=lambda text, name=name: f"{name}: {text}")
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=EXACT, msg=lambda text, name=name: f"{name}: {text}")
 
 
 def later_tokens_are_not_read(case: Case) -> None:
@@ -244,16 +244,21 @@ def later_tokens_are_not_read(case: Case) -> None:
 
 
 def hypotheses_do_not_meet(case: Case) -> None:
-    """Several hypotheses of a sentence score as each alone; they can be reordered and sentences can leave."""
+    """Several hypotheses of a sentence score as each alone, share its memory, and can be reordered; sentences can
+    leave."""
     batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
     generator = torch.Generator().manual_seed(0)
     size, count = len(batch), 3
     tokens = torch.randint(4, case.family.spec.target_size, (3, size, count), generator=generator)
     begin = torch.full((size, 1), case.family.spec.begin)
-    first = network.step(begin, network.start(batch))
+    start = network.start(batch)
+    first = network.step(begin, start)
     state = first.state.follow(torch.zeros(size, count, dtype=torch.long))
     rows, parents = torch.tensor([3, 0]), torch.tensor([[2, 0, 0], [1, 1, 2]])
-    state = network.step(tokens[0], state).state.sentences(rows).follow(parents)
+    state = network.step(tokens[0], state).state
+    for name, part in state.memory.items():
+        assert part is start.memory[name], f"{name} of the memory was copied"
+    state = state.sentences(rows).follow(parents)
     log_probs, state, attention = network.step(tokens[1][rows], state)
     again = network.step(tokens[2][rows], state)
     for i, row in enumerate(rows):

@@ -48,6 +48,11 @@ class Family(Protocol):
         """The task's loss."""
 
 
+def precise(scores: Tensor) -> Tensor:
+    """In float32 at least."""
+    return scores.to(torch.promote_types(scores.dtype, torch.float32))
+
+
 class Documents:
     """Documents of sentences of words, for `classification`."""
 
@@ -98,7 +103,7 @@ class Documents:
 
     def loss(self, output: Output, batch: DocumentBatch) -> Tensor:
         assert batch.label is not None
-        return F.cross_entropy(output.logits.float(), batch.label) + sum(output.losses.values())
+        return F.cross_entropy(precise(output.logits), batch.label) + sum(output.losses.values())
 
 
 class Pairs:
@@ -161,7 +166,7 @@ class Pairs:
         assert batch.target is not None
         assert batch.target_packing is not None
         target = batch.target_packing.pack(batch.target)
-        return F.cross_entropy(output.logits.float(), target) + sum(output.losses.values())
+        return F.cross_entropy(precise(output.logits), target) + sum(output.losses.values())
 
     @staticmethod
     def _sides(batch: PairBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:

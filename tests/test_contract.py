@@ -42,11 +42,14 @@ from zoo.layers.state import State, Step
 from zoo.models.output import Output
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "conv_s2s": [{"encoder_layers": [[8, 3], [6, 5]], "decoder_layers": [[6, 3], [8, 1]]}],
     "han": [{"word_pooling": "mean", "sentence_pooling": "max"}, {"word_pooling": "max", "sentence_pooling": "mean"}],
     "luong": [
         {"input_feeding": False, "score": "concat"},
         {"attention": "local_m", "score": "dot"},
         {"attention": "local_p", "window": 2},
+        {"attention": "local_p", "input_feeding": False},
+        {"attention": "local_m", "input_feeding": False, "reverse_source": True},
         {"score": "location", "reverse_source": True},
     ],
     "rnnsearch": [{"score": "general"}, {"score": "dot"}],
@@ -285,6 +288,13 @@ class ComparesHypotheses(Writes):
         return step._replace(state=State(state.memory, {**step.state.hypotheses, "sum": 2 * total - mean}))
 
 
+class CopiesItsMemory(Writes):
+    def step(self, tokens: Tensor, state: State) -> Step:
+        step = super().step(tokens, state)
+        memory = {name: part.clone() for name, part in state.memory.items()}
+        return step._replace(state=State(memory, step.state.hypotheses))
+
+
 class ChangesItsState(Writes):
     def step(self, tokens: Tensor, state: State) -> Step:
         step = super().step(tokens, state)
@@ -338,6 +348,7 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (ReadsAhead, later_tokens_are_not_read),
         (ReadsNothing, later_tokens_are_not_read),
         (ComparesHypotheses, hypotheses_do_not_meet),
+        (CopiesItsMemory, hypotheses_do_not_meet),
         (ChangesItsState, a_step_leaves_its_state_alone),
         (WantsNumbers, a_certain_distribution_is_a_token),
     ],

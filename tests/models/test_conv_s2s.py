@@ -21,11 +21,9 @@ from tests.models.conv_s2s_loops import (
     gradients,
     literal,
     logits_grid,
-    padded,
     probe,
     steps,
 )
-from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.models import ConvS2S
 
@@ -71,40 +69,6 @@ def test_the_gradient_into_the_encoder_is_divided_by_twice_the_layers_and_the_wa
         elif not name.startswith("source"):
             torch.testing.assert_close(found[name], plain[name], rtol=1e-10, atol=1e-10)
     assert (direct["source_embedding.weight"] != 0).any()
-
-
-@pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
-def test_a_pair_alone_gives_what_it_gives_in_a_padded_batch(settings):
-    model, batch = build(settings), batch_of(SOURCES, TARGETS)
-    together = logits_grid(model, batch)
-    for b, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
-        alone = model(batch_of([source], [target]))
-        torch.testing.assert_close(together[b, : len(target)], alone.logits, rtol=1e-12, atol=1e-12)
-        for name, a in alone.attention.items():
-            found = model(batch).attention[name][b, : len(target), : len(source)]
-            torch.testing.assert_close(found, a[0], rtol=1e-12, atol=1e-12)
-
-
-def test_what_stands_at_padding_is_not_read():
-    model, batch = build(WIDE), batch_of(SOURCES, TARGETS)
-    (source, source_mask), (target, target_mask) = padded(SOURCES), padded(TARGETS)
-    other = PairBatch.of(
-        source.masked_fill(~source_mask, 9), source_mask, target.masked_fill(~target_mask, 9), target_mask
-    )
-    assert torch.equal(model(batch).logits, model(other).logits)
-
-
-@pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
-def test_later_words_get_no_gradient(settings):
-    """By the rows of an embedding in which every position has a word of its own."""
-    model = build(settings)
-    target = [4, 5, 6, 7, 8, 9, 3]
-    read = [SPEC.begin, *target[:-1]]
-    logits = logits_grid(model, batch_of([SOURCES[0]], [target]))[0]
-    for i in range(len(target)):
-        (gradient,) = torch.autograd.grad(logits[i].square().sum(), model.target_embedding.weight, retain_graph=True)
-        assert (gradient[read[i + 1 :]] == 0).all()
-        assert (gradient[read[i]] != 0).all()
 
 
 def test_contexts_are_the_mean_of_the_values_times_the_root_of_the_sentences_own_length():
@@ -218,19 +182,6 @@ def test_no_weights_on_request_and_the_same_scores():
     output = model(batch, need_weights=False)
     assert output.attention == {}
     assert torch.equal(output.logits, model(batch).logits)
-
-
-def test_every_parameter_gets_a_gradient_and_an_empty_source_no_nan():
-    model = build(WIDE)
-    batch = batch_of([[4, 5, 3], []], [[4, 3], [5, 6, 3]])
-    output = model(batch)
-    output.logits.square().sum().backward()
-    assert output.logits.isfinite().all()
-    assert all((a[1] == 0).all() for a in output.attention.values())
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.isfinite().all(), name
-        assert (parameter.grad != 0).any(), name
 
 
 def test_half_precision_under_autocast():

@@ -99,42 +99,6 @@ def test_steps_equal_the_equations_too():
     assert model(batch).attention == {}
 
 
-def test_gradients_of_the_steps_are_those_of_the_parallel_pass():
-    model, batch = model_of(), PAIRS.batch(3)
-    target = batch.target_packing.pack(batch.target)
-    whole = F.cross_entropy(model(batch).logits, target)
-    log_probs, _ = by_steps(model, batch, PAIRS.without_targets(batch))
-    stepwise = F.nll_loss(batch.target_packing.pack(log_probs), target)
-    for one, other in zip(*(torch.autograd.grad(loss, model.parameters()) for loss in (whole, stepwise)), strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
-
-
-def test_hypotheses_are_rows_of_their_own():
-    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3))
-    tokens = torch.randint(4, SPEC.target_size, (2, len(batch), 3))
-    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
-    together = state.follow(torch.zeros(len(batch), 3, dtype=torch.long))
-    alone = [state] * 3
-    for read in tokens:
-        log_probs, together, _ = model.step(read, together)
-        steps = [model.step(read[:, k : k + 1], alone[k]) for k in range(3)]
-        alone = [step.state for step in steps]
-        torch.testing.assert_close(log_probs, torch.cat([step.log_probs for step in steps], 1), rtol=0, atol=1e-12)
-
-
-def total_loss(model, batch):
-    return F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target), reduction="sum")
-
-
-def test_padding_changes_nothing():
-    model, batch = model_of(), PAIRS.batch(3)
-    expected = total_loss(model, batch)
-    for other in (PAIRS.padded(batch), PAIRS.scribbled(batch)):
-        torch.testing.assert_close(total_loss(model, other), expected, rtol=1e-12, atol=0)
-    alone = sum(total_loss(model, PAIRS.part(batch, [row])) for row in range(len(batch)))
-    torch.testing.assert_close(alone, expected, rtol=1e-12, atol=0)
-
-
 def test_the_summary_reaches_gates_candidate_and_output():
     """With the first state cut off from c, each of C_r, C_z, C and O_c alone carries the source into the scores."""
     batch = PAIRS.batch(3, empty=False)

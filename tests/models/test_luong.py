@@ -234,38 +234,6 @@ def test_local_ps_weights_sum_to_less_than_one_and_teach_the_window():
     assert all(part.abs().max() > 1e-6 for part in gradient)
 
 
-def total_loss(model, batch):
-    return F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target), reduction="sum")
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_padding_changes_nothing(attention):
-    for settings in ({"input_feeding": True, "reverse_source": True}, {"input_feeding": False}):
-        model, batch = model_of(attention=attention, **settings), PAIRS.batch(3)
-        expected = total_loss(model, batch)
-        for other in (PAIRS.padded(batch), PAIRS.scribbled(batch)):
-            torch.testing.assert_close(total_loss(model, other), expected, rtol=1e-12, atol=0)
-        alone = sum(total_loss(model, PAIRS.part(batch, [row])) for row in range(len(batch)))
-        torch.testing.assert_close(alone, expected, rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS)
-def test_three_hypotheses_are_three_runs_of_one(attention):
-    model, batch = model_of(attention=attention), PAIRS.without_targets(PAIRS.batch(3))
-    tokens = torch.randint(4, SPEC.target_size, (3, len(batch), 3), generator=torch.Generator().manual_seed(0))
-    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
-    together = state.follow(torch.zeros(len(batch), 3, dtype=torch.long))
-    alone = [state] * 3
-    for read in tokens:
-        found = model.step(read, together)
-        steps = [model.step(read[:, k : k + 1], alone[k]) for k in range(3)]
-        together, alone = found.state, [step.state for step in steps]
-        torch.testing.assert_close(found.log_probs, torch.cat([step.log_probs for step in steps], 1))
-        weights = torch.cat([step.attention["source"] for step in steps], 1)
-        torch.testing.assert_close(found.attention["source"], weights)
-    assert found.state.memory["memory"].shape[0] == len(batch)
-
-
 @pytest.mark.parametrize("input_feeding", [True, False])
 def test_dropout_acts_in_training_only_and_reaches_the_attentional_vector(input_feeding):
     model, batch = model_of(dropout=1.0, input_feeding=input_feeding), PAIRS.batch(3)

@@ -150,21 +150,6 @@ def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
 # what may be seen
 
 
-@BY_WAY
-def test_padding_changes_nothing(way):
-    network, batch = model(**way), pairs()
-    sides = (batch.source, batch.source_mask, batch.target, batch.target_mask)
-    wider = PairBatch.of(*(F.pad(part, (0, 2 + number // 2)) for number, part in enumerate(sides)))
-    for need_weights in (True, False):
-        before, after = network(batch, need_weights=need_weights), network(wider, need_weights=need_weights)
-        torch.testing.assert_close(after.logits, before.logits, rtol=1e-12, atol=1e-12)
-        assert_same(gradients(network, after.logits), gradients(network, before.logits), 1e-12)
-        for name, weights in before.attention.items():
-            real = after.attention[name][..., : weights.shape[2], : weights.shape[3]]
-            torch.testing.assert_close(real, weights, rtol=1e-12, atol=1e-12)
-            assert after.attention[name].count_nonzero() == weights.count_nonzero()
-
-
 @pytest.mark.parametrize("window", [None, 1, 2, 5])
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_a_score_has_a_gradient_from_what_it_may_see_and_from_nothing_else(window, need_weights):
@@ -204,41 +189,6 @@ def decode(network, batch, state):
         log_probs.append(step.log_probs[:, 0])
         attention.append(step.attention)
     return torch.stack(log_probs, 1), attention, state
-
-
-@BY_WAY
-def test_steps_equal_the_parallel_pass_in_values_and_gradients(way):
-    network, batch = model(**way), pairs()
-    output = network(batch)
-    stepped, attention, _ = decode(network, batch, network.start(batch))
-    found, expected = batch.target_packing.pack(stepped), output.logits.log_softmax(-1)
-    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
-    for layer in range(2):
-        weights = torch.stack([step[f"source.{layer}"][:, 0] for step in attention], 2)  # (B, H, T, S)
-        real = batch.target_mask[:, None, :, None]
-        torch.testing.assert_close(weights.where(real, 0.0), output.attention[f"source.{layer}"])
-    assert_same(gradients(network, found), gradients(network, expected))
-
-
-@BY_WAY
-def test_three_hypotheses_equal_three_alone_and_share_their_sentence(way):
-    network, batch = model(**way), pairs()
-    tokens = torch.randint(4, 13, (6, 3, 3), generator=torch.Generator().manual_seed(3))  # (time, B, K)
-    start = network.start(batch)
-    together = start.follow(torch.zeros(3, 3, dtype=torch.long))
-    alone = [start] * 3
-    for step_tokens in tokens:
-        step = network.step(step_tokens, together)
-        together = step.state
-        for k in range(3):
-            one = network.step(step_tokens[:, k : k + 1], alone[k])
-            alone[k] = one.state
-            torch.testing.assert_close(step.log_probs[:, k : k + 1], one.log_probs, rtol=1e-12, atol=1e-12)
-            for name, weights in one.attention.items():
-                torch.testing.assert_close(step.attention[name][:, k : k + 1], weights, rtol=1e-12, atol=1e-12)
-    for name, part in together.memory.items():
-        assert part is start.memory[name], "the memory was copied"
-        assert len(part) == 3
 
 
 def test_a_window_bounds_what_a_step_carries():
