@@ -7,7 +7,7 @@ from tests.objectives.toy import SPEC, TARGETS, Toy, gradients, grid, pairs
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.objectives import CrossEntropy, ScheduledSampling, SoftFeedback
-from zoo.objectives.feeding import best, sampled
+from zoo.objectives.feeding import likeliest, sampled
 
 ALMOST = 1 - 1e-12
 """Steps are taken, and every coin says that the true token is read."""
@@ -215,7 +215,7 @@ def test_rows_are_drawn_independently():
 def test_the_likeliest_token_is_never_padding_or_begin():
     log_probs = torch.tensor([[0.4, 0.1, 0.3, 0.05, 0.15], [0.1, 0.1, 0.5, 0.1, 0.2]]).log()
     before = log_probs.clone()
-    assert best(log_probs, SPEC).tolist() == [4, 4]
+    assert likeliest(log_probs, SPEC).tolist() == [4, 4]
     assert torch.equal(log_probs, before)
 
 

@@ -72,7 +72,7 @@ def sampled(log_probs: Tensor, spec: PairSpec) -> Tensor:
     return draw(possible(log_probs, spec))
 
 
-def best(log_probs: Tensor, spec: PairSpec) -> Tensor:
+def likeliest(log_probs: Tensor, spec: PairSpec) -> Tensor:
     """The likeliest token of each distribution (..., V), never padding or begin: ids (...)."""
     return possible(log_probs, spec).argmax(-1)
 

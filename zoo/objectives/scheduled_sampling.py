@@ -12,7 +12,7 @@ from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.objectives.cross_entropy import smoothing_share
 from zoo.objectives.decay import decay as schedule
-from zoo.objectives.feeding import best, sampled, walk
+from zoo.objectives.feeding import likeliest, sampled, walk
 from zoo.objectives.loss import Loss, Network
 from zoo.objectives.vocabulary import token_terms
 
@@ -38,7 +38,7 @@ class ScheduledSampling:
         label_smoothing: float = 0.0,
     ) -> None:
         self.epsilon = schedule(decay, k=k, slope=slope, floor=floor)
-        self.choose = best if greedy else sampled
+        self.choose = likeliest if greedy else sampled
         self.label_smoothing = smoothing_share(label_smoothing)
 
     def __call__(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:

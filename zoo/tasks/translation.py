@@ -27,7 +27,7 @@ from zoo.metrics import (
     uniform_rows,
 )
 from zoo.models.output import Output
-from zoo.objectives.feeding import best, walk
+from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.vocabulary import vocabulary_cross_entropy
 from zoo.tasks.task import Task
 
@@ -234,7 +234,7 @@ class Translation(Task):
         assert batch.target_packing is not None
         spec, target = self.spec, batch.target_packing.pack(batch.target)
         network: Any = self.network
-        own = walk(network, batch, lambda log_probs, true: best(log_probs, spec), need_weights=False)
+        own = walk(network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
         nll = nn.functional.nll_loss(own.logits.float(), target, reduction="sum")
         self._log(stage, metrics, "free_running_perplexity", len(batch), nll, len(target))
 
