@@ -152,11 +152,15 @@ def a_saved_network_is_the_same(case: Case) -> None:
 
 
 def bf16_autocast_runs(case: Case) -> None:
-    """Forward and backward under bf16 autocast: close to float32, attention still sums to 1, gradients finite."""
+    """Forward, steps and backward under bf16 autocast: close to float32, attention sums to 1, gradients are finite."""
     batch, network = case.family.batch(1), case.network().eval()
     expected = network(batch)
     with torch.autocast("cpu", torch.bfloat16):
         output = network(batch)
+        if case.family.generates:
+            log_probs, _ = by_steps(network, batch, case.family.without_targets(batch))
+            found = batch.target_packing.pack(log_probs.float())
+            equal(found, expected.logits.log_softmax(-1), 0.05)
     equal(output.logits.float(), expected.logits, 0.05)
     for name, weights in output.attention.items():
         equal(weights.float(), expected.attention[name], 0.05)

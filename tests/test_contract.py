@@ -21,6 +21,7 @@ from tests.contract import (
     a_step_leaves_its_state_alone,
     attention_is_a_distribution,
     bf16_autocast_runs,
+    by_steps,
     clauses,
     every_parameter_learns,
     examples_do_not_meet,
@@ -100,12 +101,27 @@ def test_contract(case: Case, clause: Callable[[Case], None]) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 @pytest.mark.parametrize("case", CASES)
 def test_cuda_gives_what_the_cpu_gives(case: Case) -> None:
-    batch, network = case.family.batch(1), case.network().eval()
-    expected = network(batch)
-    output = network.cuda()(batch.to("cuda"))
-    torch.testing.assert_close(output.logits.cpu(), expected.logits, rtol=1e-4, atol=1e-4)
-    for name, weights in output.attention.items():
-        torch.testing.assert_close(weights.cpu(), expected.attention[name], rtol=1e-4, atol=1e-4)
+    def found(network: nn.Module, batch: Any) -> tuple[Output, list[Tensor], Tensor]:
+        """What `forward` gives, the gradients of the loss, and what the steps give."""
+        output = network(batch)
+        gradients = torch.autograd.grad(case.family.loss(output, batch), list(network.parameters()))
+        if not case.family.generates:
+            return output, list(gradients), output.logits
+        return output, list(gradients), by_steps(network, batch, case.family.without_targets(batch))[0]
+
+    batch, network = case.family.batch(1), case.network().train()  # cuDNN has no gradient in evaluation
+    expected = found(network, batch)
+    ours = found(network.cuda(), batch.to("cuda"))
+
+    def equal(one: Tensor, other: Tensor) -> None:
+        torch.testing.assert_close(one.cpu(), other, rtol=1e-4, atol=1e-4)
+
+    equal(ours[0].logits, expected[0].logits)
+    for name, weights in ours[0].attention.items():
+        equal(weights, expected[0].attention[name])
+    for one, other in zip(ours[1], expected[1], strict=True):
+        equal(one, other)
+    equal(ours[2], expected[2])
 
 
 # Broken on purpose: a network that keeps the contract, and one for each way to break it.

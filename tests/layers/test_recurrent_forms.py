@@ -151,6 +151,8 @@ def test_a_context_that_does_not_fit_is_named():
     packing, x = Packing.of(mask_of([2, 1])), torch.randn(3, 4)
     with pytest.raises(ValueError, match=r"\(2, 15\), got \(3, 15\)"):
         GRU(4, 5)(x, packing, context=torch.zeros(3, 15))
+    with pytest.raises(ValueError, match="knows no context"):
+        GRU(4, 5, kernel="torch")(x, packing, context=torch.zeros(2, 15))
     for settings in ({"num_layers": 2}, {"bidirectional": True}):
         with pytest.raises(ValueError, match="one layer of one direction"):
             GRU(4, 5, **settings)(x, packing, context=torch.zeros(2, 15))

@@ -206,6 +206,7 @@ def test_half_precision_under_autocast():
         ({"decoder_layers": [[4, 0]]}, "all positive"),
         ({"decoder_layers": [[4]]}, "all positive"),
         ({"kernel_size": 4}, "odd"),
+        ({"positions": 0}, "at least 1; got 0"),
         ({"encoder_layers": [[4, 3], [4, 2]]}, "odd, so that each has a middle; got 2"),
         ({"dropout": 1.0}, "less than 1"),
     ],

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from tests.contract import by_steps
 from tests.families import FAMILIES
+from tests.models.halved import halve
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.models import EncoderDecoder
@@ -45,33 +46,35 @@ def gru(rnn, x, h, context, *, reset_first):
     return z * h + (1 - z) * n
 
 
-def slow_scores(model, source, target_input):
-    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids."""
+def slow_scores(model, source, target_input, keep=1.0):
+    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids. `keep` stands where dropout
+    does."""
     zero = torch.zeros(model.encoder.hidden_size, dtype=DOUBLE)
     h = zero
     for token in source:
-        h = gru(model.encoder, model.source_embedding.weight[token], h, (zero,) * 3, reset_first=True)
+        h = gru(model.encoder, keep * model.source_embedding.weight[token], h, (zero,) * 3, reset_first=True)
     c = (model.summary.weight @ h + model.summary.bias).tanh()
     h = (model.first.weight @ c + model.first.bias).tanh()
     context = [part @ c for part in model.gates_context.weight.chunk(3)]
     scores = []
     for token in target_input:
-        y = model.target_embedding.weight[token]
+        y = keep * model.target_embedding.weight[token]
         h = gru(model.decoder, y, h, context, reset_first=False)
         o_h, o_y, o_c = model.output_hidden, model.output_token, model.output_context
         s = o_h.weight @ h + o_h.bias + o_y.weight @ y + o_c.weight @ c
         t = torch.stack([torch.maximum(s[2 * i], s[2 * i + 1]) for i in range(len(s) // 2)])
-        scores.append(model.vocabulary.weight @ (model.rank.weight @ t) + model.vocabulary.bias)
+        scores.append(model.vocabulary.weight @ (model.rank.weight @ (keep * t)) + model.vocabulary.bias)
     return torch.stack(scores)
 
 
-def slow_logits(model, batch):
+def slow_logits(model, batch, keep=1.0):
     """(N, V) in the order of `batch.target_packing`."""
     grid = torch.zeros(*batch.target.shape, SPEC.target_size, dtype=DOUBLE)
     parts = []
     for row in range(len(batch)):
         source = batch.source[row][batch.source_mask[row]].tolist()
-        parts.append(slow_scores(model, source, batch.target_input[row][batch.target_mask[row]].tolist()))
+        target = batch.target_input[row][batch.target_mask[row]].tolist()
+        parts.append(slow_scores(model, source, target, keep))
     padded = torch.stack([F.pad(part, (0, 0, 0, grid.shape[1] - len(part))) for part in parts])
     return batch.target_packing.pack(padded)
 
@@ -173,14 +176,16 @@ def test_start(init):
         EncoderDecoder(spec, init="normal")
 
 
-def test_dropout_acts_in_training_alone():
+def test_dropout_acts_on_embeddings_and_maxout_units_in_training_alone(monkeypatch):
+    halve(monkeypatch)
     model, batch = model_of(dropout=0.5), PAIRS.batch(3)
     assert torch.equal(model(batch).logits, model_of()(batch).logits)
     model.train()
-    assert not torch.equal(model(batch).logits, model(batch).logits)
-    state = model.start(batch)
-    tokens = torch.full((len(batch), 1), SPEC.begin)
-    assert not torch.equal(model.step(tokens, state).log_probs, model.step(tokens, state).log_probs)
+    expected = slow_logits(model, batch, keep=0.5)
+    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
+    log_probs, _ = by_steps(model, batch, PAIRS.without_targets(batch))
+    found = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
 
 
 def test_a_source_without_tokens_is_finite():

@@ -9,7 +9,9 @@ import torch.nn.functional as F
 
 from tests.contract import by_steps
 from tests.families import FAMILIES
+from tests.models.halved import halve
 from zoo.attention import SCORES
+from zoo.data.spec import PairSpec
 from zoo.models import Luong
 
 PAIRS = FAMILIES["translation"]
@@ -29,15 +31,16 @@ def sigmoid(x):
     return 1 / (1 + (-x).exp())
 
 
-def lstm(rnn, x, h, c):
-    """One step of all layers of one row; `h` and `c` are lists of a state for each layer, and are changed."""
+def lstm(rnn, x, h, c, keep=1.0):
+    """One step of all layers of one row; `h` and `c` are lists of a state for each layer, and are changed. What goes up
+    from a layer to the next is multiplied by `keep`."""
     for k in range(rnn.num_layers):
         w, u, b, b_h = (getattr(rnn, f"{name}_l{k}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
         i, f, g, o = (w @ x + b + u @ h[k] + b_h).chunk(4)
         c[k] = sigmoid(f) * c[k] + sigmoid(i) * g.tanh()
         h[k] = sigmoid(o) * c[k].tanh()
-        x = h[k]
-    return x
+        x = keep * h[k]
+    return h[-1]
 
 
 def score_of(model, h_t, h_s, s):
@@ -75,35 +78,35 @@ def weights_of(model, h_t, memory, t, attention):
     return torch.cat([torch.stack(weights), end])
 
 
-def slow(model, source, target_input, attention):
-    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids."""
+def slow(model, source, target_input, attention, keep=1.0):
+    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids. `keep` stands
+    where dropout does."""
     width, layers = model.encoder.hidden_size, model.encoder.num_layers
     zero = torch.zeros(width, dtype=DOUBLE)
     h, c = [zero] * layers, [zero] * layers
-    memory = [
-        lstm(model.encoder, model.source_embedding.weight[w], h, c) for w in source[:: 1 - 2 * model.reverse_source]
-    ]
+    words = [keep * model.source_embedding.weight[w] for w in source[:: 1 - 2 * model.reverse_source]]
+    memory = [lstm(model.encoder, word, h, c, keep) for word in words]
     memory = memory[:: 1 - 2 * model.reverse_source]
     fed, scores, found = zero, [], []
     for t, token in enumerate(target_input):
-        x = model.target_embedding.weight[token]
-        h_t = lstm(model.decoder, torch.cat([x, fed]) if model.input_feeding else x, h, c)
+        x = keep * model.target_embedding.weight[token]
+        h_t = lstm(model.decoder, torch.cat([x, fed]) if model.input_feeding else x, h, c, keep)
         a = weights_of(model, h_t, memory, t, attention)
         context = sum(a_s * h_s for a_s, h_s in zip(a, memory, strict=True))
-        fed = (model.attentional.weight @ torch.cat([context, h_t])).tanh()
+        fed = keep * (model.attentional.weight @ torch.cat([context, h_t])).tanh()
         scores.append(model.vocabulary.weight @ fed + model.vocabulary.bias)
         found.append(a)
     return torch.stack(scores), torch.stack(found)
 
 
-def slow_batch(model, batch, attention):
+def slow_batch(model, batch, attention, keep=1.0):
     """Scores (N, V) in the order of `batch.target_packing` and weights (B, T, S)."""
     size, steps = batch.target.shape
     scores, weights = [], []
     for row in range(size):
         source = batch.source[row][batch.source_mask[row]].tolist()
         target = batch.target_input[row][batch.target_mask[row]].tolist()
-        found, a = slow(model, source, target, attention)
+        found, a = slow(model, source, target, attention, keep)
         scores.append(F.pad(found, (0, 0, 0, steps - len(target))))
         weights.append(F.pad(a, (0, batch.source.shape[1] - len(source), 0, steps - len(target))))
     return batch.target_packing.pack(torch.stack(scores)), torch.stack(weights)
@@ -235,14 +238,19 @@ def test_local_ps_weights_sum_to_less_than_one_and_teach_the_window():
 
 
 @pytest.mark.parametrize("input_feeding", [True, False])
-def test_dropout_acts_in_training_only_and_reaches_the_attentional_vector(input_feeding):
-    model, batch = model_of(dropout=1.0, input_feeding=input_feeding), PAIRS.batch(3)
-    target = batch.target_packing.pack(batch.target)
-    assert model(batch).logits.std(0).max() > 1e-3
-    model.train()
-    logits = model(batch).logits  # all that is left is the bias, and nothing is NaN
-    torch.testing.assert_close(logits, model.vocabulary.bias.expand_as(logits))
-    F.cross_entropy(logits, target).backward()
+def test_dropout_acts_on_embeddings_between_layers_and_on_the_attentional_vector(monkeypatch, input_feeding):
+    halve(monkeypatch)
+    model = model_of(dropout=0.5, num_layers=3, input_feeding=input_feeding)
+    batch = PAIRS.batch(3, empty=False)
+    plain = model_of(num_layers=3, input_feeding=input_feeding)
+    assert torch.equal(model(batch).logits, plain(batch).logits)  # in evaluation
+    expected, _ = slow_batch(model.train(), batch, "global", keep=0.5)
+    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_dropping_all_is_finite():
+    model, batch = model_of(dropout=1.0).train(), PAIRS.batch(3)
+    F.cross_entropy(model(batch).logits, batch.target_packing.pack(batch.target)).backward()
     assert all(part.grad.isfinite().all() for part in model.parameters())
 
 
@@ -276,12 +284,26 @@ def test_half_precision_weights_run():
         assert output.logits.isfinite().all()
 
 
-def test_the_start_is_in_its_range_and_padding_is_zero():
-    model = model_of(init_range=0.05)
-    assert all(part.abs().max() <= 0.05 for part in model.parameters())
-    assert model.vocabulary.weight.abs().max() > 0.04
-    assert (model.target_embedding.weight[SPEC.padding] == 0).all()
-    assert model_of(init_range=None).vocabulary.weight.abs().max() > 0.3
+def test_start():
+    spec, sizes = PairSpec(400, 500, 9, 9), {"embedding_dim": 60, "hidden_dim": 80, "num_layers": 2}
+    torch.manual_seed(0)
+    model = Luong(spec, **sizes, attention="local_p", init_range=0.1)
+    for name, parameter in model.named_parameters():
+        assert parameter.abs().max() <= 0.1
+        assert parameter.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.15), name  # that of a uniform distribution
+        assert abs(parameter.mean()) < 0.02, name
+    plain = Luong(spec, **sizes, init_range=None)
+    for rnn in (plain.encoder, plain.decoder):
+        for gate in (*rnn.weight_hh_l0.chunk(4), *rnn.weight_hh_l1.chunk(4)):
+            torch.testing.assert_close(gate @ gate.T, torch.eye(80), rtol=0, atol=1e-5)
+        assert (rnn.bias_ih_l1 == 0).all()
+        for gate in (*rnn.weight_ih_l0.chunk(4), *rnn.weight_ih_l1.chunk(4)):
+            assert gate.std().item() == pytest.approx((2 / sum(gate.shape)) ** 0.5, rel=0.05)  # Glorot's
+    for linear in (plain.attentional, plain.vocabulary):
+        assert linear.weight.std().item() == pytest.approx((2 / sum(linear.weight.shape)) ** 0.5, rel=0.05)
+    for network in (model, plain):
+        for embedding in (network.source_embedding, network.target_embedding):
+            assert (embedding.weight[spec.padding] == 0).all()
 
 
 def test_an_unknown_name_is_named():

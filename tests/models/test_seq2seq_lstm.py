@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from tests.contract import by_steps
 from tests.families import FAMILIES
+from tests.models.halved import halve
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.models import Seq2SeqLSTM
@@ -28,37 +29,40 @@ def sigmoid(x):
     return 1 / (1 + (-x).exp())
 
 
-def lstm(rnn, x, states):
-    """One step of all layers of one row: the top output and the new [(h, c)] of each layer."""
+def lstm(rnn, x, states, keep=1.0):
+    """One step of all layers of one row: the top output and the new [(h, c)] of each layer. What a layer reads is
+    multiplied by `keep`."""
     after = []
     for layer, (h, c) in enumerate(states):
         w, u, b, k = (getattr(rnn, f"{kind}_l{layer}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-        i, f, g, o = (w @ x + b + u @ h + k).chunk(4)
+        i, f, g, o = (w @ (keep * x) + b + u @ h + k).chunk(4)
         c = sigmoid(f) * c + sigmoid(i) * g.tanh()
         x = sigmoid(o) * c.tanh()
         after.append((x, c))
     return x, after
 
 
-def slow_scores(model, source, target_input):
-    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids."""
+def slow_scores(model, source, target_input, keep=1.0):
+    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids. `keep` stands where dropout
+    does."""
     zero = torch.zeros(model.encoder.hidden_size, dtype=DOUBLE)
     states = [(zero, zero)] * model.encoder.num_layers
     for token in [*reversed(source[:-1]), *source[-1:]] if model.reverse_source else source:
-        _, states = lstm(model.encoder, model.source_embedding.weight[token], states)
+        _, states = lstm(model.encoder, model.source_embedding.weight[token], states, keep)
     scores = []
     for token in target_input:
-        h, states = lstm(model.decoder, model.target_embedding.weight[token], states)
-        scores.append(model.vocabulary.weight @ h + model.vocabulary.bias)
+        h, states = lstm(model.decoder, model.target_embedding.weight[token], states, keep)
+        scores.append(model.vocabulary.weight @ (keep * h) + model.vocabulary.bias)
     return torch.stack(scores)
 
 
-def slow_logits(model, batch):
+def slow_logits(model, batch, keep=1.0):
     """(N, V) in the order of `batch.target_packing`."""
     parts = []
     for row in range(len(batch)):
         source = batch.source[row][batch.source_mask[row]].tolist()
-        parts.append(slow_scores(model, source, batch.target_input[row][batch.target_mask[row]].tolist()))
+        target = batch.target_input[row][batch.target_mask[row]].tolist()
+        parts.append(slow_scores(model, source, target, keep))
     padded = torch.stack([F.pad(part, (0, 0, 0, batch.target.shape[1] - len(part))) for part in parts])
     return batch.target_packing.pack(padded)
 
@@ -158,14 +162,16 @@ def test_both_sides_have_weights_of_their_own():
     assert len({p.data_ptr() for p in model.parameters()}) == len(names)
 
 
-def test_dropout_acts_in_training_alone():
+def test_dropout_acts_on_embeddings_between_layers_and_on_the_output_in_training_alone(monkeypatch):
+    halve(monkeypatch)
     model, batch = model_of(dropout=0.5), PAIRS.batch(3)
     assert torch.equal(model(batch).logits, model_of()(batch).logits)
     model.train()
-    assert not torch.equal(model(batch).logits, model(batch).logits)
-    state = model.start(batch)
-    tokens = torch.full((len(batch), 1), SPEC.begin)
-    assert not torch.equal(model.step(tokens, state).log_probs, model.step(tokens, state).log_probs)
+    expected = slow_logits(model, batch, keep=0.5)
+    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
+    log_probs, _ = by_steps(model, batch, PAIRS.without_targets(batch))
+    found = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
 
 
 def test_it_copies_by_heart_as_an_autoencoder():

@@ -252,8 +252,10 @@ def test_learned_positions_reach_as_far_as_the_longest_of_each_side():
 
 def test_weights_start_as_the_header_says():
     torch.manual_seed(0)
-    network = Transformer(PairSpec(500, 400, 9, 9), hidden_dim=64, layers=1, heads=4, feedforward_dim=96)
-    for embedding in (network.source_embedding, network.target_embedding):
+    sizes = {"hidden_dim": 64, "layers": 1, "heads": 4, "feedforward_dim": 96}
+    network = Transformer(PairSpec(500, 400, 200, 300), **sizes, positions="learned")
+    tables = ("source_embedding", "target_embedding", "source_positions", "target_positions")
+    for embedding in (getattr(network, name) for name in tables):
         assert abs(embedding.weight.std() - 64**-0.5) < 0.01 * 64**-0.5
     for matrix in (network.vocabulary.weight, network.decoder[0].feedforward[0].weight):
         bound = math.sqrt(6 / sum(matrix.shape))
@@ -294,6 +296,7 @@ def test_a_batch_of_empty_sources_is_finite():
         ({"positions": "none"}, "positions is one of"),
         ({"tied": "source"}, "tied is one of none, target, all"),
         ({"window": 0}, "window=0"),
+        ({"layers": -1}, "got -1"),
         ({"heads": 3}, "8 is not a multiple of 3"),
         ({"hidden_dim": 9, "heads": 3}, "even"),
     ],

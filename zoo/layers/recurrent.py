@@ -289,6 +289,8 @@ class GRU(_PackedRNN):
     def _check_context(self, context: Tensor | None, rows: int) -> None:
         if context is None:
             return
+        if self.kernel == "torch":
+            raise ValueError("torch's kernel knows no context: take kernel=auto or loop")
         if self.num_layers > 1 or self.bidirectional:
             raise ValueError("a context belongs to one layer of one direction")
         if tuple(context.shape) != (rows, 3 * self.hidden_size):

@@ -68,6 +68,8 @@ class ConvS2S(nn.Module):
         super().__init__()
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout is at least 0 and less than 1, got {dropout}")
+        if positions < 1:
+            raise ValueError(f"positions is the length of both tables of positions, at least 1; got {positions}")
         encoder = self.encoder_sizes = _sizes("encoder_layers", encoder_layers, hidden_dim, kernel_size)
         decoder = self.decoder_sizes = _sizes("decoder_layers", decoder_layers, hidden_dim, kernel_size)
         if even := [kernel for _, _, kernel in encoder if kernel % 2 == 0]:

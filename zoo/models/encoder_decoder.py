@@ -3,7 +3,7 @@
 Kyunghyun Cho, Bart van Merrienboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk, Yoshua Bengio.
 EMNLP 2014. https://arxiv.org/abs/1406.1078
 
-Equations (numbers of the sheet of appendix A; biases left out there as here):
+Equations (appendix A; biases left out there as here):
 - Encoder, from h = 0, reset gate before the product:
       r, z = sigmoid(W_rz e(x) + U_rz h),  n = tanh(W e(x) + U (r * h)),  h' = z * h + (1 - z) * n.
 - Summary of the source: c = tanh(V h) of the last h.
@@ -13,8 +13,9 @@ Equations (numbers of the sheet of appendix A; biases left out there as here):
 
 What differs from the paper:
 - Each GRU has torch's two biases and each other sum one; C c has none of its own.
-- `init` = orthogonal keeps the paper's orthogonal U and draws the other matrices by Glorot and Bengio (2010); paper
-  draws them from N(0, 0.01^2), with which a short run hardly leaves its start.
+- `init` = orthogonal keeps the paper's orthogonal U, draws embeddings from N(0, 1) and the other matrices by Glorot and
+  Bengio (2010), C_rz and C as one; paper draws all of these from N(0, 0.01^2), with which a short run hardly leaves its
+  start.
 - `dropout` (0 in the paper) acts on embeddings and on t.
 - The paper scores phrase pairs for another system; here the network also translates.
 

@@ -15,7 +15,7 @@ class Output:
     """Unnormalised scores: (B, C) of the classes; of a model that generates, (N, V) of the vocabulary at the N real
     target positions, in the order of `batch.target_packing`."""
     attention: dict[str, Tensor] = field(default_factory=dict)
-    """Weights after the softmax and before dropout, by name: rows sum to 1 on real positions and are exactly 0
-    elsewhere."""
+    """Weights after the softmax and before dropout, by name: rows sum to 1 on the real positions that the model attends
+    to and are exactly 0 elsewhere. Luong's local_p, which its paper does not renormalise, sums to less."""
     losses: dict[str, Tensor] = field(default_factory=dict)
     """Scalar losses of the model's own, added to the task's."""

@@ -13,12 +13,12 @@ Equations (appendix A.1 and A.2; biases left out there as here):
 
 What differs from the paper:
 - The encoder's GRUs have torch's two biases; in the decoder, as in the authors' code, the token's product has one and
-  so has the state's product in the output.
+  so has the state's product in the output. W_s and W_o have none, unlike there.
 - `score` can be any other. Where it takes keys as wide as the query (dot, scaled_dot, cosine), the key is the sum of
   the two directions' states.
-- `init` = orthogonal keeps the paper's orthogonal U and draws the other matrices by Glorot and Bengio (2010); paper
-  draws them from N(0, 0.01^2), W_a and U_a from N(0, 0.001^2) and begins with v_a = 0, with which a short run hardly
-  leaves its start.
+- `init` = orthogonal keeps the paper's orthogonal U, draws embeddings from N(0, 1) and the other matrices by Glorot and
+  Bengio (2010), the decoder's three of one input as one; paper draws all of these from N(0, 0.01^2), W_a and U_a from
+  N(0, 0.001^2) and begins with v_a = 0, with which a short run hardly leaves its start.
 - `dropout` (0 in the paper) acts on embeddings and on t.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses,

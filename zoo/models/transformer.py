@@ -96,7 +96,7 @@ class Transformer(nn.Module):
 
     `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, tables as long as the longest source and
     target. `tied` = none | target (vocabulary layer and target embedding are one matrix) | all (the source embedding
-    too). `window` = how far self-attention sees, null for all positions.
+    too). `window` = r: self-attention sees r // 2 positions to each side; None for all.
 
     Raises ValueError for a choice that does not exist, `tied=all` without a shared vocabulary, a width that the heads
     do not divide or that is odd with sinusoidal positions, and a window below 1.
@@ -124,6 +124,8 @@ class Transformer(nn.Module):
                 raise ValueError(f"{key} is one of {', '.join(choices)}; got {value!r}")
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all makes one matrix of both embeddings: it needs one vocabulary for both sides")
+        if layers < 0:
+            raise ValueError(f"layers is the number of layers of each side; got {layers}")
         if window is not None and window < 1:
             raise ValueError(f"a window holds at least the position itself; got window={window}")
         self.dim, self.window = hidden_dim, window
