@@ -134,7 +134,7 @@ def _predict(options: argparse.Namespace) -> None:
         predictor.task.name,
     )
     if isinstance(predictor.task, Translation):
-        if options.beam or options.nbest:
+        if options.beam is not None or options.nbest is not None:
             predictor.task.search(options.beam, options.nbest)
         if options.replace_unknown is not None:
             predictor.task.replace_unknown = True
@@ -191,7 +191,7 @@ def _print_translations(options: argparse.Namespace, texts: list[str], predictor
             print(json.dumps(prediction and prediction.to_dict(), ensure_ascii=False))
         elif prediction is None:
             print()
-        elif options.nbest:
+        elif options.nbest is not None:
             for translated in prediction.translations:
                 print(f"{number} ||| {translated.text} ||| {translated.score:.4f}")
         else:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.decoding.toys import SPEC, Decoder, Table, batch_of, forced, literal_score, pick, repeats, slow_beam
-from zoo.decoding import BeamSearch, Greedy
+from zoo.decoding import BeamSearch, Greedy, Sampling
 from zoo.errors import ConfigError
 
 ALL = {"length_penalty": 0.8, "coverage_penalty": 0.3, "length_reward": 0.1}
@@ -17,6 +17,8 @@ PENALTIES = [
     {"coverage_penalty": 0.4},
     {"length_reward": 0.3},
     {"length_reward": -0.2, "length_penalty": 1.2},
+    {"length_reward": -1.0},
+    {"length_reward": 1.0},
     ALL,
 ]
 LENGTHS = (3, 1, 6, 2, 6, 4, 5, 3)
@@ -180,7 +182,7 @@ def test_hypotheses_are_sorted_unique_and_recomputable(network, penalties):
 
 def test_worked_numbers_of_the_penalties():
     """|Y| = 3 with the end, log P = -2; two source words that got 0.5 and 1.4 of attention."""
-    log_probs, attention = [-0.5, -1.0, -0.5], [[0.2, 0.6], [0.1, 0.4], [0.2, 0.4]]
+    log_probs, attention = [-0.5, -1.0, -0.5], [[0.2, 0.6, 0.2], [0.1, 0.4, 0.5], [0.2, 0.4, 0.4]]
     assert literal_score(log_probs, attention) == -2
     assert literal_score(log_probs, attention, length_penalty=1.0) == pytest.approx(-2 / (8 / 6))
     assert literal_score(log_probs, attention, length_penalty=1.0, length_form="average") == pytest.approx(-2 / 3)
@@ -280,6 +282,6 @@ def test_coverage_needs_attention():
 def test_a_network_that_gives_nan_is_an_error():
     table = Table()
     table.log_probs[:] = torch.nan
-    for decode in (BeamSearch(), Greedy()):
+    for decode in (BeamSearch(), Greedy(), Sampling(samples=2)):
         with pytest.raises(FloatingPointError):
             decode(table, batch_of(3), SPEC)

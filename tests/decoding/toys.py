@@ -148,7 +148,7 @@ def literal_score(
     coverage_penalty=0.0,
     length_reward=0.0,
 ) -> float:
-    """The score as the papers write it, one sum at a time."""
+    """The score as the papers write it, one sum at a time; the last column of `attention` is the end of the source."""
     length = len(log_probs)
     if length_form == "gnmt":
         lp = (5 + length) ** length_penalty / (5 + 1) ** length_penalty
@@ -156,7 +156,7 @@ def literal_score(
         lp = length**length_penalty
     cp = 0.0
     if coverage_penalty:
-        for i in range(len(attention[0])):
+        for i in range(len(attention[0]) - 1):
             cp += math.log(min(max(sum(row[i] for row in attention), 1e-10), 1.0))
     return sum(log_probs) / lp + coverage_penalty * cp + length_reward * length
 

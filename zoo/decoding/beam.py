@@ -17,7 +17,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from zoo.attention.source import source_attention
+from zoo.attention.source import source_attention, without_end
 from zoo.decoding.best import best
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
 from zoo.decoding.protocol import Generating, Sources, Specials
@@ -89,6 +89,8 @@ class BeamSearch:
     @torch.no_grad()
     def __call__(self, network: Generating, batch: Sources, specials: Specials) -> list[list[Hypothesis]]:
         """For each sentence its hypotheses, best score first: `nbest`, or fewer where no more exist."""
+        if not len(batch):
+            return []
         found, finished, trace = self._search(network, batch, specials)
         width = batch.source_mask.shape[1]
         ids, attention = trace.back(
@@ -127,7 +129,7 @@ class BeamSearch:
                 results = found = Found.nothing(count, self.nbest, like=live)
                 penalties = ranking.length_penalties(int(lengths.longest.max()), like=live)
             covered = attended + self._seen(attention) if ranking.coverage_penalty else attended
-            coverage = ranking.coverage(covered, mask)  # (B, K)
+            coverage = ranking.coverage(covered, without_end(mask))  # (B, K)
 
             scores = live[:, :, None] + log_probs  # (B, K, V)
             self.rules.forbid(scores, prefix, lengths, specials)
@@ -151,7 +153,7 @@ class BeamSearch:
             done, stuck = torch.stack([done, stuck]).cpu()  # the one wait for the device in a step
             if stuck.any():
                 where = stuck.nonzero().squeeze(1).to(device)
-                score = ranking.score(before, penalties[position - 1], ranking.coverage(attended, mask), position - 1)
+                score = ranking.score(before, penalties[position - 1], ranking.coverage(attended, without_end(mask)), position - 1)
                 slots = torch.arange(before.shape[1], device=device).expand_as(before)
                 unfinished = Found(score, before, torch.full_like(slots, position), slots)
                 found = found.put(where, found.merge(unfinished).sentences(where))

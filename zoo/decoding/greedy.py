@@ -35,6 +35,8 @@ class Greedy:
     @torch.no_grad()
     def __call__(self, network: Generating, batch: Sources, specials: Specials) -> list[list[Hypothesis]]:
         """A list of one hypothesis for each sentence."""
+        if not len(batch):
+            return []
         return self.draw(network, batch, specials).hypotheses(batch, specials)
 
 

@@ -55,7 +55,7 @@ def rollout(
     """Writes `samples` sequences for each sentence, token by token, until each has written its end.
 
     A sentence leaves the batch when all of its sequences have ended. A sequence that nothing may follow stops
-    unfinished.
+    unfinished, and so does one of the longest length without an end, as a network that gives NaN writes it.
     """
     device, count = batch.source_mask.device, len(batch)
     lengths, rows = rules.lengths(batch.source_mask), torch.arange(count, device=device)
@@ -83,8 +83,9 @@ def rollout(
         seen = {name: everywhere(weights) for name, weights in heads_mean(attention).items()}
         steps.append(Samples(ids, everywhere(~over), everywhere(chosen_log_probs), everywhere(own_log_probs), seen))
 
-        over = over | (tokens == specials.end)
         prefix = torch.cat([prefix, tokens[:, :, None]], 2)
+        longest = lengths.longest.to(device)[:, None] <= prefix.shape[2]
+        over = over | (tokens == specials.end) | longest
         running = (~over.all(1)).cpu().nonzero().squeeze(1)  # the one wait for the device in a step
         if len(running) < len(rows):
             lengths, keep = lengths.sentences(running), running.to(device)

@@ -37,7 +37,7 @@ class Sampling:
     ) -> None:
         if samples < 1:
             raise ConfigError(f"samples={samples}: draw at least 1")
-        if temperature <= 0:
+        if not temperature > 0:  # NaN too
             raise ConfigError(f"temperature={temperature}: give more than 0; greedy decoding is its limit at 0")
         if top_k < 0:
             raise ConfigError(f"top_k={top_k}: give 0 (all) or how many tokens to draw from")
@@ -66,6 +66,8 @@ class Sampling:
         self, network: Generating, batch: Sources, specials: Specials, generator: torch.Generator | None = None
     ) -> list[list[Hypothesis]]:
         """A list of `samples` hypotheses for each sentence, in the order drawn; the same may come twice."""
+        if not len(batch):
+            return []
         return self.draw(network, batch, specials, generator).hypotheses(batch, specials)
 
     def distribution(self, log_probs: Tensor) -> Tensor:

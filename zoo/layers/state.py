@@ -41,11 +41,17 @@ class State:
         return State(chosen(self.memory), chosen(self.hypotheses))
 
 
+def log_probabilities(scores: Tensor) -> Tensor:
+    """(..., V) scores -> log-probabilities, in float32 at least: half precision tells apart no more than some hundred
+    of them, and their sums add up its errors."""
+    return scores.log_softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
+
+
 class Step(NamedTuple):
     """What reading one token gives."""
 
     log_probs: Tensor
-    """(B, K, V) log-probabilities of the next token."""
+    """(B, K, V) log-probabilities of the next token, in float32 at least."""
     state: State
     attention: dict[str, Tensor]
     """(B, K, S) or, with several heads, (B, K, H, S) weights on the source, by the names that `forward` gives them."""

@@ -33,7 +33,7 @@ from zoo.layers.convolution import GatedConvolution, WeightNormLinear, window_in
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.positions import LearnedPositions
-from zoo.layers.state import State, Step
+from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
 ROOT_HALF = 0.5**0.5  # keeps the variance of a sum of two
@@ -150,7 +150,7 @@ class ConvS2S(nn.Module):
             h, attention[f"source.{layer}"] = block(h, frames.flatten(2), g, attend, scales)
         h = self.dropout(self.decoder_out(h, memory["scale.decoder_out"]))
         logits = self.vocabulary(h, memory["scale.vocabulary"])  # (B, K, V)
-        return Step(logits.log_softmax(-1), State(memory, after), attention)
+        return Step(log_probabilities(logits), State(memory, after), attention)
 
     def _encode(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """Keys z and values (z + e) sqrt(1/2) sqrt(S), (B, S, f) both.

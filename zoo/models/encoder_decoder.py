@@ -32,7 +32,7 @@ from zoo.data.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU, orthogonal_
-from zoo.layers.state import State, Step
+from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
 INITS = ("orthogonal", "paper")
@@ -94,7 +94,7 @@ class EncoderDecoder(nn.Module):
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
         gates = state.memory["gates"].repeat_interleave(h.shape[1], 0)  # (B K, 3n)
         h = self.decoder.step(y.flatten(0, 1), h.flatten(0, 1)[None], context=gates)[0].view_as(h)
-        log_probs = self._scores(h, y, state.memory["output"][:, None]).log_softmax(-1)  # (B, K, V)
+        log_probs = log_probabilities(self._scores(h, y, state.memory["output"][:, None]))  # (B, K, V)
         return Step(log_probs, State(state.memory, {"hidden": h}), {})
 
     def _encode(self, batch: PairBatch) -> Tensor:

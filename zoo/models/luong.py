@@ -40,7 +40,7 @@ from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM, orthogonal_
-from zoo.layers.state import State, Step
+from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
 ATTENTIONS = ("global", "local_m", "local_p")
@@ -132,7 +132,7 @@ class Luong(nn.Module):
         weights = self._weights(top, memory["keys"], memory["mask"], before.get("position"))  # (B, K, S)
         context = weights @ memory["memory"]  # (B, K, n)
         attentional = self.dropout(self.attentional(torch.cat([context, top], -1)).tanh())  # h~_t (B, K, n)    (5)
-        log_probs = self.vocabulary(attentional).log_softmax(-1)  # (B, K, V)    (6)
+        log_probs = log_probabilities(self.vocabulary(attentional))  # (B, K, V)    (6)
 
         after = {name: part.transpose(0, 1).unflatten(0, x.shape[:2]) for name, part in (("hidden", h), ("cell", c))}
         if self.input_feeding:

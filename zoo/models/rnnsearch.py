@@ -38,7 +38,7 @@ from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU, orthogonal_
-from zoo.layers.state import State, Step
+from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
 INITS = ("orthogonal", "paper")
@@ -122,7 +122,7 @@ class RNNSearch(nn.Module):
 
         weights = masked_softmax(self.score(s, memory["keys"]), memory["mask"][:, None])  # (B, K, S)
         c = weights @ memory["memory"]  # (B, K, 2n)
-        log_probs = self._scores(s, y, c).log_softmax(-1)  # (B, K, V)
+        log_probs = log_probabilities(self._scores(s, y, c))  # (B, K, V)
 
         u_rz, u = self.decoder_state.weight.split([2 * s.shape[-1], s.shape[-1]])
         sums = self.decoder_token(y) + self.decoder_context(c)  # (B, K, 3n)

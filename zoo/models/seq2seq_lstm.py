@@ -27,7 +27,7 @@ from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.recurrent import LSTM, orthogonal_
-from zoo.layers.state import State, Step
+from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
 
@@ -91,7 +91,7 @@ class Seq2SeqLSTM(nn.Module):
         h, c = (part.flatten(0, 1).transpose(0, 1) for part in parts)  # (L, B K, n)
         y = self.dropout(self.target_embedding(tokens)).flatten(0, 1)  # (B K, E)
         top, (h, c) = self.decoder.step(y, (h, c))
-        log_probs = self.vocabulary(self.dropout(top)).log_softmax(-1).unflatten(0, (size, count))  # (B, K, V)
+        log_probs = log_probabilities(self.vocabulary(self.dropout(top))).unflatten(0, (size, count))  # (B, K, V)
         h, c = (part.transpose(0, 1).unflatten(0, (size, count)) for part in (h, c))
         return Step(log_probs, State(state.memory, {"hidden": h, "cell": c}), {})
 

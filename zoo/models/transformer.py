@@ -33,7 +33,7 @@ from zoo.data.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.positions import POSITIONS, LearnedPositions, SinusoidalPositions
-from zoo.layers.state import State, Step
+from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
 NORMS = ("post", "pre")
@@ -226,7 +226,7 @@ class Transformer(nn.Module):
 
             x, (_, attention[f"source.{number}"]) = layer(x, own, look)
         logits = self.vocabulary(self.decoder_norm(x))  # (B, K, V)
-        return Step(logits.log_softmax(-1), State(state.memory, after), attention)
+        return Step(log_probabilities(logits), State(state.memory, after), attention)
 
     def _encode(self, batch: PairBatch, need_weights: bool) -> tuple[Tensor, dict[str, Tensor]]:
         """The encoder's output at the real tokens of the source, (N, D), and its attention."""

@@ -18,7 +18,8 @@ class Coverage:
     """sum_s (tau - sum_t alpha_ts)^2 over the real source positions, per sentence: each is attended tau in all.
 
     tau = 1 is the paper's doubly stochastic attention. The rows of alpha sum to 1, so that T target tokens give S
-    source positions T in all: only with tau = T / S, which None stands for, can the term come to 0.
+    source positions T in all: only with tau = T / S, which None stands for, can the term come to 0, and then only for a
+    network that attends to the source's end too, which is one of the S.
 
     The term is divided by sentences as in the paper, but cross-entropy by tokens, where the paper sums over the
     sentence: divide a paper's `weight` by the mean length of a target.

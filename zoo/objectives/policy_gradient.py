@@ -67,7 +67,10 @@ class PolicyGradient(nn.Module):
             count = samples.tokens.shape[1]
             repeated = [reference for reference in references for _ in range(count)]
             rewards = self.reward(_until_end(samples.tokens.flatten(0, 1), spec), repeated)
-            return samples.log_probs.new_tensor(rewards).view(-1, count)
+            if len(rewards) != len(repeated):
+                raise ConfigError(f"reward: gave {len(rewards)} numbers for {len(repeated)} hypotheses; expected as many")
+            like = samples.log_probs
+            return torch.as_tensor(rewards, dtype=like.dtype, device=like.device).view(-1, count)
 
         def greedy_rewards() -> Tensor:
             with _inference(network):

@@ -147,7 +147,8 @@ class Task(LightningModule, ABC):
     def global_mean(self, total: Tensor, count: int | Tensor) -> Tensor:
         """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the whole global batch.
 
-        The mean of each rank's own mean is another number whenever ranks hold different counts.
+        The mean of each rank's own mean is another number whenever ranks hold different counts. Batches that
+        trainer.accumulate_grad_batches puts together are such a mean of means: their counts are not known in advance.
         """
         if not (dist.is_available() and dist.is_initialized()):
             return total / count

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from hydra.utils import instantiate
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, Metric
+from torchmetrics import Metric
 
 from zoo.attention.source import source_attention
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec, Spec
-from zoo.decoding import Greedy, Hypothesis, replace_unknown
+from zoo.decoding import BeamSearch, Greedy, Hypothesis, replace_unknown
 from zoo.metrics import (
     AlignmentErrorRate,
     AttentionRecall,
@@ -32,6 +32,8 @@ from zoo.objectives.vocabulary import vocabulary_cross_entropy
 from zoo.tasks.task import Task
 
 BEAM_SEARCH = "zoo.decoding.BeamSearch"
+RULES = ("min_length", "max_length", "no_repeat_ngram")
+"""Options of every way of decoding."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Translated:
 
 @dataclass(frozen=True)
 class TranslationPrediction:
-    """The translations of one source, best first."""
+    """The translations of one source, best first; those of sampling in the order drawn."""
 
     source: tuple[str, ...]
     """Its tokens as the network read them, the end mark included."""
@@ -132,7 +134,6 @@ class Translation(Task):
         self.decode = instantiate(self.hparams["decoding"])
         parts = (self.hparams["regularizer"] or {}).values()
         self.regularizers = [instantiate(part) for part in parts if part is not None]
-        self.train_loss = MeanMetric()
         self.val_metrics, self.test_metrics = self._metrics(), self._metrics()
 
     def _metrics(self) -> nn.ModuleDict:
@@ -164,13 +165,20 @@ class Translation(Task):
             self.network, batch, spec=self.spec, step=self.global_step, need_weights=bool(self.regularizers)
         )
         terms = [*loss.terms, *(penalty(loss.output, batch) for penalty in self.regularizers)]
-        first, *others = terms
-        self.train_loss.update(first.total.detach() / first.count, first.count)
-        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(batch))
-        for name, value in ({term.name: term.total.detach() / term.count for term in others} | loss.logs).items():
-            self.log(f"train/{name}", value, on_step=False, on_epoch=True, sync_dist=True, batch_size=len(batch))
-        counted = [term.weight * self.global_mean(term.total, term.count) for term in terms if term.weight]
-        return torch.stack(counted).sum()
+        weighed = [term for term in terms if term.weight]
+        means = {term.name: term.total.detach() / term.count for term in terms}
+        self._log_train("loss", sum(term.weight * means[term.name] for term in weighed), weighed[0].count)
+        for term in terms:
+            if not term.weight or len(weighed) > 1:  # else it is the loss
+                self._log_train(term.name, means[term.name], term.count)
+        for name, value in loss.logs.items():
+            self._log_train(name, value, len(batch))
+        return torch.stack([term.weight * self.global_mean(term.total, term.count) for term in weighed]).sum()
+
+    def _log_train(self, name: str, value: Any, count: Any) -> None:
+        """The mean over the epoch and all ranks of what is a mean over `count` here."""
+        bar = name == "loss"
+        self.log(f"train/{name}", value, prog_bar=bar, on_step=False, on_epoch=True, sync_dist=True, batch_size=count)
 
     # evaluation
 
@@ -247,11 +255,16 @@ class Translation(Task):
     # predicting
 
     def search(self, beam_size: int | None, nbest: int | None) -> None:
-        """Decode by beam search with these, what is None as the run was told."""
-        told = self.hparams["decoding"]
-        options = told if told["_target_"] == BEAM_SEARCH else {"_target_": BEAM_SEARCH, "length_penalty": 0.6}
-        size = beam_size or max(told.get("beam_size", 5), nbest or 1)
-        self.decode = instantiate({**options, "beam_size": size, "nbest": nbest or 1})
+        """Decode by beam search with these, what is None as the run was told. Raises ConfigError where they make no
+        sense."""
+        told = {key: value for key, value in self.hparams["decoding"].items() if key != "_target_"}
+        if self.hparams["decoding"]["_target_"] != BEAM_SEARCH:
+            told = {"length_penalty": 0.6} | {rule: told[rule] for rule in RULES if rule in told}
+        count = told.get("nbest", 1) if nbest is None else nbest
+        size = max(told.get("beam_size", 5), count) if beam_size is None else beam_size
+        if nbest is None:
+            count = min(count, max(size, 1))
+        self.decode = BeamSearch(**told | {"beam_size": size, "nbest": count})
 
     def predict_step(self, batch: PairBatch, batch_idx: int = 0) -> list[list[Hypothesis]]:
         return self.decode(self.network, batch, self.spec)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,27 +36,25 @@ def alignment_figure(
     left = MARGIN + LETTER * max(map(len, rows), default=1)
     top = MARGIN + 0.8 * LETTER * max(map(len, columns), default=1)
     width, height = left + CELL * len(columns) + MARGIN, top + CELL * len(rows) + MARGIN
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # drawn as a box: any script may come
-        figure = Figure(figsize=(max(width, 2.0), max(height, 1.0)), dpi=DPI, facecolor="white")
-        size = figure.get_size_inches()
-        box = (left / size[0], MARGIN / size[1], CELL * len(columns) / size[0], CELL * len(rows) / size[1])
-        axes = figure.add_axes(box, xlim=(0, max(len(columns), 1)), ylim=(max(len(rows), 1), 0))
-        if rows and columns:
-            axes.pcolormesh(weights, cmap=SHADES, vmin=0, vmax=1, edgecolors="white", linewidth=0.5)
-        axes.set_xticks([x + 0.5 for x in range(len(columns))], columns, rotation=90, fontsize=8, color=INK)
-        axes.set_yticks([y + 0.5 for y in range(len(rows))], rows, fontsize=8, color=INK)
-        axes.tick_params(length=0, pad=3, top=True, labeltop=True, bottom=False, labelbottom=False)
-        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-            label.set_parse_math(False)
-        for x, y in alignment or ():
-            if x < len(columns) and y < len(rows):
-                axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=EVIDENCE, linewidth=1.2))
-        for side in axes.spines.values():
-            side.set_color(FAINT)
-        cut = len(source) > MOST_CELLS or len(translated.tokens) > MOST_CELLS
-        if cut:
-            figure.text(0.01, 0.01, f"cut to {MOST_CELLS} tokens", fontsize=7, color=SOFT)
+    figure = Figure(figsize=(max(width, 2.0), max(height, 1.0)), dpi=DPI, facecolor="white")
+    size = figure.get_size_inches()
+    box = (left / size[0], MARGIN / size[1], CELL * len(columns) / size[0], CELL * len(rows) / size[1])
+    axes = figure.add_axes(box, xlim=(0, max(len(columns), 1)), ylim=(max(len(rows), 1), 0))
+    if rows and columns:
+        axes.pcolormesh(weights, cmap=SHADES, vmin=0, vmax=1, edgecolors="white", linewidth=0.5)
+    axes.set_xticks([x + 0.5 for x in range(len(columns))], columns, rotation=90, fontsize=8, color=INK)
+    axes.set_yticks([y + 0.5 for y in range(len(rows))], rows, fontsize=8, color=INK)
+    axes.tick_params(length=0, pad=3, top=True, labeltop=True, bottom=False, labelbottom=False)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)
+    for x, y in alignment or ():
+        if x < len(columns) and y < len(rows):
+            axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=EVIDENCE, linewidth=1.2))
+    for side in axes.spines.values():
+        side.set_color(FAINT)
+    cut = len(source) > MOST_CELLS or len(translated.tokens) > MOST_CELLS
+    if cut:
+        figure.text(0.01, 0.01, f"cut to {MOST_CELLS} tokens", fontsize=7, color=SOFT)
     return figure
 
 
