@@ -30,6 +30,16 @@ TINY = [
     "trainer.enable_progress_bar=false",
 ]
 SHORT = [*TINY, "callbacks=none", "trainer.max_epochs=2"]
+TINY_PAIRS = [
+    "model=luong",
+    "data=multi30k",
+    "model.embedding_dim=8",
+    "model.hidden_dim=8",
+    "model.num_layers=1",
+    "data.text.minimum_frequency=1",
+    "decoding.max_length=[1.0,2]",
+    *(word for word in TINY if not word.startswith("model.")),
+]
 
 
 def run(

@@ -9,15 +9,16 @@ import time
 import pytest
 import torch
 
-from tests.run.programs import ROOT, SHORT, TINY, result, run, train
+from tests.run.programs import ROOT, SHORT, TINY, TINY_PAIRS, result, run, train
 
 
 def weights(folder):
     return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
 
 
-def test_two_processes_make_the_gradient_and_metrics_of_one(program_env, tmp_path):
-    """One plain SGD step of rate 1: the change of the weights is the gradient. 16 documents of unequal length."""
+@pytest.mark.parametrize("tiny", [TINY, TINY_PAIRS], ids=["classification", "translation"])
+def test_two_processes_make_the_gradient_and_metrics_of_one(program_env, tmp_path, tiny):
+    """One plain SGD step of rate 1: the change of the weights is the gradient. 16 examples of unequal length."""
     step = [
         "optimizer=sgd",
         "optimizer.lr=1",
@@ -26,7 +27,7 @@ def test_two_processes_make_the_gradient_and_metrics_of_one(program_env, tmp_pat
         "trainer.max_steps=1",
     ]
     for trainer in ("cpu", "ddp_cpu"):
-        train([*TINY, "callbacks=none", *step, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
+        train([*tiny, "callbacks=none", *step, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
     one, two = weights(tmp_path / "cpu"), weights(tmp_path / "ddp_cpu")
     assert one.keys() == two.keys()
     for name, value in one.items():
@@ -35,7 +36,7 @@ def test_two_processes_make_the_gradient_and_metrics_of_one(program_env, tmp_pat
         )
     alone, together = result(tmp_path / "cpu"), result(tmp_path / "ddp_cpu")
     assert together["devices"] == 2 and together["metrics"].keys() == alone["metrics"].keys()
-    for name, value in alone["metrics"].items():  # 37 test documents on 2 ranks: one rank has one more
+    for name, value in alone["metrics"].items():  # 37 test examples on 2 ranks: one rank has one more
         assert together["metrics"][name] == pytest.approx(value, rel=1e-5), name
 
 

@@ -8,25 +8,10 @@ import torch
 from PIL import Image
 
 import zoo
-from tests.run.programs import launch, result
+from tests.run.programs import TINY_PAIRS, launch, result
 from zoo.cli import main
 
-TINY = [
-    "model=luong",
-    "data=multi30k",
-    "model.embedding_dim=8",
-    "model.hidden_dim=8",
-    "model.num_layers=1",
-    "data.sample.train=61",
-    "data.sample.val=23",
-    "data.sample.test=37",
-    "data.batch_size=16",
-    "data.text.minimum_frequency=1",
-    "trainer.accelerator=cpu",
-    "trainer.enable_progress_bar=false",
-    "trainer.max_epochs=2",
-    "decoding.max_length=[1.0,2]",
-]
+TINY = [*TINY_PAIRS, "trainer.max_epochs=2"]
 
 
 @pytest.fixture(scope="module")

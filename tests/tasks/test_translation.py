@@ -2,6 +2,7 @@
 
 import math
 
+import lightning
 import pytest
 import sacrebleu
 import torch
@@ -13,6 +14,8 @@ from zoo.data.spec import PairSpec
 from zoo.data.tokenization import RuleTokenizer
 from zoo.data.vocabulary import PAIR_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
+from zoo.errors import ConfigError
+from zoo.objectives import CrossEntropy
 from zoo.tasks import Translation
 from zoo.tasks.translation import Translated
 
@@ -47,6 +50,7 @@ def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", **o
         objective={"_target_": f"zoo.objectives.{objective}", **options},
         decoding={"_target_": "zoo.decoding.Greedy"},
         regularizer=regularizer,
+        optimizer={"_target_": "torch.optim.SGD", "lr": 0.1},
         monitor="val/loss",
         mode="min",
     )
@@ -162,6 +166,62 @@ def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
     assert {"train/loss", "train/nll"} < set(found)
 
 
+class Spy(CrossEntropy):
+    """Cross-entropy that keeps the steps it was told."""
+
+    def __init__(self, steps):
+        super().__init__()
+        self.steps = steps
+
+    def __call__(self, network, batch, *, spec, step, need_weights):
+        self.steps.append(step)
+        return super().__call__(network, batch, spec=spec, step=step, need_weights=need_weights)
+
+
+def test_an_objective_is_told_the_optimisers_step_also_after_a_resumption_and_is_not_asked_outside_training(tmp_path):
+    """Two batches make a step."""
+
+    def fit(epochs, **options):
+        trainer = lightning.Trainer(
+            max_epochs=epochs,
+            accumulate_grad_batches=2,
+            default_root_dir=tmp_path,
+            accelerator="cpu",
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+        )
+        translation = task()
+        translation.objective = Spy(steps)
+        batches = [batch([row]) for row in range(4)]
+        loader = torch.utils.data.DataLoader(batches, batch_size=None)
+        trainer.fit(translation, loader, loader, **options)
+        return trainer
+
+    steps = []
+    fit(1).save_checkpoint(tmp_path / "one.ckpt")
+    assert steps == [0, 0, 1, 1]
+    fit(2, ckpt_path=tmp_path / "one.ckpt")
+    assert steps[4:] == [2, 2, 3, 3]
+
+
+def test_bleu_reads_detokenised_text(monkeypatch):
+    translation = task(tokenizer="words").eval()
+    found = logged(translation, monkeypatch)
+    one = batch([0, 1])
+    right = [
+        [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True)]
+        for row, mask in zip(one.target, one.target_mask, strict=True)
+    ]
+    seen = {}
+    metric = translation.test_metrics["bleu"]
+    monkeypatch.setattr(metric, "update", lambda texts, references: seen.update(texts=texts, references=references))
+    translation._free(one, "test", translation.test_metrics, lambda *_: right)
+    assert seen["texts"] == ["a man runs.", "a dog runs fast."]  # no blank before the full stop
+    assert "test/bleu" in found
+
+
 def test_characters_have_no_bleu():
     metrics = task(tokenizer="characters").test_metrics
     assert "exact_match" in metrics
@@ -200,6 +260,20 @@ def test_search_takes_more_hypotheses():
     assert [h.score for h in found[0]] == sorted((h.score for h in found[0]), reverse=True)
     translation.search(None, 7)  # the beam holds what is asked for
     assert translation.decode.beam_size == 7
+    with pytest.raises(ConfigError, match="nbest=5, beam_size=2"):
+        translation.search(2, 5)
+
+
+def test_search_keeps_the_rules_of_the_run():
+    translation = task().eval()
+    translation.hparams["decoding"] = {"_target_": "zoo.decoding.Greedy", "max_length": [0.0, 3], "no_repeat_ngram": 2}
+    translation.search(2, None)
+    assert (translation.decode.rules.max_length, translation.decode.rules.no_repeat_ngram) == ((0.0, 3), 2)
+    beam = {"_target_": "zoo.decoding.BeamSearch", "beam_size": 4, "nbest": 2, "length_penalty": 0.3}
+    translation.hparams["decoding"] = beam
+    translation.search(6, None)
+    assert (translation.decode.beam_size, translation.decode.nbest) == (6, 2)
+    assert translation.decode.ranking.length_penalty == 0.3
 
 
 def test_unknown_words_come_from_the_source_they_attended_to(monkeypatch):

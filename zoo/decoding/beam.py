@@ -153,7 +153,8 @@ class BeamSearch:
             done, stuck = torch.stack([done, stuck]).cpu()  # the one wait for the device in a step
             if stuck.any():
                 where = stuck.nonzero().squeeze(1).to(device)
-                score = ranking.score(before, penalties[position - 1], ranking.coverage(attended, without_end(mask)), position - 1)
+                coverage = ranking.coverage(attended, without_end(mask))
+                score = ranking.score(before, penalties[position - 1], coverage, position - 1)
                 slots = torch.arange(before.shape[1], device=device).expand_as(before)
                 unfinished = Found(score, before, torch.full_like(slots, position), slots)
                 found = found.put(where, found.merge(unfinished).sentences(where))

@@ -68,7 +68,7 @@ class PolicyGradient(nn.Module):
             repeated = [reference for reference in references for _ in range(count)]
             rewards = self.reward(_until_end(samples.tokens.flatten(0, 1), spec), repeated)
             if len(rewards) != len(repeated):
-                raise ConfigError(f"reward: gave {len(rewards)} numbers for {len(repeated)} hypotheses; expected as many")
+                raise ConfigError(f"reward: {len(rewards)} numbers for {len(repeated)} hypotheses; expected as many")
             like = samples.log_probs
             return torch.as_tensor(rewards, dtype=like.dtype, device=like.device).view(-1, count)
 
