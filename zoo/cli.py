@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import codecs
+import gzip
 import json
 import sys
 from dataclasses import asdict
@@ -59,9 +61,17 @@ def parser() -> argparse.ArgumentParser:
         help="translations: an unknown word becomes the source word it attended to most, or what that is in a file of "
         "lines `source<tab>target`",
     )
-    predict.add_argument("--attention", type=Path, metavar="OUT.png", help="translations: draw what was attended to")
     predict.add_argument(
-        "--pharaoh", type=Path, metavar="OUT", help="translations: write source-target word pairs, i-j"
+        "--attention",
+        type=Path,
+        metavar="OUT.png",
+        help="translations: draw what was attended to; of several lines OUT-1.png, OUT-2.png, ...",
+    )
+    predict.add_argument(
+        "--pharaoh",
+        type=Path,
+        metavar="OUT",
+        help="translations: write pairs i-j of a source and a target token, counted from 0 in those that --json shows",
     )
 
     data = commands.add_parser(
@@ -81,9 +91,11 @@ def main(arguments: list[str] | None = None) -> None:
 
         sys.argv[1:] = words[1:]
         return train(command=("train",))
-    options, more = parser().parse_known_args(words)  # argparse does not take overrides on both sides of a flag
+    options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
     if options.command == "data" and all("=" in word for word in more):
         options.overrides += more
+    elif options.command == "predict" and not any(word.startswith("-") for word in more):
+        options.text += more
     elif more:
         parser().error(f"unrecognized arguments: {' '.join(more)}")
     try:
@@ -93,7 +105,20 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
+    except Exception as error:
+        _explain(error, options)
     return None
+
+
+def _explain(error: Exception, options: argparse.Namespace) -> None:
+    """Ends in the one line that `python train.py` prints for `error`; raises it where there is none."""
+    from zoo.run.messages import explain
+
+    message = explain(error, getattr(options, "overrides", []))
+    if message is None:
+        raise error
+    print(message, file=sys.stderr)
+    sys.exit(2)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -134,6 +159,7 @@ def _predict(options: argparse.Namespace) -> None:
         predictor.task.name,
     )
     if isinstance(predictor.task, Translation):
+        _looks(options, predictor)
         if options.beam is not None or options.nbest is not None:
             predictor.task.search(options.beam, options.nbest)
         if options.replace_unknown is not None:
@@ -203,19 +229,34 @@ def _print_translations(options: argparse.Namespace, texts: list[str], predictor
         write_whole(options.pharaoh, "".join(line + "\n" for line in lines))
         print(f"wrote {options.pharaoh}", file=sys.stderr)
     if options.attention:
-        _draw_alignments(options.attention, [prediction for prediction in predictions if prediction])
+        _draw_alignments(options.attention, predictions)
+
+
+def _looks(options: argparse.Namespace, predictor: Any) -> None:
+    """Raises ConfigError where attention is asked of a network that has none, before anything is translated; and where
+    a file could not be written."""
+    asked = [name for name in ("attention", "pharaoh", "replace_unknown") if getattr(options, name) is not None]
+    if asked and predictor(["."])[0].best.attention is None:
+        name = asked[0].replace("_", "-")
+        raise ConfigError(f"--{name}: this network has no attention; train one that has, such as model=luong")
+    for name in ("attention", "pharaoh"):
+        path = getattr(options, name)
+        try:
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"--{name} {path}: {error.strerror}; give a file that can be written") from error
 
 
 def _draw_alignments(path: Path, predictions: list[Any]) -> None:
-    """One picture at `path`; of several sentences OUT-1.png, OUT-2.png, ..."""
+    """One picture at `path`; of several lines OUT-1.png, OUT-2.png, ..., numbered as the lines, none for blank ones."""
     from zoo.visualize import alignment_figure, save_png
 
     for number, prediction in enumerate(predictions, 1):
-        if prediction.best.attention is None:
-            raise ConfigError("--attention: this network has no attention to draw")
-        name = path if len(predictions) == 1 else path.with_name(f"{path.stem}-{number}{path.suffix or '.png'}")
-        save_png(alignment_figure(prediction.source, prediction.best), name)
-        print(f"wrote {name}", file=sys.stderr)
+        if prediction is not None:
+            name = path if len(predictions) == 1 else path.with_name(f"{path.stem}-{number}{path.suffix or '.png'}")
+            save_png(alignment_figure(prediction.source, prediction.best), name)
+            print(f"wrote {name}", file=sys.stderr)
 
 
 def _texts(options: argparse.Namespace) -> list[str]:
@@ -223,7 +264,7 @@ def _texts(options: argparse.Namespace) -> list[str]:
     if options.file:
         texts += _read_lines(options.file, "--file", "a text file, one text a line")
     elif not texts:
-        texts = sys.stdin.read().splitlines()
+        texts = _lines_of(sys.stdin.buffer.read(), "standard input")
     if not any(text.strip() for text in texts):
         raise DataError("nothing to predict: give a text, --file FILE, or lines on standard input")
     return texts
@@ -231,29 +272,34 @@ def _texts(options: argparse.Namespace) -> list[str]:
 
 def _read_lines(path: Path, option: str, expected: str) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        raw = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}; {option} takes {expected}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 at byte {error.start}; convert it first") from error
+    return _lines_of(gzip.decompress(raw) if path.suffix == ".gz" else raw, str(path))
+
+
+def _lines_of(raw: bytes, where: str) -> list[str]:
+    """The lines, cut where those of training files are: at line feeds alone. Raises DataError for what is no text."""
+    lines = []
+    for number, line in enumerate(raw.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
+        try:
+            lines.append(line.decode("utf-8").rstrip("\r"))
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{where}, line {number}: not UTF-8 at byte {error.start + 1} of the line; convert it first"
+            ) from error
+        if "\0" in lines[-1]:
+            raise DataError(f"{where}, line {number}: a NUL byte; expected text")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 def _data(options: argparse.Namespace) -> None:
-    from hydra.errors import HydraException
     from hydra.utils import instantiate
 
     from zoo.run.build import check_arguments, compose
-    from zoo.run.messages import explain
 
-    overrides = [f"data={options.name}", *options.overrides]
-    try:
-        cfg = compose(overrides)
-    except HydraException as error:
-        message = explain(error, overrides)
-        if message is None:
-            raise
-        print(message, file=sys.stderr)
-        sys.exit(2)
+    options.overrides = [f"data={options.name}", *options.overrides]
+    cfg = compose(options.overrides)
     check_arguments(cfg.data, "data")
     data = instantiate(cfg.data, _convert_="all")
     data.prepare_data()

@@ -107,6 +107,81 @@ def test_unknown_words_are_copied(checkpoint, tmp_path, capsys):
     assert f"{words}, line 1: found 1 columns; expected source<tab>target" in capsys.readouterr().err
 
 
+def test_lines_are_cut_at_line_feeds_alone_and_a_byte_order_mark_is_no_word(checkpoint, tmp_path, capsys):
+    lines = tmp_path / "in.txt"
+    lines.write_bytes("\ufeffein mann .\r\nein\u2028mann\u0085.\n".encode())
+    main(["predict", checkpoint, "--file", str(lines), "--json"])
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["source"][0] for row in found] == ["ein", "ein"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"ein mann .\n\xff\n", "line 2: not UTF-8 at byte 1"), (b"ein\nmann\n\0\n", "line 3: a NUL byte")],
+)
+def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, capsys, content, message):
+    lines = tmp_path / "in.txt"
+    lines.write_bytes(content)
+    with pytest.raises(SystemExit):
+        main(["predict", checkpoint, "--file", str(lines)])
+    assert f"{lines}, {message}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--beam", "2", "--nbest", "5"], "nbest=5, beam_size=2"),
+        (["--beam", "0"], "beam_size=0"),
+        (["--nbest", "0"], "nbest=0"),
+        (["--pharaoh", "/proc/none/links.txt"], "--pharaoh /proc/none/links.txt"),
+    ],
+)
+def test_options_that_make_no_sense_are_said_in_one_line(checkpoint, capsys, words, message):
+    with pytest.raises(SystemExit):
+        main(["predict", checkpoint, *words, "ein mann ."])  # the text may stand behind the options
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_attention_is_asked_for_before_anything_is_translated(tmp_path, capsys):
+    small = [word for word in TINY if "num_layers" not in word and "model=" not in word]
+    assert launch([*small, "model=encoder_decoder", "model.maxout_dim=4", "hydra.run.dir=run"], tmp_path) == 0
+    capsys.readouterr()
+    for option in ("--attention", "--pharaoh", "--replace-unknown"):
+        with pytest.raises(SystemExit):
+            main(["predict", str(tmp_path / "run/checkpoints/best.ckpt"), "ein mann .", option, str(tmp_path / "out")])
+        captured = capsys.readouterr()
+        assert f"{option}: this network has no attention" in captured.err
+        assert captured.out == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_data_options_are_said_in_one_line(capsys):
+    with pytest.raises(SystemExit):
+        main(["data", "multi30k", "data.source_language=xx"])
+    assert "data.source_language='xx': en, de, fr or cs is expected" in capsys.readouterr().err
+
+
+def test_another_test_set_of_the_same_data_is_no_other_data(checkpoint, tmp_path, capsys):
+    evaluate = [*TINY, "train=false", f"ckpt_path={checkpoint}", "hydra.run.dir=other", "callbacks=none"]
+    assert launch([*evaluate, "data.sample.test=90"], tmp_path) == 0  # with a longer longest sentence
+    assert launch([*evaluate, "data.text.minimum_frequency=2"], tmp_path) == 2
+    errors = capsys.readouterr().err
+    assert "trained on other data: source_size is" in errors
+    assert "vocabulary or data.text differ" in errors
+
+
+def test_a_run_that_is_over_cannot_be_made_longer(folder, tmp_path, capsys):
+    longer = [*TINY, f"ckpt_path={folder / 'checkpoints/last.ckpt'}", "trainer.max_epochs=3"]
+    assert launch([*longer, "regularizer=[coverage,entropy]"], tmp_path) == 2
+    errors = capsys.readouterr().err
+    assert "planned for 8 steps, this one takes 12" in errors
+    assert "start_from=" in errors
+    assert launch([*longer, f"start_from={folder / 'checkpoints/best.ckpt'}"], tmp_path) == 2
+    assert "give one of them" in capsys.readouterr().err
+
+
 def test_a_page_is_for_documents(checkpoint, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["predict", checkpoint, "ein mann .", "--html", str(tmp_path / "page.html")])

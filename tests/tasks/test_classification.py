@@ -141,7 +141,8 @@ def test_vectors_of_another_width_are_refused():
 
 
 def test_a_checkpoint_of_another_vocabulary_is_refused():
-    classification, checkpoint = task(), {}
+    classification = task()
+    checkpoint = {"state_dict": classification.state_dict()}
     classification.on_save_checkpoint(checkpoint)
     classification.on_load_checkpoint(checkpoint)
     checkpoint["zoo"]["encoder"] = {"words": ["y"]}

@@ -28,6 +28,10 @@ def train(cfg: DictConfig) -> float | None:
         raise ConfigError(
             "train=false evaluates what was trained before: give ckpt_path=PATH or ckpt_path=last, and test=true"
         )
+    if cfg.start_from and cfg.ckpt_path:
+        raise ConfigError(
+            "start_from begins a new run from a checkpoint's weights, ckpt_path goes on with a run: give one of them"
+        )
     keep_freed_memory()
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)

@@ -213,7 +213,8 @@ class Translation(Task):
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
             rows, links = weights[batch.target_mask], batch.alignment[batch.target_mask]  # (N, S): each token by itself
-            chance = uniform_rows(batch.source_mask, weights.shape[1])[batch.target_mask]
+            seen = batch.source_mask if getattr(self.network, "attends_to_end", True) else batch.source_words
+            chance = uniform_rows(seen, weights.shape[1])[batch.target_mask]
             self._log(stage, metrics, "attention_recall", size, rows, links)
             self._log(stage, metrics, "attention_chance", size, chance, links)
             self._log(stage, metrics, "alignment_error_rate", size, weights, batch.alignment)
