@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from tests.contract import by_steps
 from tests.families import FAMILIES
+from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
@@ -84,22 +85,8 @@ def test_equals_the_equations():
     logits, expected = model(batch).logits, slow_logits(model, batch)
     torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
     weights = torch.randn_like(expected)
-    parameters = dict(model.named_parameters())
-    found = torch.autograd.grad((logits * weights).sum(), parameters.values())
-    wanted = torch.autograd.grad((expected * weights).sum(), parameters.values())
-    for name, one, other in zip(parameters, found, wanted, strict=True):
-        if name == "target_embedding.weight":  # e(begin) is a constant
-            other[SPEC.begin] = 0
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-11, msg=lambda text, name=name: f"{name}: {text}")
-
-
-def test_steps_equal_the_equations_too():
-    model, batch = model_of(), PAIRS.batch(3)
-    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
-    found = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(found, slow_logits(model, batch).log_softmax(-1), rtol=1e-12, atol=1e-12)
-    assert attention == {}
-    assert model(batch).attention == {}
+    ours, theirs = (logits * weights).sum(), (expected * weights).sum()
+    assert_same_gradients(model, ours, theirs, constant=[("target_embedding.weight", SPEC.begin)])
 
 
 def test_the_summary_reaches_gates_candidate_and_output():

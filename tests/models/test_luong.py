@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from tests.contract import by_steps
 from tests.families import FAMILIES
+from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.attention import SCORES
 from zoo.data.spec import PairSpec
@@ -19,6 +20,7 @@ SPEC = PAIRS.spec
 DOUBLE = torch.float64
 ATTENTIONS = ("global", "local_m", "local_p")
 REACH = 2
+PADDING = [(f"{side}_embedding.weight", SPEC.padding) for side in ("source", "target")]
 
 
 def model_of(**settings):
@@ -112,15 +114,6 @@ def slow_batch(model, batch, attention, keep=1.0):
     return batch.target_packing.pack(torch.stack(scores)), torch.stack(weights)
 
 
-def assert_same_gradients(model, ours, theirs):
-    parameters = dict(model.named_parameters())
-    found, wanted = (torch.autograd.grad(loss, list(parameters.values())) for loss in (ours, theirs))
-    for name, one, other in zip(parameters, found, wanted, strict=True):
-        if name.endswith("embedding.weight"):  # that of padding is a constant
-            other[SPEC.padding] = 0
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
-
-
 @pytest.mark.parametrize("input_feeding", [True, False])
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @pytest.mark.parametrize("score", ["dot", "general", "concat", "location"])
@@ -135,7 +128,7 @@ def test_equals_the_equations(score, attention, input_feeding):
     ours, theirs = (
         sum((one * other).sum() for one, other in zip(side, random, strict=True)) for side in (found, (scores, weights))
     )
-    assert_same_gradients(model, ours, theirs)
+    assert_same_gradients(model, ours, theirs, constant=PADDING)
 
 
 @pytest.mark.parametrize("layers", [1, 3])
@@ -146,7 +139,7 @@ def test_equals_the_equations_with_other_layers_and_the_source_reversed(reverse,
     output, (scores, weights) = model(batch), slow_batch(model, batch, "local_p")
     torch.testing.assert_close(output.logits, scores, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
-    assert_same_gradients(model, output.logits.square().sum(), scores.square().sum())
+    assert_same_gradients(model, output.logits.square().sum(), scores.square().sum(), constant=PADDING)
 
 
 @pytest.mark.parametrize("input_feeding", [True, False])

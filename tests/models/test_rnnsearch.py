@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from tests.contract import by_steps
 from tests.families import FAMILIES
+from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.attention import SCORES
 from zoo.data.spec import PairSpec
@@ -100,27 +101,11 @@ def test_equals_the_equations():
     torch.testing.assert_close(output.logits, scores, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
     random = torch.randn_like(scores), torch.randn_like(weights)
-    parameters = dict(model.named_parameters())
-
-    def gradients(found):
-        loss = sum((one * other).sum() for one, other in zip(found, random, strict=True))
-        return torch.autograd.grad(loss, list(parameters.values()))
-
-    ours, theirs = gradients((output.logits, output.attention["source"])), gradients((scores, weights))
-    for name, one, other in zip(parameters, ours, theirs, strict=True):
-        if name == "target_embedding.weight":  # e(begin) is a constant
-            other[SPEC.begin] = 0
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
-
-
-def test_steps_equal_the_equations_too():
-    model, batch = model_of(), PAIRS.batch(3, empty=False)
-    log_probs, attention = by_steps(model, batch, PAIRS.without_targets(batch))
-    scores, weights = slow_batch(model, batch)
-    found = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(found, scores.log_softmax(-1), rtol=1e-12, atol=1e-12)
-    seen = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
-    torch.testing.assert_close(seen, weights, rtol=1e-12, atol=1e-12)
+    ours, theirs = (
+        sum((one * other).sum() for one, other in zip(found, random, strict=True))
+        for found in ((output.logits, output.attention["source"]), (scores, weights))
+    )
+    assert_same_gradients(model, ours, theirs, constant=[("target_embedding.weight", SPEC.begin)])
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -133,13 +118,8 @@ def test_the_loop_equals_the_steps_in_every_score(score):
     torch.testing.assert_close(output.logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
     stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
     weigh = torch.randn_like(stepwise)  # a regulariser reads the weights
-    losses = (
-        F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum(),
-        F.nll_loss(log_probs, target) + (weigh * stepwise).sum(),
-    )
-    ours, theirs = (torch.autograd.grad(loss, list(model.parameters())) for loss in losses)
-    for (name, _), one, other in zip(model.named_parameters(), ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
+    ours = F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum()
+    assert_same_gradients(model, ours, F.nll_loss(log_probs, target) + (weigh * stepwise).sum())
 
 
 def test_concat_is_additive_with_its_matrix_split():

@@ -8,24 +8,21 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
-from zoo.objectives.cross_entropy import smoothing_share
-from zoo.objectives.decay import decay as schedule
-from zoo.objectives.feeding import likeliest, sampled, walk
-from zoo.objectives.loss import Loss, Network
-from zoo.objectives.vocabulary import token_terms
+from zoo.objectives.fed import FedObjective
+from zoo.objectives.feeding import likeliest, sampled
 
 
-class ScheduledSampling:
+class ScheduledSampling(FedObjective):
     """Cross-entropy of the true tokens, where the decoder reads a true token with probability epsilon_i and else one of
     its own.
 
     Every token of every sentence has a coin of its own. Its own token is drawn from the model's distribution, or with
     `greedy` the likeliest, never padding or begin; no gradient passes through it. `decay`, `k`, `slope` and `floor`
-    give epsilon at optimiser step i: see `zoo.objectives.decay`. Where it is exactly 1 the batch goes through
-    `forward`.
+    give epsilon at optimiser step i: see `zoo.objectives.decay`.
     """
+
+    share_name = "epsilon"
 
     def __init__(
         self,
@@ -37,20 +34,9 @@ class ScheduledSampling:
         greedy: bool = False,
         label_smoothing: float = 0.0,
     ) -> None:
-        self.epsilon = schedule(decay, k=k, slope=slope, floor=floor)
+        super().__init__(decay=decay, k=k, slope=slope, floor=floor, label_smoothing=label_smoothing)
         self.choose = likeliest if greedy else sampled
-        self.label_smoothing = smoothing_share(label_smoothing)
 
-    def __call__(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:
-        epsilon = self.epsilon(step)
-
-        def feed(log_probs: Tensor, truth: Tensor) -> Tensor:
-            told = torch.rand(truth.shape, device=truth.device) < epsilon  # a coin per token
-            return torch.where(told, truth, self.choose(log_probs, spec))
-
-        if epsilon == 1:
-            output = network(batch, need_weights=need_weights)
-        else:
-            output = walk(network, batch, feed, need_weights=need_weights)
-        terms = token_terms(output.logits, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
-        return Loss(terms, output, {"epsilon": torch.full((), epsilon, device=batch.source.device)})
+    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: PairSpec) -> Tensor:
+        told = torch.rand(truth.shape, device=truth.device) < share  # a coin per token
+        return torch.where(told, truth, self.choose(log_probs, spec))

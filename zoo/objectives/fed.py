@@ -1,0 +1,45 @@
+"""What training shares that feeds the decoder with something else than the true token."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from zoo.data.batch import PairBatch
+from zoo.data.spec import PairSpec
+from zoo.objectives.cross_entropy import smoothing_share
+from zoo.objectives.decay import decay as schedule
+from zoo.objectives.feeding import walk
+from zoo.objectives.loss import Loss, Network
+from zoo.objectives.vocabulary import token_terms
+
+
+class FedObjective(ABC):
+    """Cross-entropy of the true tokens, where the decoder reads at each step what `feed` makes of the true token and of
+    its own distribution. The share of the truth, logged as `share_name`, follows a schedule of `zoo.objectives.decay`;
+    where it is exactly 1 the batch goes through `forward`."""
+
+    share_name: str
+
+    def __init__(self, *, decay: str, k: float, slope: float, floor: float, label_smoothing: float) -> None:
+        self.share = schedule(decay, k=k, slope=slope, floor=floor)
+        self.label_smoothing = smoothing_share(label_smoothing)
+
+    @abstractmethod
+    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: PairSpec) -> Tensor:
+        """Log-probabilities (R, 1, V) of a token and the true one (R, 1) -> what is read: ids (R, 1) or distributions
+        (R, 1, V)."""
+
+    def __call__(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:
+        share = self.share(step)
+        if share == 1:
+            output = network(batch, need_weights=need_weights)
+        else:
+            output = walk(
+                network, batch, lambda own, true: self.feed(own, true, share, spec), need_weights=need_weights
+            )
+        terms = token_terms(output.logits, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
+        return Loss(terms, output, {self.share_name: torch.full((), share, device=batch.source.device)})
