@@ -38,8 +38,6 @@ class FedObjective(ABC):
         if share == 1:
             output = network(batch, need_weights=need_weights)
         else:
-            output = walk(
-                network, batch, lambda own, true: self.feed(own, true, share, spec), need_weights=need_weights
-            )
+            output = walk(network, batch, partial(self.feed, share=share, spec=spec), need_weights=need_weights)
         terms = token_terms(output.logits, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
         return Loss(terms, output, {self.share_name: torch.full((), share, device=batch.source.device)})
