@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.data.toy_pairs import generate
+from zoo.data import tokenization
 from zoo.data.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns, PairTextOptions
 from zoo.data.tokenization import RuleTokenizer, SubwordTokenizer, find
 from zoo.data.vocabulary import PAIR_SPECIAL, Vocabulary
@@ -125,6 +126,7 @@ def test_the_toy_is_written_in_the_tokenizers_words():
 
 
 def test_spacy_is_an_extra(monkeypatch):
+    tokenization._spacy.cache_clear()  # a test before may have had it
     monkeypatch.setitem(__import__("sys").modules, "spacy", None)
     with pytest.raises(ConfigError, match=r"spaCy is not installed; pip install -e '\.\[spacy\]', or take words"):
         RuleTokenizer("spacy", "de", True).split("Ein Mann.")
