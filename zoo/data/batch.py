@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from zoo.attention.source import without_end
 from zoo.layers.packing import Packing
 
 
@@ -151,7 +150,7 @@ class PairBatch:
     @property
     def source_words(self) -> Tensor:
         """(B, S) True at the tokens of the source but its end."""
-        return without_end(self.source_mask)
+        return torch.cat([self.source_mask[:, 1:], self.source_mask.new_zeros(len(self), 1)], 1)
 
     def __len__(self) -> int:
         return len(self.source)
