@@ -1,4 +1,4 @@
-"""One picture of what a decoder looked at, from the weights of all its layers and heads, and what of it is a word."""
+"""One picture of what a decoder looked at, from the weights of all its layers and heads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,3 @@ def source_attention(attention: Mapping[str, Tensor]) -> Tensor | None:
         return None
     means = [weights.mean(1) if weights.dim() == 4 else weights for weights in layers]
     return means[0] if len(means) == 1 else torch.stack(means).mean(0)
-
-
-def without_end(mask: Tensor) -> Tensor:
-    """(B, S) True at the tokens of each row of `mask`, a prefix of it, but the last, which is the end mark."""
-    return torch.cat([mask[:, 1:], mask.new_zeros(len(mask), min(mask.shape[1], 1))], 1)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from zoo.layers.packing import Packing
+from zoo.layers.packing import Packing, without_end
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class PairBatch:
     @property
     def source_words(self) -> Tensor:
         """(B, S) True at the tokens of the source but its end."""
-        return torch.cat([self.source_mask[:, 1:], self.source_mask.new_zeros(len(self), 1)], 1)
+        return without_end(self.source_mask)
 
     def __len__(self) -> int:
         return len(self.source)

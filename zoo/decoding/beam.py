@@ -17,7 +17,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from zoo.attention.source import source_attention, without_end
+from zoo.attention.source import source_attention
 from zoo.decoding.best import best
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
 from zoo.decoding.protocol import Generating, Sources, Specials
@@ -25,6 +25,7 @@ from zoo.decoding.ranking import Ranking
 from zoo.decoding.rules import Rules
 from zoo.decoding.trace import Entry, Trace
 from zoo.errors import ConfigError
+from zoo.layers.packing import without_end
 
 
 class Found(NamedTuple):
@@ -108,9 +109,9 @@ class BeamSearch:
 
     def _search(self, network: Generating, batch: Sources, specials: Specials) -> tuple[Found, Tensor, Trace]:
         """The best hypotheses, whether those of a sentence end, (B, 1), and the steps."""
-        ranking, size, mask, count = self.ranking, self.beam_size, batch.source_mask, len(batch)
-        device, trace, position = mask.device, Trace(), 0
-        lengths, rows = self.rules.lengths(mask), torch.arange(count, device=device)
+        ranking, size, words, count = self.ranking, self.beam_size, without_end(batch.source_mask), len(batch)
+        device, trace, position = words.device, Trace(), 0
+        lengths, rows = self.rules.lengths(batch.source_mask), torch.arange(count, device=device)
         longest = lengths.longest.to(device)
         state = network.start(batch)
         tokens = torch.full((count, 1), specials.begin, device=device)
@@ -125,11 +126,11 @@ class BeamSearch:
             if live is None:
                 dtype = torch.promote_types(log_probs.dtype, torch.float32)  # sums of bfloat16 would lose too much
                 live = log_probs.new_zeros(count, 1, dtype=dtype)  # (B, K) log P, falling; -inf: no hypothesis
-                attended = live.new_zeros(count, 1, mask.shape[1])  # (B, K, S) attention so far
+                attended = live.new_zeros(count, 1, words.shape[1])  # (B, K, S) attention so far
                 results = found = Found.nothing(count, self.nbest, like=live)
                 penalties = ranking.length_penalties(int(lengths.longest.max()), like=live)
             covered = attended + self._seen(attention) if ranking.coverage_penalty else attended
-            coverage = ranking.coverage(covered, without_end(mask))  # (B, K)
+            coverage = ranking.coverage(covered, words)  # (B, K)
 
             scores = live[:, :, None] + log_probs  # (B, K, V)
             self.rules.forbid(scores, prefix, lengths, specials)
@@ -153,7 +154,7 @@ class BeamSearch:
             done, stuck = torch.stack([done, stuck]).cpu()  # the one wait for the device in a step
             if stuck.any():
                 where = stuck.nonzero().squeeze(1).to(device)
-                coverage = ranking.coverage(attended, without_end(mask))
+                coverage = ranking.coverage(attended, words)
                 score = ranking.score(before, penalties[position - 1], coverage, position - 1)
                 slots = torch.arange(before.shape[1], device=device).expand_as(before)
                 unfinished = Found(score, before, torch.full_like(slots, position), slots)
@@ -163,7 +164,7 @@ class BeamSearch:
                 gone, keep = (part.nonzero().squeeze(1).to(device) for part in (done, ~done))
                 results = results.put(rows[gone], found.sentences(gone))
                 lengths, found, state = lengths.sentences(~done), found.sentences(keep), state.sentences(keep)
-                rows, mask, longest, live, tokens = rows[keep], mask[keep], longest[keep], live[keep], tokens[keep]
+                rows, words, longest, live, tokens = rows[keep], words[keep], longest[keep], live[keep], tokens[keep]
                 parents, prefix, covered = parents[keep], prefix[keep], covered[keep]
             state = state.follow(parents)
             row = torch.arange(len(rows), device=device)[:, None]

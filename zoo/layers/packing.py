@@ -98,3 +98,8 @@ class Packing:
         parts = ((field.name, getattr(self, field.name)) for field in fields(self))
         moved: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
         return replace(self, **moved)
+
+
+def without_end(mask: Tensor) -> Tensor:
+    """(B, S) True at the tokens of each row of `mask`, a prefix of it, but the last, which is the end mark."""
+    return torch.cat([mask[:, 1:], mask.new_zeros(len(mask), min(mask.shape[1], 1))], 1)

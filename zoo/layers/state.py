@@ -42,8 +42,7 @@ class State:
 
 
 def log_probabilities(scores: Tensor) -> Tensor:
-    """(..., V) scores -> log-probabilities, in float32 at least: half precision tells apart no more than some hundred
-    of them, and their sums add up its errors."""
+    """(..., V) scores -> log-probabilities, in float32 at least: sums of those of half precision add up its errors."""
     return scores.log_softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
 
 
