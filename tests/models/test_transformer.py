@@ -250,16 +250,22 @@ def test_learned_positions_reach_as_far_as_the_longest_of_each_side():
     assert (len(network.source_positions.weight), len(network.target_positions.weight)) == (6, 5)
 
 
-def test_weights_start_as_the_header_says():
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_weights_start_as_the_header_says(positions):
     torch.manual_seed(0)
     sizes = {"hidden_dim": 64, "layers": 1, "heads": 4, "feedforward_dim": 96}
-    network = Transformer(PairSpec(500, 400, 200, 300), **sizes, positions="learned")
-    tables = ("source_embedding", "target_embedding", "source_positions", "target_positions")
-    for embedding in (getattr(network, name) for name in tables):
-        assert abs(embedding.weight.std() - 64**-0.5) < 0.01 * 64**-0.5
-    for matrix in (network.vocabulary.weight, network.decoder[0].feedforward[0].weight):
+    network = Transformer(PairSpec(500, 400, 200, 300), **sizes, positions=positions)
+    words = [network.source_embedding.weight, network.target_embedding.weight]
+    uniform = [network.vocabulary.weight, network.decoder[0].feedforward[0].weight]
+    if positions == "learned":
+        uniform += [*words, network.source_positions.weight, network.target_positions.weight]
+    else:
+        for table in words:
+            assert abs(table.std() - 64**-0.5) < 0.01 * 64**-0.5
+    for matrix in uniform:
         bound = math.sqrt(6 / sum(matrix.shape))
         assert 0.99 * bound < matrix.abs().max() <= bound
+        assert abs(matrix.std() - bound / math.sqrt(3)) < 0.02 * bound
     assert not any(p.any() for name, p in network.named_parameters() if name.endswith("bias"))
 
 
