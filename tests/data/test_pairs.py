@@ -217,6 +217,9 @@ def test_vocabularies_are_the_training_splits(cache_dir):
         test = [word.lower() for p in toys("test") for word in getattr(p, side)]
         unknown = np.mean([word not in expected for word in test])
         assert data.describe()["splits"]["test"][f"{side}_unknown_rate"] == pytest.approx(unknown)
+    few = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "vocabulary_size": 6})).encoder
+    for side in ("source", "target"):
+        assert getattr(few, side).vocabulary.state() == getattr(data.encoder, side).vocabulary.state()[:2]
     joint = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "joint": True}))
     both = Counter(w.lower() for p in kept for w in [*p.source, *p.target])
     assert set(joint.encoder.source.vocabulary.state()) == {word for word in both if both[word] >= 30}

@@ -13,6 +13,9 @@ def test_most_frequent_first_ties_by_alphabet():
     assert vocabulary.decode([3, 1, 0]) == ["a", "<unk>", "<pad>"]
     assert "a" in vocabulary
     assert "rare" not in vocabulary
+    limited = Vocabulary.of_counts({"b": 2, "a": 2, "rare": 1, "c": 5}, size=4)
+    assert limited.words == ["<pad>", "<unk>", "c", "a"]
+    assert len(Vocabulary.of_counts({"a": 1}, size=1)) == 2
 
 
 def test_the_order_of_counting_does_not_matter():

@@ -89,8 +89,9 @@ class PairTextOptions(Options):
     """Case is dropped."""
     minimum_frequency: int = 2
     """Tokens that occur less often in the training pairs are unknown; not for subwords."""
-    vocabulary_size: int = 8000
-    """Tokens of each side, the four special ones included, at most; only for subwords."""
+    vocabulary_size: int | None = None
+    """Tokens of each side, the four special ones included, at most; the rarest are unknown. None sets no limit to words
+    and 8,000 to subwords."""
     joint: bool = False
     """Both sides share one vocabulary, and subwords are learned from both."""
     max_length: int | None = 100
@@ -103,7 +104,8 @@ class PairTextOptions(Options):
         for key in ("lower", "joint"):
             self._check(key, isinstance(getattr(self, key), bool), "true or false")
         self._whole_number("minimum_frequency")
-        self._whole_number("vocabulary_size", 6)
+        if self.vocabulary_size is not None:
+            self._whole_number("vocabulary_size", 6)
         if self.max_length is not None:
             self._whole_number("max_length")
         ratio = self.max_ratio

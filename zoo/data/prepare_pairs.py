@@ -27,6 +27,8 @@ from zoo.errors import DataError
 
 FORMAT = 1
 """Raise it with every change of what is stored or of how text becomes tokens: older caches are then left alone."""
+DEFAULT_SUBWORDS = 8000
+"""How many there are where `data.text.vocabulary_size` does not say."""
 ENCODER, PAIRS = "encoder.json", "pairs"
 SIDES = ("source", "target")
 
@@ -130,7 +132,7 @@ def _tokenizers(train: datasets.Dataset, text: PairTextOptions, languages: tuple
         return [tokenizer_of(text, language, None) for language in languages]
 
     def learn(*sides: str) -> Tokenizer:
-        size = text.vocabulary_size - len(PAIR_SPECIAL) + 1  # the unknown piece is among its own
+        size = (text.vocabulary_size or DEFAULT_SUBWORDS) - len(PAIR_SPECIAL) + 1  # the unknown piece is among its own
         return SubwordTokenizer.learn(
             text.tokenizer,
             lambda: chain(*(_texts(train, side) for side in sides)),
@@ -213,7 +215,7 @@ def _vocabularies(
     counts = [count_words(train, side) for side in SIDES]
     if text.joint:
         counts = [counts[0] + counts[1]] * 2
-    found = [Vocabulary.of_counts(count, text.minimum_frequency, PAIR_SPECIAL) for count in counts]
+    found = [Vocabulary.of_counts(count, text.minimum_frequency, PAIR_SPECIAL, text.vocabulary_size) for count in counts]
     if not all(vocabulary.state() for vocabulary in found):
         raise DataError(f"{where}: no token occurs {text.minimum_frequency} times (data.text.minimum_frequency)")
     return found

@@ -28,12 +28,17 @@ class Vocabulary:
 
     @classmethod
     def of_counts(
-        cls, counts: Mapping[str, int], minimum_frequency: int = 1, special: tuple[str, ...] = SPECIAL
+        cls,
+        counts: Mapping[str, int],
+        minimum_frequency: int = 1,
+        special: tuple[str, ...] = SPECIAL,
+        size: int | None = None,
     ) -> Self:
         """The words that occur at least `minimum_frequency` times, most frequent first, equally frequent ones by
-        alphabet."""
+        alphabet; of these the first, so that with the special ones there are `size` at most."""
         kept = [word for word, count in counts.items() if count >= minimum_frequency]
-        return cls(sorted(kept, key=lambda word: (-counts[word], word)), special)
+        words = sorted(kept, key=lambda word: (-counts[word], word))
+        return cls(words if size is None else words[: max(0, size - len(special))], special)
 
     def __len__(self) -> int:
         return len(self.words)
