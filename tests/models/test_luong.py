@@ -290,10 +290,11 @@ def test_start():
         for gate in (*rnn.weight_hh_l0.chunk(4), *rnn.weight_hh_l1.chunk(4)):
             torch.testing.assert_close(gate @ gate.T, torch.eye(80), rtol=0, atol=1e-5)
         assert (rnn.bias_ih_l1 == 0).all()
-        for gate in (*rnn.weight_ih_l0.chunk(4), *rnn.weight_ih_l1.chunk(4)):
-            assert gate.std().item() == pytest.approx((2 / sum(gate.shape)) ** 0.5, rel=0.05)  # Glorot's
-    for linear in (plain.attentional, plain.vocabulary):
-        assert linear.weight.std().item() == pytest.approx((2 / sum(linear.weight.shape)) ** 0.5, rel=0.05)
+        for weight, gain in ((rnn.weight_ih_l0, 1), (rnn.weight_ih_l1, 4)):
+            for gate in weight.chunk(4):
+                assert gate.std().item() == pytest.approx(gain * (2 / sum(gate.shape)) ** 0.5, rel=0.05)  # Glorot's
+    for weight in (plain.attentional.weight, plain.vocabulary.weight):
+        assert weight.std().item() == pytest.approx(4 * (2 / sum(weight.shape)) ** 0.5, rel=0.05)
     for network in (model, plain):
         for embedding in (network.source_embedding, network.target_embedding):
             assert (embedding.weight[spec.padding] == 0).all()

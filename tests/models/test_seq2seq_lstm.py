@@ -136,6 +136,8 @@ def test_start():
     gate, read = plain.decoder.weight_hh_l1[:80], plain.decoder.weight_ih_l0[80:160]
     torch.testing.assert_close(gate @ gate.T, torch.eye(80), rtol=0, atol=1e-5)
     assert read.abs().max().item() == pytest.approx((6 / (60 + 80)) ** 0.5, rel=0.01)  # Glorot's, of each gate
+    for weight in (plain.encoder.weight_ih_l1[240:], plain.vocabulary.weight):  # they read states
+        assert weight.abs().max().item() == pytest.approx(4 * (6 / sum(weight.shape)) ** 0.5, rel=0.01)
     assert (plain.encoder.bias_ih_l1 == 0).all()
     assert plain.source_embedding.weight.std().item() == pytest.approx(1.0, rel=0.05)
     for network in (model, plain):

@@ -39,7 +39,7 @@ from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
-from zoo.layers.recurrent import LSTM, orthogonal_
+from zoo.layers.recurrent import LSTM, STATE_GAIN, start_lstm_
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
@@ -51,7 +51,7 @@ class Luong(nn.Module):
 
     `score` is one of `zoo.attention.SCORES`, `attention` = global | local_m | local_p with `window` D. All weights
     start in [-init_range, init_range], or where it is None orthogonal for states and by Glorot and Bengio (2010) for
-    inputs. Raises ValueError for an unknown name.
+    inputs, four times as large where the inputs are states. Raises ValueError for an unknown name.
     """
 
     tasks = ("translation",)
@@ -217,6 +217,6 @@ class Luong(nn.Module):
                 nn.init.zeros_(embedding.weight[embedding.padding_idx])
             return
         for rnn in (self.encoder, self.decoder):
-            orthogonal_(rnn, glorot=True)
+            start_lstm_(rnn)
         for linear in (self.attentional, self.vocabulary):
-            nn.init.xavier_uniform_(linear.weight)
+            nn.init.xavier_uniform_(linear.weight, STATE_GAIN)
