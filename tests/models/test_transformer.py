@@ -104,7 +104,7 @@ def torchs_logits(network, batch, copies):
         for other, own in attentions:
             values |= {other.in_proj_weight: list(own.weights), other.in_proj_bias: [own.bias]}
             values |= {other.out_proj.weight: [own.output.weight], other.out_proj.bias: [own.output.bias]}
-        for other, own in ((theirs.linear1, layer.feedforward[0]), (theirs.linear2, layer.feedforward[2])):
+        for other, own in ((theirs.linear1, layer.feedforward[0]), (theirs.linear2, layer.feedforward[-1])):
             values |= {other.weight: [own.weight], other.bias: [own.bias]}
         for number, residual in enumerate(norms):
             other = getattr(theirs, f"norm{number + 1}")
@@ -281,6 +281,24 @@ def test_dropout_acts_on_embeddings_and_on_the_output_of_every_sublayer(norm):
     torch.testing.assert_close(network.train()(batch).logits, expected)
     first = network.step(batch.target_input[:, :1], network.start(batch)).log_probs[:, 0]
     torch.testing.assert_close(first, expected[:3].log_softmax(-1))
+    assert not torch.allclose(network.eval()(batch).logits, expected)
+
+
+def test_inner_dropout_acts_on_attention_weights_and_on_the_units_of_the_feedforward_net():
+    network, batch = model(inner_dropout=1.0).train(), pairs()  # of what sublayers compute only their biases are left
+    x = network._embed_all(
+        network.target_embedding, network.target_positions, batch.target_input, batch.target_packing
+    )
+    for layer in network.decoder:
+        x = layer.own_residual.norm(x + layer.own.output.bias)
+        x = layer.source_residual.norm(x + layer.source.output.bias)
+        x = layer.feedforward_residual.norm(x + layer.feedforward[-1].bias)
+    expected = network.vocabulary(x)
+    for need_weights in (True, False):
+        torch.testing.assert_close(network(batch, need_weights=need_weights).logits, expected)
+    first = network.step(batch.target_input[:, :1], network.start(batch)).log_probs[:, 0]
+    at_start = batch.target_packing.unpack(expected)[:, 0]
+    torch.testing.assert_close(first, at_start.log_softmax(-1))
     assert not torch.allclose(network.eval()(batch).logits, expected)
 
 

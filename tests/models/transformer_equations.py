@@ -49,7 +49,7 @@ def literal(network, source, target_input):
         return [norm(residual.norm, a + b) for a, b in zip(x, f(x), strict=True)]
 
     def feedforward(net):
-        return lambda x: [net[2].weight @ torch.clamp(net[0].weight @ y + net[0].bias, min=0) + net[2].bias for y in x]
+        return lambda x: [net[-1].weight @ torch.clamp(net[0].weight @ y + net[0].bias, min=0) + net[-1].bias for y in x]
 
     def near(i, j):
         return window is None or abs(i - j) <= window // 2

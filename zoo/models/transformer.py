@@ -9,6 +9,7 @@ self-attention to |i - j| <= r / 2, section 4. The rate of learning (3) is `sche
 
 What differs from the paper:
 - Query, key, value and output projections and the vocabulary layer have biases; its equations show none.
+- `inner_dropout` acts on the weights of attention and on the units of the feed-forward nets; 0 in the paper.
 - Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned positions
   embeddings start Xavier-uniform too: otherwise words, multiplied by sqrt(D), would start sqrt(D) times their positions.
 - The paper's three tied matrices are `tied=all`, which needs one vocabulary for both sides; the default ties none.
@@ -64,17 +65,21 @@ class Residual(nn.Module):
 class Layer(nn.Module):
     """Self-attention, in the decoder (`source`) attention to the source, and the feed-forward net."""
 
-    def __init__(self, dim: int, heads: int, feedforward_dim: int, dropout: float, norm: str, *, source: bool) -> None:
+    def __init__(
+        self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: str, *, source: bool
+    ) -> None:
+        """`dropout` of the sublayers' output, and within them."""
         super().__init__()
-        self.own = MultiHeadAttention(dim, heads)
-        self.own_residual = Residual(dim, dropout, norm)
+        outer, inner = dropout
+        self.own = MultiHeadAttention(dim, heads, dropout=inner)
+        self.own_residual = Residual(dim, outer, norm)
         if source:
-            self.source = MultiHeadAttention(dim, heads, key_dim=dim)
-            self.source_residual = Residual(dim, dropout, norm)
+            self.source = MultiHeadAttention(dim, heads, key_dim=dim, dropout=inner)
+            self.source_residual = Residual(dim, outer, norm)
         self.feedforward = nn.Sequential(
-            nn.Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Linear(feedforward_dim, dim)
+            nn.Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Dropout(inner), nn.Linear(feedforward_dim, dim)
         )
-        self.feedforward_residual = Residual(dim, dropout, norm)
+        self.feedforward_residual = Residual(dim, outer, norm)
         for linear in self.feedforward:
             if isinstance(linear, nn.Linear):
                 nn.init.xavier_uniform_(linear.weight)
@@ -114,6 +119,7 @@ class Transformer(nn.Module):
         heads: int = 8,
         feedforward_dim: int = 2048,
         dropout: float = 0.1,
+        inner_dropout: float = 0.0,
         norm: str = "post",
         positions: str = "sinusoidal",
         tied: str = "none",
@@ -138,7 +144,8 @@ class Transformer(nn.Module):
         )
         self.encoder, self.decoder = (
             nn.ModuleList(
-                Layer(hidden_dim, heads, feedforward_dim, dropout, norm, source=source) for _ in range(layers)
+                Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, source=source)
+                for _ in range(layers)
             )
             for source in (False, True)
         )
