@@ -7,12 +7,15 @@ import dataclasses
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from tests.families import Family
+from zoo.decoding import BeamSearch, Greedy
 from zoo.models.output import Output
 
 EXACT = 1e-12
@@ -309,6 +312,68 @@ def a_certain_distribution_is_a_token(case: Case) -> None:
         state, tokens = after, tokens + 5
 
 
+class Cost(NamedTuple):
+    """Of one step."""
+
+    operations: int
+    kept: int
+    """How many numbers it keeps of the tokens read."""
+    memory: int
+    """How many numbers it has of the source."""
+    looks: int
+    """How many attentions there are."""
+
+    @classmethod
+    def of_steps(cls, network: Any, batch: Any, count: int) -> list[Cost]:
+        """The costs of the first steps."""
+        state, costs = network.start(batch), []
+        for number in range(count):
+            with FlopCounterMode(display=False) as counter:
+                _, state, attention = network.step(torch.full((len(batch), 1), 4 + number), state)
+            parts = state.hypotheses, state.memory
+            kept, memory = (sum(part.numel() for part in group.values()) for group in parts)
+            costs.append(cls(counter.get_total_flops(), kept, memory, max(1, len(attention))))
+        return costs
+
+
+@torch.no_grad()
+def a_step_does_no_work_twice(case: Case) -> None:
+    """Earlier tokens cost a step one product with each number that is kept of them, the source two with each number of
+    its memory in each attention: nothing of either is computed or projected again."""
+    batch, network = case.family.batch(1, empty=False), case.exact()
+    costs = Cost.of_steps(network, case.family.without_targets(batch), 6)
+    assert costs[0].operations > 0
+    for one, other in pairwise(costs):
+        assert other.operations - one.operations <= 2 * (other.kept - one.kept), costs
+    (wider,) = Cost.of_steps(network, case.family.without_targets(case.family.padded(batch)), 1)
+    grown = wider.memory - costs[0].memory
+    assert wider.operations - costs[0].operations <= 2 * 2 * wider.looks * grown, (costs[0], wider)
+
+
+@torch.no_grad()
+def decoding_agrees_with_the_parallel_pass(case: Case) -> None:
+    """What beam search finds has the log-probability that the parallel pass gives it, whatever else is in the batch; a
+    beam of one is greedy decoding."""
+    family, network = case.family, case.exact()
+    batch = family.batch(1)
+    search = BeamSearch(beam_size=3, nbest=3, max_length=(0.0, 6.0))
+    found = search(network, family.without_targets(batch), family.spec)
+    for row, hypotheses in enumerate(found):
+        part = family.part(batch, [row])
+        (alone,) = search(network, family.without_targets(part), family.spec)
+        assert [h.ids for h in alone] == [h.ids for h in hypotheses]
+        for one, other in zip(alone, hypotheses, strict=True):
+            assert abs(one.log_prob - other.log_prob) < EXACT
+            target = torch.tensor([other.ids])
+            read = type(batch).of(part.source, part.source_mask, target, target > 0, begin=family.spec.begin)
+            log_probs = scores(case, network, read).log_softmax(-1).gather(-1, target[..., None])
+            assert abs(log_probs.sum() - other.log_prob) < EXACT
+    rules = {"max_length": (1.0, 3.0), "min_length": (0.0, 2.0)}
+    narrow = BeamSearch(beam_size=1, **rules)(network, family.without_targets(batch), family.spec)
+    greedy = Greedy(**rules)(network, family.without_targets(batch), family.spec)
+    assert [[h.ids for h in row] for row in narrow] == [[h.ids for h in row] for row in greedy]
+
+
 FOR_ALL: tuple[Callable[[Case], None], ...] = (
     returns_an_output,
     attention_is_a_distribution,
@@ -327,6 +392,8 @@ FOR_GENERATION: tuple[Callable[[Case], None], ...] = (
     hypotheses_do_not_meet,
     a_step_leaves_its_state_alone,
     a_certain_distribution_is_a_token,
+    a_step_does_no_work_twice,
+    decoding_agrees_with_the_parallel_pass,
 )
 
 

@@ -18,11 +18,13 @@ from tests.contract import (
     Case,
     a_certain_distribution_is_a_token,
     a_saved_network_is_the_same,
+    a_step_does_no_work_twice,
     a_step_leaves_its_state_alone,
     attention_is_a_distribution,
     bf16_autocast_runs,
     by_steps,
     clauses,
+    decoding_agrees_with_the_parallel_pass,
     every_parameter_learns,
     examples_do_not_meet,
     hypotheses_do_not_meet,
@@ -323,6 +325,27 @@ class WantsNumbers(Writes):
         return super().step(tokens.argmin(-1) if tokens.is_floating_point() else tokens, state)
 
 
+class ReadsItsMemoryAnew(Writes):
+    def __init__(self, spec: PairSpec) -> None:
+        super().__init__(spec)
+        self.projection = nn.Linear(8, 8)
+
+    def say(self, history: Tensor, memory: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        return super().say(history, {**memory, "values": self.projection(memory["values"])})
+
+
+class ReadsThePrefixAnew(Writes):
+    def start(self, batch: PairBatch) -> State:
+        state = super().start(batch)
+        return State(state.memory, {"before": state.hypotheses["sum"].new_zeros(len(batch), 1, 0, 8)})
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        before = torch.cat([state.hypotheses["before"], self.target(tokens)[:, :, None]], 2)
+        logits, weights = self.say(self.history(before[:, 0]), state.memory)
+        after = State(state.memory, {"before": before})
+        return Step(logits[:, -1:].log_softmax(-1), after, {"source": weights[:, -1:]})
+
+
 def broken(cls: type[nn.Module]) -> Case:
     family = FAMILIES["translation" if issubclass(cls, Writes) else "classification"]
     return Case(lambda: cls(family.spec), family)
@@ -367,6 +390,9 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (CopiesItsMemory, hypotheses_do_not_meet),
         (ChangesItsState, a_step_leaves_its_state_alone),
         (WantsNumbers, a_certain_distribution_is_a_token),
+        (ReadsItsMemoryAnew, a_step_does_no_work_twice),
+        (ReadsThePrefixAnew, a_step_does_no_work_twice),
+        (CountsFromZero, decoding_agrees_with_the_parallel_pass),
     ],
     ids=lambda value: value.__name__,
 )
