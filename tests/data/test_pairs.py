@@ -220,6 +220,8 @@ def test_vocabularies_are_the_training_splits(cache_dir):
     few = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "vocabulary_size": 6})).encoder
     for side in ("source", "target"):
         assert getattr(few, side).vocabulary.state() == getattr(data.encoder, side).vocabulary.state()[:2]
+    uneven = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "vocabulary_size": [6, 7]})).spec
+    assert (uneven.source_size, uneven.target_size) == (6, 7)
     joint = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "joint": True}))
     both = Counter(w.lower() for p in kept for w in [*p.source, *p.target])
     assert set(joint.encoder.source.vocabulary.state()) == {word for word in both if both[word] >= 30}

@@ -89,9 +89,9 @@ class PairTextOptions(Options):
     """Case is dropped."""
     minimum_frequency: int = 2
     """Tokens that occur less often in the training pairs are unknown; not for subwords."""
-    vocabulary_size: int | None = None
-    """Tokens of each side, the four special ones included, at most; the rarest are unknown. None sets no limit to words
-    and 8,000 to subwords."""
+    vocabulary_size: int | list[int] | None = None
+    """Tokens of each side, or of source and target, the four special ones included, at most; the rarest are unknown.
+    None sets no limit to words and 8,000 to subwords."""
     joint: bool = False
     """Both sides share one vocabulary, and subwords are learned from both."""
     max_length: int | None = 100
@@ -104,13 +104,22 @@ class PairTextOptions(Options):
         for key in ("lower", "joint"):
             self._check(key, isinstance(getattr(self, key), bool), "true or false")
         self._whole_number("minimum_frequency")
-        if self.vocabulary_size is not None:
-            self._whole_number("vocabulary_size", 6)
+        size = self.vocabulary_size
+        sizes = size if isinstance(size, list) else [size]
+        whole = all(isinstance(part, int) and not isinstance(part, bool) and part >= 6 for part in sizes)
+        one = not isinstance(size, list) or (len(size) == 2 and not self.joint)
+        expected = "a whole number from 6 on, for separate vocabularies also a list [source,target] of two,"
+        self._check("vocabulary_size", size is None or (whole and one), expected)
         if self.max_length is not None:
             self._whole_number("max_length")
         ratio = self.max_ratio
         number = isinstance(ratio, int | float) and not isinstance(ratio, bool)
         self._check("max_ratio", ratio is None or (number and ratio >= 1), "null or a number from 1 on")
+
+    @property
+    def sizes(self) -> list[int | None]:
+        """`vocabulary_size` of source and target."""
+        return list(self.vocabulary_size) if isinstance(self.vocabulary_size, list) else [self.vocabulary_size] * 2
 
     @property
     def subwords(self) -> bool:

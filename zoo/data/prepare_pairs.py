@@ -131,16 +131,17 @@ def _tokenizers(train: datasets.Dataset, text: PairTextOptions, languages: tuple
     if not text.subwords:
         return [tokenizer_of(text, language, None) for language in languages]
 
-    def learn(*sides: str) -> Tokenizer:
-        size = (text.vocabulary_size or DEFAULT_SUBWORDS) - len(PAIR_SPECIAL) + 1  # the unknown piece is among its own
+    def learn(size: int | None, *sides: str) -> Tokenizer:
         return SubwordTokenizer.learn(
             text.tokenizer,
             lambda: chain(*(_texts(train, side) for side in sides)),
-            vocabulary_size=size,
+            vocabulary_size=(size or DEFAULT_SUBWORDS) - len(PAIR_SPECIAL) + 1,  # the unknown piece is among its own
             lower=text.lower,
         )
 
-    return [learn(*SIDES)] * 2 if text.joint else [learn(side) for side in SIDES]
+    if text.joint:
+        return [learn(text.sizes[0], *SIDES)] * 2
+    return [learn(size, side) for size, side in zip(text.sizes, SIDES, strict=True)]
 
 
 def _texts(part: datasets.Dataset, side: str) -> Iterator[str]:
@@ -215,7 +216,10 @@ def _vocabularies(
     counts = [count_words(train, side) for side in SIDES]
     if text.joint:
         counts = [counts[0] + counts[1]] * 2
-    found = [Vocabulary.of_counts(count, text.minimum_frequency, PAIR_SPECIAL, text.vocabulary_size) for count in counts]
+    found = [
+        Vocabulary.of_counts(count, text.minimum_frequency, PAIR_SPECIAL, size)
+        for count, size in zip(counts, text.sizes, strict=True)
+    ]
     if not all(vocabulary.state() for vocabulary in found):
         raise DataError(f"{where}: no token occurs {text.minimum_frequency} times (data.text.minimum_frequency)")
     return found
