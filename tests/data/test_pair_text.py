@@ -134,7 +134,10 @@ def test_spacy_is_an_extra(monkeypatch):
 
 def test_spacy():
     pytest.importorskip("spacy")
-    assert RuleTokenizer("spacy", "en", True).split("I don't.").shown == ["I", "do", "n't", "."]
+    spacy = RuleTokenizer("spacy", "en", True)
+    assert spacy.split("I don't.").shown == ["I", "do", "n't", "."]
+    for text in ("I don't.", "A salt-and-pepper-haired man's t-shirt, a 20-year-old, and a dash - so it stays"):
+        assert spacy.join(spacy.split(text).shown) == text.replace(" - ", "-")  # spaCy's hyphens and dashes look alike
     with pytest.raises(ConfigError, match="spaCy has no rules for the language 'zz'"):
         RuleTokenizer("spacy", "zz", True).split("a")
 
@@ -150,6 +153,11 @@ def test_spacy():
         ({"joint": "yes"}, r"data\.text\.joint='yes'"),
         ({"minimum_frequency": 0}, r"data\.text\.minimum_frequency=0: a whole number from 1"),
         ({"vocabulary_size": 4}, r"data\.text\.vocabulary_size=4: a whole number from 6"),
+        (
+            {"vocabulary_size": [9, 8, 7]},
+            r"data\.text\.vocabulary_size=\[9, 8, 7\]: .* a list \[source,target\] of two",
+        ),
+        ({"vocabulary_size": [9, 8], "joint": True}, r"vocabulary_size=\[9, 8\]: .*for separate vocabularies"),
         ({"max_length": 0}, r"data\.text\.max_length=0"),
         ({"max_ratio": 0.5}, r"data\.text\.max_ratio=0\.5: null or a number from 1 on"),
         ({"max_lenght": 5}, r"did you mean data\.text\.max_length\?"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +26,8 @@ from zoo.errors import ConfigError, DataError
 
 BLANK = "▁"
 UNKNOWN_WORD = SPECIAL[UNKNOWN]
+CUT_BY_SPACY = re.compile(r"(?<=\w) (?:(-) (?=\w)|(?=n['’]t\b))")
+"""Blanks that Moses does not take out again: in t - shirt and do n't."""
 
 # Else each use in a process with worker processes prints a warning, and the workers go on without threads anyway.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -74,6 +77,8 @@ class RuleTokenizer(Tokenizer):
             return "".join(tokens)
         if self.kind == "whitespace":
             return " ".join(tokens)
+        if self.kind == "spacy":
+            tokens = CUT_BY_SPACY.sub(r"\1", " ".join(tokens)).split()
         return _moses(self.language)[1].detokenize(list(tokens), unescape=False) if tokens else ""
 
     def spans(self, text: str) -> list[tuple[int, int]]:
