@@ -7,6 +7,7 @@ import codecs
 import gzip
 import json
 import sys
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -273,9 +274,13 @@ def _texts(options: argparse.Namespace) -> list[str]:
 def _read_lines(path: Path, option: str, expected: str) -> list[str]:
     try:
         raw = path.read_bytes()
+        if path.suffix == ".gz":
+            raw = gzip.decompress(raw)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: no whole gzip file: {error}; compress it again") from error
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}; {option} takes {expected}") from error
-    return _lines_of(gzip.decompress(raw) if path.suffix == ".gz" else raw, str(path))
+    return _lines_of(raw, str(path))
 
 
 def _lines_of(raw: bytes, where: str) -> list[str]:

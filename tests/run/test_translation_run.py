@@ -1,6 +1,7 @@
 """`python train.py model=luong data=multi30k` and `zoo predict` on what it leaves, as a user runs them."""
 
 import csv
+import gzip
 import json
 
 import pytest
@@ -125,6 +126,16 @@ def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, cap
     with pytest.raises(SystemExit):
         main(["predict", checkpoint, "--file", str(lines)])
     assert f"{lines}, {message}" in capsys.readouterr().err
+
+
+def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):
+    whole = gzip.compress(b"ein mann .\n" * 50)
+    lines = tmp_path / "in.txt.gz"
+    for content in (b"ein mann .\n", whole[:-9], whole[:12] + b"\xff\xff" + whole[14:]):
+        lines.write_bytes(content)
+        with pytest.raises(SystemExit):
+            main(["predict", checkpoint, "--file", str(lines)])
+        assert f"{lines}: no whole gzip file: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
