@@ -286,9 +286,7 @@ def test_dropout_acts_on_embeddings_and_on_the_output_of_every_sublayer(norm):
 
 def test_inner_dropout_acts_on_attention_weights_and_on_the_units_of_the_feedforward_net():
     network, batch = model(inner_dropout=1.0).train(), pairs()  # of what sublayers compute only their biases are left
-    x = network._embed_all(
-        network.target_embedding, network.target_positions, batch.target_input, batch.target_packing
-    )
+    x = network._embed_all(network.target_embedding, network.target_positions, batch.target_input, batch.target_packing)
     for layer in network.decoder:
         x = layer.own_residual.norm(x + layer.own.output.bias)
         x = layer.source_residual.norm(x + layer.source.output.bias)

@@ -49,7 +49,8 @@ def literal(network, source, target_input):
         return [norm(residual.norm, a + b) for a, b in zip(x, f(x), strict=True)]
 
     def feedforward(net):
-        return lambda x: [net[-1].weight @ torch.clamp(net[0].weight @ y + net[0].bias, min=0) + net[-1].bias for y in x]
+        first, last = net[0], net[-1]
+        return lambda x: [last.weight @ torch.clamp(first.weight @ y + first.bias, min=0) + last.bias for y in x]
 
     def near(i, j):
         return window is None or abs(i - j) <= window // 2

@@ -35,8 +35,8 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
 
 
 STATE_GAIN = 4.0
-"""How many times larger than by Glorot and Bengio (2010) matrices start that read states of an LSTM: where its inputs are
-near 1 in size the states are near 0.2 at first, and each layer above would make them three times smaller."""
+"""How many times larger than by Glorot and Bengio (2010) matrices start that read states of an LSTM: where its inputs
+are near 1 in size the states are near 0.2 at first, and each layer above would make them three times smaller."""
 
 
 def orthogonal_(rnn: nn.RNNBase) -> None:
@@ -52,9 +52,9 @@ def orthogonal_(rnn: nn.RNNBase) -> None:
             nn.init.zeros_(weight)
 
 
-def start_lstm_(lstm: nn.LSTM) -> None:
-    """Start states as `orthogonal_` does and the inputs of each gate by Glorot and Bengio (2010), with STATE_GAIN in the
-    layers that read another; in place."""
+def start_lstm_(lstm: nn.RNNBase) -> None:
+    """Start states as `orthogonal_` does and the inputs of each gate by Glorot and Bengio (2010), with STATE_GAIN in
+    the layers that read another; in place."""
     orthogonal_(lstm)
     for name, weight in lstm.named_parameters():
         if name.startswith("weight_ih"):

@@ -16,6 +16,8 @@ What differs from the paper:
 - LSTMs have torch's two biases and the softmax one; no clipping of states inside the LSTM.
 - `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
   identity. concat and additive are `hidden_dim` wide inside.
+- `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
+  inputs, and these, W_c and W_s with a gain where they read states of an LSTM; attention starts as torch's layers do.
 - `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
 - As in the authors' code, the end of the source is read but not attended, and S of local_p does not count it: its state
   has read the whole sentence, and where it can be had the decoder looks nowhere else.
@@ -50,8 +52,7 @@ class Luong(nn.Module):
     """Stacked LSTMs read the source; others, begun in their last states, write the target and look at the source.
 
     `score` is one of `zoo.attention.SCORES`, `attention` = global | local_m | local_p with `window` D. All weights
-    start in [-init_range, init_range], or where it is None orthogonal for states and by Glorot and Bengio (2010) for
-    inputs, four times as large where the inputs are states. Raises ValueError for an unknown name.
+    start in [-init_range, init_range], as in the paper. Raises ValueError for an unknown name.
     """
 
     tasks = ("translation",)

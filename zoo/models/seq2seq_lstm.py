@@ -9,6 +9,8 @@ top layer of the decoder; each layer of both sides is an LSTM:
 What differs from the paper:
 - Each LSTM has torch's two biases and the softmax one.
 - `dropout` (0 in the paper) acts on embeddings, between layers and on the top layer's output (Zaremba et al. 2014).
+- `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
+  inputs, and these and the softmax with a gain where they read states of an LSTM.
 - Where the target is the source (`data=copy`) it is an autoencoder.
 
 As in the paper's figure, the end of the source is fed last: only the words before it are reversed. The decoder begins
@@ -34,8 +36,7 @@ from zoo.models.output import Output
 class Seq2SeqLSTM(nn.Module):
     """Stacked LSTMs read the reversed source; others, begun in their last states, write the target. No attention.
 
-    All weights start in [-init_range, init_range], or where it is None orthogonal for states and by Glorot and Bengio
-    (2010) for inputs, four times as large where the inputs are states.
+    All weights start in [-init_range, init_range], as in the paper.
     """
 
     tasks = ("translation",)

@@ -10,8 +10,8 @@ self-attention to |i - j| <= r / 2, section 4. The rate of learning (3) is `sche
 What differs from the paper:
 - Query, key, value and output projections and the vocabulary layer have biases; its equations show none.
 - `inner_dropout` acts on the weights of attention and on the units of the feed-forward nets; 0 in the paper.
-- Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned positions
-  embeddings start Xavier-uniform too: otherwise words, multiplied by sqrt(D), would start sqrt(D) times their positions.
+- Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned
+  positions all tables start Xavier-uniform: else words, multiplied by sqrt(D), would start sqrt(D) times as large.
 - The paper's three tied matrices are `tied=all`, which needs one vocabulary for both sides; the default ties none.
 - `norm=pre` normalises the input of a sublayer in place of its sum, and the end of each stack: not the paper's.
 - Learned positions behind the end of their table take its last row.
@@ -158,7 +158,7 @@ class Transformer(nn.Module):
         nn.init.zeros_(self.vocabulary.bias)
         tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
         for table in tables:
-            if positions == "learned":
+            if isinstance(table, nn.Embedding) and positions == "learned":
                 nn.init.xavier_uniform_(table.weight)
             elif isinstance(table, nn.Embedding):
                 nn.init.normal_(table.weight, 0.0, hidden_dim**-0.5)
