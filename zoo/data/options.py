@@ -132,7 +132,8 @@ class OwnPairTextOptions(PairTextOptions):
     """The same for pairs of your own, with their languages."""
 
     source_language: str = "en"
-    """Of the sources: the rules of `words` and `spacy`; those of English where there are none for a language."""
+    """Of the sources: the rules of `words`, which are those of English where there are none for a language, and of
+    `spacy`, which wants one that it knows."""
     target_language: str = "en"
 
     def __post_init__(self) -> None:

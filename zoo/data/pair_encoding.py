@@ -78,15 +78,11 @@ class PairEncoder:
         return self.target.vocabulary.decode(number for number in ids if number not in (PADDING, BEGIN))
 
     def text(self, tokens: Sequence[int] | Sequence[str] | Tensor) -> str:
-        """The text of one target, from its ids or from its tokens, as plain writing: up to its end, without begin and
-        padding; what is unknown stays `<unk>`."""
+        """The text of one target as plain writing, from its tokens, or from its ids up to their end and without begin
+        and padding; what is unknown stays `<unk>`."""
         if isinstance(tokens, Tensor) or (len(tokens) and not isinstance(tokens[0], str)):
-            words = self.decode(tokens)  # type: ignore[arg-type]
-        else:
-            words = [str(token) for token in tokens]
-            words = words[: words.index(PAIR_SPECIAL[END])] if PAIR_SPECIAL[END] in words else words
-            words = [word for word in words if word not in (PAIR_SPECIAL[PADDING], PAIR_SPECIAL[BEGIN])]
-        return self.target.tokenizer.join(words)
+            tokens = self.decode(tokens)  # type: ignore[arg-type]
+        return self.target.tokenizer.join([str(token) for token in tokens])
 
     # In a checkpoint
 

@@ -89,6 +89,8 @@ def read_tsv(path: Path, bad: BadRows) -> Iterator[PairRow]:
             fields = line.rstrip("\r\n").split("\t")
             if undecodable:
                 bad(place, "not UTF-8", undecodable)
+            elif not line.strip():
+                continue
             elif len(fields) != 2:
                 bad(place, "wrong number of columns", f"found {len(fields)}; {TSV_COLUMNS}")
             else:

@@ -25,7 +25,7 @@ from zoo.data.tokenization import SubwordTokenizer, Tokenizer
 from zoo.data.vocabulary import PAIR_SPECIAL, UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raise it with every change of what is stored or of how text becomes tokens: older caches are then left alone."""
 DEFAULT_SUBWORDS = 8000
 """How many there are where `data.text.vocabulary_size` does not say."""

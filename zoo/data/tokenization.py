@@ -27,7 +27,7 @@ from zoo.errors import ConfigError, DataError
 BLANK = "▁"
 UNKNOWN_WORD = SPECIAL[UNKNOWN]
 CUT_BY_SPACY = re.compile(r"(?<=\w) (?:(-) (?=\w)|(?=n['’]t\b))")
-"""Blanks that Moses does not take out again: in t - shirt and do n't."""
+"""Blanks that Moses does not take out again: in t - shirt and do n't. A dash between blanks looks like a hyphen."""
 
 # Else each use in a process with worker processes prints a warning, and the workers go on without threads anyway.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -174,6 +174,7 @@ class Task(LightningModule, ABC):
         if self.spec is not None:
             self._check_data(checkpoint)
             self._check_shapes(checkpoint)
+            self._keep_to_the_network(checkpoint["state_dict"])
 
     def _check_data(self, checkpoint: dict[str, Any]) -> None:
         """Another test set of the same data is no other data, though its longest text be longer."""
@@ -200,6 +201,15 @@ class Task(LightningModule, ABC):
                     f"{name} is {tuple(weight.shape)} in the checkpoint, {tuple(own[name].shape)} here: use the sizes "
                     "of the run that wrote it, and its data: tables of positions are as long as the longest text"
                 )
+
+    def _keep_to_the_network(self, state: dict[str, Any]) -> None:
+        """What an objective remembers is no part of the network: under another objective it begins anew."""
+        own = self.state_dict()
+        for name in own.keys() ^ state.keys():
+            if not name.startswith("network."):
+                state.pop(name, None)
+                if name in own:
+                    state[name] = own[name]
 
     def on_train_start(self) -> None:
         """A schedule that a checkpoint brought along ends where its own run would have."""

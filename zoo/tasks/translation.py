@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-from hydra.utils import instantiate
+from hydra.utils import get_class, instantiate
 from torch import Tensor, nn
 from torchmetrics import Metric
 
@@ -31,7 +31,6 @@ from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.vocabulary import vocabulary_cross_entropy
 from zoo.tasks.task import Task
 
-BEAM_SEARCH = "zoo.decoding.BeamSearch"
 RULES = ("min_length", "max_length", "no_repeat_ngram")
 """Options of every way of decoding."""
 
@@ -132,6 +131,7 @@ class Translation(Task):
         super().build(spec, encoder)
         self.objective = instantiate(self.hparams["objective"])
         self.decode = instantiate(self.hparams["decoding"])
+        self.greedy = Greedy(**self._rules())
         parts = (self.hparams["regularizer"] or {}).values()
         self.regularizers = [instantiate(part) for part in parts if part is not None]
         self.val_metrics, self.test_metrics = self._metrics(), self._metrics()
@@ -184,7 +184,7 @@ class Translation(Task):
 
     def validation_step(self, batch: PairBatch, batch_idx: int) -> None:
         self._forced(batch, "val", self.val_metrics)
-        self._free(batch, "val", self.val_metrics, Greedy())
+        self._free(batch, "val", self.val_metrics, self.greedy)
         self._free_running(batch, "val", self.val_metrics)
 
     def test_step(self, batch: PairBatch, batch_idx: int) -> None:
@@ -227,10 +227,15 @@ class Translation(Task):
         assert batch.source_text is not None
         sources = [encoder.words(text) for text in batch.source_text] if self.replace_unknown else [()] * len(found)
         tokens = [self._words(best, source) for best, source in zip(found, sources, strict=True)]
-        true = [encoder.target.tokenizer.split(text).forms for text in batch.target_text]
-        self._log(stage, metrics, "exact_match", size, tokens, true)
+        texts = [encoder.text(words) for words in tokens]
+        split = [encoder.target.tokenizer.split(text) for text in batch.target_text]
+        true = [row.forms for row in split]
+        if encoder.text_options.subwords:  # one text has many splits, and all unknown pieces look alike
+            spelt = [encoder.target.tokenizer.join(row.shown) for row in split]
+            self._log(stage, metrics, "exact_match", size, texts, spelt)
+        else:
+            self._log(stage, metrics, "exact_match", size, tokens, true)
         if "bleu" in metrics:
-            texts = [encoder.text(words) for words in tokens]
             self._log(stage, metrics, "bleu", size, texts, batch.target_text)
             self._log(stage, metrics, "chrf", size, texts, batch.target_text)
         if "token_bleu" in metrics:
@@ -259,13 +264,18 @@ class Translation(Task):
         """Decode by beam search with these, what is None as the run was told. Raises ConfigError where they make no
         sense."""
         told = {key: value for key, value in self.hparams["decoding"].items() if key != "_target_"}
-        if self.hparams["decoding"]["_target_"] != BEAM_SEARCH:
-            told = {"length_penalty": 0.6} | {rule: told[rule] for rule in RULES if rule in told}
+        if not issubclass(get_class(self.hparams["decoding"]["_target_"]), BeamSearch):
+            told = {"length_penalty": 0.6} | self._rules()
         count = told.get("nbest", 1) if nbest is None else nbest
         size = max(told.get("beam_size", 5), count) if beam_size is None else beam_size
         if nbest is None:
             count = min(count, max(size, 1))
         self.decode = BeamSearch(**told | {"beam_size": size, "nbest": count})
+
+    def _rules(self) -> dict[str, Any]:
+        """Of what may be written, whatever searches for it."""
+        told = self.hparams["decoding"]
+        return {rule: told[rule] for rule in RULES if rule in told}
 
     def predict_step(self, batch: PairBatch, batch_idx: int = 0) -> list[list[Hypothesis]]:
         return self.decode(self.network, batch, self.spec)
@@ -299,8 +309,8 @@ class Translation(Task):
         )
 
     def review(self, batch: PairBatch) -> list[ReviewedTranslation]:
-        known, vocabulary = self.encoder.source.vocabulary, self.encoder.target.vocabulary
-        words = [known.decode(row[mask].tolist()) for row, mask in zip(batch.source, batch.source_mask, strict=True)]
+        assert batch.source_text is not None
+        vocabulary, words = self.encoder.target.vocabulary, [self.encoder.words(text) for text in batch.source_text]
         reviewed = []
         for b, prediction in enumerate(self.predictions(batch, words)):
             links = None

@@ -1,0 +1,188 @@
+"""What holds beyond the contract of all networks for those that write, token after token: `start` and `step`."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.contract import EXACT, Case, by_steps, equal, like, scores
+from zoo.decoding import BeamSearch, Greedy
+
+
+def steps_equal_the_parallel_pass(case: Case) -> None:
+    """Reading token by token gives the scores, the attention and the gradients of reading all at once."""
+    batch, network = case.family.batch(1), case.exact()
+    output = network(batch)
+    log_probs, attention = by_steps(network, batch, case.family.without_targets(batch))
+    mask = batch.target_mask[..., None]
+    expected = case.family.scores(output, batch).log_softmax(-1)
+    equal(log_probs.where(mask, 0.0), expected.where(mask, 0.0))
+    assert set(attention) == {name for name in output.attention if name.split(".")[0] == "source"}
+    for name, parts in attention.items():
+        weights = torch.stack(parts, -2)  # heads stand before the target positions
+        real = like(batch.target_mask[..., None].expand(-1, -1, weights.shape[-1]), weights)
+        equal(weights.where(real, 0.0), output.attention[name])
+    chosen = log_probs.gather(-1, batch.target[..., None]).where(mask, 0.0)
+    parameters = dict(network.named_parameters())
+    found = torch.autograd.grad(-chosen.sum() / mask.sum(), list(parameters.values()), allow_unused=True)
+    gradients = torch.autograd.grad(case.family.loss(output, batch), list(parameters.values()))
+    for name, one, other in zip(parameters, found, gradients, strict=True):
+        assert one is not None, f"{name} gets no gradient from the steps"
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=EXACT, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def later_tokens_are_not_read(case: Case) -> None:
+    """Another token at a position changes what is said after it, and nothing before."""
+    batch, network = case.family.batch(1), case.exact()
+    before = scores(case, network, batch)
+    length = batch.target_mask.sum(1)
+    place = 2
+    target = batch.target.clone()
+    target[:, place] = target[:, place] % (case.family.spec.target_size - 5) + 4
+    changed = dataclasses.replace(batch, target_input=torch.cat([batch.target_input[:, :1], target[:, :-1]], 1))
+    after = scores(case, network, changed)
+    assert torch.equal(after[:, : place + 1], before[:, : place + 1]), "a later token was read"
+    longer = length > place + 1
+    assert longer.any()
+    assert (after[longer, place + 1] != before[longer, place + 1]).any(-1).all(), "the token before was not read"
+
+
+def hypotheses_do_not_meet(case: Case) -> None:
+    """Several hypotheses of a sentence score as each alone, share its memory, and can be reordered; sentences can
+    leave."""
+    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    generator = torch.Generator().manual_seed(0)
+    size, count = len(batch), 3
+    tokens = torch.randint(4, case.family.spec.target_size, (3, size, count), generator=generator)
+    begin = torch.full((size, 1), case.family.spec.begin)
+    start = network.start(batch)
+    first = network.step(begin, start)
+    state = first.state.follow(torch.zeros(size, count, dtype=torch.long))
+    rows, parents = torch.tensor([3, 0]), torch.tensor([[2, 0, 0], [1, 1, 2]])
+    state = network.step(tokens[0], state).state
+    for name, part in state.memory.items():
+        assert part is start.memory[name], f"{name} of the memory was copied"
+    state = state.sentences(rows).follow(parents)
+    log_probs, state, attention = network.step(tokens[1][rows], state)
+    again = network.step(tokens[2][rows], state)
+    for i, row in enumerate(rows):
+        for k in range(count):
+            alone = network.start(case.family.without_targets(case.family.part(case.family.batch(1), [int(row)])))
+            history = [begin[0, 0], tokens[0][row, parents[i, k]], tokens[1][row, k], tokens[2][row, k]]
+            for number, token in enumerate(history):
+                step = network.step(token.view(1, 1), alone)
+                alone = step.state
+                if number == 2:
+                    equal(log_probs[i, k], step.log_probs[0, 0])
+                    for name, weights in step.attention.items():
+                        found = attention[name][i, k]
+                        equal(found[..., : weights.shape[-1]], weights[0, 0])
+            equal(again.log_probs[i, k], step.log_probs[0, 0])
+
+
+@torch.no_grad()
+def a_step_leaves_its_state_alone(case: Case) -> None:
+    """Two steps from one state give the same: nothing in it was changed."""
+    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    state = network.start(batch)
+    tokens = torch.full((len(batch), 1), case.family.spec.begin)
+    for _ in range(3):
+        kept = copy.deepcopy(state)
+        first, second = network.step(tokens, state), network.step(tokens, state)
+        assert torch.equal(first.log_probs, second.log_probs)
+        for part in ("memory", "hypotheses"):
+            for name, value in getattr(kept, part).items():
+                assert torch.equal(getattr(state, part)[name], value), f"{part} {name} was changed in place"
+        equal(first.log_probs.exp().sum(-1), torch.ones(len(batch), 1, dtype=torch.float64))
+        state, tokens = first.state, tokens + 2
+
+
+def a_certain_distribution_is_a_token(case: Case) -> None:
+    """A one-hot distribution read in place of a token gives what the token gives."""
+    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    tokens = torch.full((len(batch), 1), case.family.spec.begin)
+    state = network.start(batch)
+    for _ in range(2):
+        certain = torch.nn.functional.one_hot(tokens, case.family.spec.target_size).double()
+        log_probs, after, _ = network.step(tokens, state)
+        equal(network.step(certain, state).log_probs, log_probs)
+        state, tokens = after, tokens + 5
+
+
+class Cost(NamedTuple):
+    """Of one step."""
+
+    operations: int
+    kept: int
+    """How many numbers it keeps of the tokens read."""
+    memory: int
+    """How many numbers it has of the source."""
+    looks: int
+    """How many attentions there are."""
+
+    @classmethod
+    def of_steps(cls, network: Any, batch: Any, count: int) -> list[Cost]:
+        """The costs of the first steps."""
+        state, costs = network.start(batch), []
+        for number in range(count):
+            with FlopCounterMode(display=False) as counter:
+                _, state, attention = network.step(torch.full((len(batch), 1), 4 + number), state)
+            parts = state.hypotheses, state.memory
+            kept, memory = (sum(part.numel() for part in group.values()) for group in parts)
+            costs.append(cls(counter.get_total_flops(), kept, memory, max(1, len(attention))))
+        return costs
+
+
+@torch.no_grad()
+def a_step_does_no_work_twice(case: Case) -> None:
+    """Earlier tokens cost a step one product with each number that is kept of them, the source two with each number of
+    its memory in each attention: nothing of either is computed or projected again."""
+    batch, network = case.family.batch(1, empty=False), case.exact()
+    costs = Cost.of_steps(network, case.family.without_targets(batch), 6)
+    assert costs[0].operations > 0
+    for one, other in pairwise(costs):
+        assert other.operations - one.operations <= 2 * (other.kept - one.kept), costs
+    (wider,) = Cost.of_steps(network, case.family.without_targets(case.family.padded(batch)), 1)
+    grown = wider.memory - costs[0].memory
+    assert wider.operations - costs[0].operations <= 2 * 2 * wider.looks * grown, (costs[0], wider)
+
+
+@torch.no_grad()
+def decoding_agrees_with_the_parallel_pass(case: Case) -> None:
+    """What beam search finds has the log-probability that the parallel pass gives it, whatever else is in the batch; a
+    beam of one is greedy decoding."""
+    family, network = case.family, case.exact()
+    batch = family.batch(1)
+    search = BeamSearch(beam_size=3, nbest=3, max_length=(0.0, 6.0))
+    found = search(network, family.without_targets(batch), family.spec)
+    for row, hypotheses in enumerate(found):
+        part = family.part(batch, [row])
+        (alone,) = search(network, family.without_targets(part), family.spec)
+        assert [h.ids for h in alone] == [h.ids for h in hypotheses]
+        for one, other in zip(alone, hypotheses, strict=True):
+            assert abs(one.log_prob - other.log_prob) < EXACT
+            target = torch.tensor([other.ids])
+            read = type(batch).of(part.source, part.source_mask, target, target > 0, begin=family.spec.begin)
+            log_probs = scores(case, network, read).log_softmax(-1).gather(-1, target[..., None])
+            assert abs(log_probs.sum() - other.log_prob) < EXACT
+    rules = {"max_length": (1.0, 3.0), "min_length": (0.0, 2.0)}
+    narrow = BeamSearch(beam_size=1, **rules)(network, family.without_targets(batch), family.spec)
+    greedy = Greedy(**rules)(network, family.without_targets(batch), family.spec)
+    assert [[h.ids for h in row] for row in narrow] == [[h.ids for h in row] for row in greedy]
+
+
+FOR_GENERATION: tuple[Callable[[Case], None], ...] = (
+    steps_equal_the_parallel_pass,
+    later_tokens_are_not_read,
+    hypotheses_do_not_meet,
+    a_step_leaves_its_state_alone,
+    a_certain_distribution_is_a_token,
+    a_step_does_no_work_twice,
+    decoding_agrees_with_the_parallel_pass,
+)
