@@ -11,7 +11,7 @@ from torch import nn
 from zoo.data.options import PairTextOptions
 from zoo.data.pair_encoding import PairEncoder, Side
 from zoo.data.spec import PairSpec
-from zoo.data.tokenization import RuleTokenizer
+from zoo.data.tokenization import RuleTokenizer, SubwordTokenizer
 from zoo.data.vocabulary import PAIR_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
@@ -274,6 +274,63 @@ def test_search_keeps_the_rules_of_the_run():
     translation.search(6, None)
     assert (translation.decode.beam_size, translation.decode.nbest) == (6, 2)
     assert translation.decode.ranking.length_penalty == 0.3
+    translation.hparams["decoding"] = {**beam, "_target_": "zoo.decoding.beam.BeamSearch"}  # the same by another name
+    translation.search(None, None)
+    assert (translation.decode.beam_size, translation.decode.ranking.length_penalty) == (4, 0.3)
+
+
+def test_validation_keeps_the_rules_of_the_run(monkeypatch):
+    translation = Translation(
+        model=MODEL,
+        objective={"_target_": "zoo.objectives.CrossEntropy"},
+        decoding={"_target_": "zoo.decoding.BeamSearch", "max_length": [0.0, 1.0], "length_penalty": 0.6},
+        monitor="val/loss",
+        mode="min",
+    )
+    translation.build(SPEC, encoder())
+    logged(translation, monkeypatch)
+    seen = {}
+    metric = translation.val_metrics["exact_match"]
+    monkeypatch.setattr(metric, "update", lambda tokens, references: seen.update(tokens=tokens))
+    with torch.no_grad():
+        translation.eval().validation_step(batch(range(5)), 0)
+    assert max(map(len, seen["tokens"])) <= 1
+
+
+@pytest.mark.parametrize(("one", "other"), [("moving_average", None), (None, "moving_average")])
+def test_what_an_objective_remembers_is_left_behind_by_another(one, other):
+    def made(baseline):
+        if baseline is None:
+            return task()
+        return task(objective="Reinforce", reward={"_target_": "zoo.objectives.SentenceBLEU"}, baseline=baseline)
+
+    first, second = made(one), made(other)
+    for parameter in first.network.parameters():
+        torch.nn.init.uniform_(parameter)
+    checkpoint = {"state_dict": first.state_dict()}
+    first.on_save_checkpoint(checkpoint)
+    second.on_load_checkpoint(checkpoint)
+    second.load_state_dict(checkpoint["state_dict"])
+    for name, parameter in second.network.named_parameters():
+        assert torch.equal(parameter, first.network.get_parameter(name))
+
+
+def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
+    tokenizer = SubwordTokenizer.learn("bpe", lambda: ["a man runs", "a dog"], vocabulary_size=40, lower=True)
+    text = PairTextOptions(tokenizer="bpe", minimum_frequency=1)
+    side = Side(tokenizer, Vocabulary(tokenizer.pieces, PAIR_SPECIAL))
+    translation = task().eval()
+    translation.encoder = PairEncoder(side, side, text, ("de", "en"))
+    found = logged(translation, monkeypatch)
+    references = ["A man runs", "a dog", "a Ω"]
+    letters = list("▁a▁man▁runs")  # they spell it too
+    pieces = [letters, tokenizer.split("a dog").forms, tokenizer.split("a ß").forms]
+    ids = [(*side.vocabulary.encode(row), SPEC.end) for row in pieces]
+    assert SPEC.unknown in ids[2]
+    written = [[Hypothesis(row, 0.0, 0.0, True)] for row in ids]
+    one = translation.encoder(references, references)
+    translation._free(one, "test", translation.test_metrics, lambda *_: written)
+    assert found["test/exact_match"].compute().item() == pytest.approx(2 / 3)
 
 
 def test_unknown_words_come_from_the_source_they_attended_to(monkeypatch):
