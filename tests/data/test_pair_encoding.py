@@ -129,9 +129,10 @@ def test_ids_as_text(encoder):
     assert encoder.text(ids) == "a dog, <unk>'s dog."
     assert encoder.text(torch.tensor(ids)) == encoder.text(ids)
     assert encoder.decode(torch.tensor([4, 0])) == ["a"]
-    for nothing in ([], [3], torch.tensor([], dtype=torch.long), ["</s>", "a"]):
+    for nothing in ([], [3], torch.tensor([], dtype=torch.long)):
         assert encoder.text(nothing) == ""
-    assert encoder.text(["<s>", "Ein", "dog", ",", "<unk>", "<pad>", ".", "</s>", "a"]) == "Ein dog, <unk>."
+    words = ["Ein", "dog", ",", "<s>", "</s>", "<unk>", "."]  # a text may have them
+    assert encoder.text(words) == "Ein dog, <s> </s> <unk>."
 
 
 @pytest.mark.parametrize("joint", [False, True])

@@ -208,6 +208,11 @@ def test_a_wrong_line_of_a_tsv(tmp_path, cache_dir, line, message):
     assert data.describe()["skipped"] == {message.split(":")[0]: 1}
 
 
+def test_blank_lines_of_a_tsv_are_nothing(tmp_path, cache_dir):
+    data = prepared(parallel(path=lines(tmp_path, "a.tsv", [*TSV[:20], "", *TSV[20:], "  ", ""])))
+    assert sum(part["pairs"] for part in data.describe()["splits"].values()) == len(TSV)
+
+
 def test_tables_without_the_columns(tmp_path, cache_dir):
     path = lines(tmp_path, "a.csv", ["german,english", "a,b"])
     with pytest.raises(ConfigError, match=r"a\.csv: which columns\? give data\.columns\.source=NAME and"):
