@@ -124,6 +124,8 @@ class NamesNoMask(Sound):
 class Writes(nn.Module):
     """Reads the mean of the tokens so far, and the source by attention from that."""
 
+    attends_to = "source"
+
     def __init__(self, spec: PairSpec) -> None:
         super().__init__()
         self.source = TokenEmbedding(spec.source_size, 8)

@@ -80,7 +80,7 @@ def attention_is_a_distribution(case: Case) -> None:
     for network in (case.exact(), case.network().double().train()):
         for name, weights in network(batch).attention.items():
             mask = masks[name]
-            if name == "source" and not getattr(network, "attends_to_end", True):
+            if name == "source" and network.attends_to == "words":
                 mask = mask & batch.source_words[:, None]
             mask = like(mask, weights)
             assert weights.shape == mask.shape, name

@@ -123,6 +123,16 @@ def test_references(encoder):
     assert batch.target_text == ("A dog runs.", "Cats.")
 
 
+def test_without_references_there_is_nothing_to_be_forced(encoder):
+    batch = encoder(["Ein Hund läuft."], ["A dog runs."])
+    assert batch.true_tokens.tolist() == batch.target[0].tolist()
+    for part in ("forced", "true_tokens"):
+        with pytest.raises(
+            ValueError, match=r"no targets: give references as encoder\(texts, references\), or let a sea"
+        ):
+            getattr(encoder("Ein Hund läuft."), part)
+
+
 def test_ids_as_text(encoder):
     ids = [2, 4, 5, 9, 1, 6, 5, 7, 3, 8, 8, 0, 0]
     assert encoder.decode(ids) == ["a", "dog", ",", "<unk>", "'s", "dog", "."]

@@ -199,6 +199,9 @@ def test_a_page_is_for_documents(checkpoint, tmp_path, capsys):
     assert "--html: not for a network that was trained for translation" in capsys.readouterr().err
 
 
+BLIND = ["model=encoder_decoder", "data=copy"]
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
@@ -207,6 +210,12 @@ def test_a_page_is_for_documents(checkpoint, tmp_path, capsys):
         (["model=luong", "data=copy", "objective=reenforce"], "did you mean objective=reinforce?"),
         (["model=luong", "data=copy", "objective.label_smothing=0.1"], "label_smothing"),
         (["model=luong", "data=copy", "regularizer=coverage", "regularizer.coverage.tou=1"], "tou"),
+        (
+            [*BLIND, "regularizer=coverage"],
+            "regularizer=coverage: EncoderDecoder has no attention; take a model that has",
+        ),
+        ([*BLIND, "decoding.coverage_penalty=0.2"], "decoding.coverage_penalty: EncoderDecoder has no attention"),
+        ([*BLIND, "task.replace_unknown=true"], "task.replace_unknown: EncoderDecoder has no attention"),
     ],
 )
 def test_what_does_not_fit_is_said_in_one_line(overrides, message, tmp_path, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -85,6 +85,17 @@ class DocumentBatch:
         return _changed(self, lambda part: part.pin_memory())
 
 
+class Forced(NamedTuple):
+    """What teacher forcing reads of B targets."""
+
+    read: Tensor
+    """(B, T) the token before each of the target: begin, then the target without its last."""
+    mask: Tensor
+    """(B, T) True at tokens."""
+    packing: Packing
+    """Packs (B, T)."""
+
+
 @dataclass(frozen=True)
 class PairBatch:
     """B sources of at most S tokens and their targets of at most T. `PairBatch.of` builds it with its packings.
@@ -151,6 +162,23 @@ class PairBatch:
     def source_words(self) -> Tensor:
         """(B, S) True at the tokens of the source but its end."""
         return without_end(self.source_mask)
+
+    @property
+    def forced(self) -> Forced:
+        """What a network reads that is told the true translation. Raises ValueError where the batch has none."""
+        if self.target_input is None or self.target_mask is None or self.target_packing is None:
+            raise ValueError(
+                "this batch has no targets: give references as encoder(texts, references), or let a search of "
+                "zoo.decoding write the translation"
+            )
+        return Forced(self.target_input, self.target_mask, self.target_packing)
+
+    @property
+    def true_tokens(self) -> Tensor:
+        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
+        packing = self.forced.packing
+        assert self.target is not None
+        return packing.pack(self.target)
 
     def __len__(self) -> int:
         return len(self.source)

@@ -51,6 +51,7 @@ class ConvS2S(nn.Module):
     """
 
     tasks = ("translation",)
+    attends_to = "source"
 
     def __init__(
         self,
@@ -95,20 +96,15 @@ class ConvS2S(nn.Module):
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of every real target position; attention `source.<layer>` (B, T, S)."""
-        assert batch.target_input is not None
-        assert batch.target_mask is not None
-        assert batch.target_packing is not None
-        packing = batch.target_packing
+        read, real, packing = batch.forced
         keys, values = self._encode(batch)  # (B, S, f) both
-        mask = batch.target_mask[:, :, None] & batch.source_mask[:, None]  # (B, T, S)
+        mask = real[:, :, None] & batch.source_mask[:, None]  # (B, T, S)
 
         def attend(queries: Tensor) -> tuple[Tensor, Tensor]:
             contexts, a = _attend(packing.unpack(queries), keys, values, mask)
             return packing.pack(contexts), a
 
-        g = self.dropout(
-            self.target_embedding(packing.pack(batch.target_input)) + self.target_positions(_time(packing))
-        )
+        g = self.dropout(self.target_embedding(packing.pack(read)) + self.target_positions(_time(packing)))
         h = self.decoder_in(g)  # (N, d)
         index = {k: window_index(packing, k, causal=True) for k in {kernel for _, _, kernel in self.decoder_sizes}}
         attention = {}

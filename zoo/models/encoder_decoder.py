@@ -42,6 +42,7 @@ class EncoderDecoder(nn.Module):
     """A GRU reads the source into one vector c; a GRU that sees c at every step writes the target. No attention."""
 
     tasks = ("translation",)
+    attends_to = None
 
     def __init__(
         self,
@@ -73,11 +74,9 @@ class EncoderDecoder(nn.Module):
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
-        assert batch.target_input is not None
-        assert batch.target_packing is not None
-        targets = batch.target_packing
+        read, _, targets = batch.forced
         c = self._encode(batch)  # (B, n)
-        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+        y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
         h = self.first(c).tanh()  # (B, n)
         h, _ = self.decoder(y, targets, h[None], context=self.gates_context(c))  # (N, n)
         return Output(self._scores(h, y, self.output_context(c).index_select(0, targets.row)))

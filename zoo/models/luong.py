@@ -56,7 +56,7 @@ class Luong(nn.Module):
     """
 
     tasks = ("translation",)
-    attends_to_end = False
+    attends_to = "words"
 
     def __init__(
         self,
@@ -100,11 +100,9 @@ class Luong(nn.Module):
 
         The same as `step` after `step`.
         """
-        assert batch.target_input is not None
-        assert batch.target_packing is not None
-        targets = batch.target_packing
+        read, _, targets = batch.forced
         memory, state = self._encode(batch)  # (M, n), (L, B, n) twice
-        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+        y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
         decode = self._decode_fed if self.input_feeding else self._decode_unfed
         attentional, weights = decode(y, memory, state, batch, targets)  # (N, n), (B, T, S)
         return Output(self.vocabulary(attentional), {"source": weights})

@@ -53,6 +53,7 @@ class RNNSearch(nn.Module):
     """
 
     tasks = ("translation",)
+    attends_to = "source"
 
     def __init__(
         self,
@@ -91,11 +92,10 @@ class RNNSearch(nn.Module):
 
         The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each source position once.
         """
-        assert batch.target_input is not None
-        assert batch.target_packing is not None
-        sources, targets = batch.source_packing, batch.target_packing
+        read, _, targets = batch.forced
+        sources = batch.source_packing
         h, s = self._encode(batch)  # (M, 2n), (B, n)
-        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+        y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
 
         keys, values = (sources.unpack(part) for part in (self._keys(h), self.decoder_context(h)))  # (B, S, ...)
         view = View.of(self.score, keys, values, batch.source_mask.index_select(0, targets.row), targets)

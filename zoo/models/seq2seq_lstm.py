@@ -40,6 +40,7 @@ class Seq2SeqLSTM(nn.Module):
     """
 
     tasks = ("translation",)
+    attends_to = None
 
     def __init__(
         self,
@@ -73,10 +74,8 @@ class Seq2SeqLSTM(nn.Module):
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
-        assert batch.target_input is not None
-        assert batch.target_packing is not None
-        targets = batch.target_packing
-        y = self.dropout(self.target_embedding(targets.pack(batch.target_input)))  # (N, E)
+        read, _, targets = batch.forced
+        y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
         h, _ = self.decoder(y, targets, self._encode(batch))  # (N, n)
         return Output(self.vocabulary(self.dropout(h)))
 

@@ -109,6 +109,7 @@ class Transformer(nn.Module):
     """
 
     tasks = ("translation",)
+    attends_to = "source"
 
     def __init__(
         self,
@@ -168,10 +169,8 @@ class Transformer(nn.Module):
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of every real target position; attention `encoder.<layer>` (B, H, S, S), `decoder.<layer>`
         (B, H, T, T) and `source.<layer>` (B, H, T, S)."""
-        assert batch.target_input is not None
-        assert batch.target_mask is not None
-        assert batch.target_packing is not None
-        source, target, rows = batch.source_packing, batch.target_packing, batch.target_mask
+        read, rows, target = batch.forced
+        source = batch.source_packing
         memory, attention = self._encode(batch, need_weights)  # (N of the source, D)
         source_mask = batch.source_mask[:, None, None]  # (B, 1, 1, S)
         window = self._neighbourhood(rows)
@@ -187,7 +186,7 @@ class Transformer(nn.Module):
             context, a = module.attend(q, k, v, source_mask, need_weights=need_weights)
             return module.output(target.pack(context)), a
 
-        x = self._embed_all(self.target_embedding, self.target_positions, batch.target_input, target)  # (N, D)
+        x = self._embed_all(self.target_embedding, self.target_positions, read, target)  # (N, D)
         for number, layer in enumerate(self.decoder):
             x, (own_weights, source_weights) = layer(x, own, look)
             if need_weights:

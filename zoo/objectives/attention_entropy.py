@@ -22,11 +22,10 @@ class AttentionEntropy:
         self.weight = weight
 
     def __call__(self, output: Output, batch: PairBatch) -> Term:
-        assert batch.target_packing is not None
         attention = source_attention(output.attention)
         if attention is None:
             raise ConfigError("regularizer: this network returns no attention on the source to take the entropy of")
-        rows = batch.target_packing.pack(attention)  # (N, S)
+        rows = batch.forced.packing.pack(attention)  # (N, S)
         rows = rows.to(torch.promote_types(rows.dtype, torch.float32))
         least = torch.finfo(rows.dtype).tiny  # the slope at 0 is infinite: padding and underflow would give NaN
         entropy = -(rows * rows.clamp(min=least).log()).sum()

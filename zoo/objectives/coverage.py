@@ -31,13 +31,12 @@ class Coverage:
         self.weight, self.tau = weight, tau
 
     def __call__(self, output: Output, batch: PairBatch) -> Term:
-        assert batch.target_mask is not None
         attention = source_attention(output.attention)
         if attention is None:
             raise ConfigError("regularizer: this network returns no attention on the source to cover it with")
         attended = attention.to(torch.promote_types(attention.dtype, torch.float32)).sum(1)  # (B, S)
         if self.tau is None:
-            tau = batch.target_mask.sum(1).to(attended.dtype) / batch.source_mask.sum(1).clamp(min=1)
+            tau = batch.forced.mask.sum(1).to(attended.dtype) / batch.source_mask.sum(1).clamp(min=1)
         else:
             tau = attended.new_full((len(batch),), self.tau)
         missed = (tau[:, None] - attended).masked_fill(~batch.source_mask, 0.0)

@@ -28,10 +28,8 @@ def walk(network: Network, batch: PairBatch, feed: Feed, *, need_weights: bool) 
     Sentences are sorted by length, and a step computes only those that have a real token there: the steps one after the
     other are the scores in the order of `batch.target_packing`.
     """
-    assert batch.target_input is not None
-    assert batch.target_packing is not None
-    packing = batch.target_packing
-    truth = batch.target_input.index_select(0, packing.order)  # (R, T)
+    read, _, packing = batch.forced
+    truth = read.index_select(0, packing.order)  # (R, T)
     state = network.start(batch).sentences(packing.order)
     tokens = truth[:, :1]
     scores: list[Tensor] = []
@@ -62,8 +60,7 @@ def _first(state: State, rows: int) -> State:
 
 def _unpacked(batch: PairBatch, weights: Tensor) -> Tensor:
     """Packed weights (N, S) or (N, H, S) -> (B, T, S) or (B, H, T, S), as `forward` gives them."""
-    assert batch.target_packing is not None
-    grid = batch.target_packing.unpack(weights)
+    grid = batch.forced.packing.unpack(weights)
     return grid.transpose(1, 2) if weights.dim() == 3 else grid
 
 

@@ -74,8 +74,6 @@ def token_terms(
 
     `scores` (N, V) in the order of `batch.target_packing`.
     """
-    assert batch.target is not None
-    assert batch.target_packing is not None
-    target = batch.target_packing.pack(batch.target)
+    target = batch.true_tokens
     total, nll = vocabulary_cross_entropy(scores, target, label_smoothing=label_smoothing, padding=padding)
     return Term("cross_entropy", total, len(target), weight), Term("nll", nll, len(target), 0.0)

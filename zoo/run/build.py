@@ -27,6 +27,8 @@ from zoo.tasks.task import TOTAL_STEPS
 
 GENERATION = ("objective", "decoding", "regularizer")
 """Groups that only a task of generation takes."""
+READ_ATTENTION = (("decoding", "coverage_penalty"), ("task", "replace_unknown"))
+"""Keys of use to a network with attention alone."""
 KEYS = [*(field.name for field in dataclasses.fields(TrainConfig)), "hydra"]
 
 
@@ -120,6 +122,8 @@ def check(cfg: DictConfig) -> None:
             f"For this data: model={','.join(models_for(data.task)) or '(none yet)'}. "  # type: ignore[attr-defined]
             f"For this model: data={','.join(data_for(model.tasks)) or '(none yet)'}."  # type: ignore[attr-defined]
         )
+    if "decoding" in inspect.signature(get_class(cfg.task._target_)).parameters:
+        _check_attention(cfg, model)
 
 
 def _check_generation(cfg: DictConfig) -> None:
@@ -136,6 +140,14 @@ def _check_generation(cfg: DictConfig) -> None:
     for name, node in (cfg.regularizer or {}).items():
         if node is not None:
             check_arguments(node, f"regularizer.{name}")
+
+
+def _check_attention(cfg: DictConfig, model: Any) -> None:
+    """Raises ConfigError where something reads the attention of a network that has none."""
+    asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
+    asked += [f"{group}.{key}" for group, key in READ_ATTENTION if cfg[group].get(key)]
+    if asked and model.attends_to is None:
+        raise ConfigError(f"{asked[0]}: {model.__name__} has no attention; take a model that has, such as model=luong")
 
 
 def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:

@@ -95,7 +95,11 @@ class ReviewedTranslation:
 
 
 class Translation(Task):
-    """Any network that serves `translation`: it has `forward`, `start` and `step` (see `zoo.layers.state`)."""
+    """Any network that serves `translation`: it has `forward`, `start` and `step` (see `zoo.layers.state`).
+
+    Its class says by `attends_to` what its attention sees of the source: "source" all of it, "words" all but the end,
+    None nothing, for there is none.
+    """
 
     name = "translation"
     headline = ("perplexity", "free_running_perplexity", "bleu", "exact_match", "alignment_error_rate")
@@ -153,9 +157,9 @@ class Translation(Task):
                 metrics["token_bleu"] = CorpusBLEU(tokenize="none")
         return nn.ModuleDict(metrics)
 
-    def forward(self, batch: PairBatch) -> Output:
+    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         assert self.network is not None
-        return self.network(batch)
+        return self.network(batch, need_weights=need_weights)
 
     # training
 
@@ -202,19 +206,18 @@ class Translation(Task):
 
     def _forced(self, batch: PairBatch, stage: str, metrics: nn.ModuleDict) -> None:
         """What the network says of the true translation, the true tokens being read."""
-        assert batch.target is not None
-        assert batch.target_mask is not None
-        assert batch.target_packing is not None
-        output, size = self(batch), len(batch)
-        target = batch.target_packing.pack(batch.target)
+        network: Any = self.network
+        output = self(batch, need_weights=batch.alignment is not None)
+        size, target = len(batch), batch.true_tokens
         nll, _ = vocabulary_cross_entropy(output.logits, target)
         self._log(stage, metrics, "loss", size, nll, len(target))
         self._log(stage, metrics, "perplexity", size, nll, len(target))
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
-            rows, links = weights[batch.target_mask], batch.alignment[batch.target_mask]  # (N, S): each token by itself
-            seen = batch.source_mask if getattr(self.network, "attends_to_end", True) else batch.source_words
-            chance = uniform_rows(seen, weights.shape[1])[batch.target_mask]
+            real = batch.forced.mask
+            rows, links = weights[real], batch.alignment[real]  # (N, S): each token by itself
+            seen = batch.source_words if network.attends_to == "words" else batch.source_mask
+            chance = uniform_rows(seen, weights.shape[1])[real]
             self._log(stage, metrics, "attention_recall", size, rows, links)
             self._log(stage, metrics, "attention_chance", size, chance, links)
             self._log(stage, metrics, "alignment_error_rate", size, weights, batch.alignment)
@@ -244,9 +247,7 @@ class Translation(Task):
     def _free_running(self, batch: PairBatch, stage: str, metrics: nn.ModuleDict) -> None:
         """The perplexity of the true tokens where the network reads its own likeliest ones."""
         assert self.spec is not None
-        assert batch.target is not None
-        assert batch.target_packing is not None
-        spec, target = self.spec, batch.target_packing.pack(batch.target)
+        spec, target = self.spec, batch.true_tokens
         network: Any = self.network
         own = walk(network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
         nll = nn.functional.nll_loss(own.logits.float(), target, reduction="sum")
