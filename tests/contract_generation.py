@@ -63,12 +63,12 @@ def hypotheses_do_not_meet(case: Case) -> None:
     begin = torch.full((size, 1), case.family.spec.begin)
     start = network.start(batch)
     first = network.step(begin, start)
-    state = first.state.follow(torch.zeros(size, count, dtype=torch.long))
+    state = first.state.reorder(torch.zeros(size, count, dtype=torch.long))
     rows, parents = torch.tensor([3, 0]), torch.tensor([[2, 0, 0], [1, 1, 2]])
     state = network.step(tokens[0], state).state
     for name, part in state.memory.items():
         assert part is start.memory[name], f"{name} of the memory was copied"
-    state = state.sentences(rows).follow(parents)
+    state = state.sentences(rows).reorder(parents)
     log_probs, state, attention = network.step(tokens[1][rows], state)
     again = network.step(tokens[2][rows], state)
     for i, row in enumerate(rows):

@@ -96,6 +96,7 @@ def test_worked_by_hand():
     assert packing.order.tolist() == [2, 0]
     assert packing.cell.tolist() == [6, 0, 8]
     assert packing.row.tolist() == [2, 0, 2]
+    assert packing.time.tolist() == [0, 0, 2]
     assert packing.flip.tolist() == [2, 1, 0]
     assert packing.last.tolist() == [2, 1]
 

@@ -166,7 +166,7 @@ class BeamSearch:
                 lengths, found, state = lengths.sentences(~done), found.sentences(keep), state.sentences(keep)
                 rows, words, longest, live, tokens = rows[keep], words[keep], longest[keep], live[keep], tokens[keep]
                 parents, prefix, covered = parents[keep], prefix[keep], covered[keep]
-            state = state.follow(parents)
+            state = state.reorder(parents)
             row = torch.arange(len(rows), device=device)[:, None]
             prefix, attended = torch.cat([prefix[row, parents], tokens[:, :, None]], 2), covered[row, parents]
         return results, finished, trace

@@ -59,7 +59,7 @@ def rollout(
     """
     device, count = batch.source_mask.device, len(batch)
     lengths, rows = rules.lengths(batch.source_mask), torch.arange(count, device=device)
-    state = network.start(batch).follow(torch.zeros(count, samples, dtype=torch.long, device=device))
+    state = network.start(batch).reorder(torch.zeros(count, samples, dtype=torch.long, device=device))
     prefix = torch.zeros(count, samples, 0, dtype=torch.long, device=device)
     tokens = torch.full((count, samples), specials.begin, device=device)
     over = torch.zeros(count, samples, dtype=torch.bool, device=device)

@@ -46,7 +46,7 @@ class Rows(NamedTuple):
         """The rows of a packing of (B, T)."""
         rank = packing.row.new_zeros(packing.shape[0])
         rank = rank.index_copy(0, packing.order, torch.arange(len(packing.order), device=rank.device))
-        at = rank.index_select(0, packing.row) * len(packing.batch_sizes) + packing.cell % max(packing.shape[1], 1)
+        at = rank.index_select(0, packing.row) * len(packing.batch_sizes) + packing.time
         return cls(packing.batch_sizes, at)
 
     def steps(self, *parts: Tensor) -> list[tuple[Tensor, ...]]:

@@ -72,6 +72,11 @@ class Packing:
             last=begin[longest_first - 1] + torch.arange(len(order), device=device),
         )
 
+    @property
+    def time(self) -> Tensor:
+        """(N,) where each packed position stands on the time axis of the grid, from 0."""
+        return self.cell % max(self.shape[-1], 1)
+
     def pack(self, grid: Tensor) -> Tensor:
         """(*shape, ...) -> (N, ...)."""
         return grid.reshape(prod(self.shape), *grid.shape[len(self.shape) :]).index_select(0, self.cell)

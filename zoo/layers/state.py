@@ -27,7 +27,7 @@ class State:
     hypotheses: Mapping[str, Tensor]
     """(B, K, ...) each: what differs between hypotheses. Never changed in place."""
 
-    def follow(self, parents: Tensor) -> State:
+    def reorder(self, parents: Tensor) -> State:
         """The state of the hypotheses that continue `parents` (B, K'), numbers from 0 to K - 1."""
         row = torch.arange(len(parents), device=parents.device)[:, None]
         return State(self.memory, {name: part[row, parents] for name, part in self.hypotheses.items()})

@@ -31,7 +31,6 @@ from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.layers.convolution import GatedConvolution, WeightNormLinear, window_index, windows
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.packing import Packing
 from zoo.layers.positions import LearnedPositions
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -104,7 +103,7 @@ class ConvS2S(nn.Module):
             contexts, a = _attend(packing.unpack(queries), keys, values, mask)
             return packing.pack(contexts), a
 
-        g = self.dropout(self.target_embedding(packing.pack(read)) + self.target_positions(_time(packing)))
+        g = self.dropout(self.target_embedding(packing.pack(read)) + self.target_positions(packing.time))
         h = self.decoder_in(g)  # (N, d)
         index = {k: window_index(packing, k, causal=True) for k in {kernel for _, _, kernel in self.decoder_sizes}}
         attention = {}
@@ -154,7 +153,7 @@ class ConvS2S(nn.Module):
         The paper multiplies a context by S sqrt(1/S), S being the sentence's own length; its values carry it here.
         """
         packing = batch.source_packing
-        e = self.dropout(self.source_embedding(packing.pack(batch.source)) + self.source_positions(_time(packing)))
+        e = self.dropout(self.source_embedding(packing.pack(batch.source)) + self.source_positions(packing.time))
         h = self.encoder_in(e)  # (N, d)
         index = {k: window_index(packing, k, causal=False) for k in {kernel for _, _, kernel in self.encoder_sizes}}
         for block, (_, _, kernel) in zip(self.encoder, self.encoder_sizes, strict=True):
@@ -221,11 +220,6 @@ def _attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tupl
     """Contexts (B, Q, f) and weights (B, Q, S) of Q queries; scores are dot products, unscaled.    (2)"""
     a = masked_softmax(torch.bmm(queries, keys.transpose(1, 2)), mask)  # (B, Q, S)
     return torch.bmm(a, values), a
-
-
-def _time(packing: Packing) -> Tensor:
-    """(N,) how many words stand before each in its sentence."""
-    return packing.cell % packing.shape[-1]
 
 
 def _sizes(key: str, layers: int | list[list[int]], channels: int, kernel: int) -> list[tuple[int, int, int]]:

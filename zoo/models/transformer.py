@@ -257,10 +257,8 @@ class Transformer(nn.Module):
 
     def _embed_all(self, embedding: nn.Module, positions: nn.Module, tokens: Tensor, packing: Packing) -> Tensor:
         """Tokens (B, T) -> (N, D) at the real ones."""
-        length = packing.shape[-1]
-        table = positions(torch.arange(length, device=tokens.device))  # (T, D)
-        time = packing.cell % length  # (N,) how many tokens stand before each
-        return self._embed(embedding, packing.pack(tokens), table.index_select(0, time))
+        table = positions(torch.arange(packing.shape[-1], device=tokens.device))  # (T, D)
+        return self._embed(embedding, packing.pack(tokens), table.index_select(0, packing.time))
 
     def _embed(self, embedding: nn.Module, tokens: Tensor, positions: Tensor) -> Tensor:
         """Tokens (...) and their positions (..., D) -> (..., D)."""
