@@ -305,3 +305,6 @@ def test_an_unknown_name_is_named():
         model_of(attention="local")
     with pytest.raises(ValueError, match="did you mean 'general'"):
         model_of(score="generel")
+    for nothing in (0.0, -0.1, float("nan")):
+        with pytest.raises(ValueError, match=r"init_range is a number above 0, or null; got"):
+            model_of(init_range=nothing)

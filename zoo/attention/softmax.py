@@ -25,8 +25,7 @@ def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
     """Softmax of `scores` (N,) inside each segment: `segment` (N,) numbers the row of each score, 0 ... segments - 1.
 
     The same weights as `masked_softmax` on the padded grid, without the padding. Each segment subtracts a maximum
-    of its
-    own: one maximum for all would underflow a segment whose scores lie far below it.
+    of its own: one maximum for all would underflow a segment whose scores lie far below it.
     """
     highest = scores.detach().new_full((segments,), -torch.inf).scatter_reduce(0, segment, scores.detach(), "amax")
     exponential = (scores - highest.index_select(0, segment)).exp()

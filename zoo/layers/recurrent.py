@@ -34,34 +34,6 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-STATE_GAIN = 4.0
-"""How many times larger than by Glorot and Bengio (2010) matrices start that read states of an LSTM: where its inputs
-are near 1 in size the states are near 0.2 at first, and each layer above would make them three times smaller."""
-
-
-def orthogonal_(rnn: nn.RNNBase) -> None:
-    """Start the matrix of the state of every gate as a random orthogonal one, and the biases as 0, in place.
-
-    A product with it keeps the length of a state (Saxe et al. 2014; Cho et al. 2014 and Bahdanau et al. 2015 start so).
-    """
-    for name, weight in rnn.named_parameters():
-        if name.startswith("weight_hh"):
-            for matrix in weight.detach().split(rnn.hidden_size):
-                nn.init.orthogonal_(matrix)
-        elif name.startswith("bias"):
-            nn.init.zeros_(weight)
-
-
-def start_lstm_(lstm: nn.RNNBase) -> None:
-    """Start states as `orthogonal_` does and the inputs of each gate by Glorot and Bengio (2010), with STATE_GAIN in
-    the layers that read another; in place."""
-    orthogonal_(lstm)
-    for name, weight in lstm.named_parameters():
-        if name.startswith("weight_ih"):
-            for matrix in weight.detach().split(lstm.hidden_size):
-                nn.init.xavier_uniform_(matrix, 1.0 if name.startswith("weight_ih_l0") else STATE_GAIN)
-
-
 class _PackedRNN(nn.RNNBase, ABC):
     """What GRU and LSTM share: torch's parameters, the layers, the order of the rows, the choice of the kernel."""
 

@@ -30,8 +30,9 @@ from torch import Tensor, nn
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.init import orthogonal_
 from zoo.layers.maxout import maxout
-from zoo.layers.recurrent import GRU, orthogonal_
+from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
@@ -39,7 +40,10 @@ INITS = ("orthogonal", "paper")
 
 
 class EncoderDecoder(nn.Module):
-    """A GRU reads the source into one vector c; a GRU that sees c at every step writes the target. No attention."""
+    """A GRU reads the source into one vector c; a GRU that sees c at every step writes the target. No attention.
+
+    `init` = orthogonal | paper. Raises ValueError for another name.
+    """
 
     tasks = ("translation",)
     attends_to = None

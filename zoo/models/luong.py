@@ -40,8 +40,9 @@ from zoo.data.spec import PairSpec
 from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.packing import Packing
-from zoo.layers.recurrent import LSTM, STATE_GAIN, start_lstm_
+from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
@@ -52,7 +53,8 @@ class Luong(nn.Module):
     """Stacked LSTMs read the source; others, begun in their last states, write the target and look at the source.
 
     `score` is one of `zoo.attention.SCORES`, `attention` = global | local_m | local_p with `window` D. All weights
-    start in [-init_range, init_range], as in the paper. Raises ValueError for an unknown name.
+    start in [-init_range, init_range], as in the paper. Raises ValueError for an unknown
+    name or a range that is none.
     """
 
     tasks = ("translation",)
@@ -210,10 +212,7 @@ class Luong(nn.Module):
 
     def _initialise(self, init_range: float | None) -> None:
         if init_range is not None:
-            for parameter in self.parameters():
-                nn.init.uniform_(parameter, -init_range, init_range)
-            for embedding in (self.source_embedding, self.target_embedding):
-                nn.init.zeros_(embedding.weight[embedding.padding_idx])
+            start_uniform_(self, init_range)
             return
         for rnn in (self.encoder, self.decoder):
             start_lstm_(rnn)

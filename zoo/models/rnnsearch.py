@@ -36,8 +36,9 @@ from zoo.data.spec import PairSpec
 from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.init import orthogonal_
 from zoo.layers.maxout import maxout
-from zoo.layers.recurrent import GRU, orthogonal_
+from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 

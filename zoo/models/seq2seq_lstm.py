@@ -28,7 +28,8 @@ from torch import Tensor, nn
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.recurrent import LSTM, STATE_GAIN, start_lstm_
+from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
@@ -36,7 +37,7 @@ from zoo.models.output import Output
 class Seq2SeqLSTM(nn.Module):
     """Stacked LSTMs read the reversed source; others, begun in their last states, write the target. No attention.
 
-    All weights start in [-init_range, init_range], as in the paper.
+    All weights start in [-init_range, init_range], as in the paper. Raises ValueError for a range that is none.
     """
 
     tasks = ("translation",)
@@ -67,10 +68,7 @@ class Seq2SeqLSTM(nn.Module):
                 start_lstm_(rnn)
             nn.init.xavier_uniform_(self.vocabulary.weight, STATE_GAIN)
         else:
-            for parameter in self.parameters():
-                nn.init.uniform_(parameter, -init_range, init_range)
-            for embedding in (self.source_embedding, self.target_embedding):
-                nn.init.zeros_(embedding.weight[spec.padding])
+            start_uniform_(self, init_range)
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
