@@ -61,3 +61,8 @@ def test_a_resumed_run_goes_on_with_the_same_rates():
 def test_sizes_are_positive(sizes):
     with pytest.raises(ValueError, match="positive"):
         Noam(optimizer(), **sizes)
+
+
+def test_a_network_that_names_no_width():
+    with pytest.raises(ValueError, match=r"scheduler\.scheduler\.dim=512"):
+        Noam(optimizer(), dim=None)

@@ -2,6 +2,7 @@
 
 from zoo.callbacks.artifact import BestCheckpointArtifact
 from zoo.callbacks.attention_maps import AttentionMaps
+from zoo.callbacks.averaging import ExponentialAverage
 from zoo.callbacks.checkpoint import BestCheckpoint, Interrupted, LastCheckpoint
 from zoo.callbacks.confusion import ConfusionPicture
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
@@ -14,6 +15,7 @@ __all__ = [
     "BestCheckpoint",
     "BestCheckpointArtifact",
     "ConfusionPicture",
+    "ExponentialAverage",
     "Interrupted",
     "LastCheckpoint",
     "NonFiniteLoss",

@@ -87,8 +87,10 @@ def quiet() -> None:
     warnings.filterwarnings(
         "ignore", ".*dataloader is not resumable.*"
     )  # the batch sampler resumes: zoo/data/bucketing.py
+    for folder in ("Experiment logs", "Checkpoint"):  # the run folder itself
+        warnings.filterwarnings("ignore", f".*{folder} directory .* exists and is not empty.*")
     warnings.filterwarnings(
-        "ignore", ".*Experiment logs directory .* exists and is not empty.*"
-    )  # the run folder itself
+        "ignore", ".*WeightAveraging.*configure_model"
+    )  # it warns of sharded weights, there are none
     warnings.filterwarnings("ignore", ".*smaller than the logging interval.*")
     warnings.filterwarnings("ignore", ".*isinstance.treespec, LeafSpec.*")  # Lightning's own use of torch

@@ -12,12 +12,18 @@ class Noam(LRScheduler):
 
     Vaswani et al. 2017, equation (3). `dim` is the width of the model, `warmup` the step of the highest rate. The
     optimizer's own rate is not used. Step it after every step of the optimizer. The rate follows from the number of
-    the step alone, so that a resumed run goes on exactly. Raises ValueError unless dim and warmup are positive.
+    the step alone, so that a resumed run goes on exactly. Raises ValueError unless dim and warmup are positive; None,
+    the width of a network that names none, says where to give it.
     """
 
     def __init__(
-        self, optimizer: Optimizer, *, dim: int, warmup: int = 4000, scale: float = 1.0, last_epoch: int = -1
+        self, optimizer: Optimizer, *, dim: int | None, warmup: int = 4000, scale: float = 1.0, last_epoch: int = -1
     ) -> None:
+        if dim is None:
+            raise ValueError(
+                "the rate follows from the network's width, and there is no model.hidden_dim to read it from: give "
+                "scheduler.scheduler.dim=512, or what it is"
+            )
         if dim < 1 or warmup < 1:
             raise ValueError(f"dim and warmup are positive; got dim={dim}, warmup={warmup}")
         self.dim, self.warmup, self.scale = dim, warmup, scale
