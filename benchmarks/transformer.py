@@ -27,7 +27,7 @@ class Kernels(nn.Module):
     def __init__(self, source: bool) -> None:
         super().__init__()
         d = HIDDEN
-        self.own, self.own_out = nn.Linear(d, 3 * d), nn.Linear(d, d)
+        self.self_attention, self.self_attention_out = nn.Linear(d, 3 * d), nn.Linear(d, d)
         if source:
             self.query, self.memory, self.source_out = nn.Linear(d, d), nn.Linear(d, 2 * d), nn.Linear(d, d)
         self.wide, self.narrow = nn.Linear(d, FEEDFORWARD), nn.Linear(FEEDFORWARD, d)
@@ -36,9 +36,9 @@ class Kernels(nn.Module):
     def forward(
         self, x: Tensor, mask: Tensor | None, memory: Tensor | None = None, see: Tensor | None = None
     ) -> Tensor:
-        q, k, v = heads(self.own(x), 3)
+        q, k, v = heads(self.self_attention(x), 3)
         x = self.norms[0](
-            x + self.own_out(merge(F.scaled_dot_product_attention(q, k, v, mask, is_causal=mask is None)))
+            x + self.self_attention_out(merge(F.scaled_dot_product_attention(q, k, v, mask, is_causal=mask is None)))
         )
         if memory is not None:
             (q,), (k, v) = heads(self.query(x), 1), heads(self.memory(memory), 2)

@@ -55,7 +55,7 @@ def slow_scores(model, source, target_input, keep=1.0):
     for token in source:
         h = gru(model.encoder, keep * model.source_embedding.weight[token], h, (zero,) * 3, reset_first=True)
     c = (model.summary.weight @ h + model.summary.bias).tanh()
-    h = (model.first.weight @ c + model.first.bias).tanh()
+    h = (model.initial_state.weight @ c + model.initial_state.bias).tanh()
     context = [part @ c for part in model.gates_context.weight.chunk(3)]
     scores = []
     for token in target_input:
@@ -64,7 +64,7 @@ def slow_scores(model, source, target_input, keep=1.0):
         o_h, o_y, o_c = model.output_hidden, model.output_token, model.output_context
         s = o_h.weight @ h + o_h.bias + o_y.weight @ y + o_c.weight @ c
         t = torch.stack([torch.maximum(s[2 * i], s[2 * i + 1]) for i in range(len(s) // 2)])
-        scores.append(model.vocabulary.weight @ (model.rank.weight @ (keep * t)) + model.vocabulary.bias)
+        scores.append(model.vocabulary.weight @ (model.bottleneck.weight @ (keep * t)) + model.vocabulary.bias)
     return torch.stack(scores)
 
 
@@ -96,7 +96,7 @@ def test_the_summary_reaches_gates_candidate_and_output():
     for kept in range(4):
         model = model_of()
         with torch.no_grad():
-            model.first.weight.zero_()
+            model.initial_state.weight.zero_()
             contexts = [*model.gates_context.weight.chunk(3), model.output_context.weight]
             for number, matrix in enumerate(contexts):
                 if number != kept:
@@ -148,8 +148,8 @@ def test_start(init):
     for name, parameter in model.named_parameters():
         if "bias" in name:
             assert (parameter == 0).all(), name
-    linear = [model.summary, model.first, model.gates_context, model.output_hidden, model.output_token]
-    linear += [model.output_context, model.rank, model.vocabulary]
+    linear = [model.summary, model.initial_state, model.gates_context, model.output_hidden, model.output_token]
+    linear += [model.output_context, model.bottleneck, model.vocabulary]
     matrices = [part.weight for part in linear]
     matrices += [gate for rnn in (model.encoder, model.decoder) for gate in rnn.weight_ih_l0.chunk(3)]
     for matrix in matrices:

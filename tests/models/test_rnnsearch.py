@@ -64,7 +64,7 @@ def slow(model, source, target_input, keep=1.0):
     where dropout does."""
     forward, backward = encode(model, source, keep)
     h = [torch.cat(pair) for pair in zip(forward, backward, strict=True)]
-    s = (model.first.weight @ backward[0]).tanh()
+    s = (model.initial_state.weight @ backward[0]).tanh()
     w_a, u_a, v_a = model.score.query_projection.weight, model.score.key_projection.weight, model.score.v
     scores, found = [], []
     for token in target_input:
@@ -138,7 +138,7 @@ def test_the_first_state_is_the_backward_one_at_the_first_word():
     found = model.start(batch).hypotheses["hidden"][:, 0]
     for row in range(len(batch)):
         _, backward = encode(model, batch.source[row][batch.source_mask[row]].tolist())
-        torch.testing.assert_close(found[row], (model.first.weight @ backward[0]).tanh())
+        torch.testing.assert_close(found[row], (model.initial_state.weight @ backward[0]).tanh())
     with torch.no_grad():
         for name in NAMES:
             getattr(model.encoder, f"{name}_l0").normal_()
@@ -179,7 +179,7 @@ def test_start(init):
     for matrix in (part for weight in recurrent for part in weight.chunk(3)):
         torch.testing.assert_close(matrix @ matrix.T, torch.eye(80), rtol=0, atol=1e-5)
     assert all((part == 0).all() for name, part in model.named_parameters() if "bias" in name)
-    linear = [model.first, model.decoder_token, model.decoder_context, model.output_state, model.output_token]
+    linear = [model.initial_state, model.decoder_token, model.decoder_context, model.output_state, model.output_token]
     matrices = [part.weight for part in (*linear, model.output_context, model.vocabulary)]
     read = model.encoder.weight_ih_l0, model.encoder.weight_ih_l0_reverse
     matrices += [gate for weight in read for gate in weight.chunk(3)]

@@ -95,11 +95,11 @@ def torchs_logits(network, batch, copies):
     ahead = torch.ones(batch.target.shape[1], batch.target.shape[1], dtype=torch.bool).triu(1)
 
     def copied(theirs, layer):
-        attentions = [(theirs.self_attn, layer.own)]
-        norms = [layer.own_residual, layer.feedforward_residual]
-        if hasattr(layer, "source"):
-            attentions.append((theirs.multihead_attn, layer.source))
-            norms.insert(1, layer.source_residual)
+        attentions = [(theirs.self_attn, layer.self_attention)]
+        norms = [layer.self_attention_residual, layer.feedforward_residual]
+        if hasattr(layer, "cross_attention"):
+            attentions.append((theirs.multihead_attn, layer.cross_attention))
+            norms.insert(1, layer.cross_attention_residual)
         values = {}
         for other, own in attentions:
             values |= {other.in_proj_weight: list(own.weights), other.in_proj_bias: [own.bias]}
@@ -275,7 +275,7 @@ def test_dropout_acts_on_embeddings_and_on_the_output_of_every_sublayer(norm):
     x = torch.zeros(1, 8, dtype=DOUBLE)
     if norm == "post":
         for layer in network.decoder:
-            for residual in (layer.own_residual, layer.source_residual, layer.feedforward_residual):
+            for residual in (layer.self_attention_residual, layer.cross_attention_residual, layer.feedforward_residual):
                 x = residual.norm(x)
     expected = network.vocabulary(network.decoder_norm(x)).expand(13, -1)
     torch.testing.assert_close(network.train()(batch).logits, expected)
@@ -288,8 +288,8 @@ def test_inner_dropout_acts_on_attention_weights_and_on_the_units_of_the_feedfor
     network, batch = model(inner_dropout=1.0).train(), pairs()  # of what sublayers compute only their biases are left
     x = network._embed_all(network.target_embedding, network.target_positions, batch.target_input, batch.target_packing)
     for layer in network.decoder:
-        x = layer.own_residual.norm(x + layer.own.output.bias)
-        x = layer.source_residual.norm(x + layer.source.output.bias)
+        x = layer.self_attention_residual.norm(x + layer.self_attention.output.bias)
+        x = layer.cross_attention_residual.norm(x + layer.cross_attention.output.bias)
         x = layer.feedforward_residual.norm(x + layer.feedforward[-1].bias)
     expected = network.vocabulary(x)
     for need_weights in (True, False):

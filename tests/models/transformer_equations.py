@@ -60,20 +60,24 @@ def literal(network, source, target_input):
 
     x = embed(network.source_embedding, network.source_positions, source)
     for n, layer in enumerate(network.encoder):
-        x = sublayer(layer.own_residual, x, lambda y, m=layer.own, n=n: attend(m, f"encoder.{n}", y, y, near))
+        x = sublayer(
+            layer.self_attention_residual,
+            x,
+            lambda y, m=layer.self_attention, n=n: attend(m, f"encoder.{n}", y, y, near),
+        )
         x = sublayer(layer.feedforward_residual, x, feedforward(layer.feedforward))
     memory = [norm(network.encoder_norm, y) for y in x] if pre else x
     x = embed(network.target_embedding, network.target_positions, target_input)
     for n, layer in enumerate(network.decoder):
         x = sublayer(
-            layer.own_residual,
+            layer.self_attention_residual,
             x,
-            lambda y, m=layer.own, n=n: attend(m, f"decoder.{n}", y, y, lambda i, j: j <= i and near(i, j)),
+            lambda y, m=layer.self_attention, n=n: attend(m, f"decoder.{n}", y, y, lambda i, j: j <= i and near(i, j)),
         )
         x = sublayer(
-            layer.source_residual,
+            layer.cross_attention_residual,
             x,
-            lambda y, m=layer.source, n=n: attend(m, f"source.{n}", y, memory, lambda i, j: True),
+            lambda y, m=layer.cross_attention, n=n: attend(m, f"source.{n}", y, memory, lambda i, j: True),
         )
         x = sublayer(layer.feedforward_residual, x, feedforward(layer.feedforward))
     x = [norm(network.decoder_norm, y) for y in x] if pre else x

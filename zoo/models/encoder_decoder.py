@@ -64,14 +64,14 @@ class EncoderDecoder(nn.Module):
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, reset="before")
         self.summary = nn.Linear(hidden_dim, hidden_dim)  # V
-        self.first = nn.Linear(hidden_dim, hidden_dim)  # V'
+        self.initial_state = nn.Linear(hidden_dim, hidden_dim)  # V'
         self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # e(begin) = 0
         self.decoder = GRU(embedding_dim, hidden_dim)
         self.gates_context = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
         self.output_hidden = nn.Linear(hidden_dim, 2 * maxout_dim)  # O_h
         self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # O_y
         self.output_context = nn.Linear(hidden_dim, 2 * maxout_dim, bias=False)  # O_c
-        self.rank = nn.Linear(maxout_dim, embedding_dim, bias=False)  # G_r
+        self.bottleneck = nn.Linear(maxout_dim, embedding_dim, bias=False)  # G_r
         self.vocabulary = nn.Linear(embedding_dim, spec.target_size)  # G_l
         self.dropout = nn.Dropout(dropout)
         self._initialise(init)
@@ -81,7 +81,7 @@ class EncoderDecoder(nn.Module):
         read, _, targets = batch.forced
         c = self._encode(batch)  # (B, n)
         y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
-        h = self.first(c).tanh()  # (B, n)
+        h = self.initial_state(c).tanh()  # (B, n)
         h, _ = self.decoder(y, targets, h[None], context=self.gates_context(c))  # (N, n)
         return Output(self._scores(h, y, self.output_context(c).index_select(0, targets.row)))
 
@@ -89,7 +89,7 @@ class EncoderDecoder(nn.Module):
         """The state before the first target token."""
         c = self._encode(batch)
         memory = {"gates": self.gates_context(c), "output": self.output_context(c)}  # (B, 3n), (B, 2l)
-        return State(memory, {"hidden": self.first(c).tanh()[:, None]})  # (B, 1, n)
+        return State(memory, {"hidden": self.initial_state(c).tanh()[:, None]})  # (B, 1, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
@@ -109,7 +109,7 @@ class EncoderDecoder(nn.Module):
     def _scores(self, h: Tensor, y: Tensor, context: Tensor) -> Tensor:
         """(..., V) from the state h (..., n), the token's embedding y (..., E) and O_c c (..., 2l)."""
         t = maxout(self.output_hidden(h) + self.output_token(y) + context)  # (..., l)
-        return self.vocabulary(self.rank(self.dropout(t)))
+        return self.vocabulary(self.bottleneck(self.dropout(t)))
 
     def _initialise(self, init: str) -> None:
         matrices = [module.weight for module in self.modules() if isinstance(module, nn.Linear)]
@@ -118,7 +118,7 @@ class EncoderDecoder(nn.Module):
             matrices += rnn.weight_ih_l0.detach().chunk(3)
         for matrix in matrices:
             nn.init.xavier_uniform_(matrix) if init == "orthogonal" else nn.init.normal_(matrix, std=0.01)
-        for linear in (self.summary, self.first, self.output_hidden, self.vocabulary):
+        for linear in (self.summary, self.initial_state, self.output_hidden, self.vocabulary):
             nn.init.zeros_(linear.bias)
         if init == "paper":
             for embedding in (self.source_embedding, self.target_embedding):

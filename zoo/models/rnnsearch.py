@@ -73,7 +73,7 @@ class RNNSearch(nn.Module):
             raise ValueError(f"init is one of {', '.join(INITS)}; got {init!r}")
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, bidirectional=True, reset="before", update="new")
-        self.first = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s
+        self.initial_state = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s
         self.sum_directions = score in OF_EQUAL_WIDTHS
         key_dim = hidden_dim if self.sum_directions else 2 * hidden_dim
         self.score = score_called(score, hidden_dim, key_dim, attention_dim, spec.longest_source)  # v_a, W_a, U_a
@@ -136,7 +136,7 @@ class RNNSearch(nn.Module):
         """The states h of the source tokens (M, 2n), packed, and s_0 (B, n)."""
         sources = batch.source_packing
         h, last = self.encoder(self.dropout(self.source_embedding(sources.pack(batch.source))), sources)
-        return h, self.first(last[1]).tanh()  # the backward direction ends at the first word
+        return h, self.initial_state(last[1]).tanh()  # the backward direction ends at the first word
 
     def _keys(self, h: Tensor) -> Tensor:
         """What the score needs of each source state: (M, 2n) -> (M, A)."""

@@ -63,19 +63,19 @@ class Residual(nn.Module):
 
 
 class Layer(nn.Module):
-    """Self-attention, in the decoder (`source`) attention to the source, and the feed-forward net."""
+    """Self-attention, in the decoder (`cross`) attention to the source, and the feed-forward net."""
 
     def __init__(
-        self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: str, *, source: bool
+        self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: str, *, cross: bool
     ) -> None:
         """`dropout` of the sublayers' output, and within them."""
         super().__init__()
         outer, inner = dropout
-        self.own = MultiHeadAttention(dim, heads, dropout=inner)
-        self.own_residual = Residual(dim, outer, norm)
-        if source:
-            self.source = MultiHeadAttention(dim, heads, key_dim=dim, dropout=inner)
-            self.source_residual = Residual(dim, outer, norm)
+        self.self_attention = MultiHeadAttention(dim, heads, dropout=inner)
+        self.self_attention_residual = Residual(dim, outer, norm)
+        if cross:
+            self.cross_attention = MultiHeadAttention(dim, heads, key_dim=dim, dropout=inner)
+            self.cross_attention_residual = Residual(dim, outer, norm)
         self.feedforward = nn.Sequential(
             nn.Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Dropout(inner), nn.Linear(feedforward_dim, dim)
         )
@@ -85,13 +85,15 @@ class Layer(nn.Module):
                 nn.init.xavier_uniform_(linear.weight)
                 nn.init.zeros_(linear.bias)
 
-    def forward(self, x: Tensor, own: Attend, source: Attend | None = None) -> tuple[Tensor, list[Tensor | None]]:
+    def forward(
+        self, x: Tensor, attend_self: Attend, attend_source: Attend | None = None
+    ) -> tuple[Tensor, list[Tensor | None]]:
         """(..., D) -> (..., D), and the weights of self-attention and of attention to the source."""
-        y, weights = own(self.own, self.own_residual.before(x))
-        x, attention = self.own_residual.after(x, y), [weights]
-        if source is not None:
-            y, weights = source(self.source, self.source_residual.before(x))
-            x = self.source_residual.after(x, y)
+        y, weights = attend_self(self.self_attention, self.self_attention_residual.before(x))
+        x, attention = self.self_attention_residual.after(x, y), [weights]
+        if attend_source is not None:
+            y, weights = attend_source(self.cross_attention, self.cross_attention_residual.before(x))
+            x = self.cross_attention_residual.after(x, y)
             attention.append(weights)
         y = self.feedforward(self.feedforward_residual.before(x))  # (2)
         return self.feedforward_residual.after(x, y), attention
@@ -145,10 +147,10 @@ class Transformer(nn.Module):
         )
         self.encoder, self.decoder = (
             nn.ModuleList(
-                Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, source=source)
+                Layer(hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm, cross=cross)
                 for _ in range(layers)
             )
-            for source in (False, True)
+            for cross in (False, True)
         )
         self.encoder_norm, self.decoder_norm = (
             nn.LayerNorm(hidden_dim) if norm == "pre" else nn.Identity() for _ in range(2)
@@ -175,12 +177,12 @@ class Transformer(nn.Module):
         source_mask = batch.source_mask[:, None, None]  # (B, 1, 1, S)
         window = self._neighbourhood(rows)
 
-        def own(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+        def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
             q, k, v = module.split_heads(target.unpack(module.project(y)))  # (B, H, T, E) each
             context, a = module.attend(q, k, v, window, causal=True, need_weights=need_weights)
             return module.output(target.pack(context)), a
 
-        def look(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+        def attend_source(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
             (q,) = module.split_heads(target.unpack(module.queries(y)))  # (B, H, T, E)
             k, v = module.split_heads(source.unpack(module.keys_values(memory)))  # (B, H, S, E) each
             context, a = module.attend(q, k, v, source_mask, need_weights=need_weights)
@@ -188,9 +190,9 @@ class Transformer(nn.Module):
 
         x = self._embed_all(self.target_embedding, self.target_positions, read, target)  # (N, D)
         for number, layer in enumerate(self.decoder):
-            x, (own_weights, source_weights) = layer(x, own, look)
+            x, (self_weights, source_weights) = layer(x, attend_self, attend_source)
             if need_weights:
-                attention[f"decoder.{number}"] = _real_rows(own_weights, rows)
+                attention[f"decoder.{number}"] = _real_rows(self_weights, rows)
                 attention[f"source.{number}"] = _real_rows(source_weights, rows)
         return Output(self.vocabulary(self.decoder_norm(x)), attention)
 
@@ -200,7 +202,7 @@ class Transformer(nn.Module):
         memory, hypotheses = {"mask": batch.source_mask}, {"position": batch.source.new_zeros(len(grid), 1)}
         for number, layer in enumerate(self.decoder):
             assert isinstance(layer, Layer)
-            keys, values, _ = layer.source.prepare(grid, batch.source_mask)  # (B, H, S, E)
+            keys, values, _ = layer.cross_attention.prepare(grid, batch.source_mask)  # (B, H, S, E)
             memory |= {f"keys.{number}": keys, f"values.{number}": values}
             nothing = keys.new_zeros(len(keys), 1, keys.shape[1], 0, keys.shape[3])  # (B, 1, H, 0, E)
             hypotheses |= {f"keys.{number}": nothing, f"values.{number}": nothing}
@@ -216,7 +218,9 @@ class Transformer(nn.Module):
         for number, layer in enumerate(self.decoder):
             names = f"keys.{number}", f"values.{number}"
 
-            def own(module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names) -> tuple[Tensor, None]:
+            def attend_self(
+                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
+            ) -> tuple[Tensor, None]:
                 q, k, v = (part.transpose(1, 2)[..., None, :] for part in module.split_heads(module.project(y)))
                 keys, values = (torch.cat([before[name], new], -2) for name, new in zip(names, (k, v), strict=True))
                 if self.window is not None:  # it sees the tokens from here on, and later ones see no more
@@ -226,14 +230,16 @@ class Transformer(nn.Module):
                 context, _ = module.attend(q, keys, values, need_weights=False)  # (BK, 1, D)
                 return module.output(context.view_as(y)), None
 
-            def look(module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names) -> tuple[Tensor, Tensor]:
+            def attend_source(
+                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
+            ) -> tuple[Tensor, Tensor]:
                 (q,) = module.split_heads(module.queries(y))  # (B, H, K, E): the hypotheses are the queries
                 keys, values = (state.memory[name] for name in names)  # (B, H, S, E)
                 context, a = module.attend(q, keys, values, mask)
                 assert a is not None
                 return module.output(context), a.transpose(1, 2)
 
-            x, (_, attention[f"source.{number}"]) = layer(x, own, look)
+            x, (_, attention[f"source.{number}"]) = layer(x, attend_self, attend_source)
         logits = self.vocabulary(self.decoder_norm(x))  # (B, K, V)
         return Step(log_probabilities(logits), State(state.memory, after), attention)
 
@@ -243,14 +249,14 @@ class Transformer(nn.Module):
         mask, window = batch.source_mask[:, None, None], self._neighbourhood(batch.source_mask)
         mask = mask if window is None else mask & window
 
-        def own(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+        def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
             q, k, v = module.split_heads(packing.unpack(module.project(y)))  # (B, H, S, E) each
             context, a = module.attend(q, k, v, mask, need_weights=need_weights)
             return module.output(packing.pack(context)), a
 
         x = self._embed_all(self.source_embedding, self.source_positions, batch.source, packing)
         for number, layer in enumerate(self.encoder):
-            x, (weights,) = layer(x, own)
+            x, (weights,) = layer(x, attend_self)
             if need_weights:
                 attention[f"encoder.{number}"] = _real_rows(weights, batch.source_mask)
         return self.encoder_norm(x), attention
