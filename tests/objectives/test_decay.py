@@ -57,7 +57,6 @@ def test_shares_never_rise_and_stay_between_the_floor_and_one(name, constants):
 @pytest.mark.parametrize(
     ("name", "constants"),
     [
-        ("cosine", dict(k=1.0)),
         ("linear", dict(k=-0.5, slope=1e-3)),
         ("linear", dict(k=1.0)),
         ("exponential", dict(k=1.0)),
@@ -70,6 +69,11 @@ def test_shares_never_rise_and_stay_between_the_floor_and_one(name, constants):
 def test_constants_of_another_schedule_raise(name, constants):
     with pytest.raises(ConfigError, match=f"decay={name}"):
         decay(name, **constants)
+
+
+def test_another_name_raises():
+    with pytest.raises(ConfigError, match="decay is one of .*linear.*; got 'cosine'"):
+        decay("cosine", k=1.0)
 
 
 def test_all_schedules_are_tested():

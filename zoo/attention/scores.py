@@ -13,11 +13,12 @@ dimensions, such as B sentences or B sentences and H heads.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from difflib import get_close_matches
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from zoo.errors import one_of
 
 SCORES = ("dot", "scaled_dot", "general", "additive", "concat", "location", "cosine")
 
@@ -185,7 +186,7 @@ def score(
     `attention_dim` is the inner width of additive and concat, `longest` the number of positions of location; the others
     do without. Raises ValueError for another name, for one of these missing, or for widths that do not fit the score.
     """
-    if name == "dot":
+    if one_of("score", name, SCORES) == "dot":
         return DotScore(query_dim, key_dim)
     if name == "scaled_dot":
         return ScaledDotScore(query_dim, key_dim)
@@ -197,11 +198,7 @@ def score(
         return AdditiveScore(query_dim, key_dim, _given(name, "attention_dim", attention_dim))
     if name == "concat":
         return ConcatScore(query_dim, key_dim, _given(name, "attention_dim", attention_dim))
-    if name == "location":
-        return LocationScore(query_dim, _given(name, "longest", longest))
-    close = get_close_matches(name, SCORES, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    raise ValueError(f"no score is called {name!r}{hint} The scores are {', '.join(SCORES)}.")
+    return LocationScore(query_dim, _given(name, "longest", longest))
 
 
 class ContextScore(nn.Module):

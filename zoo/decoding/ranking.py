@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, one_of
 
 LEAST = 1e-10
 FORMS = ("gnmt", "average")
@@ -38,8 +38,7 @@ class Ranking:
     """r."""
 
     def __post_init__(self) -> None:
-        if self.length_form not in FORMS:
-            raise ConfigError(f"length_form={self.length_form}: give one of {', '.join(FORMS)}")
+        one_of("length_form", self.length_form, FORMS, ConfigError)
         for name in ("length_penalty", "coverage_penalty"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: give at least 0")

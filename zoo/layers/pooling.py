@@ -10,6 +10,7 @@ from math import prod
 from torch import Tensor, nn
 
 from zoo.attention import ContextScore, segment_softmax
+from zoo.errors import one_of
 from zoo.layers.packing import Packing
 
 POOLINGS = ("attention", "mean", "max")
@@ -50,11 +51,9 @@ class MaxPooling(nn.Module):
 
 
 def pooling(name: str, dim: int, attention_dim: int) -> AttentionPooling | MeanPooling | MaxPooling:
-    """The pooling called `name`."""
-    if name == "attention":
+    """The pooling called `name`. Raises ValueError for another name than POOLINGS."""
+    if one_of("pooling", name, POOLINGS) == "attention":
         return AttentionPooling(dim, attention_dim)
     if name == "mean":
         return MeanPooling()
-    if name == "max":
-        return MaxPooling()
-    raise ValueError(f"pooling is one of {', '.join(POOLINGS)}; got {name!r}")
+    return MaxPooling()

@@ -20,18 +20,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from zoo.errors import one_of
 from zoo.layers.loops import GRULoop, LSTMLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing
 
 KERNELS = ("auto", "loop", "torch")
 RESETS = ("after", "before")
 UPDATES = ("keep", "new")
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ValueError(f"{name} is one of {', '.join(allowed)}; got {value!r}")
-    return value
 
 
 class _PackedRNN(nn.RNNBase, ABC):
@@ -50,7 +45,7 @@ class _PackedRNN(nn.RNNBase, ABC):
         dropout: float,
         kernel: str,
     ) -> None:
-        _one_of("kernel", kernel, KERNELS)
+        one_of("kernel", kernel, KERNELS)
         super().__init__(mode, input_size, hidden_size, num_layers, bidirectional=bidirectional, dropout=dropout)
         self.kernel = kernel
 
@@ -186,7 +181,7 @@ class GRU(_PackedRNN):
         update: str = "keep",
     ) -> None:
         super().__init__("GRU", input_size, hidden_size, num_layers, bidirectional, dropout, kernel)
-        self.reset, self.update = _one_of("reset", reset, RESETS), _one_of("update", update, UPDATES)
+        self.reset, self.update = one_of("reset", reset, RESETS), one_of("update", update, UPDATES)
         self.known_to_torch = (reset, update) == ("after", "keep")
         if kernel == "torch" and not self.known_to_torch:
             raise ValueError(f"torch's kernel knows reset=after with update=keep alone, not {reset} with {update}")

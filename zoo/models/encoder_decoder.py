@@ -29,6 +29,7 @@ from torch import Tensor, nn
 
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
+from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_
 from zoo.layers.maxout import maxout
@@ -59,8 +60,7 @@ class EncoderDecoder(nn.Module):
         init: str = "orthogonal",
     ) -> None:
         super().__init__()
-        if init not in INITS:
-            raise ValueError(f"init is one of {', '.join(INITS)}; got {init!r}")
+        one_of("init", init, INITS)
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, reset="before")
         self.summary = nn.Linear(hidden_dim, hidden_dim)  # V

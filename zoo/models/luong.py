@@ -37,6 +37,7 @@ from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
+from zoo.errors import one_of
 from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
@@ -76,8 +77,7 @@ class Luong(nn.Module):
         init_range: float | None = 0.1,
     ) -> None:
         super().__init__()
-        if attention not in ATTENTIONS:
-            raise ValueError(f"attention is one of {', '.join(ATTENTIONS)}; got {attention!r}")
+        one_of("attention", attention, ATTENTIONS)
         between = dropout if num_layers > 1 else 0.0
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)

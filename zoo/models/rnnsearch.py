@@ -33,6 +33,7 @@ from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
+from zoo.errors import one_of
 from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
@@ -69,8 +70,7 @@ class RNNSearch(nn.Module):
         init: str = "orthogonal",
     ) -> None:
         super().__init__()
-        if init not in INITS:
-            raise ValueError(f"init is one of {', '.join(INITS)}; got {init!r}")
+        one_of("init", init, INITS)
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, bidirectional=True, reset="before", update="new")
         self.initial_state = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s

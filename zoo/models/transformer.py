@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
 from zoo.data.batch import PairBatch
 from zoo.data.spec import PairSpec
+from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.positions import POSITIONS, LearnedPositions, SinusoidalPositions
@@ -130,8 +131,7 @@ class Transformer(nn.Module):
     ) -> None:
         super().__init__()
         for key, value, choices in (("norm", norm, NORMS), ("positions", positions, POSITIONS), ("tied", tied, TIED)):
-            if value not in choices:
-                raise ValueError(f"{key} is one of {', '.join(choices)}; got {value!r}")
+            one_of(key, value, choices)
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all makes one matrix of both embeddings: it needs one vocabulary for both sides")
         if layers < 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, one_of
 
 Decay = Callable[[int], float]
 """Optimiser steps taken -> the share of true tokens, 0 to 1."""
@@ -50,9 +50,7 @@ def decay(name: str, *, k: float, slope: float = 0.0, floor: float = 0.0) -> Dec
     Raises ConfigError for an unknown name and for constants with which it is no schedule: k means something else in
     each.
     """
-    if name not in DECAYS:
-        raise ConfigError(f"decay={name}: expected one of {', '.join(DECAYS)}")
-    function, expected, fits = DECAYS[name]
+    function, expected, fits = DECAYS[one_of("decay", name, DECAYS, ConfigError)]
     if not (fits(k, slope) and 0 <= floor <= 1):
         raise ConfigError(
             f"decay={name} needs {expected}, and a floor from 0 to 1; got k={k}, slope={slope}, floor={floor}"

@@ -13,9 +13,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from zoo.errors import ConfigError
+from zoo.errors import ConfigError, one_of
 from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.objectives.reward import Reward
+
+BASELINES = ("leave_one_out", "moving_average")
 
 
 class Reinforce(PolicyGradient):
@@ -41,8 +43,7 @@ class Reinforce(PolicyGradient):
         extra: int = 10,
     ) -> None:
         super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
-        if baseline not in ("leave_one_out", "moving_average"):
-            raise ConfigError(f"baseline={baseline}: expected leave_one_out or moving_average")
+        one_of("baseline", baseline, BASELINES, ConfigError)
         if baseline == "leave_one_out" and samples < 2:
             raise ConfigError("baseline=leave_one_out needs samples of at least 2: with 1 there is no other")
         if not 0 <= momentum < 1:
