@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from lightning import Callback, Trainer
+from lightning import Callback
 
 from tests.callbacks.runs import loader, task
+from tests.callbacks.runs import trainer as quiet_trainer
 from zoo.callbacks import BestCheckpoint, ExponentialAverage, LastCheckpoint
 
 EPOCHS, STEPS = 2, 4
@@ -30,19 +31,8 @@ def first(weights):
 
 def trained(folder, decay, *callbacks, epochs=EPOCHS, checkpoint=None):
     network, weights = task(), Weights()
-    trainer = Trainer(
-        default_root_dir=folder,
-        max_epochs=epochs,
-        accelerator="cpu",
-        devices=1,
-        logger=False,
-        callbacks=[
-            ExponentialAverage(decay), BestCheckpoint("val/loss", "min"), LastCheckpoint(), weights, *callbacks
-        ],
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        num_sanity_val_steps=0,
-    )  # fmt: skip
+    callbacks = [ExponentialAverage(decay), BestCheckpoint("val/loss", "min"), LastCheckpoint(), weights, *callbacks]
+    trainer = quiet_trainer(folder, callbacks, max_epochs=epochs, enable_checkpointing=True, num_sanity_val_steps=0)
     trainer.fit(network, loader(), loader(), ckpt_path=checkpoint)
     return network, trainer, weights
 
