@@ -24,9 +24,19 @@ def sampler(lengths, **options):
 
 
 @settings(deadline=None, max_examples=150)
-@given(LENGTHS, st.integers(1, 80), st.integers(1, 5), st.integers(0, 3), st.integers(0, 3), st.booleans())
-def test_the_slices_of_the_ranks_make_up_the_batches_of_one_process(lengths, batch_size, world, seed, epoch, shuffle):
-    options = dict(batch_size=batch_size, seed=seed, epoch=epoch, shuffle=shuffle)
+@given(
+    LENGTHS,
+    st.integers(1, 80),
+    st.integers(1, 5),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.booleans(),
+    st.sampled_from([1, 50]),
+)
+def test_the_slices_of_the_ranks_make_up_the_batches_of_one_process(
+    lengths, batch_size, world, seed, epoch, shuffle, pool
+):
+    options = dict(batch_size=batch_size, seed=seed, epoch=epoch, shuffle=shuffle, pool=pool)
     if sampler(lengths, world_size=world, **options) is None:
         assert len(lengths) < world or batch_size < 2 * world
         return
@@ -71,6 +81,18 @@ def test_documents_of_a_batch_are_of_similar_length():
         assert lengths.sum() / padded > 0.88
         shuffled = np.array_split(np.random.default_rng(0).permutation(len(lengths)), len(batches))
         assert lengths.sum() / sum(len(batch) * lengths[batch].max() for batch in shuffled) < 0.25
+
+
+def test_batches_of_a_pool_of_one_are_draws_from_all_examples():
+    """The mean of 64 lengths then varies by an eighth of what one length does; bucketed, nearly as one does."""
+    lengths = np.random.default_rng(0).integers(1, 100, 64_000)
+
+    def spread(pool):
+        batches = BucketBatchSampler(lengths, batch_size=64, pool=pool).global_batches()
+        return np.std([lengths[batch].mean() for batch in batches]) / lengths.std()
+
+    assert spread(1) == pytest.approx(1 / 8, rel=0.1)
+    assert spread(50) > 0.95
 
 
 def test_tokens_are_shared_out_evenly():

@@ -163,7 +163,7 @@ def test_the_real_files(real, caplog):
 
 
 def test_batches_of_the_real_files(real):
-    """Bucketed by both sides: nearly all of a batch is tokens, where half of a random one would be padding."""
+    """By tokens bucketed by both sides: nearly all of a batch is tokens. By pairs a draw, half of which is padding."""
     lengths = real._part("train").lengths
 
     def share(batches):
@@ -172,16 +172,17 @@ def test_batches_of_the_real_files(real):
             for n in (0, 1)
         ]
 
-    batches = real.train_dataloader().batch_sampler.global_batches()
-    source, target = share(batches)
+    bucketed = real.train_dataloader().batch_sampler.global_batches()
+    source, target = share(bucketed)
     assert source > 0.85
     assert target > 0.97
-    import numpy as np
-
-    shuffled = np.array_split(np.random.default_rng(0).permutation(len(lengths)), len(batches))
-    assert max(share(shuffled)) < 0.65
-    assert max(int(lengths[batch].sum()) for batch in batches) <= 2500
-    assert sorted(number for batch in batches for number in batch) == list(range(29_000))
+    assert max(int(lengths[batch].sum()) for batch in bucketed) <= 2500
+    by_pairs = prepared(Multi30k(source=real.source, cache_dir=real.cache_dir, batch_size=64))
+    drawn = by_pairs.train_dataloader().batch_sampler.global_batches()
+    assert {len(batch) for batch in drawn} <= {63, 64}
+    assert 0.4 < min(share(drawn)) <= max(share(drawn)) < 0.65
+    for batches in (bucketed, drawn):
+        assert sorted(number for batch in batches for number in batch) == list(range(29_000))
 
 
 @pytest.mark.parametrize(("kind", "share"), [("words", 0.97), ("spacy", 0.997)])

@@ -1,4 +1,4 @@
-"""Which examples share a batch: those of similar length, drawn anew each epoch, the same on any number of ranks."""
+"""Which examples share a batch: drawn anew each epoch, of similar length or any, the same on any number of ranks."""
 
 from __future__ import annotations
 
@@ -48,18 +48,19 @@ class BucketBatchSampler(Sampler[list[int]]):
         world_size: int = 1,
         epoch: int = 0,
         start: int = 0,
+        pool: int = POOL,
         nouns: Nouns = DOCUMENT_NOUNS,
     ) -> None:
         """Batches hold up to `batch_size` examples or `max_tokens` words, over all processes and about equally many in
         each. `lengths` (N,) are in words; (N, 2) for pairs, source and target, of which batches hold `max_tokens` words
-        together.
+        together. `pool` batches are sorted by length together; of 1 each batch is a draw from all examples.
 
         Without `shuffle` every epoch has the batches and the order of epoch 0. The first `start` batches of `epoch` are
         left out, of that epoch only. Raises ConfigError where a process would have no example in some step.
         """
         self._sides = _sides(lengths)
         self.lengths = self._sides.sum(1)
-        self.nouns = nouns
+        self.pool, self.nouns = pool, nouns
         self.shuffle, self.seed, self.rank, self.world_size = shuffle, seed, rank, world_size
         self.epoch, self.start = epoch, start
         self.sampler = self  # Lightning calls set_epoch on `batch_sampler.sampler` alone
@@ -82,7 +83,7 @@ class BucketBatchSampler(Sampler[list[int]]):
     def global_batches(self) -> list[NDArray[np.int64]]:
         """The batches of the epoch over all processes, those before `start` included."""
         draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
-        pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / POOL)))
+        pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / self.pool)))
         runs = [pool[by_length(self._sides[pool])] for pool in pools]
         # Up and down by turns: a batch that takes from two pools takes examples of similar length.
         order = np.concatenate([run[:: 1 - 2 * (number % 2)] for number, run in enumerate(runs)])

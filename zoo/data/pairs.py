@@ -24,12 +24,15 @@ from zoo.data.vocabulary import BEGIN, END, PADDING, UNKNOWN
 class PairData(PreparedData[Source]):
     """Pairs of a source and a target text.
 
-    Batches hold pairs of which both sides are of similar length. `spec.longest_source` and `spec.longest_target` are
-    those of all three splits, the end included: training pairs are filtered, those of evaluation never are.
+    A batch of `batch_size` is a draw from all pairs: with pairs of similar length a step would see sentences end at one
+    place alone, and networks learn worse (results/translation.md). One of `max_tokens` holds pairs of which both sides
+    are of similar length. `spec.longest_source` and `spec.longest_target` are those of all three splits, the end
+    included: training pairs are filtered, those of evaluation never are.
     """
 
     task: ClassVar[str] = "translation"
     nouns: ClassVar[Nouns] = PAIR_NOUNS
+    any_length: ClassVar[bool] = True
     spec: PairSpec
     encoder: PairEncoder
 
@@ -52,9 +55,9 @@ class PairData(PreparedData[Source]):
             text: how text becomes tokens, see `PairTextOptions`.
             languages: of the source and of the target, for the rules of words.
             split: shares of the splits that the corpus comes without, see `SplitOptions`.
-            batch_size: pairs in a batch, over all processes.
-            max_tokens: tokens in a batch, source and target together, over all processes; takes the place of
-                batch_size. The rest as in `PreparedData`.
+            batch_size: pairs in a batch, of any length, over all processes.
+            max_tokens: tokens in a batch of pairs of similar length, source and target together, over all processes;
+                takes the place of batch_size. The rest as in `PreparedData`.
         """
         super().__init__(
             batch_size=batch_size,

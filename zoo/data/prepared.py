@@ -13,7 +13,7 @@ import torch
 from lightning.pytorch import LightningDataModule
 from torch.utils.data import DataLoader
 
-from zoo.data.bucketing import BucketBatchSampler, EvaluationBatchSampler, Nouns, TrainingLoader
+from zoo.data.bucketing import POOL, BucketBatchSampler, EvaluationBatchSampler, Nouns, TrainingLoader
 from zoo.data.cache import cache_root, fingerprint, make_once
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source
@@ -41,6 +41,8 @@ class PreparedData(LightningDataModule, ABC, Generic[S]):
     """The task that the data are for."""
     nouns: ClassVar[Nouns]
     """What its examples and their parts are called."""
+    any_length: ClassVar[bool] = False
+    """Whether a batch of `batch_size` holds examples of any length; one of `max_tokens` is of similar ones always."""
     name: str
     """Of the data, and of its folder in the cache."""
     spec: Spec
@@ -170,6 +172,7 @@ class PreparedData(LightningDataModule, ABC, Generic[S]):
         order = BucketBatchSampler(
             part.lengths,
             **self.limit,
+            pool=1 if self.any_length and "batch_size" in self.limit else POOL,
             # overfit_batches asks for the same few batches in each epoch.
             shuffle=not getattr(self.trainer, "overfit_batches", 0),
             seed=self.seed,
