@@ -1,4 +1,4 @@
-"""What every test runs in: no network, caches in a temporary folder, nothing left in the home folder."""
+"""What every test runs in: no network, caches in a temporary folder, nothing left in the home folder, no deadlines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from pathlib import Path
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported, so before anything else
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is slow, not wrong
+settings.load_profile("untimed")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -140,7 +140,9 @@ def _list(options: argparse.Namespace) -> None:
         console.print(f"\n[bold]{model.name}[/bold]  {model.title}")
         console.print(Padding(f"{model.source}\ntask: {', '.join(model.tasks)}", (0, 0, 0, 4)))
         console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4)))
-    console.print("\n[bold]Experiments[/bold], a paper's own run on its real data: experiment=NAME\n")
+    console.print(
+        "\n[bold]Experiments[/bold], whole runs on real data, a paper's or beside public numbers: experiment=NAME\n"
+    )
     for experiment in experiments.values():
         console.print(f"[bold]{experiment.name}[/bold]  {experiment.about}")
 

@@ -37,7 +37,7 @@ def test_equals_torch_attention(shape):
 
 
 @pytest.mark.parametrize("name", SCORES)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(rows=st.integers(1, 4), length=st.integers(1, 4), steps=st.integers(1, 6), seed=st.integers(0, 10_000))
 def test_rows_are_distributions_over_the_real_positions(name, rows, length, steps, seed):
     generator = torch.Generator().manual_seed(seed)

@@ -38,7 +38,7 @@ def test_monotonic_by_hand():
     torch.testing.assert_close(weights, torch.tensor([expected]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     lengths=st.lists(st.integers(0, 8), min_size=1, max_size=3),
     queries=st.integers(1, 10),
@@ -76,7 +76,7 @@ def slow_centre(window, query, length):
     return length / (1 + math.exp(-sum(a * b for a, b in zip(v, hidden, strict=True))))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     lengths=st.lists(st.integers(0, 9), min_size=1, max_size=3),
     queries=st.integers(1, 4),

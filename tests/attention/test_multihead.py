@@ -135,7 +135,7 @@ def problems(draw):
     return sizes, draw(st.sampled_from([None, mask])), draw(st.booleans())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(problems())
 def test_both_paths_equal_torchs_function_and_each_other(problem):
     (batch, heads, length, size), mask, causal = problem

@@ -162,7 +162,7 @@ def test_scaled_dot_equals_torch_attention(shape):
 
 
 @pytest.mark.parametrize("name", SCORES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(shape=st.lists(st.integers(1, 3), max_size=2), length=st.integers(1, 4), steps=st.integers(1, 5))
 def test_equals_the_equation_number_by_number(name, shape, length, steps):
     module, key_dim = built(name)

@@ -53,7 +53,7 @@ def test_a_mask_must_be_boolean():
         masked_softmax(torch.zeros(2), torch.ones(2))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     rows=st.integers(1, 6), steps=st.integers(1, 7), seed=st.integers(0, 10_000), spread=st.sampled_from([1.0, 200.0])
 )

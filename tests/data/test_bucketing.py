@@ -23,7 +23,7 @@ def sampler(lengths, **options):
         return None
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     LENGTHS,
     st.integers(1, 80),
@@ -53,7 +53,7 @@ def test_the_slices_of_the_ranks_make_up_the_batches_of_one_process(
     assert sorted(flat(whole)) == list(range(len(lengths)))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(LENGTHS, st.integers(1, 700), st.integers(1, 4), st.integers(0, 3))
 def test_batches_by_tokens(lengths, max_tokens, world, seed):
     cost = np.maximum(lengths, 1)
@@ -189,7 +189,7 @@ def test_the_number_that_the_message_gives_will_do():
 # evaluation
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     LENGTHS,
     st.integers(1, 5),
@@ -226,7 +226,7 @@ def test_evaluation_is_the_same_every_time_and_shows_long_and_short():
 PAIR_LENGTHS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=200)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(PAIR_LENGTHS, st.integers(1, 700), st.integers(1, 3), st.integers(0, 3))
 def test_pairs_by_tokens_of_both_sides(lengths, max_tokens, world, seed):
     cost = np.maximum(lengths, 1).sum(1)

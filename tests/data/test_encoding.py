@@ -44,7 +44,7 @@ def stored(documents, evidence=True):
     return EncodedDocuments(datasets.Dataset.from_dict(columns, features=datasets.Features(features)))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(DOCUMENTS, st.data())
 def test_collate_equals_a_slow_loop(documents, data):
     numbers = data.draw(st.lists(st.integers(0, len(documents) - 1), min_size=1, max_size=8))

@@ -51,7 +51,7 @@ def slow_side(sequences):
     return ids, mask
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(PAIRS, st.data())
 def test_collate_equals_a_slow_loop(pairs, data):
     numbers = data.draw(st.lists(st.integers(0, len(pairs) - 1), min_size=1, max_size=8))

@@ -168,7 +168,7 @@ def test_symbols_become_what_the_name_says_by_their_alignment(name):
                 assert pair.source[s] != pair.source[after] or s < after  # stable
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(count=st.integers(1, 200), shortest=st.integers(1, 6), more=st.integers(0, 6), seed=st.integers(0, 99))
 def test_symbols_and_lengths_are_as_asked_for(count, shortest, more, seed):
     pairs = list(symbols.generate_sort(40, seed=seed, symbols=count, shortest=shortest, longest=shortest + more))

@@ -109,6 +109,21 @@ def test_other_batches_in_the_middle_of_an_epoch_are_refused(tmp_path, changed):
         trainer(tmp_path).fit(Recorder(), datamodule=data(**changed), ckpt_path=path)
 
 
+def test_drawn_batches_in_the_middle_of_an_epoch_of_sorted_ones_are_refused(monkeypatch):
+    """Also where the checkpoint is of a time when all were sorted and it did not say so."""
+    monkeypatch.setattr(AgNews, "any_length", True)
+    drawn = data()
+    drawn.prepare_data()
+    drawn.setup("fit")
+    loader = drawn.train_dataloader()
+    state = loader.state_dict()
+    assert state.pop("pool") == 1
+    loader.load_state_dict(state)
+    monkeypatch.setattr(loader, "_batches_done", lambda: 2)
+    with pytest.raises(DataError, match=r"\(pool 50 -> 1\): continue with"):
+        next(iter(loader))
+
+
 def test_other_batches_after_a_whole_epoch_are_not(tmp_path, whole):
     path = tmp_path / "stopped.ckpt"
     first = trainer(tmp_path, max_epochs=1)

@@ -39,7 +39,7 @@ def same(hypotheses, others, tolerance=0.0):
 # the stop
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
     size=st.integers(1, 6),
@@ -105,7 +105,7 @@ def test_finished_sentences_leave_the_batch():
 # beam 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), end_bias=st.floats(-2, 2), ngram=st.integers(0, 3), shortest=st.integers(0, 4))
 def test_a_beam_of_one_is_greedy(seed, end_bias, ngram, shortest):
     rules = {"no_repeat_ngram": ngram, "min_length": (0.5, shortest), "max_length": (1.0, 3)}

@@ -30,7 +30,7 @@ def test_equals_a_full_sort(entries, count, levels):
     assert_best(scores, count)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=400), st.integers(1, 6))
 def test_equals_a_full_sort_whatever_the_rows(row, count):
     assert_best(torch.tensor([row, row[::-1]], dtype=torch.float64), count)

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_padded_sequence
 
@@ -29,7 +29,6 @@ def rows(mask, grid):
     return [values[real] for values, real in zip(grid.reshape(*flat.shape, grid.shape[-1]), flat, strict=True)]
 
 
-@settings(deadline=None)
 @given(masks())
 def test_unpack_undoes_pack_and_is_zero_at_padding(mask):
     packing, grid = Packing.of(mask), numbered(mask)
@@ -40,7 +39,6 @@ def test_unpack_undoes_pack_and_is_zero_at_padding(mask):
     assert torch.equal(packing.unpack(packing.pack(grid[..., 0])), grid[..., 0] * mask)
 
 
-@settings(deadline=None)
 @given(masks())
 def test_flip_mirrors_each_row_and_undoes_itself(mask):
     packing, grid = Packing.of(mask), numbered(mask)
@@ -51,14 +49,12 @@ def test_flip_mirrors_each_row_and_undoes_itself(mask):
         assert torch.equal(row.flip(0), back)
 
 
-@settings(deadline=None)
 @given(masks())
 def test_sum_is_the_masked_sum(mask):
     packing, grid = Packing.of(mask), numbered(mask)
     assert torch.equal(packing.sum(packing.pack(grid)), (grid * mask[..., None]).sum(-2))
 
 
-@settings(deadline=None)
 @given(masks())
 def test_order_row_and_last(mask):
     packing, grid = Packing.of(mask), numbered(mask)
@@ -73,7 +69,6 @@ def test_order_row_and_last(mask):
         assert (by_row[row] == packed[position]).all(-1).any()
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8))
 def test_the_layout_is_torchs(lengths):
     sizes = torch.tensor(lengths)

@@ -25,11 +25,8 @@ class Memory(NamedTuple):
     """(B, S) True at real positions."""
 
 
-class Attention(nn.Module):
-    """a = softmax over the real positions of score(q, k), context = sum_s a_s value_s.
-
-    The hypotheses of a sentence are its queries: K of them share the memory of the sentence, which is never copied.
-    """
+class ScoredAttention(nn.Module):
+    """A score, and the memory that it reads."""
 
     def __init__(self, score: Score) -> None:
         super().__init__()
@@ -38,6 +35,13 @@ class Attention(nn.Module):
     def prepare(self, keys: Tensor, mask: Tensor, values: Tensor | None = None) -> Memory:
         """Keys (B, S, D_k) and mask (B, S) -> the memory. The values are the keys unless given, (B, S, D_v)."""
         return Memory(self.score.prepare(keys), keys if values is None else values, mask)
+
+
+class Attention(ScoredAttention):
+    """a = softmax over the real positions of score(q, k), context = sum_s a_s value_s.
+
+    The hypotheses of a sentence are its queries: K of them share the memory of the sentence, which is never copied.
+    """
 
     def forward(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
         """Queries (B, L, D_q) -> contexts (B, L, D_v), weights (B, L, S); one query (B, D_q) -> (B, D_v), (B, S).

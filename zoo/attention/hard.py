@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from zoo.attention.attend import Memory, per_query, weighted_mean
-from zoo.attention.scores import Score
+from zoo.attention.attend import Memory, ScoredAttention, per_query, weighted_mean
 from zoo.attention.softmax import masked_softmax
 
 
@@ -31,19 +30,11 @@ class Glimpse(NamedTuple):
     """(B, L, S) the distribution that the choice is made from."""
 
 
-class HardAttention(nn.Module):
+class HardAttention(ScoredAttention):
     """s ~ Multinoulli(softmax(score(q, k))), context = value_s. In evaluation s is the most probable position.
 
     Draws come from torch's global random state.
     """
-
-    def __init__(self, score: Score) -> None:
-        super().__init__()
-        self.score = score
-
-    def prepare(self, keys: Tensor, mask: Tensor, values: Tensor | None = None) -> Memory:
-        """Keys (B, S, D_k) and mask (B, S) -> the memory. The values are the keys unless given, (B, S, D_v)."""
-        return Memory(self.score.prepare(keys), keys if values is None else values, mask)
 
     def forward(self, query: Tensor, memory: Memory) -> Glimpse:
         """Queries (B, L, D_q), or one query a sentence (B, D_q)."""

@@ -93,7 +93,7 @@ class MultiHeadAttention(nn.Module):
         return Memory(k.contiguous(), v.contiguous(), mask)
 
     def project(self, x: Tensor) -> Tensor:
-        """(..., D) -> (..., 3D): query, key and value of each token. Only of a module made for self-attention."""
+        """(..., query_dim) -> (..., 3D): query, key and value of each token, of a module made for self-attention."""
         if len(self.weights) > 1:
             raise ValueError("keys have a width of their own here: project the queries and the memory one by one")
         return F.linear(x, self.weights[0], self.bias)

@@ -12,8 +12,8 @@ from torch import Tensor
 
 
 class ExponentialAverage(WeightAveraging):
-    """average <- d * average + (1 - d) * weights after every optimiser step; d = min(decay, (1 + n) / (10 + n)) at the
-    n-th, so that the average of a short run is not its start.
+    """average <- d * average + (1 - d) * weights after every optimiser step but the first, which it begins with;
+    d = min(decay, (1 + n) / (10 + n)) after n steps before, so that the average of a short run is not its start.
 
     Polyak and Juditsky (1992) average all steps alike; Vaswani et al. (2017, section 6.1) the last five checkpoints. An
     average over the last 1 / (1 - decay) steps has the effect of a lower rate of learning without its slowness.
@@ -33,6 +33,6 @@ class ExponentialAverage(WeightAveraging):
         torch._foreach_lerp_(average, weights, 1 - decay)
 
     def on_load_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
-        # Lightning's would put the weights of training in place of their average also for the test behind a fit
+        # Lightning's would put the weights of training in place of their average also for the test after a fit
         if trainer.state.fn == TrainerFn.FITTING:
             super().on_load_checkpoint(trainer, pl_module, checkpoint)

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from zoo.errors import ConfigError, DataError
 
 POOL = 50
-"""Batches that are sorted by length together: as many as a batch is to be drawn from."""
+"""So many batches of examples are sorted by length together before they are cut into batches."""
 
 
 class Nouns(NamedTuple):
@@ -53,7 +53,7 @@ class BucketBatchSampler(Sampler[list[int]]):
     ) -> None:
         """Batches hold up to `batch_size` examples or `max_tokens` words, over all processes and about equally many in
         each. `lengths` (N,) are in words; (N, 2) for pairs, source and target, of which batches hold `max_tokens` words
-        together. `pool` batches are sorted by length together; of 1 each batch is a draw from all examples.
+        together. So many as `pool` are sorted by length together: with 1 and `batch_size` each is a draw from all.
 
         Without `shuffle` every epoch has the batches and the order of epoch 0. The first `start` batches of `epoch` are
         left out, of that epoch only. Raises ConfigError where a process would have no example in some step.
@@ -224,8 +224,9 @@ class TrainingLoader(DataLoader[Any]):
 
     def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
         self._order.start = self._batches_done()
-        if self._order.start and self._resumed and self._resumed != self.state_dict():
-            differing = [f"{key} {old} -> {self.state_dict().get(key)}" for key, old in self._resumed.items()]
+        old, new = {"pool": POOL} | self._resumed, self.state_dict()  # there once was but one size of a pool
+        if self._order.start and self._resumed and old != new:
+            differing = [f"{key} {old.get(key)} -> {new.get(key)}" for key in old | new if old.get(key) != new.get(key)]
             raise DataError(
                 f"the checkpoint stands in the middle of an epoch of other data or batches ({', '.join(differing)}): "
                 "continue with the same ones, or from a checkpoint at the end of an epoch"
@@ -240,6 +241,7 @@ class TrainingLoader(DataLoader[Any]):
             order.nouns.examples: len(order.lengths),
             order.nouns.parts: int(order.lengths.sum()),
             "batches": len(order),
+            "pool": order.pool,
             "seed": order.seed,
         }
 

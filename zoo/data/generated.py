@@ -25,7 +25,7 @@ class GeneratedPairs(PairData):
         self,
         *,
         sample: Mapping[str, Any] | SampleOptions | None = None,
-        batch_size: int = 64,
+        batch_size: int = 32,
         max_tokens: int | None = None,
         num_workers: int = 0,
         cache_dir: str | None = None,

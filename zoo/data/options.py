@@ -244,7 +244,7 @@ def _is_share(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class SampleOptions(Options):
-    """How many examples the generator makes."""
+    """How many examples the generator makes. The files in conf/data have sizes of their own."""
 
     group: ClassVar[str] = "sample"
 

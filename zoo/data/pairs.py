@@ -24,10 +24,11 @@ from zoo.data.vocabulary import BEGIN, END, PADDING, UNKNOWN
 class PairData(PreparedData[Source]):
     """Pairs of a source and a target text.
 
-    A batch of `batch_size` is a draw from all pairs: with pairs of similar length a step would see sentences end at one
-    place alone, and networks learn worse (results/translation.md). One of `max_tokens` holds pairs of which both sides
-    are of similar length. `spec.longest_source` and `spec.longest_target` are those of all three splits, the end
-    included: training pairs are filtered, those of evaluation never are.
+    In training a batch of `batch_size` is a draw from all pairs: with pairs of similar length a step would see
+    sentences end at one place alone, and networks learn worse (results/translation.md). One of `max_tokens`, and every
+    batch of an evaluation, holds pairs of which both sides are of similar length. `spec.longest_source` and
+    `spec.longest_target` are those of all three splits, the end included: training pairs are filtered, those of
+    evaluation never are.
     """
 
     task: ClassVar[str] = "translation"

@@ -17,7 +17,7 @@ What differs from the paper:
 - `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
   identity. concat and additive are `hidden_dim` wide inside.
 - `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
-  inputs, and these, W_c and W_s with a gain where they read states of an LSTM; attention starts as torch's layers do.
+  inputs, with a gain where those are states of an LSTM, and so W_c and W_s; attention starts as torch's layers do.
 - `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
 - As in the authors' code, the end of the source is read but not attended, and S of local_p does not count it: its state
   has read the whole sentence, and where it can be had the decoder looks nowhere else.

@@ -18,4 +18,4 @@ class Output:
     """Weights after the softmax and before dropout, by name: rows sum to 1 on the real positions that the model attends
     to and are exactly 0 elsewhere. Luong's local_p, which its paper does not renormalise, sums to less."""
     losses: dict[str, Tensor] = field(default_factory=dict)
-    """Scalar losses of the model's own, added to the task's."""
+    """Scalar losses of the model's own, which classification adds to its loss."""

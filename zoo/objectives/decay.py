@@ -32,8 +32,8 @@ def inverse_sigmoid(step: int, k: float, slope: float, floor: float) -> float:
 
 
 def constant(step: int, k: float, slope: float, floor: float) -> float:
-    """k at every step."""
-    return k
+    """max(floor, k) at every step."""
+    return max(floor, k)
 
 
 DECAYS = {

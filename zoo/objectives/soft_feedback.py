@@ -15,7 +15,7 @@ from zoo.objectives.fed import FedObjective
 class SoftFeedback(FedObjective):
     """Cross-entropy of the true tokens, where the decoder reads truth * (the true token) + (1 - truth) * p_t-1.
 
-    p_t-1 is its distribution (B, 1, V) at the step before; with `detach` no gradient passes through it. The share of
+    p_t-1 is its distribution (R, 1, V) at the step before; with `detach` no gradient passes through it. The share of
     the true token is 0 by default and follows `decay`, `k`, `slope`, `floor` otherwise: see `zoo.objectives.decay`.
     """
 

@@ -36,7 +36,7 @@ class DataEntry:
 
 @dataclass(frozen=True)
 class ExperimentEntry:
-    """One file of conf/experiment: a paper's own run."""
+    """One file of conf/experiment: a whole run, a paper's or one beside public numbers."""
 
     name: str
     about: str
