@@ -148,6 +148,18 @@ def test_ranks_share_every_epoch(cache_dir, monkeypatch, limit, world):
         assert sorted(seen) == list(range(SIZES[split]))
 
 
+def test_a_batch_of_so_many_pairs_is_a_draw_and_one_of_so_many_tokens_is_not(cache_dir):
+    """Targets have 2 to some 16 tokens. A drawn batch of 30 spans most of them, a sorted one a few."""
+
+    def spans(**limit):
+        data = prepared(Toy(cache_dir=cache_dir, sample={"train": 3000}, **limit))
+        targets = data._part("train").lengths[:, 1]
+        return [np.ptp(targets[batch]) for batch in data.train_dataloader().batch_sampler.global_batches()]
+
+    assert np.median(spans(batch_size=30)) > 8
+    assert np.median(spans(max_tokens=30 * 20)) <= 2
+
+
 def test_a_budget_of_tokens_that_is_too_small(cache_dir):
     data = prepared(Toy(max_tokens=12))
     with pytest.raises(
