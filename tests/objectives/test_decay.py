@@ -27,6 +27,7 @@ from zoo.objectives.decay import DECAYS, decay
         ("inverse_sigmoid", dict(k=1.0), 10**6, 0.0),
         ("inverse_sigmoid", dict(k=10.0, floor=0.2), 10**9, 0.2),
         ("constant", dict(k=0.3), 12345, 0.3),
+        ("constant", dict(k=0.1, floor=0.3), 0, 0.3),
     ],
 )
 def test_the_papers_formulas(name, constants, step, share):
