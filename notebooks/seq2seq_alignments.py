@@ -19,7 +19,6 @@
 # generated, also scored.
 
 # %%
-import io
 import logging
 import os
 import warnings
@@ -28,10 +27,9 @@ from itertools import pairwise
 warnings.filterwarnings("ignore")
 
 import matplotlib.pyplot as plt
-from IPython.display import Image
+from hydra.utils import instantiate
 from lightning import Trainer, seed_everything
 
-from zoo.data import Multi30k
 from zoo.run.build import compose, plain
 from zoo.run.checkpoint import Predictor
 from zoo.tasks import Translation
@@ -39,7 +37,7 @@ from zoo.visualize import alignment_figure
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few pairs
-SIZES = {"train": 60, "val": 20, "test": 20} if SMALL else {}
+SIZES = ["data.sample.train=60", "data.sample.val=20", "data.sample.test=20"] if SMALL else []
 EPOCHS = 1 if SMALL else 4
 MODELS = ["encoder_decoder", "seq2seq_lstm", "rnnsearch", "luong", "conv_s2s", "transformer"]
 
@@ -51,7 +49,7 @@ MODELS = ["encoder_decoder", "seq2seq_lstm", "rnnsearch", "luong", "conv_s2s", "
 # means, the possessor changes sides. For each English word the German words it was made from are known.
 
 # %%
-data = Multi30k(sample=SIZES)
+data = instantiate(plain(compose(["data=multi30k", *SIZES]).data))
 data.prepare_data()
 data.setup("fit")
 for example in data.describe()["examples"]:
@@ -76,7 +74,8 @@ for example in data.describe()["examples"]:
 
 # %%
 def trained(name):
-    """A network trained as by `python train.py model=... data=multi30k`, but on 6,000 pairs; its test metrics."""
+    """A network trained as by `python train.py model=... data=multi30k`, and the test metrics of its last weights; a
+    run takes its best."""
     seed_everything(1, verbose=False)
     settings = compose([f"model={name}", "data=multi30k"])
     task = Translation(
@@ -146,29 +145,23 @@ plt.show()
 
 # %%
 sentence = "ein mann , der eine rote jacke trägt , steht auf der straße ."
-for name in MODELS:
-    (prediction,) = Predictor(tasks[name], data.encoder)([sentence])
+predicted = {name: Predictor(tasks[name], data.encoder)([sentence])[0] for name in MODELS}
+for name, prediction in predicted.items():
     print(f"{name:16} {prediction.best.text}")
-
-
-def draw(name):
-    """The alignment of the sentence by one network."""
-    (prediction,) = Predictor(tasks[name], data.encoder)([sentence])
-    buffer = io.BytesIO()
-    alignment_figure(prediction.source, prediction.best).savefig(buffer, format="png", dpi=80)
-    return buffer.getvalue()
-
 
 # %%
 figure, axes = plt.subplots(2, 3, figsize=(13, 9))
 for name, panel in zip(MODELS, axes.flat, strict=True):
-    panel.set_axis_off()
     panel.set_title(name, fontsize=10)
-    (prediction,) = Predictor(tasks[name], data.encoder)([sentence])
-    if prediction.best.attention is None:
+    best = predicted[name].best
+    if best.attention is None:
+        panel.set_axis_off()
         panel.text(0.5, 0.5, "one vector:\nnothing to draw", ha="center", va="center")
-    else:
-        panel.imshow(plt.imread(io.BytesIO(draw(name))))
+        continue
+    panel.imshow(best.attention, cmap="Blues", vmin=0, vmax=1)
+    source = predicted[name].source
+    panel.set_xticks(range(len(source)), source, rotation=90, fontsize=8)
+    panel.set_yticks(range(len(best.tokens)), best.tokens, fontsize=8)
 figure.tight_layout()
 plt.show()
 
@@ -196,4 +189,4 @@ for name in MODELS[2:]:
 # as in the README, and whether coverage changes the error rate.
 
 # %%
-Image(draw("rnnsearch"))
+alignment_figure(predicted["rnnsearch"].source, predicted["rnnsearch"].best)
