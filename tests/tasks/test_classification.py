@@ -180,3 +180,16 @@ def test_the_length_of_the_run_is_filled_into_the_scheduler():
         configured["lr_scheduler"]["scheduler"].step()
     assert rates == pytest.approx([0.5, 0.375, 0.25, 0.125])  # by hand: a straight line to 0 after 4 steps
     assert configured["lr_scheduler"]["interval"] == "step"
+
+
+@pytest.mark.parametrize(("warmup", "said"), [(100, ""), (101, "rises for 101 steps, and the run has 100")])
+def test_a_warm_up_that_outlasts_the_run_is_said(warmup, said, caplog):
+    plan = {"scheduler": {"_target_": "zoo.tasks.schedules.Noam", "dim": 16, "warmup": warmup}, "interval": "step"}
+    optimizer = {"_target_": "torch.optim.SGD", "lr": 0.5}
+    made = Classification(model=MODEL, optimizer=optimizer, scheduler=plan, monitor="val/accuracy", mode="max")
+    made.build(SPEC, encoder=None)
+    made._trainer = SimpleNamespace(estimated_stepping_batches=100, precision="32-true", gradient_clip_val=None)
+    made.configure_optimizers()
+    assert said in caplog.text
+    assert bool(caplog.text) == bool(said)
+    assert ("scheduler.scheduler.warmup=25" in caplog.text) == bool(said)

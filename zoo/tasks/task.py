@@ -115,6 +115,11 @@ class Task(LightningModule, ABC):
         timing = {key: value for key, value in plan.items() if key != "scheduler"}
         steps = self.trainer.estimated_stepping_batches
         shape = {key: steps if value == TOTAL_STEPS else value for key, value in plan["scheduler"].items()}
+        if (warmup := shape.get("warmup", 0)) > steps:
+            log.warning(
+                f"the learning rate rises for {warmup:,} steps, and the run has {steps:,.0f}: it ends far below "
+                f"the rate that is meant; give scheduler.scheduler.warmup={max(1, int(steps) // 4)}, or train for longer"
+            )
         scheduler = instantiate(shape, optimizer=optimizer, _convert_="all")
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **timing}}
 
