@@ -182,9 +182,10 @@ def test_the_length_of_the_run_is_filled_into_the_scheduler():
     assert configured["lr_scheduler"]["interval"] == "step"
 
 
-@pytest.mark.parametrize(("warmup", "said"), [(100, ""), (101, "rises for 101 steps, and the run has 100")])
+@pytest.mark.parametrize(("warmup", "said"), [(100, ""), (400, "rises for 400 steps, and the run has 100")])
 def test_a_warm_up_that_outlasts_the_run_is_said(warmup, said, caplog):
-    plan = {"scheduler": {"_target_": "zoo.tasks.schedules.Noam", "dim": 16, "warmup": warmup}, "interval": "step"}
+    schedule = {"_target_": "zoo.tasks.schedules.Noam", "dim": 16, "warmup": warmup, "scale": 2.0}
+    plan = {"scheduler": schedule, "interval": "step"}
     optimizer = {"_target_": "torch.optim.SGD", "lr": 0.5}
     made = Classification(model=MODEL, optimizer=optimizer, scheduler=plan, monitor="val/accuracy", mode="max")
     made.build(SPEC, encoder=None)
@@ -192,4 +193,4 @@ def test_a_warm_up_that_outlasts_the_run_is_said(warmup, said, caplog):
     made.configure_optimizers()
     assert said in caplog.text
     assert bool(caplog.text) == bool(said)
-    assert ("scheduler.scheduler.warmup=25" in caplog.text) == bool(said)
+    assert ("scheduler.scheduler.warmup=25 scheduler.scheduler.scale=0.5," in caplog.text) == bool(said)

@@ -34,3 +34,13 @@ class Noam(LRScheduler):
         step = self.last_epoch + 1
         rate = self.scale * self.dim**-0.5 * min(step**-0.5, step * self.warmup**-1.5)
         return [rate for _ in self.optimizer.param_groups]
+
+    def outlasts(self, steps: int) -> str:
+        """What to say of a run of so many steps, fewer than the warm-up; a shorter one is higher unless scaled."""
+        warmup = max(1, steps // 4)
+        scale = self.scale * (warmup / self.warmup) ** 0.5
+        return (
+            f"the learning rate rises for {self.warmup:,} steps, and the run has {steps:,}: it stays far below the "
+            f"rate that is meant; give scheduler.scheduler.warmup={warmup} scheduler.scheduler.scale={scale:.2g}, "
+            "which has the same highest rate, or train for longer"
+        )

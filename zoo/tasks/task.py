@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.errors import CheckpointError, ConfigError
+from zoo.tasks.schedules import Noam
 
 TOTAL_STEPS = "total_steps"
 """In a scheduler's arguments it stands for the number of optimiser steps of the whole run, known when the data is."""
@@ -115,12 +116,9 @@ class Task(LightningModule, ABC):
         timing = {key: value for key, value in plan.items() if key != "scheduler"}
         steps = self.trainer.estimated_stepping_batches
         shape = {key: steps if value == TOTAL_STEPS else value for key, value in plan["scheduler"].items()}
-        if (warmup := shape.get("warmup", 0)) > steps:
-            log.warning(
-                f"the learning rate rises for {warmup:,} steps, and the run has {steps:,.0f}: it ends far below "
-                f"the rate that is meant; give scheduler.scheduler.warmup={max(1, int(steps) // 4)}, or train for longer"
-            )
         scheduler = instantiate(shape, optimizer=optimizer, _convert_="all")
+        if isinstance(scheduler, Noam) and scheduler.warmup > steps:
+            log.warning(scheduler.outlasts(int(steps)))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **timing}}
 
     def configure_gradient_clipping(
