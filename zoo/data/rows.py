@@ -156,13 +156,12 @@ class Lines:
 
 def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
     """(line the row begins in, fields) of each row that is not blank. A quoted field may hold line breaks."""
-    csv.field_size_limit(FIELD_LIMIT)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         start = lines.number + 1
         lines.mark()
         try:
-            fields = next(reader)
+            fields = _long_fields(reader)
         except StopIteration:
             return
         except csv.Error as error:
@@ -173,6 +172,15 @@ def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, 
             bad(line_of(lines.path, start), "not UTF-8", lines.undecodable)
         elif fields:
             yield start, fields
+
+
+def _long_fields(reader: Iterator[list[str]]) -> list[str]:
+    """The next row, its fields up to FIELD_LIMIT long; `csv` keeps one limit a process, which stays as it was."""
+    before = csv.field_size_limit(FIELD_LIMIT)
+    try:
+        return next(reader)
+    finally:
+        csv.field_size_limit(before)
 
 
 def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:

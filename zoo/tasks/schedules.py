@@ -35,8 +35,8 @@ class Noam(LRScheduler):
         rate = self.scale * self.dim**-0.5 * min(step**-0.5, step * self.warmup**-1.5)
         return [rate for _ in self.optimizer.param_groups]
 
-    def outlasts(self, steps: int) -> str:
-        """What to say of a run of so many steps, fewer than the warm-up; a shorter one is higher unless scaled."""
+    def advice(self, steps: int) -> str:
+        """What to say of a run of fewer `steps` than the warm-up has; a shorter one is higher unless scaled."""
         warmup = max(1, steps // 4)
         scale = self.scale * (warmup / self.warmup) ** 0.5
         return (

@@ -118,7 +118,7 @@ class Task(LightningModule, ABC):
         shape = {key: steps if value == TOTAL_STEPS else value for key, value in plan["scheduler"].items()}
         scheduler = instantiate(shape, optimizer=optimizer, _convert_="all")
         if isinstance(scheduler, Noam) and scheduler.warmup > steps:
-            log.warning(scheduler.outlasts(int(steps)))
+            log.warning(scheduler.advice(int(steps)))
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **timing}}
 
     def configure_gradient_clipping(
