@@ -15,6 +15,10 @@ from zoo.data.spec import DocumentSpec, PairSpec
 from zoo.models.output import Output
 
 
+LONG = 400
+"""Positions of a long row: bfloat16 cannot count beyond 256."""
+
+
 class Family(Protocol):
     """What the contracts need to know of a task's data."""
 
@@ -22,6 +26,9 @@ class Family(Protocol):
 
     def batch(self, seed: int, *, empty: bool = True) -> Any:
         """Examples of unequal size with targets; one of them holds nothing at all where `empty`."""
+
+    def long_batch(self) -> Any:
+        """Examples with rows of hundreds of positions to attend to: sums in half precision go wrong there."""
 
     def part(self, batch: Any, rows: Sequence[int]) -> Any:
         """The examples `rows` of `batch` in that order, padded no more than they need."""
@@ -68,6 +75,13 @@ class Documents:
             [3, 0, 4],
             *([[]] if empty else []),
         ]  # a sentence may be empty too
+        return self._of_lengths(lengths, seed)
+
+    def long_batch(self) -> DocumentBatch:
+        return self._of_lengths([[LONG], [1] * LONG], 1)
+
+    def _of_lengths(self, lengths: list[list[int]], seed: int) -> DocumentBatch:
+        """A batch of random words, the numbers of words of each sentence of each document given."""
         generator = torch.Generator().manual_seed(seed)
         mask = torch.zeros(len(lengths), max(map(len, lengths)), max(map(max, filter(None, lengths))), dtype=torch.bool)
         for document, sentences in enumerate(lengths):
@@ -114,10 +128,17 @@ class Pairs:
 
     def batch(self, seed: int, *, empty: bool = True) -> PairBatch:
         """The smallest source and target hold their end alone; one source holds not even that where `empty`."""
+        sources, targets = [5, 2, 7, 1, 4, *([0] if empty else [])], [6, 1, 3, 2, 7, *([2] if empty else [])]
+        return self._of_lengths(sources, targets, seed)
+
+    def long_batch(self) -> PairBatch:
+        return self._of_lengths([LONG, 3], [4, 2], 1)
+
+    def _of_lengths(self, sources: list[int], targets: list[int], seed: int) -> PairBatch:
         generator = torch.Generator().manual_seed(seed)
-        sources = self._side([5, 2, 7, 1, 4, *([0] if empty else [])], self.spec.source_size, generator)
-        targets = self._side([6, 1, 3, 2, 7, *([2] if empty else [])], self.spec.target_size, generator)
-        return PairBatch.of(*sources, *targets, begin=self.spec.begin)
+        source, source_mask = self._side(sources, self.spec.source_size, generator)
+        target, target_mask = self._side(targets, self.spec.target_size, generator)
+        return PairBatch.of(source, source_mask, target, target_mask, begin=self.spec.begin)
 
     def _side(self, lengths: list[int], size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         length = torch.tensor(lengths)[:, None]

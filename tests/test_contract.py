@@ -136,6 +136,7 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (broken.NeverMoves, contract.one_batch_can_be_learned),
         (broken.Forgets, contract.a_saved_network_is_the_same),
         (broken.MixesTypes, contract.bf16_autocast_runs),
+        (broken.AddsInHalf, contract.bf16_autocast_runs),
         (broken.ParksAttention, contract.nothing_is_parked),
         (broken.WritesIntoTheBatch, contract.nothing_is_parked),
         (broken.ReadsAhead, contract_generation.steps_equal_the_parallel_pass),
