@@ -183,7 +183,7 @@ def bf16_autocast_runs(case: Case) -> None:
     long = case.family.long_batch()
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         attention = network(long).attention
-    for name, weights in attention.items():
+    for weights in attention.values():
         sums = weights.float().sum(-1)
         equal(sums, (sums > 0).float(), 0.01)
 

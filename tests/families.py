@@ -14,7 +14,6 @@ from zoo.data.batch import DocumentBatch, PairBatch
 from zoo.data.spec import DocumentSpec, PairSpec
 from zoo.models.output import Output
 
-
 LONG = 400
 """Positions of a long row: bfloat16 cannot count beyond 256."""
 
