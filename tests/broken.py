@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,8 @@ from zoo.models.output import Output
 
 class Sound(nn.Module):
     """Averages the words of a sentence, then the sentences of a document."""
+
+    attends: ClassVar[dict[str, str]] = {"word": "word_mask", "sentence": "sentence_mask"}
 
     def __init__(self, spec: DocumentSpec) -> None:
         super().__init__()
@@ -128,10 +131,18 @@ class NamesNoMask(Sound):
         return Output(output.logits, {"hop": output.attention["word"]})
 
 
+class NamesAStrangersMask(Sound):
+    attends: ClassVar[dict[str, str]] = {"word": "word_mask", "sentence": "memory_mask"}
+
+
+class SumsToOneAfterAll(Sound):
+    unnormalised = ("word",)
+
+
 class Writes(nn.Module):
     """Reads the mean of the tokens so far, and the source by attention from that."""
 
-    attends_to = "source"
+    attends: ClassVar[dict[str, str]] = {"source": "memory_mask"}
 
     def __init__(self, spec: PairSpec) -> None:
         super().__init__()

@@ -44,8 +44,8 @@ class Family(Protocol):
     generates: bool
     """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
 
-    def masks(self, batch: Any) -> dict[str, Tensor]:
-        """For each name that attention can have, where its rows are real."""
+    def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
+        """What each row of attention called `kind` may look at, where a memory with `mask` is what it sees."""
 
     def scores(self, output: Output, batch: Any) -> Tensor:
         """The logits with an example a row, (B, ...), zero at padding."""
@@ -108,8 +108,8 @@ class Documents:
     def without_targets(self, batch: DocumentBatch) -> DocumentBatch:
         return replace(batch, label=None, evidence=None)
 
-    def masks(self, batch: DocumentBatch) -> dict[str, Tensor]:
-        return {"word": batch.word_mask, "sentence": batch.sentence_mask}
+    def rows(self, batch: DocumentBatch, kind: str, mask: Tensor) -> Tensor:
+        return mask
 
     def scores(self, output: Output, batch: DocumentBatch) -> Tensor:
         return output.logits
@@ -165,18 +165,12 @@ class Pairs:
     def without_targets(self, batch: PairBatch) -> PairBatch:
         return PairBatch.of(batch.source, batch.source_mask, begin=self.spec.begin)
 
-    def masks(self, batch: PairBatch) -> dict[str, Tensor]:
-        """A network that returns attention of several layers names them `source.0`, `source.1`, ..."""
+    def rows(self, batch: PairBatch, kind: str, mask: Tensor) -> Tensor:
         assert batch.target_mask is not None
-        source, target = batch.source_mask, batch.target_mask
-        cross = target[:, :, None] & source[:, None]
-        steps = torch.arange(target.shape[1])
-        own = {
-            "encoder": source[:, :, None] & source[:, None],
-            "decoder": target[:, :, None] & (steps[:, None] >= steps),
-        }
-        layers = {f"{name}.{layer}": mask for layer in range(8) for name, mask in {"source": cross, **own}.items()}
-        return {"source": cross, **layers}
+        asks = batch.source_mask if kind == "encoder" else batch.target_mask
+        steps = torch.arange(mask.shape[1])
+        seen = asks[:, :, None] & mask[:, None]
+        return seen & (steps[:, None] >= steps) if kind == "decoder" else seen
 
     def scores(self, output: Output, batch: PairBatch) -> Tensor:
         assert batch.target_packing is not None

@@ -146,7 +146,7 @@ def _check_attention(cfg: DictConfig, model: Any) -> None:
     """Raises ConfigError where something reads the attention of a network that has none."""
     asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
     asked += [f"{group}.{key}" for group, key in READ_ATTENTION if cfg[group].get(key)]
-    if asked and model.attends_to is None:
+    if asked and "source" not in model.attends:
         raise ConfigError(f"{asked[0]}: {model.__name__} has no attention; take a model that has, such as model=luong")
 
 
