@@ -69,8 +69,8 @@ def by_steps(network: Any, batch: Any, without_targets: Any) -> tuple[Tensor, di
 
 
 def returns_an_output(case: Case) -> None:
-    """An `Output` with finite scores, and attention under names that stand in the network's `attends` with the name of a
-    mask that the batch has."""
+    """An `Output` with finite scores, and attention under names that stand in the network's `attends`, with the name of
+    a mask that the batch has."""
     batch = case.family.batch(1)
     network = case.network().eval()
     output = network(batch)

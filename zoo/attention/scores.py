@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from importlib import import_module
 from typing import Annotated, ClassVar, NamedTuple
 
 import torch
@@ -23,7 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from zoo.arguments import Count, Positive
-from zoo.errors import one_of
+from zoo.dotted import class_at
+from zoo.errors import ZooError, one_of
 
 OWN = "the dotted name of a class of your own"
 
@@ -261,16 +261,13 @@ def score_class(name: str) -> type[Score]:
     """
     if "." not in name:
         return CLASSES[one_of("score", name, [*SCORES, OWN])]
-    module, _, attribute = name.rpartition(".")
     expected = f"expected one of {', '.join(SCORES)}, or {OWN}"
     try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"score={name} cannot be imported: {error}; {expected}") from error
-    if not (inspect.isclass(found) and issubclass(found, Score)):
-        raise ValueError(f"score={name} is no subclass of zoo.attention.Score; {expected}")
+        found = class_at(name, Score)  # type: ignore[type-abstract]
+    except ZooError as error:
+        raise ValueError(f"score: {error}; {expected}") from error
     if inspect.isabstract(found):
-        raise ValueError(f"score={name} lacks {', '.join(sorted(found.__abstractmethods__))}; {expected}")
+        raise ValueError(f"score: {name} lacks {', '.join(sorted(found.__abstractmethods__))}; {expected}")
     return found
 
 

@@ -65,7 +65,7 @@ def say_where_unknown(score: Score) -> None:
     """Logs that a network is trained by its `step`, if the loops cannot compute its score."""
     if type(score).form is Score.form:
         log.info(
-            "%s gives no form for the time loop: the network is trained by its step, token after token, which is slower",
+            "%s gives no form for the time loop: the network is trained by its step, token by token, which is slower",
             type(score).__name__,
         )
 
@@ -82,13 +82,14 @@ class Settings(NamedTuple):
 class Scene(NamedTuple):
     """What the R target rows look at, and through which score; every tensor in the dtype of the loop."""
 
+    settings: Settings
     keys: Tensor
     """(R, S, A)."""
     values: Tensor
     """(R, S, D)."""
     asks: Tensor
-    """(A', H) the rows of all matrices that read a state before it looks: W of the score v . tanh(W q + k), which are A,
-    and below them W_p of local-p, which are H. Each only where there is one."""
+    """(A', H) the rows of all matrices that read a state before it looks: the A rows of W of the score
+    v . tanh(W q + k), and below them the H rows of W_p of local-p. Each only where there is one."""
     v: Tensor | None
     """(A) of the score v . tanh(W q + k); None where it is q . k with the state itself as q."""
     place: Tensor | None
@@ -99,7 +100,6 @@ class Scene(NamedTuple):
     """(N, 1, 1) 1 where a target position may look somewhere, 0 where it may not."""
     length: Tensor
     """(N, 1, 1) the positions of each target position's source."""
-    settings: Settings
 
     @classmethod
     def of(
@@ -124,6 +124,7 @@ class Scene(NamedTuple):
         somewhere = seen.any(-1, keepdim=True)
         bias = torch.zeros_like(seen, dtype=dtype).masked_fill(~seen & somewhere, -torch.inf)
         return cls(
+            settings=Settings(reach=0 if window is None else window.reach, unit=form.unit),
             keys=form.keys.index_select(0, packing.order).to(dtype),
             values=values.index_select(0, packing.order).to(dtype),
             asks=torch.cat(asks).to(dtype) if asks else values.new_empty(0, form.keys.shape[2], dtype=dtype),
@@ -132,7 +133,6 @@ class Scene(NamedTuple):
             bias=bias[:, None],
             somewhere=somewhere.to(dtype)[:, None],
             length=length.to(dtype)[:, None, None],
-            settings=Settings(reach=0 if window is None else window.reach, unit=form.unit),
         )
 
     def parts(self, asked: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
@@ -142,7 +142,7 @@ class Scene(NamedTuple):
 
 
 TENSORS = len(Scene._fields) - 1
-"""A scene has its tensors first and its settings last, so that autograd can take it apart and put it together."""
+"""How many tensors a scene has, all of them behind its settings: autograd takes them one by one."""
 
 
 def parted(tensors: Sequence[Any], *counts: int) -> list[Sequence[Any]]:
@@ -248,8 +248,8 @@ class LooksBack:
         return by_query
 
     def finish(self, asked: Tensor, d_means: Tensor, d_asks: Tensor) -> tuple[Tensor | None, ...]:
-        """After the first step, from the gradients of all means (N, D) and that of `asks`: those of the scene's tensors,
-        in its order."""
+        """After the first step, from the gradients of all means (N, D) and of `asks`: those of the scene's tensors, in
+        its order."""
         looks, scene, grid = self.looks, self.looks.scene, self.looks.time_steps.grid
         d_v = d_place = None
         if scene.place is not None:

@@ -30,7 +30,7 @@ def attention_gru(
     in one dtype. Returns the state s that each position began with, (N, H), and the weights (N, S): the loss may read
     both.
     """
-    *seen, settings = scene
+    settings, *seen = scene
     return _AttentionGRU.apply(time_steps, settings, table, start, weight, *seen)
 
 
@@ -52,7 +52,7 @@ class _AttentionGRU(torch.autograd.Function):
     def forward(
         ctx: Any, time_steps: TimeSteps, settings: Settings, table: Tensor, start: Tensor, weight: Tensor, *seen: Any
     ) -> tuple[Tensor, Tensor]:
-        scene = Scene(*seen, settings)
+        scene = Scene(settings, *seen)
         looks = Looks(scene, time_steps)
         width, asked = start.shape[1], len(scene.asks)
         u_rz, u_n = weight.split([2 * width, width])
@@ -80,7 +80,7 @@ class _AttentionGRU(torch.autograd.Function):
     def backward(ctx: Any, d_previous: Tensor, d_weights: Tensor) -> tuple[Tensor | None, ...]:
         kept, seen, saved = parted(ctx.saved_tensors, len(_Kept._fields), TENSORS)
         weight, sums, previous = _Kept(*kept)
-        scene, time_steps = Scene(*seen, ctx.settings), ctx.time_steps
+        scene, time_steps = Scene(ctx.settings, *seen), ctx.time_steps
         width, asked = previous.shape[1], len(scene.asks)
         looks = LooksBack(Looks(scene, time_steps, saved), sums[:, :asked], previous, d_weights)
         u_rz, u_n = weight.split([2 * width, width])

@@ -38,7 +38,7 @@ def attention_lstm(
     factors of dropout, 0 or 1 / (1 - p), on what goes up from each layer and, the last of them, on what is fed. All in
     one dtype. Returns f' (N, H), before its dropout, and the weights (N, S): the loss may read both.
     """
-    *seen, settings = scene
+    settings, *seen = scene
     decoder = _Decoder(table, *start, weights, biases, readout, drops)
     return _AttentionLSTM.apply(time_steps, settings, *decoder, *seen)
 
@@ -84,7 +84,7 @@ class _AttentionLSTM(torch.autograd.Function):
     def forward(ctx: Any, time_steps: TimeSteps, settings: Settings, *tensors: Any) -> tuple[Tensor, Tensor]:
         own, seen = parted(tensors, len(_Decoder._fields))
         table, start_h, start_c, weights, biases, readout, drops = _Decoder(*own)
-        scene = Scene(*seen, settings)
+        scene = Scene(settings, *seen)
         layers, _, width = start_h.shape
         positions, asked = len(table), len(scene.asks)
         looks = Looks(scene, time_steps)
@@ -128,7 +128,7 @@ class _AttentionLSTM(torch.autograd.Function):
     def backward(ctx: Any, d_output: Tensor, d_weights: Tensor) -> tuple[Tensor | None, ...]:
         own, seen, saved = parted(ctx.saved_tensors, len(_Kept._fields), TENSORS)
         start_c, weights, readout, drops, gates, inputs, cells, hidden, sums, output = _Kept(*own)
-        scene, time_steps = Scene(*seen, ctx.settings), ctx.time_steps
+        scene, time_steps = Scene(ctx.settings, *seen), ctx.time_steps
         layers, _, width = hidden.shape
         asked = len(scene.asks)
         looks = LooksBack(Looks(scene, time_steps, saved), sums[:, :asked], hidden[-1], d_weights)

@@ -1,5 +1,5 @@
-"""A decoder run by its `step` along targets that are known: the slow way to what `forward` gives, for all that `forward`
-cannot do at once.
+"""A decoder run by its `step` along targets that are known: the slow way to what `forward` gives, for all that
+`forward` cannot do at once.
 
 Notation: B sentences, R of them with a target, T target positions, N real ones, V vocabulary.
 """

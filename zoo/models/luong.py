@@ -39,8 +39,8 @@ from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.attention.scores import Form, ScoreName
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
 from zoo.layers.attention_loop_lstm import attention_lstm
@@ -112,8 +112,8 @@ class Luong(nn.Module):
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        The same as `step` after `step`. With input feeding and a score that the loop does not know it is done by `step`,
-        and the scores are log-probabilities.
+        The same as `step` after `step`. With input feeding and a score that the loop does not know it is done by
+        `step`, and the scores are log-probabilities.
         """
         read, _, targets = batch.forced
         memory, state = self._encode(batch)  # (M, n), (L, B, n) twice

@@ -35,8 +35,8 @@ from torch import Tensor, nn
 from zoo.attention.scores import ScoreName, score_class
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
 from zoo.layers.attention_loop_gru import attention_gru
@@ -96,8 +96,8 @@ class RNNSearch(nn.Module):
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each source position once. With a score
-        that the loop does not know it is done by `step`, and the scores are log-probabilities.
+        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each source position once. With a
+        score that the loop does not know it is done by `step`, and the scores are log-probabilities.
         """
         read, _, targets = batch.forced
         h, s = self._encode(batch)  # (M, 2n), (B, n)
