@@ -41,7 +41,7 @@ from zoo.errors import one_of
 from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.init import orthogonal_
+from zoo.layers.init import orthogonal_, orthogonal_matrix_
 from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
@@ -170,7 +170,7 @@ class RNNSearch(nn.Module):
             nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
         orthogonal_(self.encoder)
         for matrix in self.decoder_state.weight.detach().chunk(3):
-            nn.init.orthogonal_(matrix)
+            orthogonal_matrix_(matrix)
         for linear in (self.decoder_token, self.output_state):
             nn.init.zeros_(linear.bias)
         if paper:
