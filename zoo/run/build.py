@@ -21,6 +21,7 @@ from zoo.data.prepared import PreparedData
 from zoo.errors import ConfigError
 from zoo.run.catalogue import conf_dir, data_for, models_for
 from zoo.run.checkpoint import AtomicCheckpointIO
+from zoo.run.precision import whole_precision
 from zoo.run.schema import TrainConfig, register
 from zoo.tasks import Task
 from zoo.tasks.task import TOTAL_STEPS
@@ -54,6 +55,7 @@ def compose(overrides: list[str]) -> DictConfig:
 def build(cfg: DictConfig) -> Parts:
     """Checks `cfg` and builds the data module, the task and the trainer."""
     check(cfg)
+    whole = whole_precision(cfg.trainer.get("precision"))
     data: PreparedData[Any] = instantiate(cfg.data, _convert_="all")
     task: Task = instantiate(
         plain(cfg.task) | {"_recursive_": False},
@@ -66,9 +68,10 @@ def build(cfg: DictConfig) -> Parts:
     )
     trainer: Trainer = instantiate(
         cfg.trainer,
+        **({"precision": None} if whole else {}),
         callbacks=_values(cfg.callbacks, Callback),
         logger=_values(cfg.logger, Logger),
-        plugins=[AtomicCheckpointIO()],
+        plugins=[AtomicCheckpointIO(), *([whole] if whole else [])],
         _convert_="all",
     )
     for logger in trainer.loggers:
@@ -146,7 +149,7 @@ def _check_attention(cfg: DictConfig, model: Any) -> None:
     """Raises ConfigError where something reads the attention of a network that has none."""
     asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
     asked += [f"{group}.{key}" for group, key in READ_ATTENTION if cfg[group].get(key)]
-    if asked and model.attends_to is None:
+    if asked and "source" not in model.attends:
         raise ConfigError(f"{asked[0]}: {model.__name__} has no attention; take a model that has, such as model=luong")
 
 

@@ -98,8 +98,7 @@ class ReviewedTranslation:
 class Translation(Task):
     """Any network that serves `translation`: it has `forward`, `start` and `step` (see `zoo.layers.state`).
 
-    Its class says by `attends_to` what its attention sees of the source: "source" all of it, "words" all but the end,
-    None nothing, for there is none.
+    Its class says by `attends` which mask of the batch its attention on the source sees: see `zoo.models.output`.
     """
 
     name = "translation"
@@ -217,7 +216,7 @@ class Translation(Task):
         if batch.alignment is not None and weights is not None:
             real = batch.forced.mask
             rows, links = weights[real], batch.alignment[real]  # (N, S): each token by itself
-            seen = batch.source_words if network.attends_to == "words" else batch.source_mask
+            seen = getattr(batch, network.attends["source"])
             chance = uniform_rows(seen, weights.shape[1])[real]
             self._log(stage, metrics, "attention_recall", size, rows, links)
             self._log(stage, metrics, "attention_chance", size, chance, links)
