@@ -5,9 +5,12 @@ import csv
 import pytest
 import torch
 
+from zoo.callbacks.predictions_table import PredictionsTable
+from zoo.visualize.classification import ClassificationView
+
+DOCUMENT_COLUMNS = ClassificationView().examined_columns()
+
 from tests.callbacks import runs
-from zoo.callbacks.samples import PredictionsTable
-from zoo.visualize.review import DOCUMENT_COLUMNS
 
 
 def table(folder):
