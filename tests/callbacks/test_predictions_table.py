@@ -5,12 +5,11 @@ import csv
 import pytest
 import torch
 
+from tests.callbacks import runs
 from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.visualize.classification import ClassificationView
 
 DOCUMENT_COLUMNS = ClassificationView().examined_columns()
-
-from tests.callbacks import runs
 
 
 def table(folder):
