@@ -68,7 +68,11 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
     predict = argparse.ArgumentParser(prog="zoo predict", description=PREDICT + more)
     predict.add_argument("checkpoint", help="a checkpoint of a run")
     predict.add_argument(
-        "words", nargs="*", metavar=noun, help=f"without any and without --file, one {noun} a line from standard input"
+        "words",
+        nargs="*",
+        default=[],
+        metavar=noun,
+        help=f"without any and without --file, one {noun} a line from standard input",
     )
     predict.add_argument("--file", type=Path, help=f"one {noun} a line")
     predict.add_argument("--json", action="store_true", help="one JSON object a line")

@@ -210,8 +210,8 @@ def save_picture(figure: Figure, path: Path | str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        quick = {"compress_level": 2} if path.suffix == ".png" else None
-        figure.savefig(path, dpi=figure.dpi, pil_kwargs=quick)
+        quick: dict[str, Any] = {"pil_kwargs": {"compress_level": 2}} if path.suffix == ".png" else {}
+        figure.savefig(path, dpi=figure.dpi, **quick)
     return path
 
 

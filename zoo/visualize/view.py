@@ -50,8 +50,8 @@ class View(ABC):
         for word in words:
             if os.path.isfile(word):
                 raise ConfigError(
-                    f"{word} is a file: --file {word} reads it, a {self.noun} a line; or give the {self.noun} itself "
-                    "on standard input"
+                    f"{word} is a file: give --file {word}, which reads it, a {self.noun} a line; "
+                    f"or the {self.noun} on standard input"
                 )
         lines = list(words)
         if file is not None:
