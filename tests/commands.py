@@ -13,11 +13,13 @@ from pathlib import Path
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
-from zoo.cli import parser
+from zoo.cli import parser, predict_parser
 from zoo.run.build import check, compose
+from zoo.visualize.view import View, view_of
 
 PROGRAMS = {"cd", "export", "git", "mypy", "pip", "pre-commit", "pytest", "ruff", "sbatch", "source", "tensorboard"}
 GROUPS = ("model", "data", "task", "optimizer", "scheduler", "trainer", "logger", "callbacks")
@@ -113,9 +115,20 @@ def zoo_problem(words: list[str]) -> str | None:
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            if words[:1] == ["predict"]:
+                predict_parser(_view(words[1])).parse_args(words[1:])
+                return None
             options: argparse.Namespace = parser().parse_args(words)
     except SystemExit as stop:
         return None if stop.code == 0 else said.getvalue().strip().splitlines()[-1]
     if options.command == "data":
         compose([f"data={options.name}", *options.overrides])
     return None
+
+
+def _view(checkpoint: str) -> View | None:
+    """What shows the task of a run, told by its folder, logs/<model>_<data>/<time>; None for another path."""
+    parts = Path(checkpoint).parts
+    if parts[0] != "logs":
+        return None
+    return view_of(get_class(compose([f"data={parts[1].rpartition('_')[2]}"]).task._target_))

@@ -367,14 +367,14 @@ def test_review_knows_the_links_only_where_the_reference_was_written(monkeypatch
     links[0, 0, 1] = True
     one = batch([0], links)
     with torch.no_grad():
-        (reviewed,) = translation.review(one)
-    assert reviewed.reference == "a man runs ."
-    assert reviewed.links is None
+        (examined,) = translation.examine(one)
+    assert examined.truth == "a man runs ."
+    assert examined.links is None
     true = one.target[0].tolist()
     best = Hypothesis(tuple(true), 0.0, 0.0, True)
     monkeypatch.setattr(translation, "decode", lambda *_: [[best]])
-    (reviewed,) = translation.review(one)
-    assert reviewed.links == [(1, 0)]
+    (examined,) = translation.examine(one)
+    assert examined.links == [(1, 0)]
 
 
 def test_every_parameter_belongs_to_the_network():

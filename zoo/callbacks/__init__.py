@@ -6,8 +6,8 @@ from zoo.callbacks.averaging import ExponentialAverage
 from zoo.callbacks.checkpoint import BestCheckpoint, Interrupted, LastCheckpoint
 from zoo.callbacks.confusion import ConfusionPicture
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
+from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.callbacks.random_state import RandomState
-from zoo.callbacks.samples import PredictionsTable
 from zoo.callbacks.throughput import Throughput
 
 __all__ = [

@@ -7,8 +7,7 @@ Notation: B pairs, K samples of each.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import takewhile
 
 import torch
@@ -18,6 +17,7 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.decoding import Greedy, Samples, Sampling
 from zoo.errors import ConfigError
+from zoo.layers.modes import evaluating
 from zoo.objectives.loss import Loss, Network, Term
 from zoo.objectives.reward import Reward
 from zoo.objectives.vocabulary import token_terms
@@ -73,7 +73,7 @@ class PolicyGradient(nn.Module):
             return torch.as_tensor(rewards, dtype=like.dtype, device=like.device).view(-1, count)
 
         def greedy_rewards() -> Tensor:
-            with _inference(network):
+            with evaluating(network):
                 return rewards_of(Greedy(max_length=longest).draw(network, batch, spec))
 
         samples = Sampling(samples=self.samples, max_length=longest).draw(network, batch, spec)
@@ -94,17 +94,3 @@ def _until_end(rows: Tensor, spec: PairSpec) -> list[list[int]]:
     """The ids of each row of (R, T) before its end or padding."""
     over = (spec.end, spec.padding)
     return [list(takewhile(lambda token: token not in over, row)) for row in rows.tolist()]
-
-
-@contextmanager
-def _inference(network: Network) -> Iterator[None]:
-    """Without gradients and dropout; afterwards every part is in the mode that it was in."""
-    training = [module for module in network.modules() if module.training]
-    try:
-        for module in training:
-            module.training = False
-        with torch.no_grad():
-            yield
-    finally:
-        for module in training:
-            module.training = True

@@ -1,17 +1,18 @@
-"""What there is: models, data, experiments. conf/*/*.yaml is the catalogue; nothing else registers anything."""
+"""What there is: models, data, experiments. conf/*/*.yaml is the catalogue; nothing else registers anything.
+
+Nothing is imported to say so: `zoo list` answers at once.
+"""
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
-from hydra.utils import get_class
 
 import zoo
+from zoo.run.declared import Declared
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ def _files(group: str) -> list[Path]:
     return sorted((conf_dir() / group).glob("*.yaml"))
 
 
-def _target(path: Path) -> Any:
+def _target(path: Path) -> Declared:
     """The class a file of conf builds; a preset has it from the file it inherits."""
     content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     if "_target_" in content:
-        return get_class(content["_target_"])
+        return Declared(content["_target_"])
     for parent in content.get("defaults", []):
         if isinstance(parent, str) and (path.parent / f"{parent}.yaml").is_file():
             return _target(path.parent / f"{parent}.yaml")
@@ -78,16 +79,18 @@ def models() -> dict[str, ModelEntry]:
     entries = {}
     for path in _files("model"):
         cls = _target(path)
-        doc = (inspect.getdoc(inspect.getmodule(cls)) or "").split("\n\n")
+        doc = cls.document.split("\n\n")
         title, source = doc[0].rstrip("."), " ".join(doc[1].split()) if len(doc) > 1 else ""
-        entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.tasks))
+        entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.value("tasks")))
     return entries
 
 
 @cache
 def datasets() -> dict[str, DataEntry]:
     """Every data module by the name that `data=` takes."""
-    return {path.stem: DataEntry(path.stem, first_comment(path), _target(path).task) for path in _files("data")}
+    return {
+        path.stem: DataEntry(path.stem, first_comment(path), _target(path).value("task")) for path in _files("data")
+    }
 
 
 @cache

@@ -4,7 +4,7 @@ evidence."""
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -16,7 +16,7 @@ from zoo.data.documents.spec import DocumentSpec
 from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
-from zoo.tasks.task import Task
+from zoo.tasks.task import Examined, Task
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class AttendedSentence:
     """Attention to the sentence within its document; None where the network has none."""
     word_weights: tuple[float, ...] | None
     """Attention to each word within its sentence; they sum to 1."""
+    unknown: tuple[int, ...] = ()
+    """Positions of the words that the network does not know."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,10 @@ class DocumentPrediction:
 
 
 @dataclass(frozen=True)
-class ReviewedDocument:
-    """A document of a split, what the network says of it, and what is true."""
+class ExaminedDocument(Examined):
+    """A document of a split, its class as said and its true one."""
 
-    index: int
     prediction: DocumentPrediction
-    true_label: str | None
     evidence: list[list[bool]] | None
     """True at the words that decided the label, sentence by sentence; None where the data does not know them."""
 
@@ -67,6 +67,7 @@ class Classification(Task):
 
     name = "classification"
     headline = ("accuracy", "macro_f1", "attention_recall")
+    view: ClassVar[str] = "zoo.visualize.classification.ClassificationView"
     spec: DocumentSpec | None
 
     def build(self, spec: Spec, encoder: Any) -> None:
@@ -148,6 +149,7 @@ class Classification(Task):
         sentence_weights = output.attention["sentence"].tolist() if "sentence" in output.attention else None
         word_weights = output.attention["word"].tolist() if "word" in output.attention else None
         assert self.spec is not None
+        unknown = (batch.words == self.spec.unknown).tolist()
         return [
             DocumentPrediction(
                 label=self.spec.classes[max(range(len(row)), key=row.__getitem__)],
@@ -157,6 +159,7 @@ class Classification(Task):
                         words=tuple(sentence),
                         weight=sentence_weights[b][s] if sentence_weights else None,
                         word_weights=tuple(word_weights[b][s][: len(sentence)]) if word_weights else None,
+                        unknown=tuple(i for i in range(len(sentence)) if unknown[b][s][i]),
                     )
                     for s, sentence in enumerate(words[b])
                 ),
@@ -164,7 +167,7 @@ class Classification(Task):
             for b, row in enumerate(probabilities)
         ]
 
-    def review(self, batch: DocumentBatch) -> list[ReviewedDocument]:
+    def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
         assert self.spec is not None
         known = self.encoder.vocabulary.words
         documents = [
@@ -172,10 +175,10 @@ class Classification(Task):
             for words, mask in zip(batch.words, batch.word_mask, strict=True)
         ]
         return [
-            ReviewedDocument(
+            ExaminedDocument(
                 index=int(batch.index[b]),
                 prediction=prediction,
-                true_label=None if batch.label is None else self.spec.classes[int(batch.label[b])],
+                truth=None if batch.label is None else self.spec.classes[int(batch.label[b])],
                 evidence=None if batch.evidence is None else _real(batch.evidence[b], batch.word_mask[b]),
             )
             for b, prediction in enumerate(self.predictions(batch, documents))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 import torch.distributed as dist
@@ -22,6 +23,15 @@ TOTAL_STEPS = "total_steps"
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Examined:
+    """An example of a split, what the network says of it, and what is true."""
+
+    index: int
+    prediction: Any
+    truth: str | None
+
+
 class Task(LightningModule, ABC):
     """One task around any network that serves it.
 
@@ -32,6 +42,8 @@ class Task(LightningModule, ABC):
     name: str
     headline: tuple[str, ...]
     """The test metrics by which models are compared first, as the table of a sweep shows them."""
+    view: ClassVar[str]
+    """The dotted name of the class that shows what the task does, a `zoo.visualize.view.View`."""
     network: nn.Module | None
 
     def __init__(
@@ -138,8 +150,9 @@ class Task(LightningModule, ABC):
         """One prediction per example of `batch`; `words` are its inputs as they should be shown."""
 
     @abstractmethod
-    def review(self, batch: Any) -> list[Any]:
-        """For each example of a batch of a split what the network says, and what is true: for pictures and tables."""
+    def examine(self, batch: Any) -> list[Any]:
+        """For each example of a batch of a split what the network says, and what is true, as `Examined` or
+        a class of it: for pictures and tables."""
 
     def signatures(self) -> dict[str, str]:
         """What the test metrics that have several definitions were computed by, for result.json."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from hydra.utils import get_class, instantiate
@@ -30,7 +30,7 @@ from zoo.metrics import (
 from zoo.models.output import Output
 from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.vocabulary import vocabulary_cross_entropy
-from zoo.tasks.task import Task
+from zoo.tasks.task import Examined, Task
 
 RULES = ("min_length", "max_length", "no_repeat_ngram")
 """Options of every way of decoding."""
@@ -74,6 +74,8 @@ class TranslationPrediction:
     source: tuple[str, ...]
     """Its tokens as the network read them, the end mark included."""
     translations: tuple[Translated, ...]
+    unknown: tuple[int, ...] = ()
+    """Positions of the source tokens that the network does not know."""
 
     @property
     def best(self) -> Translated:
@@ -85,12 +87,10 @@ class TranslationPrediction:
 
 
 @dataclass(frozen=True)
-class ReviewedTranslation:
-    """A source of a split, what the network writes, and what is true."""
+class ExaminedTranslation(Examined):
+    """A source of a split, what the network writes of it, and the reference."""
 
-    index: int
     prediction: TranslationPrediction
-    reference: str | None
     links: list[tuple[int, int]] | None
     """The true (source, target) links where the network wrote just the reference and the data knows them."""
 
@@ -103,6 +103,7 @@ class Translation(Task):
 
     name = "translation"
     headline = ("perplexity", "free_running_perplexity", "bleu", "exact_match", "alignment_error_rate")
+    view: ClassVar[str] = "zoo.visualize.translation.TranslationView"
     spec: PairSpec | None
 
     def __init__(
@@ -283,10 +284,15 @@ class Translation(Task):
 
     def predictions(self, batch: PairBatch, words: list[Any]) -> list[TranslationPrediction]:
         """Translations, best first; `words` are the source tokens as they should be shown, end marks included."""
-        found = self.predict_step(batch)
+        assert self.spec is not None
+        found, unknown = self.predict_step(batch), (batch.source == self.spec.unknown).tolist()
         return [
-            TranslationPrediction(tuple(source), tuple(self._shown(hypothesis, source) for hypothesis in nbest))
-            for source, nbest in zip(words, found, strict=True)
+            TranslationPrediction(
+                source=tuple(source),
+                translations=tuple(self._shown(hypothesis, source) for hypothesis in nbest),
+                unknown=tuple(i for i in range(len(source)) if row[i]),
+            )
+            for source, nbest, row in zip(words, found, unknown, strict=True)
         ]
 
     def _words(self, hypothesis: Hypothesis, source: Sequence[str]) -> list[str]:
@@ -309,10 +315,10 @@ class Translation(Task):
             attention=None if weights is None else tuple(map(tuple, weights.tolist())),
         )
 
-    def review(self, batch: PairBatch) -> list[ReviewedTranslation]:
+    def examine(self, batch: PairBatch) -> list[ExaminedTranslation]:
         assert batch.source_text is not None
         vocabulary, words = self.encoder.target.vocabulary, [self.encoder.words(text) for text in batch.source_text]
-        reviewed = []
+        examined = []
         for b, prediction in enumerate(self.predictions(batch, words)):
             links = None
             if batch.alignment is not None and batch.target is not None and batch.target_mask is not None:
@@ -320,5 +326,5 @@ class Translation(Task):
                 if tuple(true) == prediction.best.tokens:
                     links = [(int(s), int(t)) for t, s in batch.alignment[b].nonzero()]
             reference = None if batch.target_text is None else batch.target_text[b]
-            reviewed.append(ReviewedTranslation(int(batch.index[b]), prediction, reference, links))
-        return reviewed
+            examined.append(ExaminedTranslation(int(batch.index[b]), prediction, reference, links))
+        return examined
