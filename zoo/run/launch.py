@@ -51,27 +51,6 @@ def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
             sys.modules["wandb"].finish()  # else the next job of a sweep writes into this job's run
 
 
-def stamp() -> str:
-    """The time in a run folder's name. Processes that an outside launcher starts together take the launcher's name
-    for it."""
-    if job := os.environ.get("SLURM_JOB_ID"):
-        return f"slurm_{job}_{os.environ.get('SLURM_RESTART_COUNT', '0')}"
-    if run := os.environ.get("TORCHELASTIC_RUN_ID"):
-        return f"torchrun_{run if run != 'none' else os.environ['MASTER_PORT'] + '_' + str(os.getppid())}"
-    return datetime.now().strftime("%Y-%m-%d_%H-%M-%S-%f")
-
-
-def _sweep_name(mode: str, sweep_dir: str) -> str | None:
-    return Path(sweep_dir).name if "MULTIRUN" in str(mode) else None
-
-
-def register_resolvers() -> None:
-    """`${zoo.stamp:}`, `${zoo.run_name:dir}` and `${zoo.sweep_name:mode,dir}`."""
-    OmegaConf.register_new_resolver("zoo.stamp", stamp, use_cache=True, replace=True)
-    OmegaConf.register_new_resolver("zoo.run_name", lambda path: "_".join(Path(path).parts[-2:]), replace=True)
-    OmegaConf.register_new_resolver("zoo.sweep_name", _sweep_name, replace=True)
-
-
 def main(command: tuple[str, ...] = ()) -> None:
     """Composes the configuration from `sys.argv` and trains; ends the process with code 2 after a one-line error."""
     register()
