@@ -17,7 +17,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
 from zoo.cli import parser
-from zoo.run.build import check, compose
+from zoo.run.check import check
+from zoo.run.compose import compose
 
 PROGRAMS = {"cd", "export", "git", "mypy", "pip", "pre-commit", "pytest", "ruff", "sbatch", "source", "tensorboard"}
 GROUPS = ("model", "data", "task", "optimizer", "scheduler", "trainer", "logger", "callbacks")

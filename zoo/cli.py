@@ -197,7 +197,7 @@ def _print_documents(options: argparse.Namespace, predictions: list[Any]) -> Non
     from zoo.visualize import document_html, document_text
 
     if options.html:
-        from zoo.run.report import write_whole
+        from zoo.run.folder import write_whole
 
         write_whole(options.html, document_html(predictions))
         print(f"wrote {options.html}", file=sys.stderr)
@@ -226,7 +226,7 @@ def _print_translations(options: argparse.Namespace, texts: list[str], predictor
         else:
             print(prediction.best.text)
     if options.pharaoh:
-        from zoo.run.report import write_whole
+        from zoo.run.folder import write_whole
 
         lines = ["" if prediction is None else prediction.best.pharaoh for prediction in predictions]
         write_whole(options.pharaoh, "".join(line + "\n" for line in lines))
@@ -303,7 +303,8 @@ def _lines_of(raw: bytes, where: str) -> list[str]:
 def _data(options: argparse.Namespace) -> None:
     from hydra.utils import instantiate
 
-    from zoo.run.build import check_arguments, compose
+    from zoo.run.check import check_arguments
+    from zoo.run.compose import compose
 
     options.overrides = [f"data={options.name}", *options.overrides]
     cfg = compose(options.overrides)

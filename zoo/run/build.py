@@ -10,8 +10,8 @@ from lightning import Callback, Trainer
 from lightning.pytorch.loggers import Logger, WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
+from zoo.callbacks import Progress, Throughput
 from zoo.data.prepared import PreparedData
-from zoo.run.check import check
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.run.compose import plain
 from zoo.tasks import Task
@@ -25,10 +25,20 @@ class Parts:
     data: PreparedData[Any]
     trainer: Trainer
 
+    @property
+    def throughput(self) -> Throughput | None:
+        """The callback that counts what the time goes into."""
+        callbacks: list[Callback] = self.trainer.callbacks  # type: ignore[attr-defined]
+        return next((callback for callback in callbacks if isinstance(callback, Throughput)), None)
+
+    def phase(self, name: str) -> None:
+        """What comes now counts as phase `name` of the run."""
+        if self.throughput is not None:
+            self.throughput.enter(name)
+
 
 def build(cfg: DictConfig) -> Parts:
-    """Checks `cfg` and builds the data module, the task and the trainer."""
-    check(cfg)
+    """Builds the data module, the task and the trainer of a configuration that `check` has passed."""
     data: PreparedData[Any] = instantiate(cfg.data, _convert_="all")
     groups: tuple[str, ...] = get_class(cfg.task._target_).groups  # type: ignore[attr-defined]
     task: Task = instantiate(
@@ -40,9 +50,10 @@ def build(cfg: DictConfig) -> Parts:
         **{group: plain(cfg[group]) for group in groups if cfg.get(group)},
         _convert_="all",
     )
+    bar = [Progress()] if cfg.trainer.enable_progress_bar is not False else []
     trainer: Trainer = instantiate(
         cfg.trainer,
-        callbacks=_values(cfg.callbacks, Callback),
+        callbacks=_values(cfg.callbacks, Callback) + bar,
         logger=_values(cfg.logger, Logger),
         plugins=[AtomicCheckpointIO()],
         _convert_="all",

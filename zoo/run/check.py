@@ -74,7 +74,7 @@ def _task(cfg: DictConfig) -> type[Task]:
 
 def _check_root(cfg: DictConfig, task: type[Task]) -> None:
     known = {field.name for field in dataclasses.fields(TrainConfig)}
-    for key in map(str, cfg):
+    for key in [str(key) for key in cfg]:
         if key not in known and key not in task.groups and key != "hydra":
             raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
     for name, hint in get_type_hints(TrainConfig).items():
@@ -91,14 +91,14 @@ def _check_group(node: DictConfig, key: str) -> None:
     """A group of a task's own: one thing to build, or several by name."""
     if "_target_" in node:
         return check_arguments(node, key)
-    for name, part in node.items():
-        if part is not None:
-            check_arguments(part, f"{key}.{name}")
+    for name in map(str, node):
+        if node[name] is not None:
+            check_arguments(node[name], f"{key}.{name}")
     return None
 
 
 def _check_monitor(cfg: DictConfig, task: type[Task]) -> None:
-    monitor, modes = cfg.task.monitor, {f"val/{name}": mode for name, mode in task.monitors.items()}
+    monitor, modes = str(cfg.task.monitor), {f"val/{name}": mode for name, mode in task.monitors.items()}
     if monitor not in modes:
         raise ConfigError(f"task.monitor={monitor}: {task.name} has no such metric; {did_you_mean(monitor, modes)}")
     if cfg.task.mode != modes[monitor]:

@@ -4,7 +4,7 @@ evidence."""
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -66,7 +66,7 @@ class Classification(Task):
 
     name = "classification"
     headline = ("accuracy", "macro_f1", "attention_recall")
-    monitors = {
+    monitors: ClassVar = {
         "loss": "min",
         "accuracy": "max",
         "macro_f1": "max",

@@ -10,18 +10,16 @@ from torch.optim.lr_scheduler import LRScheduler
 class SlantedTriangle(LRScheduler):
     """Up in a straight line over the first `warmup` of `total_steps`, then down in one to almost nothing.
 
-    Howard and Ruder 2018, section 3.2, from a 25th of the optimizer's own rate up to it and down to a 250,000th. Step it
-    after every step of the optimizer. Runs of any length have steps at the full rate or within a tenth of it: where the
-    warm-up is shorter than two steps, as in a run of up to 10 at the default, the first has it. For longer runs the
-    rates are those of torch's OneCycleLR with linear annealing, which divides by zero at 10 steps and trains a single
-    one at its last rate. The rate follows from the number of the step alone, so that a resumed run goes on exactly.
+    Howard and Ruder 2018, section 3.2: from a 25th of the optimizer's own rate up to it, and down to a 250,000th. Step
+    it after every step of the optimizer. In a run of any length a step comes within a tenth of the full rate; up to 10
+    steps, at the default warm-up, the first has it. In longer runs the rates are those of torch's OneCycleLR with
+    linear annealing, which divides by zero at 10 steps and trains a single one at its last rate. The rate follows from
+    the number of the step alone, so that a resumed run goes on exactly. Raises ValueError for a run without an end.
     """
 
     START, END = 25.0, 1e4  # the rate is divided by the first at the start, and by both at the end
 
-    def __init__(
-        self, optimizer: Optimizer, *, total_steps: int, warmup: float = 0.1, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, *, total_steps: float, warmup: float = 0.1, last_epoch: int = -1) -> None:
         if not isinstance(total_steps, int) or total_steps < 1:
             raise ValueError(
                 f"the run takes {total_steps} steps, and the rate has to come down by the last one: give "
@@ -34,7 +32,7 @@ class SlantedTriangle(LRScheduler):
 
     def get_lr(self) -> list[float | Tensor]:
         """The rates of the next step, one for each group of parameters."""
-        return [self._rate(base) for base in self.base_lrs]
+        return [self._rate(float(base)) for base in self.base_lrs]
 
     def _rate(self, top: float) -> float:
         step, last, start = self.last_epoch, self.total_steps - 1, top / self.START

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from hydra.utils import get_class, instantiate
@@ -106,7 +106,7 @@ class Translation(Task):
 
     name = "translation"
     headline = ("perplexity", "free_running_perplexity", "bleu", "exact_match", "alignment_error_rate")
-    monitors = {
+    monitors: ClassVar = {
         "loss": "min",
         "perplexity": "min",
         "free_running_perplexity": "min",
