@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from hydra.utils import get_class
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from rich.console import Console
 from rich.progress import track
 from torch import nn
 
 from zoo.data.spec import spec_from_state
+from zoo.dotted import class_at
 from zoo.errors import CheckpointError
 from zoo.run.folder import resolve
 from zoo.run.old_checkpoints import modernised
@@ -89,18 +89,6 @@ def _check_sums(path: Path) -> None:
         _sound.add(version)
 
 
-def _named(dotted: str, kind: type, path: Any) -> Any:
-    """The class a checkpoint names; only a subclass of `kind`, so that a foreign file cannot have anything else
-    called."""
-    try:
-        found = get_class(dotted)
-    except Exception as error:
-        raise CheckpointError(f"{path}: it names {dotted}, which is not here: {str(error).splitlines()[0]}") from error
-    if not issubclass(found, kind):
-        raise CheckpointError(f"{path}: it names {dotted}, which is no {kind.__name__}")
-    return found
-
-
 class Predictor:
     """A trained network and all it needs to read raw inputs: `zoo.load(path)(["some text"])`."""
 
@@ -127,19 +115,28 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
     `last`, the newest run under logs, do as well. Raises CheckpointError."""
     path = resolve(path)
     content = read_checkpoint(path)
-    about, told = content["zoo"], content["hyper_parameters"]
-    task_class, model = _named(about["task"], Task, path), _named(told["model"]["_target_"], nn.Module, path)
-    encoder = _named(about["encoder_class"], object, path).from_state(about["encoder"])
     try:
-        task: Task = task_class(**told)
-        task.build(spec_from_state(about["spec"]), encoder)
+        return _rebuilt(content, device)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
+    about, told = content["zoo"], content["hyper_parameters"]
+    model = class_at(told["model"]["_target_"], nn.Module)
+    task_class = class_at(about["task"], Task)  # type: ignore[type-abstract]
+    encoder_class: Any = class_at(about["encoder_class"], object)
+    spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
+    try:
+        task = task_class(**told)
+        task.build(spec, encoder)
     except Exception as error:
         reason = str(error.__cause__ or error).splitlines()[0]  # Hydra's own words are a page
-        raise CheckpointError(f"{path}: its hyperparameters do not fit {model.__name__}: {reason}") from error
+        raise CheckpointError(f"its hyperparameters do not fit {model.__name__}: {reason}") from error
     try:
         task.load_state_dict(content["state_dict"])
     except RuntimeError as error:
         raise CheckpointError(
-            f"{path}: its weights do not fit the network it describes: {' '.join(str(error).split())}"
+            f"its weights do not fit the network it describes: {' '.join(str(error).split())}"
         ) from error
     return Predictor(task.to(device), encoder)
