@@ -18,7 +18,8 @@ from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
 from zoo.cli import parser, predict_parser
-from zoo.run.build import check, compose
+from zoo.run.check import check
+from zoo.run.compose import compose
 from zoo.visualize.view import View, view_of
 
 PROGRAMS = {"cd", "export", "git", "mypy", "pip", "pre-commit", "pytest", "ruff", "sbatch", "source", "tensorboard"}

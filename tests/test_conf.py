@@ -14,8 +14,8 @@ from omegaconf import DictConfig, OmegaConf
 from tests.catalogue import ROOT
 from tests.commands import compositions, jobs, problem, resolve
 from zoo.errors import ConfigError
-from zoo.run.build import compose
 from zoo.run.catalogue import data_for, datasets, models, models_for
+from zoo.run.compose import compose
 
 CONF = ROOT / "conf"
 FILES = sorted(path for path in CONF.rglob("*.yaml") if path.parent != CONF and path.parent.name != "local")

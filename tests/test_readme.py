@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 from results.table import COLUMNS, END, START, ResultsError, Row, insert, main, ours, read, read_all, table, wide
 from tests.catalogue import MODELS, ROOT
 from tests.commands import GROUPS, compositions, problem, shell_lines
-from zoo.run.build import compose
+from zoo.run.compose import compose
 
 DOCUMENTS = [path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if path.is_file()]
 COMMANDS = [

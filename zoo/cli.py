@@ -225,7 +225,7 @@ def _print(view: View, predictions: Sequence[Any | None], options: argparse.Name
 
 def _write(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
     """The files that were asked for."""
-    from zoo.run.report import write_whole
+    from zoo.run.folder import write_whole
     from zoo.visualize.files import csv_text
 
     texts = view.files(predictions, options)
@@ -257,7 +257,8 @@ def _draw(view: View, predictions: Sequence[Any | None], path: Path) -> None:
 def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     from hydra.utils import get_class, instantiate
 
-    from zoo.run.build import check_arguments, compose
+    from zoo.run.check import check_arguments
+    from zoo.run.compose import compose
     from zoo.visualize.view import view_of
 
     cfg = compose(overrides)

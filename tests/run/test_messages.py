@@ -5,7 +5,8 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
 from zoo.errors import ConfigError
-from zoo.run.build import check, check_arguments, compose, fits
+from zoo.run.check import check, check_arguments
+from zoo.run.compose import compose
 from zoo.run.messages import explain
 
 
@@ -99,20 +100,3 @@ def test_a_model_and_data_that_do_not_fit_name_what_does(monkeypatch):
 def test_a_node_without_target():
     with pytest.raises(ConfigError, match="choose one with model=NAME"):
         check_arguments(None, "model")
-
-
-@pytest.mark.parametrize(
-    ("value", "hint", "answer"),
-    [
-        (1, int, True),
-        (True, int, False),
-        (1, float, True),
-        ("a", float, False),
-        (None, int | None, True),
-        ("a", int | None, False),
-        ("a", int | str, True),
-        ([1], list[int], True),
-    ],
-)
-def test_fits(value, hint, answer):
-    assert fits(value, hint) is answer

@@ -38,7 +38,7 @@ class Ranking:
     """r."""
 
     def __post_init__(self) -> None:
-        one_of("length_form", self.length_form, FORMS, ConfigError)
+        one_of("length_form", self.length_form, FORMS)
         for name in ("length_penalty", "coverage_penalty"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: give at least 0")

@@ -50,7 +50,7 @@ def decay(name: str, *, k: float, slope: float = 0.0, floor: float = 0.0) -> Dec
     Raises ConfigError for an unknown name and for constants with which it is no schedule: k means something else in
     each.
     """
-    function, expected, fits = DECAYS[one_of("decay", name, DECAYS, ConfigError)]
+    function, expected, fits = DECAYS[one_of("decay", name, DECAYS)]
     if not (fits(k, slope) and 0 <= floor <= 1):
         raise ConfigError(
             f"decay={name} needs {expected}, and a floor from 0 to 1; got k={k}, slope={slope}, floor={floor}"

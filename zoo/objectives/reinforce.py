@@ -43,7 +43,7 @@ class Reinforce(PolicyGradient):
         extra: int = 10,
     ) -> None:
         super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
-        one_of("baseline", baseline, BASELINES, ConfigError)
+        one_of("baseline", baseline, BASELINES)
         if baseline == "leave_one_out" and samples < 2:
             raise ConfigError("baseline=leave_one_out needs samples of at least 2: with 1 there is no other")
         if not 0 <= momentum < 1:

@@ -68,6 +68,13 @@ class Classification(Task):
     name = "classification"
     headline = ("accuracy", "macro_f1", "attention_recall")
     view: ClassVar[str] = "zoo.visualize.classification.ClassificationView"
+    monitors: ClassVar = {
+        "loss": "min",
+        "accuracy": "max",
+        "macro_f1": "max",
+        "attention_recall": "max",
+        "sentence_recall": "max",
+    }
     spec: DocumentSpec | None
 
     def build(self, spec: Spec, encoder: Any) -> None:

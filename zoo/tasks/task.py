@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -44,6 +45,10 @@ class Task(LightningModule, ABC):
     """The test metrics by which models are compared first, as the table of a sweep shows them."""
     view: ClassVar[str]
     """The dotted name of the class that shows what the task does, a `zoo.visualize.view.View`."""
+    monitors: ClassVar[Mapping[str, str]]
+    """The metrics of the validation that may choose the best weights, and whether the `max` or the `min` is best."""
+    groups: ClassVar[tuple[str, ...]] = ()
+    """The groups of the configuration that it takes besides the optimizer and the scheduler."""
     network: nn.Module | None
 
     def __init__(
@@ -64,6 +69,11 @@ class Task(LightningModule, ABC):
         self.encoder: Any = None
         self.start: dict[str, Any] | None = None
         """The content of a checkpoint whose weights the training begins with."""
+
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        """Raises ConfigError for what this task, with a network of the class `model`, can refuse of a run's
+        configuration before anything is built."""
 
     # building
 

@@ -17,6 +17,7 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.data.spec import Spec
 from zoo.decoding import BeamSearch, Greedy, Hypothesis, replace_unknown
+from zoo.errors import ConfigError
 from zoo.metrics import (
     AlignmentErrorRate,
     AttentionRecall,
@@ -34,6 +35,8 @@ from zoo.tasks.task import Examined, Task
 
 RULES = ("min_length", "max_length", "no_repeat_ngram")
 """Options of every way of decoding."""
+READ_ATTENTION = (("decoding", "coverage_penalty"), ("task", "replace_unknown"))
+"""Keys of use to a network with attention alone."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,18 @@ class Translation(Task):
     name = "translation"
     headline = ("perplexity", "free_running_perplexity", "bleu", "exact_match", "alignment_error_rate")
     view: ClassVar[str] = "zoo.visualize.translation.TranslationView"
+    monitors: ClassVar = {
+        "loss": "min",
+        "perplexity": "min",
+        "free_running_perplexity": "min",
+        "bleu": "max",
+        "chrf": "max",
+        "token_bleu": "max",
+        "exact_match": "max",
+        "attention_recall": "max",
+        "alignment_error_rate": "min",
+    }
+    groups = ("objective", "decoding", "regularizer")
     spec: PairSpec | None
 
     def __init__(
@@ -130,6 +145,16 @@ class Translation(Task):
         )
         self.save_hyperparameters()
         self.replace_unknown, self.dictionary = replace_unknown, dict[str, str]()
+
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        """Raises ConfigError where something reads the attention of a network that has none."""
+        asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
+        asked += [f"{group}.{key}" for group, key in READ_ATTENTION if cfg[group].get(key)]
+        if asked and model.attends_to is None:
+            raise ConfigError(
+                f"{asked[0]}: {model.__name__} has no attention; take a model that has, such as model=luong"
+            )
 
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, PairSpec)
