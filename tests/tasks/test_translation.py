@@ -151,7 +151,7 @@ def test_attention_is_scored_against_the_true_alignment(monkeypatch):
 
 
 def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
-    penalty = {"doubly": {"_target_": "zoo.objectives.Coverage", "weight": 0.25, "tau": 1.0}, "none": None}
+    penalty = {"doubly": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.25, "tau": 1.0}, "none": None}
     translation, plain = task(penalty, label_smoothing=0.1).eval(), task(label_smoothing=0.1).eval()
     found = logged(translation, monkeypatch)
     logged(plain, monkeypatch)

@@ -1,9 +1,9 @@
 """What a generating network is trained to do: one objective a file, and regularisers to add to any of them."""
 
 from zoo.objectives.attention_entropy import AttentionEntropy
-from zoo.objectives.coverage import Coverage
+from zoo.objectives.coverage import CoverageLoss
 from zoo.objectives.cross_entropy import CrossEntropy
-from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Term
+from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Supervised, TargetSpec, Term
 from zoo.objectives.reinforce import Reinforce
 from zoo.objectives.reward import Reward, SentenceBLEU
 from zoo.objectives.scheduled_sampling import ScheduledSampling
@@ -12,7 +12,7 @@ from zoo.objectives.soft_feedback import SoftFeedback
 
 __all__ = [
     "AttentionEntropy",
-    "Coverage",
+    "CoverageLoss",
     "CrossEntropy",
     "Loss",
     "Network",
@@ -24,5 +24,7 @@ __all__ = [
     "SelfCritical",
     "SentenceBLEU",
     "SoftFeedback",
+    "Supervised",
+    "TargetSpec",
     "Term",
 ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch, Forced
-from zoo.layers.packing import Packing, without_end
+from zoo.data.batch import Batch
+from zoo.layers.packing import Forced, Packing, without_end
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,21 @@ class PairBatch(Batch):
     def source_words(self) -> Tensor:
         """(B, S) True at the tokens of the source but its end."""
         return without_end(self.source_mask)
+
+    @property
+    def memory_mask(self) -> Tensor:
+        """(B, S) what decoders read: the tokens of the source, its end included."""
+        return self.source_mask
+
+    @property
+    def content_mask(self) -> Tensor:
+        """(B, S) what of it is to be covered: the tokens but the end."""
+        return self.source_words
+
+    @property
+    def memory_length(self) -> Tensor:
+        """(B,) the number that lengths of what is written are measured by: the source's tokens, its end included."""
+        return self.source_mask.sum(1)
 
     @property
     def forced(self) -> Forced:
