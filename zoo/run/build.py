@@ -26,9 +26,7 @@ from zoo.tasks import Task
 from zoo.tasks.task import TOTAL_STEPS
 
 GENERATION = ("objective", "decoding", "regularizer")
-"""Groups that only a task of generation takes."""
-READ_ATTENTION = (("decoding", "coverage_penalty"), ("task", "replace_unknown"))
-"""Keys of use to a network with attention alone."""
+"""Groups that a task says it takes, or takes none of."""
 KEYS = [*(field.name for field in dataclasses.fields(TrainConfig)), "hydra"]
 
 
@@ -122,32 +120,22 @@ def check(cfg: DictConfig) -> None:
             f"For this data: model={','.join(models_for(data.task)) or '(none yet)'}. "  # type: ignore[attr-defined]
             f"For this model: data={','.join(data_for(model.tasks)) or '(none yet)'}."  # type: ignore[attr-defined]
         )
-    if "decoding" in inspect.signature(get_class(cfg.task._target_)).parameters:
-        _check_attention(cfg, model)
+    get_class(cfg.task._target_).check(cfg, model)  # type: ignore[attr-defined]
 
 
 def _check_generation(cfg: DictConfig) -> None:
     """Raises ConfigError where an objective, a decoding or a regulariser is wrong, missing, or of no use to the
     task."""
     task: type[Task] = get_class(cfg.task._target_)
-    takes = inspect.signature(task).parameters
     for group in GENERATION:
-        if cfg[group] and group not in takes:
+        if cfg[group] and group not in task.groups:
             raise ConfigError(f"{group}: the data is for {task.name}, which takes none; leave {group}=... out")
     for group in ("objective", "decoding"):
-        if group in takes:
+        if group in task.groups:
             check_arguments(cfg[group], group)
     for name, node in (cfg.regularizer or {}).items():
         if node is not None:
             check_arguments(node, f"regularizer.{name}")
-
-
-def _check_attention(cfg: DictConfig, model: Any) -> None:
-    """Raises ConfigError where something reads the attention of a network that has none."""
-    asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
-    asked += [f"{group}.{key}" for group, key in READ_ATTENTION if cfg[group].get(key)]
-    if asked and model.attends_to is None:
-        raise ConfigError(f"{asked[0]}: {model.__name__} has no attention; take a model that has, such as model=luong")
 
 
 def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:

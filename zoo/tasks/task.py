@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 import torch.distributed as dist
@@ -32,6 +33,10 @@ class Task(LightningModule, ABC):
     name: str
     headline: tuple[str, ...]
     """The test metrics by which models are compared first, as the table of a sweep shows them."""
+    monitors: ClassVar[Mapping[str, str]]
+    """The metrics of the validation that may choose the best weights, and whether the `max` or the `min` is best."""
+    groups: ClassVar[tuple[str, ...]] = ()
+    """The groups of the configuration that it takes besides the optimizer and the scheduler."""
     network: nn.Module | None
 
     def __init__(
@@ -52,6 +57,11 @@ class Task(LightningModule, ABC):
         self.encoder: Any = None
         self.start: dict[str, Any] | None = None
         """The content of a checkpoint whose weights the training begins with."""
+
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        """Raises ConfigError for what this task, with a network of the class `model`, can refuse of a run's
+        configuration before anything is built."""
 
     # building
 
