@@ -15,7 +15,7 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis, replace_unknown
-from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch
+from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
 from zoo.tasks.generation import Generation
 
 log = logging.getLogger(__name__)
@@ -128,14 +128,27 @@ class Translation(Generation):
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, PairSpec)
         super().build(spec, encoder)
+        language = encoder.languages[1]
+        _, missing = bleu_tokenizer(language)
+        if missing and "bleu" in self.test_metrics:
+            log.info(
+                "BLEU of %s is counted in characters: sacrebleu's %s is not installed; pip install 'sacrebleu[%s]'",
+                language,
+                missing,
+                missing.split("-")[0],
+            )
 
     def metrics(self) -> dict[str, Metric]:
+        """BLEU by the tokenizer of the target language; none of characters, unless the language has no blanks that
+        words are cut at."""
         options = self.encoder.text_options
+        tokenize, _ = bleu_tokenizer(self.encoder.languages[1])
         found: dict[str, Metric] = {**super().metrics(), "exact_match": ExactMatch()}
-        if options.tokenizer != "characters":
-            found |= {"bleu": CorpusBLEU(lowercase=options.lower), "chrf": CorpusChrF(lowercase=options.lower)}
-            if not options.subwords:
-                found["token_bleu"] = CorpusBLEU(tokenize="none")
+        if options.tokenizer != "characters" or tokenize != "13a":
+            found["bleu"] = CorpusBLEU(tokenize=tokenize, lowercase=options.lower)
+            found["chrf"] = CorpusChrF(lowercase=options.lower)
+        if options.tokenizer != "characters" and not options.subwords:
+            found["token_bleu"] = CorpusBLEU(tokenize="none")
         return found
 
     def score_written(self, stage: str, metrics: nn.ModuleDict, batch: PairBatch, hypotheses: list[Hypothesis]) -> None:
