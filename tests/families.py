@@ -16,6 +16,9 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models.output import Output
 
+LONG = 400
+"""Positions of a long row: bfloat16 cannot count beyond 256."""
+
 
 class Family(Protocol):
     """What the contracts need to know of a task's data."""
@@ -24,6 +27,9 @@ class Family(Protocol):
 
     def batch(self, seed: int, *, empty: bool = True) -> Any:
         """Examples of unequal size with targets; one of them holds nothing at all where `empty`."""
+
+    def long_batch(self) -> Any:
+        """Examples with rows of hundreds of positions to attend to: sums in half precision go wrong there."""
 
     def part(self, batch: Any, rows: Sequence[int]) -> Any:
         """The examples `rows` of `batch` in that order, padded no more than they need."""
@@ -40,8 +46,8 @@ class Family(Protocol):
     generates: bool
     """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
 
-    def masks(self, batch: Any) -> dict[str, Tensor]:
-        """For each name that attention can have, where its rows are real."""
+    def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
+        """What each row of attention called `kind` may look at, where a memory with `mask` is what it sees."""
 
     def scores(self, output: Output, batch: Any) -> Tensor:
         """The logits with an example a row, (B, ...), zero at padding."""
@@ -70,6 +76,13 @@ class Documents:
             [3, 0, 4],
             *([[]] if empty else []),
         ]  # a sentence may be empty too
+        return self._of_lengths(lengths, seed)
+
+    def long_batch(self) -> DocumentBatch:
+        return self._of_lengths([[LONG], [1] * LONG], 1)
+
+    def _of_lengths(self, lengths: list[list[int]], seed: int) -> DocumentBatch:
+        """A batch of random words, the numbers of words of each sentence of each document given."""
         generator = torch.Generator().manual_seed(seed)
         mask = torch.zeros(len(lengths), max(map(len, lengths)), max(map(max, filter(None, lengths))), dtype=torch.bool)
         for document, sentences in enumerate(lengths):
@@ -97,8 +110,8 @@ class Documents:
     def without_targets(self, batch: DocumentBatch) -> DocumentBatch:
         return replace(batch, label=None, evidence=None)
 
-    def masks(self, batch: DocumentBatch) -> dict[str, Tensor]:
-        return {"word": batch.word_mask, "sentence": batch.sentence_mask}
+    def rows(self, batch: DocumentBatch, kind: str, mask: Tensor) -> Tensor:
+        return mask
 
     def scores(self, output: Output, batch: DocumentBatch) -> Tensor:
         return output.logits
@@ -116,10 +129,17 @@ class Pairs:
 
     def batch(self, seed: int, *, empty: bool = True) -> PairBatch:
         """The smallest source and target hold their end alone; one source holds not even that where `empty`."""
+        sources, targets = [5, 2, 7, 1, 4, *([0] if empty else [])], [6, 1, 3, 2, 7, *([2] if empty else [])]
+        return self._of_lengths(sources, targets, seed)
+
+    def long_batch(self) -> PairBatch:
+        return self._of_lengths([LONG, 3], [4, 2], 1)
+
+    def _of_lengths(self, sources: list[int], targets: list[int], seed: int) -> PairBatch:
         generator = torch.Generator().manual_seed(seed)
-        sources = self._side([5, 2, 7, 1, 4, *([0] if empty else [])], self.spec.source_size, generator)
-        targets = self._side([6, 1, 3, 2, 7, *([2] if empty else [])], self.spec.target_size, generator)
-        return PairBatch.of(*sources, *targets, begin=self.spec.begin)
+        source, source_mask = self._side(sources, self.spec.source_size, generator)
+        target, target_mask = self._side(targets, self.spec.target_size, generator)
+        return PairBatch.of(source, source_mask, target, target_mask, begin=self.spec.begin)
 
     def _side(self, lengths: list[int], size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         length = torch.tensor(lengths)[:, None]
@@ -147,18 +167,12 @@ class Pairs:
     def without_targets(self, batch: PairBatch) -> PairBatch:
         return PairBatch.of(batch.source, batch.source_mask, begin=self.spec.begin)
 
-    def masks(self, batch: PairBatch) -> dict[str, Tensor]:
-        """A network that returns attention of several layers names them `source.0`, `source.1`, ..."""
+    def rows(self, batch: PairBatch, kind: str, mask: Tensor) -> Tensor:
         assert batch.target_mask is not None
-        source, target = batch.source_mask, batch.target_mask
-        cross = target[:, :, None] & source[:, None]
-        steps = torch.arange(target.shape[1])
-        own = {
-            "encoder": source[:, :, None] & source[:, None],
-            "decoder": target[:, :, None] & (steps[:, None] >= steps),
-        }
-        layers = {f"{name}.{layer}": mask for layer in range(8) for name, mask in {"source": cross, **own}.items()}
-        return {"source": cross, **layers}
+        asks = batch.source_mask if kind == "encoder" else batch.target_mask
+        steps = torch.arange(mask.shape[1])
+        seen = asks[:, :, None] & mask[:, None]
+        return seen & (steps[:, None] >= steps) if kind == "decoder" else seen
 
     def scores(self, output: Output, batch: PairBatch) -> Tensor:
         assert batch.target_packing is not None

@@ -61,3 +61,12 @@ def test_gradients_by_finite_differences(name, grid):
 def test_an_unknown_pooling_is_named():
     with pytest.raises(ValueError, match="'median'"):
         pooling("median", 3, 2)
+
+
+@pytest.mark.parametrize("name", ["attention", "mean"])
+def test_a_long_row_in_half_precision(name):
+    packing = Packing.of(torch.ones(1, 600, dtype=torch.bool))
+    hidden = torch.full((600, 3), 0.75, dtype=torch.bfloat16)
+    vectors, weights = pooling(name, 3, 2).bfloat16()(hidden, packing)
+    assert weights.float().sum().item() == pytest.approx(1, abs=5e-3)
+    torch.testing.assert_close(vectors.float(), torch.full((1, 3), 0.75), rtol=0, atol=5e-3)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
@@ -109,7 +110,7 @@ class Namer(nn.Module):
     """A GRU cell over the words with dot attention on the regions."""
 
     tasks = ("naming",)
-    attends_to = "source"
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
 
     def __init__(self, spec: RegionSpec, *, width: int = 24) -> None:
         super().__init__()

@@ -87,9 +87,10 @@ class Packing:
         return grid.view(*self.shape, *packed.shape[1:])
 
     def sum(self, packed: Tensor) -> Tensor:
-        """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row."""
-        total = packed.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, packed)
-        return total.view(*self.shape[:-1], *packed.shape[1:])
+        """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row. Half precision is summed in float32."""
+        exact = packed.to(torch.promote_types(packed.dtype, torch.float32)) if packed.is_floating_point() else packed
+        total = exact.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, exact)
+        return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Packing:
         """The same packing with its index tensors on `device`."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
+import torch
 from torch import Tensor, nn
 
 from zoo.attention import ContextScore, segment_softmax
@@ -35,8 +36,8 @@ class MeanPooling(nn.Module):
 
     def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
         """(N, D) -> row vectors (..., D), zero for an empty row, and weights (..., T)."""
-        lengths = packing.sum(hidden.new_ones(len(hidden)))  # (...)
-        weights = lengths.flatten().index_select(0, packing.row).reciprocal()  # (N,)
+        lengths = packing.sum(torch.ones_like(packing.row))  # (...), whole numbers: bfloat16 cannot count beyond 256
+        weights = lengths.to(hidden.dtype).reciprocal().flatten().index_select(0, packing.row)  # (N,)
         return packing.sum(weights[:, None] * hidden), packing.unpack(weights)
 
 

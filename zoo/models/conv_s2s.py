@@ -21,7 +21,7 @@ output, z the encoder's output.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +50,7 @@ class ConvS2S(nn.Module):
     """
 
     tasks = ("translation",)
-    attends_to = "source"
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
 
     def __init__(
         self,

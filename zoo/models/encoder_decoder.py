@@ -25,6 +25,9 @@ hidden units, l maxout units, V words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from torch import Tensor, nn
 
 from zoo.data.pairs.batch import PairBatch
@@ -47,7 +50,7 @@ class EncoderDecoder(nn.Module):
     """
 
     tasks = ("translation",)
-    attends_to = None
+    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,

@@ -17,6 +17,9 @@ classes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from torch import nn
 
 from zoo.data.documents.batch import DocumentBatch
@@ -33,6 +36,7 @@ class HAN(nn.Module):
     """
 
     tasks = ("classification",)
+    attends: ClassVar[Mapping[str, str]] = {"word": "word_mask", "sentence": "sentence_mask"}
 
     def __init__(
         self,

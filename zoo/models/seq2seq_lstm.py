@@ -22,6 +22,9 @@ embedding, n hidden units, V words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -41,7 +44,7 @@ class Seq2SeqLSTM(nn.Module):
     """
 
     tasks = ("translation",)
-    attends_to = None
+    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,

@@ -89,7 +89,7 @@ class Generation(Task):
         """Raises ConfigError where something reads the attention of a network that has none."""
         asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
         asked += [f"{group}.{key}" for group, key in cls.reads_attention if cfg[group].get(key)]
-        if asked and model.attends_to is None:
+        if asked and "source" not in model.attends:
             raise ConfigError(
                 f"{asked[0]}: {model.__name__} has no attention; take a model that has, such as model=luong"
             )
@@ -178,7 +178,7 @@ class Generation(Task):
             network: Any = self.network
             real = batch.forced.mask
             rows, links = weights[real], batch.alignment[real]  # (N, S): each token by itself
-            seen = batch.content_mask if network.attends_to == "words" else batch.memory_mask
+            seen: Tensor = getattr(batch, network.attends["source"])
             chance = uniform_rows(seen, weights.shape[1])[real]
             self.record(stage, metrics, "attention_recall", size, rows, links)
             self.record(stage, metrics, "attention_chance", size, chance, links)

@@ -74,23 +74,18 @@ class PairBatch(Batch):
         )
 
     @property
-    def source_words(self) -> Tensor:
-        """(B, S) True at the tokens of the source but its end."""
-        return without_end(self.source_mask)
-
-    @property
     def memory_mask(self) -> Tensor:
-        """(B, S) what decoders read: the tokens of the source, its end included."""
+        """(B, S) True at the positions that can be attended: the tokens of the source."""
         return self.source_mask
 
     @property
     def content_mask(self) -> Tensor:
-        """(B, S) what of it is to be covered: the tokens but the end."""
-        return self.source_words
+        """(B, S) True at those of them that hold content: the tokens of the source but its end."""
+        return without_end(self.source_mask)
 
     @property
     def memory_length(self) -> Tensor:
-        """(B,) the number that lengths of what is written are measured by: the source's tokens, its end included."""
+        """(B,) what lengths of a target are measured by: the tokens of the source, the end included."""
         return self.source_mask.sum(1)
 
     @property
