@@ -49,7 +49,7 @@ def test_pictures_and_table_of_predictions(folder):
 
 def test_training_logs_the_penalties(folder):
     header = (folder / "metrics.csv").read_text().splitlines()[0].split(",")
-    assert {"train/loss", "train/nll", "train/coverage", "train/attention_entropy", "val/bleu"} <= set(header)
+    assert {"train/loss", "train/nll", "train/coverage", "train/entropy", "val/bleu"} <= set(header)
 
 
 def test_the_checkpoint_alone_translates(checkpoint):

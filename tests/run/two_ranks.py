@@ -17,7 +17,7 @@ from tests.catalogue import MODELS
 from tests.families import FAMILIES
 from tests.test_contract import small
 from zoo.attention.source import source_attention
-from zoo.objectives import Coverage, CrossEntropy
+from zoo.objectives import CoverageLoss, CrossEntropy
 from zoo.tasks import Classification, Translation
 
 
@@ -31,7 +31,7 @@ def loss(task: Any, network: Any, batch: Any) -> Tensor:
     )
     terms = [term for term in found.terms if term.weight]
     if source_attention(found.output.attention) is not None:
-        terms.append(Coverage(weight=0.5)(found.output, batch))
+        terms.append(CoverageLoss(weight=0.5)(found.output, batch))
     return torch.stack([term.weight * task.global_mean(term.total, term.count) for term in terms]).sum()
 
 

@@ -151,7 +151,7 @@ def test_attention_is_scored_against_the_true_alignment(monkeypatch):
 
 
 def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
-    penalty = {"doubly": {"_target_": "zoo.objectives.Coverage", "weight": 0.25, "tau": 1.0}, "none": None}
+    penalty = {"doubly": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.25, "tau": 1.0}, "none": None}
     translation, plain = task(penalty, label_smoothing=0.1).eval(), task(label_smoothing=0.1).eval()
     found = logged(translation, monkeypatch)
     logged(plain, monkeypatch)
@@ -159,7 +159,7 @@ def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
     loss = translation.training_step(one, 0)
     weights = translation(one).attention["source"]
     uncovered = ((1 - weights.sum(1)) ** 2)[one.source_mask].sum()
-    (term,) = [term for part in translation.regularizers for term in [part(translation(one), one)]]
+    (term,) = [term for part in translation.regularizers.values() for term in [part(translation(one), one)]]
     assert term.total.item() == pytest.approx(uncovered.item(), rel=1e-5)
     expected = plain.training_step(one, 0) + 0.25 * uncovered / term.count
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)

@@ -9,14 +9,14 @@ from torch import Tensor
 
 from zoo.decoding.draw import draw
 from zoo.decoding.hypothesis import Hypothesis
-from zoo.decoding.protocol import Generating, Sources, Specials
-from zoo.decoding.rollout import Samples, rollout
+from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.rollout import Rollout, rollout
 from zoo.decoding.rules import Rules
 from zoo.errors import ConfigError
 
 
 class Sampling:
-    """Draws `samples` sequences for each sentence, token by token.
+    """Draws `samples` sequences for each example, token by token.
 
     The distribution: what the rules forbid gets probability 0; log-probabilities are divided by `temperature`; of the
     `top_k` most probable tokens (0: of all) the smallest set stays that holds at least `top_p` of their probability,
@@ -47,8 +47,8 @@ class Sampling:
         self.rules = Rules(min_length, max_length, no_repeat_ngram)
 
     def draw(
-        self, network: Generating, batch: Sources, specials: Specials, generator: torch.Generator | None = None
-    ) -> Samples:
+        self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
+    ) -> Rollout:
         """The sequences as tensors. Where gradients are on, their log-probabilities carry them: what REINFORCE needs.
 
         `generator` is of the batch's device; without one torch's own is used.
@@ -63,9 +63,9 @@ class Sampling:
 
     @torch.no_grad()
     def __call__(
-        self, network: Generating, batch: Sources, specials: Specials, generator: torch.Generator | None = None
+        self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
     ) -> list[list[Hypothesis]]:
-        """A list of `samples` hypotheses for each sentence, in the order drawn; the same may come twice."""
+        """A list of `samples` hypotheses for each example, in the order drawn; the same may come twice."""
         if not len(batch):
             return []
         return self.draw(network, batch, specials, generator).hypotheses(batch, specials)

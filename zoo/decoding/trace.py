@@ -2,8 +2,8 @@
 
 Nothing is copied while searching: a step leaves its tokens, the slot of the beam that each continues, and its weights.
 
-Notation: B sentences, B' of them still in the batch at a step, K slots of the beam, N hypotheses to follow back,
-T steps, S source positions.
+Notation: B examples, B' of them still in the batch at a step, K slots of the beam, N hypotheses to follow back,
+T steps, S positions of the memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Entry(NamedTuple):
     """What one step leaves."""
 
     rows: Tensor
-    """(B',) numbers of the sentences."""
+    """(B',) numbers of the examples."""
     parents: Tensor
     """(B', K) for each live hypothesis after the step the slot, before it, that it continues."""
     tokens: Tensor

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -104,6 +104,17 @@ class Packing:
         parts = ((field.name, getattr(self, field.name)) for field in fields(self))
         moved: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
         return replace(self, **moved)
+
+
+class Forced(NamedTuple):
+    """What teacher forcing reads of B targets."""
+
+    read: Tensor
+    """(B, T) the token before each of the target: begin, then the target without its last."""
+    mask: Tensor
+    """(B, T) True at tokens; a prefix of each row."""
+    packing: Packing
+    """Packs (B, T): scores of all target positions are (N, V) in this order."""
 
 
 def without_end(mask: Tensor) -> Tensor:

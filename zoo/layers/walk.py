@@ -1,7 +1,7 @@
 """A decoder run by its `step` along targets that are known: the slow way to what `forward` gives, for all that
 `forward` cannot do at once.
 
-Notation: B sentences, R of them with a target, T target positions, N real ones, V vocabulary.
+Notation: B examples, R of them with a target, T target positions, N real ones, V vocabulary.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def walk(
     """Log-probabilities (N, V) at the real positions in the order of `packing`, and attention (B, T, S) by name, or
     with heads (B, H, T, S).
 
-    `state` is that before the first token of B sentences, `read` (B, T) the true tokens to read; after the first of
-    them `feed` may put others in their place. Sentences are sorted by length, and a step computes only those that have
+    `state` is that before the first token of B examples, `read` (B, T) the true tokens to read; after the first of
+    them `feed` may put others in their place. Examples are sorted by length, and a step computes only those that have
     a real token there.
     """
     truth = read.index_select(0, packing.order)  # (R, T)
-    state = state.sentences(packing.order)
+    state = state.examples(packing.order)
     scores: list[Tensor] = []
     attention: dict[str, list[Tensor]] = {}
     for t, rows in enumerate(packing.batch_sizes):
@@ -51,7 +51,7 @@ def walk(
 
 
 def _first(state: State, rows: int) -> State:
-    """The state of the first `rows` sentences, without a copy; as it is if there are no more.
+    """The state of the first `rows` examples, without a copy; as it is if there are no more.
 
     A slice of the whole would cost a copy of the memory on the way back, at every step.
     """

@@ -21,7 +21,7 @@ BASELINES = ("leave_one_out", "moving_average")
 
 
 class Reinforce(PolicyGradient):
-    """The baseline is `leave_one_out`, the mean reward of the sentence's other samples, or `moving_average`, that of
+    """The baseline is `leave_one_out`, the mean reward of the example's other samples, or `moving_average`, that of
     the batches before, each counting `momentum` times the one after it.
 
     The moving average travels in the checkpoint. Over several ranks it is that of the first, whose buffers DDP hands to

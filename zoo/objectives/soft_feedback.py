@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from zoo.data.pairs.spec import PairSpec
 from zoo.objectives.fed import FedObjective
+from zoo.objectives.loss import TargetSpec
 
 
 class SoftFeedback(FedObjective):
@@ -35,6 +35,6 @@ class SoftFeedback(FedObjective):
         super().__init__(decay=decay, k=k, slope=slope, floor=floor, label_smoothing=label_smoothing)
         self.detach = detach
 
-    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: PairSpec) -> Tensor:
+    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: TargetSpec) -> Tensor:
         own = (log_probs.detach() if self.detach else log_probs).exp() * (1 - share)
         return own.scatter_add(-1, truth[..., None], own.new_full((*truth.shape, 1), share))

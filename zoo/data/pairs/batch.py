@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch, Forced
-from zoo.layers.packing import Packing, without_end
+from zoo.data.batch import Batch
+from zoo.layers.packing import Forced, Packing, without_end
 
 
 @dataclass(frozen=True)
