@@ -17,6 +17,7 @@ from lightning import Callback, Trainer
 from lightning.pytorch.loggers import Logger, WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
+from zoo.data.options import Options
 from zoo.data.prepared import PreparedData
 from zoo.errors import ConfigError
 from zoo.run.catalogue import conf_dir, data_for, models_for
@@ -173,6 +174,9 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
         if OmegaConf.is_interpolation(node, name):
             continue  # to a key that is checked itself, or to the run's folder
         value = node[name]
+        for option in get_args(hints.get(str(name))):
+            if isinstance(option, type) and issubclass(option, Options):
+                option.of(plain(value) if OmegaConf.is_config(value) else value)
         if name in hints and not fits(value, hints[name]):
             raise ConfigError(f"{key}.{name}={value}: expected {_say(hints[name])}, found {type(value).__name__}")
     missing = [
