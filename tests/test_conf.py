@@ -113,7 +113,8 @@ def test_configuration_files_give_no_facts_of_the_data() -> None:
         ("seed=abc", HydraException),
         ("model.word_hidden_dim=wide", ConfigError),
         ("+model.depth=3", ConfigError),
-        ("data.batch_size=many", ConfigError),
+        ("data.batch_size=8", HydraException),
+        ("data.loader.batch_size=many", ConfigError),
     ],
 )
 def test_a_wrong_override_is_found(overrides: str, error: type[Exception]) -> None:

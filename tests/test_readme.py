@@ -51,7 +51,7 @@ def test_links_to_files_lead_somewhere() -> None:
 
 
 def unknown_keys(text: str) -> set[str]:
-    """Keys that a document names in its prose, such as `data.on_bad_row`, and that no configuration has."""
+    """Keys that a document names in its prose, such as `data.loader.on_bad_row`, and that no configuration has."""
     named = set(re.findall(rf"`((?:{'|'.join(GROUPS)})\.[a-z_.]+)(?:=[^`]*)?`", text))
     every_logger = "logger=[csv,tensorboard,wandb]"
     configurations = [compose([f"data={path.stem}", every_logger]) for path in (ROOT / "conf" / "data").glob("*.yaml")]
@@ -66,7 +66,7 @@ def has_key(cfg: Any, key: str) -> bool:
 def test_keys_named_in_the_prose_exist() -> None:
     for path in DOCUMENTS:
         assert unknown_keys(path.read_text(encoding="utf-8")) == set(), path.name
-    assert unknown_keys("set `data.on_bad_row=skip` or `trainer.max_epoch`") == {"trainer.max_epoch"}
+    assert unknown_keys("set `data.loader.on_bad_row=skip` or `trainer.max_epoch`") == {"trainer.max_epoch"}
 
 
 def test_shell_blocks_are_taken_apart() -> None:

@@ -21,7 +21,7 @@ from zoo.data.documents.readers import (
     read_zhang,
 )
 from zoo.data.rows import BadRows
-from zoo.errors import ConfigError, DataError
+from zoo.errors import DataError
 
 
 def written(folder, name, content):
@@ -332,11 +332,6 @@ def test_class_folder_errors(folder):
     assert bad.problems == {"not UTF-8": 1, "no text": 1}
     with pytest.raises(DataError, match=r"README.zip: cannot be read as a .zip"):
         class_files(written(folder, "README.zip", "no zip"))
-
-
-def test_policy():
-    with pytest.raises(ConfigError, match=r"data.on_bad_row='ignore': error or skip is expected"):
-        BadRows("ignore")
 
 
 def test_only_the_first_few_are_told(caplog):

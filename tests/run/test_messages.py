@@ -33,6 +33,7 @@ def line(*overrides):
         ("optimizer.lrr=1", "optimizer.lr"),
         ("trainer=ddp_cup", "trainer=ddp_cpu"),
         ("callbacks.best.moniter=x", "callbacks.best.monitor"),
+        ("data.batch_size=32", "data.loader.batch_size"),
     ],
 )
 def test_the_nearest_right_name(override, nearest):

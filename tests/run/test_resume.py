@@ -58,7 +58,11 @@ def fit(folder, *, checkpoint=None, extra=(), accumulate=1, val_check_interval=1
         monitor="val/loss",
         mode="min",
     )
-    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16 // accumulate, text={"minimum_frequency": 1})
+    data = Yelp(
+        sample={"train": 80, "val": 20, "test": 20},
+        loader={"batch_size": 16 // accumulate},
+        text={"minimum_frequency": 1},
+    )
     callbacks = [
         BestCheckpoint("val/loss", "min"),
         LastCheckpoint(every_n_steps=1),
@@ -174,7 +178,7 @@ def test_other_data_is_refused(tmp_path):
     from zoo.errors import CheckpointError
 
     task = Classification(model=MODEL, optimizer={"_target_": "torch.optim.Adam"}, monitor="val/loss", mode="min")
-    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16, text={"minimum_frequency": 20})
+    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, loader={"batch_size": 16}, text={"minimum_frequency": 20})
     trainer = Trainer(
         default_root_dir=tmp_path, accelerator="cpu", logger=False, enable_progress_bar=False, barebones=False
     )

@@ -13,9 +13,10 @@ import torch
 from lightning.pytorch import LightningDataModule
 from torch.utils.data import DataLoader
 
-from zoo.data.bucketing import POOL, BucketBatchSampler, EvaluationBatchSampler, Nouns, TrainingLoader
+from zoo.data.bucketing import POOL, Bucketed, Evaluation
 from zoo.data.cache import cache_root, fingerprint, make_once
-from zoo.data.rows import BadRows
+from zoo.data.options import LoaderOptions
+from zoo.data.order import Nouns, Order, TrainingLoader
 from zoo.data.sources import Source
 from zoo.data.spec import Spec
 from zoo.data.stored import StoredSplit
@@ -41,39 +42,15 @@ class PreparedData(LightningDataModule, ABC, Generic[S]):
     """The task that the data are for."""
     nouns: ClassVar[Nouns]
     """What its examples and their parts are called."""
-    any_length: ClassVar[bool] = False
-    """Whether a batch of `batch_size` holds examples of any length; one of `max_tokens` is of similar ones always."""
     name: str
     """Of the data, and of its folder in the cache."""
     spec: Spec
     encoder: Any
 
-    def __init__(
-        self,
-        *,
-        batch_size: int = 64,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        on_bad_row: str = "error",
-        cache_dir: str | None = None,
-        seed: int = 0,
-    ) -> None:
-        """No file is touched here.
-
-        Args:
-            batch_size: examples in a batch, over all processes.
-            max_tokens: words in a batch, over all processes; takes the place of batch_size.
-            num_workers: processes that make batches beside the one that trains.
-            on_bad_row: `error` stops at a row that cannot be used, `skip` counts it and goes on.
-            cache_dir: folder of the prepared data; None: the environment's ZOO_CACHE, else ~/.cache/attention-zoo.
-            seed: of the order in which examples are seen.
-        """
+    def __init__(self, *, loader: Mapping[str, Any] | LoaderOptions | None = None) -> None:
+        """No file is touched here. `loader` says how batches are made, see `LoaderOptions`."""
         super().__init__()
-        self.limit = {"batch_size": batch_size} if max_tokens is None else {"max_tokens": max_tokens}
-        self.num_workers = num_workers
-        self.on_bad_row = BadRows(on_bad_row).policy
-        self.cache_dir = cache_dir
-        self.seed = seed
+        self.loader = LoaderOptions.of(loader)
         self._about: dict[str, Any] | None = None
         self._splits: dict[str, StoredSplit] = {}
 
@@ -136,9 +113,9 @@ class PreparedData(LightningDataModule, ABC, Generic[S]):
                 log.info("%s: %s", self.name, line)
 
     def _folder(self, source: S) -> Path:
-        # Rows that are left out must have been asked for: a set prepared with `skip` is another one.
-        facts = {"source": dict(source.identity), "on_bad_row": self.on_bad_row, **self._facts(source)}
-        return cache_root(self.cache_dir) / self.name / fingerprint(facts)
+        # `skip` may have left rows out: who did not ask for that is never given such a set.
+        facts = {"source": dict(source.identity), "on_bad_row": self.loader.on_bad_row, **self._facts(source)}
+        return cache_root(self.loader.cache_dir) / self.name / fingerprint(facts)
 
     # Serving
 
@@ -167,19 +144,29 @@ class PreparedData(LightningDataModule, ABC, Generic[S]):
             raise DataError(f"{self.name}: call prepare_data() and setup() first, as Trainer does")
         return self._about
 
-    def train_dataloader(self) -> TrainingLoader:
-        part = self._part("train")
-        order = BucketBatchSampler(
+    def training_order(self, part: StoredSplit) -> Order:
+        """How the examples of `part` are seen in training: by default in batches of similar length, drawn anew in each
+        epoch. Another family overrides it; `self.ranks` says which process this is."""
+        return self._bucketed(part, POOL)
+
+    def evaluation_order(self, part: StoredSplit) -> Order:
+        """How the examples of `part` are seen in validation, test and prediction: each once over all processes."""
+        return Evaluation(part.lengths, **self.loader.limit, **self.ranks, nouns=self.nouns)
+
+    def _bucketed(self, part: StoredSplit, pool: int) -> Bucketed:
+        return Bucketed(
             part.lengths,
-            **self.limit,
-            pool=1 if self.any_length and "batch_size" in self.limit else POOL,
-            # overfit_batches asks for the same few batches in each epoch.
-            shuffle=not getattr(self.trainer, "overfit_batches", 0),
-            seed=self.seed,
-            rank=self._rank,
-            world_size=self._world_size,
+            **self.loader.limit,
+            **self.ranks,
+            pool=pool,
+            shuffle=not self._overfitting,
+            seed=self.loader.seed,
             nouns=self.nouns,
         )
+
+    def train_dataloader(self) -> TrainingLoader:
+        part = self._part("train")
+        order = self.training_order(part)
         return TrainingLoader(part, batch_sampler=order, batches_done=self._batches_done, **self._loading())
 
     def val_dataloader(self) -> DataLoader[Any]:
@@ -197,19 +184,17 @@ class PreparedData(LightningDataModule, ABC, Generic[S]):
 
     def _evaluation_loader(self, split: str) -> DataLoader[Any]:
         part = self._part(split)
-        ranks = {"rank": self._rank, "world_size": self._world_size}
-        order = EvaluationBatchSampler(part.lengths, **self.limit, **ranks, nouns=self.nouns)
-        return DataLoader(part, batch_sampler=order, **self._loading())
+        return DataLoader(part, batch_sampler=self.evaluation_order(part), **self._loading())
 
     def _loading(self) -> dict[str, Any]:
         on_cuda = self.trainer is not None and self.trainer.strategy.root_device.type == "cuda"
         return {
             "collate_fn": self._collate,
-            "num_workers": self.num_workers,
+            "num_workers": self.loader.num_workers,
             "pin_memory": on_cuda,
             # Without one of its own a loader draws from the generator of the dropout, and a resumed run differs from
             # then on.
-            "generator": torch.Generator().manual_seed(self.seed),
+            "generator": torch.Generator().manual_seed(self.loader.seed),
         }
 
     def _batches_done(self) -> int:
@@ -218,6 +203,16 @@ class PreparedData(LightningDataModule, ABC, Generic[S]):
         if trainer is None or not trainer.training:
             return 0
         return trainer.fit_loop.epoch_loop.batch_progress.current.ready
+
+    @property
+    def _overfitting(self) -> bool:
+        """`overfit_batches` asks for the same few batches in each epoch."""
+        return bool(getattr(self.trainer, "overfit_batches", 0))
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """Which process this is, and of how many: for an order."""
+        return {"rank": self._rank, "world_size": self._world_size}
 
     @property
     def _rank(self) -> int:

@@ -12,9 +12,9 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
-from zoo.errors import ConfigError, DataError
+from zoo.errors import DataError
 
 log = logging.getLogger(__name__)
 
@@ -25,9 +25,7 @@ FIELD_LIMIT = 64 * 2**20
 class BadRows:
     """What happens to a row that cannot be used: `error` raises a DataError, `skip` counts it and goes on."""
 
-    def __init__(self, policy: str = "error") -> None:
-        if policy not in ("error", "skip"):
-            raise ConfigError(f"data.on_bad_row={policy!r}: error or skip is expected")
+    def __init__(self, policy: Literal["error", "skip"] = "error") -> None:
         self.policy = policy
         self.problems: Counter[str] = Counter()
 
@@ -36,7 +34,7 @@ class BadRows:
         unless skipping."""
         message = f"{place}: {problem}" + (f": {detail}" if detail else "")
         if self.policy == "error":
-            raise DataError(f"{message} (data.on_bad_row=skip leaves such rows out)")
+            raise DataError(f"{message} (data.loader.on_bad_row=skip leaves such rows out)")
         self.problems[problem] += 1
         if self.total <= 5:
             log.warning("left out: %s", message)

@@ -7,16 +7,17 @@ import inspect
 import json
 import os
 from contextlib import suppress
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import torch
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from zoo.data.options import Options
 from zoo.errors import ConfigError, did_you_mean
 from zoo.run.catalogue import data_for, models_for
-from zoo.run.compose import TrainConfig
+from zoo.run.compose import TrainConfig, plain
 from zoo.tasks import Task
 from zoo.tasks.task import TOTAL_STEPS
 
@@ -176,6 +177,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
             continue  # to a key that is checked itself, or to the run's folder
         if name in hints:
             _check_value(f"{key}.{name}", node[name], hints[name])
+            _check_options(node[name], hints[name])
     missing = [
         name
         for name, parameter in parameters.items()
@@ -183,6 +185,13 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     ]
     if missing:
         raise ConfigError(f"{key}.{missing[0]}: {cls.__name__} needs it, but the configuration does not give it")
+
+
+def _check_options(value: Any, hint: Any) -> None:
+    """Raises ConfigError unless the keys of a group of options are such of its class, and their values fit."""
+    for option in get_args(hint):
+        if isinstance(option, type) and issubclass(option, Options):
+            option.of(plain(value) if OmegaConf.is_config(value) else value)
 
 
 def _check_value(key: str, value: Any, hint: Any) -> None:

@@ -76,6 +76,9 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
     if not parent:
         names += ["experiment", "sweep", "debug"]  # groups that leave no key of their own
     where = f"{parent}." if parent else ""
+    for group, inside in OmegaConf.to_container(node).items():  # type: ignore[union-attr]
+        if isinstance(inside, dict) and name in inside:
+            return f"error: {key}: there is no such key; did you mean {where}{group!s}.{name}?"
     return f"error: {key}: there is no such key; {did_you_mean(name, names, where)}"
 
 

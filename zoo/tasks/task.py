@@ -244,6 +244,6 @@ class Task(LightningModule, ABC):
             if planned is not None and planned < steps:
                 raise ConfigError(
                     f"ckpt_path: the learning rate of that run was planned for {planned} steps, this one takes "
-                    f"{steps}: leave trainer.max_epochs and data.batch_size as they were, or begin another run from "
-                    "its weights, start_from=PATH"
+                    f"{steps}: leave trainer.max_epochs and data.loader.batch_size as they were, or begin another run "
+                    "from its weights, start_from=PATH"
                 )

@@ -141,7 +141,7 @@ def real(shared_data, tmp_path_factory):
     if not folder.is_dir():
         pytest.skip("no Multi30k beside the clone (../shared/data/multi30k)")
     cache = tmp_path_factory.mktemp("multi30k")
-    return prepared(Multi30k(source=str(folder), cache_dir=str(cache), max_tokens=2500))
+    return prepared(Multi30k(source=str(folder), loader={"cache_dir": str(cache), "max_tokens": 2500}))
 
 
 def test_the_real_files(real, caplog):
@@ -158,7 +158,7 @@ def test_the_real_files(real, caplog):
     assert len(test) == 1_000
     assert test[0] == "A man in an orange hat starring at something."
     with caplog.at_level("INFO", "zoo"):
-        prepared(Multi30k(source=real.source, cache_dir=real.cache_dir))
+        prepared(Multi30k(source=real.source, loader={"cache_dir": real.loader.cache_dir}))
     assert "preparing" not in caplog.text
 
 
@@ -177,7 +177,7 @@ def test_batches_of_the_real_files(real):
     assert source > 0.85
     assert target > 0.97
     assert max(int(lengths[batch].sum()) for batch in bucketed) <= 2500
-    by_pairs = prepared(Multi30k(source=real.source, cache_dir=real.cache_dir, batch_size=64))
+    by_pairs = prepared(Multi30k(source=real.source, loader={"cache_dir": real.loader.cache_dir, "batch_size": 64}))
     drawn = by_pairs.train_dataloader().batch_sampler.global_batches()
     assert {len(batch) for batch in drawn} <= {63, 64}
     assert 0.4 < min(share(drawn)) <= max(share(drawn)) < 0.65
@@ -203,6 +203,6 @@ def test_spacys_words_give_the_public_tables_vocabulary(shared_data, tmp_path):
     if not (shared_data / "multi30k").is_dir():
         pytest.skip("no Multi30k beside the clone (../shared/data/multi30k)")
     data = prepared(
-        Multi30k(source=str(shared_data / "multi30k"), cache_dir=str(tmp_path), text={"tokenizer": "spacy"})
+        Multi30k(source=str(shared_data / "multi30k"), loader={"cache_dir": str(tmp_path)}, text={"tokenizer": "spacy"})
     )
     assert (data.spec.source_size, data.spec.target_size) == (7_853, 5_893)

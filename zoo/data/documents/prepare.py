@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import datasets
 import numpy as np
@@ -35,7 +35,11 @@ EVIDENCE = pa.list_(pa.list_(pa.bool_()))
 
 
 def prepare(
-    folder: Path, source: DocumentSource, text: TextOptions, split: SplitOptions, on_bad_row: str = "error"
+    folder: Path,
+    source: DocumentSource,
+    text: TextOptions,
+    split: SplitOptions,
+    on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
     """Write the documents of `source` into an empty folder; their description. Raises DataError for what cannot be
     used."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import datasets
 import numpy as np
@@ -44,7 +44,7 @@ def prepare_pairs(
     text: PairTextOptions,
     languages: tuple[str, str],
     split: SplitOptions,
-    on_bad_row: str = "error",
+    on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
     """Write the pairs of `source` into an empty folder; their description. Raises DataError for what cannot be used."""
     bad, dropped = BadRows(on_bad_row), Counter[str]()
