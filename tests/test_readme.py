@@ -38,10 +38,11 @@ def test_the_two_commands_of_the_first_screen_stand_in_the_readme() -> None:
 def test_ci_runs_the_test_command_of_the_readme() -> None:
     commands = list(shell_lines((ROOT / "README.md").read_text(encoding="utf-8")))
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    last = script.strip().splitlines()[-1]
     assert "pip install -e '.[test]'" in commands
-    assert "pytest" in commands
     assert re.search(r"^.*pip install .*-e '\.\[test\]'$", script, re.MULTILINE)
-    assert shlex.split(script.strip().splitlines()[-1])[0].endswith("pytest"), "the last command is pytest"
+    assert last.startswith("pytest ") and last in commands, "the last command is the README's"
+    assert re.search(r"^ruff check \.\nruff format --check \.\nmypy zoo\npytest", script, re.MULTILINE)
 
 
 def test_links_to_files_lead_somewhere() -> None:
