@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from benchmarks.pairs import HIDDEN, PAIRS, SPEC, pair_batch
 from benchmarks.timing import paired, prepare, ratio, write
-from zoo.data.batch import PairBatch
+from zoo.data.pairs.batch import PairBatch
 from zoo.decoding import BeamSearch, Greedy, Hypothesis
 from zoo.models import ConvS2S, Luong
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from benchmarks.pairs import HIDDEN, LONGEST, SPEC, VOCABULARY, floor_step, run, whole_step
-from zoo.data.batch import PairBatch
+from zoo.data.pairs.batch import PairBatch
 from zoo.models.conv_s2s import ConvS2S
 
 LAYERS, KERNEL = 4, 3

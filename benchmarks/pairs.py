@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.timing import paired, prepare, ratio, write
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.objectives.vocabulary import vocabulary_cross_entropy
 
 PAIRS, SHORTEST, LONGEST, VOCABULARY, HIDDEN = 32, 20, 40, 10_000, 512

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.pairs import HIDDEN, SPEC, VOCABULARY, floor_step, run, whole_step
-from zoo.data.batch import PairBatch
+from zoo.data.pairs.batch import PairBatch
 from zoo.models.seq2seq_lstm import Seq2SeqLSTM
 
 LAYERS = 2

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks.pairs import HIDDEN, SPEC, VOCABULARY, floor_step, run, whole_step
-from zoo.data.batch import PairBatch
+from zoo.data.pairs.batch import PairBatch
 from zoo.models.transformer import Transformer
 
 LAYERS, HEADS, FEEDFORWARD = 3, 8, 2048

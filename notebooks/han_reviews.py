@@ -34,8 +34,8 @@ from IPython.display import Image
 from lightning import Trainer, seed_everything
 from lightning.pytorch.callbacks import ModelCheckpoint
 
-from zoo.data import Yelp
-from zoo.data.batch import DocumentBatch
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.yelp import Yelp
 from zoo.run.build import compose, plain
 from zoo.run.checkpoint import Predictor
 from zoo.tasks import Classification

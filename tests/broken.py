@@ -8,8 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from zoo.attention import masked_softmax
-from zoo.data.batch import DocumentBatch, PairBatch
-from zoo.data.spec import DocumentSpec, PairSpec
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.spec import DocumentSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.state import State, Step
 from zoo.models.output import Output

@@ -10,8 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from zoo.data.batch import DocumentBatch, PairBatch
-from zoo.data.spec import DocumentSpec, PairSpec
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.spec import DocumentSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.models.output import Output
 
 

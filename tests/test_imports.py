@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 import subprocess
 import sys
@@ -18,23 +19,25 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT: dict[str, set[str]] = {
     "zoo": {"zoo.run"},
     "zoo.errors": set(),
+    "zoo.dotted": {"zoo.errors"},
     "zoo.attention": {"zoo.errors"},
     "zoo.layers": {"zoo.errors", "zoo.attention"},
-    "zoo.models": {"zoo.errors", "zoo.attention", "zoo.layers", "zoo.data.spec", "zoo.data.batch"},
+    "zoo.models": {"zoo.errors", "zoo.attention", "zoo.layers", "zoo.data.*.spec", "zoo.data.*.batch"},
     "zoo.decoding": {"zoo.errors", "zoo.attention", "zoo.layers"},
     "zoo.objectives": {
         "zoo.errors",
         "zoo.attention",
         "zoo.layers",
         "zoo.decoding",
-        "zoo.data.spec",
-        "zoo.data.batch",
+        "zoo.data.*.spec",
+        "zoo.data.*.batch",
         "zoo.models.output",
     },
-    "zoo.data": {"zoo.errors", "zoo.layers.packing"},
+    "zoo.data": {"zoo.errors", "zoo.dotted", "zoo.layers.packing"},
     "zoo.metrics": {"zoo.errors"},
     "zoo.tasks": {
         "zoo.errors",
+        "zoo.dotted",
         "zoo.attention",
         "zoo.layers",
         "zoo.models",
@@ -43,15 +46,24 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.data",
         "zoo.metrics",
     },
-    "zoo.visualize": {"zoo.errors", "zoo.data", "zoo.tasks"},
+    "zoo.visualize": {"zoo.errors", "zoo.dotted", "zoo.data", "zoo.tasks"},
     "zoo.callbacks": {"zoo.errors", "zoo.data", "zoo.tasks", "zoo.visualize"},
-    "zoo.run": {"zoo", "zoo.errors", "zoo.callbacks", "zoo.data", "zoo.models", "zoo.tasks", "zoo.visualize"},
+    "zoo.run": {
+        "zoo",
+        "zoo.errors",
+        "zoo.dotted",
+        "zoo.callbacks",
+        "zoo.data",
+        "zoo.models",
+        "zoo.tasks",
+        "zoo.visualize",
+    },
     "zoo.cli": {"zoo", "zoo.errors", "zoo.data", "zoo.run", "zoo.tasks", "zoo.visualize"},
     "zoo.__main__": {"zoo.cli"},
     "train": {"zoo.run", "zoo.cli"},
 }
-ONLY_FROM = {"zoo.layers.packing": "zoo.data.batch"}
-"""A module that zoo.data may import, and the one place in zoo.data that does."""
+FLOOR = {"text"}
+"""Folders of zoo.data that are no family: every family may import them."""
 
 PACKAGE_OF = {"PIL": "pillow", "hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "pyyaml"}
 """Packages that go by another name than what they hold."""
@@ -90,6 +102,14 @@ def imported(module: str, source: str, modules: set[str]) -> Iterator[tuple[int,
                 yield node.lineno, full if full in modules else base
 
 
+def family(module: str, modules: set[str]) -> str | None:
+    """The folder of zoo.data that a module stands in, where that is a family."""
+    parts = module.split(".")
+    if parts[:2] != ["zoo", "data"] or len(parts) < 3 or parts[2] in FLOOR:
+        return None
+    return parts[2] if any(name.startswith(f"zoo.data.{parts[2]}.") for name in modules) else None
+
+
 def package(module: str) -> str:
     """The key of MAY_IMPORT that a module falls under."""
     return ".".join(module.split(".")[:2])
@@ -105,17 +125,23 @@ def violations(module: str, source: str, modules: set[str]) -> list[str]:
         where = f"{module}:{line} imports {name}"
         if home in PLAIN and name.split(".")[0] in FOREIGN:
             found.append(f"{where}: a network must not know how it is configured, trained or logged")
+        other = family(name, modules)
+        if home == "zoo.data" and other is not None and other != family(module, modules):
+            found.append(f"{where}: no family imports another, and the floor imports none")
         if name.split(".")[0] != "zoo" or package(name) == home:
             continue
         if not any(covers(allowed, name) for allowed in MAY_IMPORT[home]):
             found.append(f"{where}: {home} may import {', '.join(sorted(MAY_IMPORT[home])) or 'nothing'}")
-        elif home == "zoo.data" and name in ONLY_FROM and module != ONLY_FROM[name]:
-            found.append(f"{where}: only {ONLY_FROM[name]} may")
+        elif home == "zoo.data" and name == "zoo.layers.packing" and module.split(".")[-1] != "batch":
+            found.append(f"{where}: only a batch may")
     return found
 
 
 def covers(allowed: str, name: str) -> bool:
-    """Whether leave to import `allowed` is leave to import `name`; leave for zoo itself is not leave for all of it."""
+    """Whether leave to import `allowed`, a pattern or a package with all in it, is leave to import `name`; leave
+    for zoo itself is not leave for all of it."""
+    if "*" in allowed:
+        return fnmatch.fnmatchcase(name, allowed)
     return name == allowed or (allowed != "zoo" and name.startswith(f"{allowed}."))
 
 
@@ -134,8 +160,8 @@ def test_imports_point_one_way(module: str) -> None:
         ("zoo.layers.pooling", "import zoo.models.han"),
         ("zoo.layers.pooling", "def f():\n    from zoo.models import HAN"),
         ("zoo.models.han", "from zoo.tasks import Classification"),
-        ("zoo.models.han", "from zoo.data import Yelp"),
-        ("zoo.models.han", "from zoo.data.vocabulary import Vocabulary"),
+        ("zoo.models.han", "from zoo.data.documents.yelp import Yelp"),
+        ("zoo.models.han", "from zoo.data.text.vocabulary import Vocabulary"),
         ("zoo.models.han", "from zoo import load"),
         ("zoo.models.han", "from zoo import tasks"),
         ("zoo.models.han", "from ..tasks import Classification"),
@@ -144,9 +170,12 @@ def test_imports_point_one_way(module: str) -> None:
         ("zoo.attention.scores", "from omegaconf import DictConfig"),
         ("zoo.layers.packing", "if TYPE_CHECKING:\n    import wandb"),
         ("zoo.decoding.beam", "from hydra.utils import instantiate"),
-        ("zoo.data.yelp", "from zoo.models import HAN"),
-        ("zoo.data.yelp", "from zoo.layers.packing import Packing"),
+        ("zoo.data.documents.yelp", "from zoo.models import HAN"),
+        ("zoo.data.documents.yelp", "from zoo.layers.packing import Packing"),
         ("zoo.data.batch", "from zoo.layers.recurrent import GRU"),
+        ("zoo.data.documents.yelp", "from zoo.data.pairs.options import PairTextOptions"),
+        ("zoo.data.prepared", "from zoo.data.documents.spec import DocumentSpec"),
+        ("zoo.data.text.vectors", "from zoo.data.pairs import options"),
         ("zoo.tasks.task", "from zoo.run.build import build"),
         ("zoo.tasks.task", "from zoo.callbacks import AttentionMaps"),
         ("zoo.metrics.attention", "from zoo.tasks import Task"),
@@ -162,9 +191,14 @@ def test_a_wrong_import_is_found(module: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("zoo.models.han", "import torch\nfrom zoo.data.batch import DocumentBatch\nfrom zoo.layers import recurrent"),
+        (
+            "zoo.models.han",
+            "import torch\nfrom zoo.data.documents.batch import DocumentBatch\nfrom zoo.layers import recurrent",
+        ),
         ("zoo.models.han", "from .output import Output\nfrom zoo.attention import masked_softmax"),
         ("zoo.data.batch", "from zoo.layers.packing import Packing"),
+        ("zoo.data.pairs.batch", "from zoo.layers.packing import Packing"),
+        ("zoo.data.pairs.module", "from zoo.data.text.vocabulary import Vocabulary"),
         ("zoo.tasks.task", "from lightning import LightningModule\nfrom zoo.data.spec import Spec"),
         ("zoo.run.build", "from zoo import __version__\nimport zoo\nimport hydra"),
         ("train", "from zoo.run.launch import main"),

@@ -8,8 +8,8 @@ import torch
 from lightning import Trainer
 from torch.utils.data import DataLoader
 
-from zoo.data.batch import DocumentBatch
-from zoo.data.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.spec import DocumentSpec
 from zoo.tasks import Classification
 
 WORDS = ["<pad>", "<unk>", "the", "food", "was", "good", "bad", "not", "we", "left"]

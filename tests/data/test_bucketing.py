@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoo.data.bucketing import PAIR_NOUNS, BucketBatchSampler, EvaluationBatchSampler, by_length
+from zoo.data.bucketing import BucketBatchSampler, EvaluationBatchSampler, by_length
+from zoo.data.pairs.module import PairData
 from zoo.errors import ConfigError, DataError
 
 LENGTHS = st.lists(st.integers(0, 60), min_size=1, max_size=300)
@@ -160,14 +161,14 @@ def test_lightning_reaches_set_epoch():
     [
         (
             {"batch_size": 2, "world_size": 3},
-            r"10 training documents cannot give each of 3 processes one in every step; data\.batch_size=2 is too small",
+            r"10 training examples cannot give each of 3 processes one in every step; data\.batch_size=2 is too small",
         ),
         (
             {"batch_size": 64, "world_size": 11},
             r"each of 11 processes .*; data\.batch_size=64 has too few documents|there are too few",
         ),
-        ({"max_tokens": 12}, r"data\.max_tokens=12 is too small: the longest has 9 words, 27 will do"),
-        ({"max_tokens": 30, "world_size": 4}, r"the longest has 9 words, 81 will do"),
+        ({"max_tokens": 12}, r"data\.max_tokens=12 is too small: the longest has 9 tokens, 27 will do"),
+        ({"max_tokens": 30, "world_size": 4}, r"the longest has 9 tokens, 81 will do"),
         ({"max_tokens": 5}, r"is too small"),
         ({"batch_size": 0}, r"data\.batch_size=0: a whole number from 1 on"),
         ({"batch_size": True}, r"data\.batch_size=True"),
@@ -199,7 +200,7 @@ def test_the_number_that_the_message_gives_will_do():
 )
 def test_evaluation_sees_each_document_once(lengths, world, limit):
     if len(lengths) < world:
-        with pytest.raises(DataError, match=rf"^{len(lengths)} documents cannot be shared by {world} processes"):
+        with pytest.raises(DataError, match=rf"^{len(lengths)} examples cannot be shared by {world} processes"):
             EvaluationBatchSampler(lengths, world_size=world, **dict([limit]))
         return
     ranks = [EvaluationBatchSampler(lengths, rank=rank, world_size=world, **dict([limit])) for rank in range(world)]
@@ -230,7 +231,7 @@ PAIR_LENGTHS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_s
 @given(PAIR_LENGTHS, st.integers(1, 700), st.integers(1, 3), st.integers(0, 3))
 def test_pairs_by_tokens_of_both_sides(lengths, max_tokens, world, seed):
     cost = np.maximum(lengths, 1).sum(1)
-    options = dict(max_tokens=max_tokens, seed=seed, world_size=world, nouns=PAIR_NOUNS)
+    options = dict(max_tokens=max_tokens, seed=seed, world_size=world, nouns=PairData.nouns)
     if sampler(lengths, **options) is None:
         assert len(lengths) < world or max_tokens < (2 * world + 1) * cost.max()
         return
@@ -271,6 +272,6 @@ def test_by_length_by_hand():
 
 def test_messages_speak_of_pairs():
     with pytest.raises(ConfigError, match=r"2 training pairs .*the longest has 9 tokens, 27 will do"):
-        BucketBatchSampler([(4, 5), (3, 3)], max_tokens=8, nouns=PAIR_NOUNS)
+        BucketBatchSampler([(4, 5), (3, 3)], max_tokens=8, nouns=PairData.nouns)
     with pytest.raises(DataError, match="2 pairs cannot be shared by 3 processes"):
-        EvaluationBatchSampler([(4, 5), (3, 3)], batch_size=8, world_size=3, nouns=PAIR_NOUNS)
+        EvaluationBatchSampler([(4, 5), (3, 3)], batch_size=8, world_size=3, nouns=PairData.nouns)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zoo.data.readers import (
+from zoo.data.documents.readers import (
     class_files,
     matching,
     read_class_files,

@@ -4,7 +4,7 @@ import pytest
 import torch
 from lightning.pytorch import Callback, LightningModule, Trainer
 
-from zoo.data import AgNews
+from zoo.data.documents.ag_news import AgNews
 from zoo.errors import DataError
 
 STEPS = 5

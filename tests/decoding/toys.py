@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from zoo.attention import masked_softmax
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.layers.state import State, Step
 
 DOUBLE = torch.float64

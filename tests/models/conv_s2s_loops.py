@@ -5,8 +5,8 @@ import math
 import torch
 from torch.nn import functional as F
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.models import ConvS2S
 
 DOUBLE = torch.float64

@@ -24,7 +24,7 @@ from tests.models.conv_s2s_loops import (
     probe,
     steps,
 )
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.spec import PairSpec
 from zoo.models import ConvS2S
 
 

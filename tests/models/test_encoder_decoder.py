@@ -10,8 +10,8 @@ from tests.contract import by_steps
 from tests.families import FAMILIES
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.models import EncoderDecoder
 
 PAIRS = FAMILIES["translation"]

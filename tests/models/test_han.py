@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from zoo.data.batch import DocumentBatch
-from zoo.data.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.spec import DocumentSpec
 from zoo.models import HAN
 
 SPEC = DocumentSpec(vocabulary_size=30, classes=("a", "b", "c"))

@@ -11,7 +11,7 @@ from tests.families import FAMILIES
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.attention import SCORES
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.spec import PairSpec
 from zoo.models import RNNSearch
 
 PAIRS = FAMILIES["translation"]

@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.models.transformer_equations import DOUBLE, literal
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.models import Transformer
 
 SPEC = PairSpec(source_size=13, target_size=13, longest_source=9, longest_target=9, shared=True)

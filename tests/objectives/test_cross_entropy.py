@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from tests.objectives.toy import SOURCES, SPEC, TARGETS, Toy, gradients, pairs
-from zoo.data.batch import PairBatch
+from zoo.data.pairs.batch import PairBatch
 from zoo.errors import ConfigError
 from zoo.objectives import CrossEntropy
 from zoo.objectives.vocabulary import vocabulary_cross_entropy

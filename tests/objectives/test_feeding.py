@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from tests.objectives.toy import SPEC, TARGETS, Toy, gradients, grid, pairs
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.objectives import CrossEntropy, ScheduledSampling, SoftFeedback
 from zoo.objectives.feeding import likeliest, sampled
 

@@ -11,7 +11,7 @@ from torch import nn
 
 import zoo.objectives.policy_gradient as module
 from tests.objectives.toy import Toy, gradients, pairs
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.spec import PairSpec
 from zoo.decoding import Samples
 from zoo.errors import ConfigError
 from zoo.objectives import CrossEntropy, Reinforce, SelfCritical, SentenceBLEU

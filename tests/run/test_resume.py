@@ -6,7 +6,7 @@ import torch
 from lightning import Callback, Trainer, seed_everything
 
 from zoo.callbacks import BestCheckpoint, Interrupted, LastCheckpoint, RandomState, StopOnNonFiniteLoss
-from zoo.data import Yelp
+from zoo.data.documents.yelp import Yelp
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.tasks import Classification
 

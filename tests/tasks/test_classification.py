@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
-from zoo.data.batch import DocumentBatch
-from zoo.data.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.spec import DocumentSpec
 from zoo.errors import CheckpointError, ConfigError
 from zoo.tasks import Classification
 from zoo.tasks.classification import word_importance

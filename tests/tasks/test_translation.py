@@ -8,11 +8,11 @@ import sacrebleu
 import torch
 from torch import nn
 
-from zoo.data.options import PairTextOptions
-from zoo.data.pair_encoding import PairEncoder, Side
-from zoo.data.spec import PairSpec
-from zoo.data.tokenization import RuleTokenizer, SubwordTokenizer
-from zoo.data.vocabulary import PAIR_SPECIAL, Vocabulary
+from zoo.data.pairs.encoding import PairEncoder, Side
+from zoo.data.pairs.options import PairTextOptions
+from zoo.data.pairs.spec import PairSpec
+from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer
+from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
 from zoo.objectives import CrossEntropy

@@ -4,8 +4,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from tests.data.toy_pairs import Toy, prepared
-from zoo.data import Yelp
+from tests.data.pairs.toy import Toy, prepared
+from zoo.data.documents.yelp import Yelp
 from zoo.visualize.describe import description
 
 

@@ -1,88 +1,46 @@
-"""What a model reads: named tensors with boolean masks, True = real. Data and models meet here and in `spec.py`."""
+"""What batches of all families share. A family's own, in its `batch.py`, is where its data and its networks meet."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
-from zoo.layers.packing import Packing, without_end
+from zoo.layers.packing import Packing
 
 
-@dataclass(frozen=True)
-class DocumentBatch:
-    """B documents of at most S sentences of at most W words. `DocumentBatch.of` builds it with its packings."""
+class Batch(ABC):
+    """B examples as named tensors with boolean masks, True = real. A family's batch is a frozen dataclass of this
+    class."""
 
-    words: Tensor
-    """(B, S, W) word ids."""
-    word_mask: Tensor
-    """(B, S, W) True at words."""
-    sentence_mask: Tensor
-    """(B, S) True at sentences that hold a word."""
     index: Tensor
-    """(B,) number of each document in its split."""
-    label: Tensor | None
-    """(B,) class of each document; None when predicting."""
-    evidence: Tensor | None
-    """(B, S, W) True at the words that decided the label; only where the data knows them (the samples)."""
-    word_packing: Packing
-    """Rows are sentences: packs (B, S, W)."""
-    sentence_packing: Packing
-    """Rows are documents: packs (B, S)."""
-    distinct: Tensor
-    """(U,) the distinct word ids of the batch."""
-    word_at: Tensor
-    """(N,) for each packed word its row in `distinct`."""
+    """(B,) number of each example in its split."""
 
-    @classmethod
-    def of(
-        cls,
-        words: Tensor,
-        word_mask: Tensor,
-        label: Tensor | None = None,
-        *,
-        index: Tensor | None = None,
-        evidence: Tensor | None = None,
-    ) -> DocumentBatch:
-        """A batch from padded ids (B, S, W) and their mask; everything else follows from these."""
-        sentence_mask = word_mask.any(-1)
-        packing = Packing.of(word_mask)
-        distinct, word_at = packing.pack(words).unique(return_inverse=True)
-        return cls(
-            words=words,
-            word_mask=word_mask,
-            sentence_mask=sentence_mask,
-            index=torch.arange(len(words)) if index is None else index,
-            label=label,
-            evidence=evidence,
-            word_packing=packing,
-            sentence_packing=Packing.of(sentence_mask),
-            distinct=distinct,
-            word_at=word_at,
-        )
-
+    @abstractmethod
     def __len__(self) -> int:
-        return len(self.words)
+        """B."""
 
-    def first(self, count: int) -> DocumentBatch:
-        """The first `count` documents, in memory of their own on the CPU."""
+    @abstractmethod
+    def first(self, count: int) -> Self:
+        """The first `count` examples, in memory of their own on the CPU."""
 
-        def part(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor[:count].cpu().clone()
-
-        words, mask, index = (tensor[:count].cpu().clone() for tensor in (self.words, self.word_mask, self.index))
-        return DocumentBatch.of(words, mask, part(self.label), index=index, evidence=part(self.evidence))
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> DocumentBatch:
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """The batch on `device`."""
-        return _changed(self, lambda part: part.to(device, non_blocking=non_blocking))
+        return self._changed(lambda part: part.to(device, non_blocking=non_blocking))
 
-    def pin_memory(self) -> DocumentBatch:
+    def pin_memory(self) -> Self:
         """The batch in page-locked memory."""
-        return _changed(self, lambda part: part.pin_memory())
+        return self._changed(lambda part: part.pin_memory())
+
+    def _changed(self, change: Callable[[Any], Any]) -> Self:
+        """The batch with `change` made to its tensors and packings."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        changed = {name: change(part) for name, part in parts.items() if isinstance(part, Tensor | Packing)}
+        return replace(self, **changed)  # type: ignore[type-var]
 
 
 class Forced(NamedTuple):
@@ -94,125 +52,3 @@ class Forced(NamedTuple):
     """(B, T) True at tokens."""
     packing: Packing
     """Packs (B, T)."""
-
-
-@dataclass(frozen=True)
-class PairBatch:
-    """B sources of at most S tokens and their targets of at most T. `PairBatch.of` builds it with its packings.
-
-    Every source and target ends in the end token and has no begin token. Without targets, as when predicting, all that
-    speaks of them is None.
-    """
-
-    source: Tensor
-    """(B, S) token ids."""
-    source_mask: Tensor
-    """(B, S) True at tokens, the end included; a prefix of each row."""
-    index: Tensor
-    """(B,) number of each pair in its split."""
-    source_packing: Packing
-    """Packs (B, S)."""
-    target: Tensor | None
-    """(B, T) token ids: what is to be predicted at each position."""
-    target_input: Tensor | None
-    """(B, T) the token before each of `target`: begin, then the target without its last."""
-    target_mask: Tensor | None
-    """(B, T) True at tokens, the end included; a prefix of each row."""
-    target_packing: Packing | None
-    """Packs (B, T): a model's scores of all target positions are (N, V) in this order."""
-    alignment: Tensor | None
-    """(B, T, S) True where a target token comes from a source token; only where the data knows it (the samples)."""
-    source_text: tuple[str, ...] | None
-    """B sources as they stood in their file; only for evaluation."""
-    target_text: tuple[str, ...] | None
-    """B references as they stood in their file; only for evaluation."""
-
-    @classmethod
-    def of(
-        cls,
-        source: Tensor,
-        source_mask: Tensor,
-        target: Tensor | None = None,
-        target_mask: Tensor | None = None,
-        *,
-        begin: int = 2,
-        index: Tensor | None = None,
-        alignment: Tensor | None = None,
-        source_text: tuple[str, ...] | None = None,
-        target_text: tuple[str, ...] | None = None,
-    ) -> PairBatch:
-        """A batch from padded ids (B, S), (B, T) and their masks; everything else follows from these."""
-        return cls(
-            source=source,
-            source_mask=source_mask,
-            index=torch.arange(len(source)) if index is None else index,
-            source_packing=Packing.of(source_mask),
-            target=target,
-            target_input=None
-            if target is None
-            else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1),
-            target_mask=target_mask,
-            target_packing=None if target_mask is None else Packing.of(target_mask),
-            alignment=alignment,
-            source_text=source_text,
-            target_text=target_text,
-        )
-
-    @property
-    def source_words(self) -> Tensor:
-        """(B, S) True at the tokens of the source but its end."""
-        return without_end(self.source_mask)
-
-    @property
-    def forced(self) -> Forced:
-        """What a network reads that is told the true translation. Raises ValueError where the batch has none."""
-        if self.target_input is None or self.target_mask is None or self.target_packing is None:
-            raise ValueError(
-                "this batch has no targets: give references as encoder(texts, references), or let a search of "
-                "zoo.decoding write the translation"
-            )
-        return Forced(self.target_input, self.target_mask, self.target_packing)
-
-    @property
-    def true_tokens(self) -> Tensor:
-        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
-        packing = self.forced.packing
-        assert self.target is not None
-        return packing.pack(self.target)
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    def first(self, count: int) -> PairBatch:
-        """The first `count` pairs, in memory of their own on the CPU."""
-
-        def part(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor[:count].cpu().clone()
-
-        index, source, mask = (tensor[:count].cpu().clone() for tensor in (self.index, self.source, self.source_mask))
-        begin = 2 if self.target_input is None else int(self.target_input[0, 0])
-        return PairBatch.of(
-            source,
-            mask,
-            part(self.target),
-            part(self.target_mask),
-            begin=begin,
-            index=index,
-            alignment=part(self.alignment),
-            source_text=self.source_text and self.source_text[:count],
-            target_text=self.target_text and self.target_text[:count],
-        )
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> PairBatch:
-        """The batch on `device`."""
-        return _changed(self, lambda part: part.to(device, non_blocking=non_blocking))
-
-    def pin_memory(self) -> PairBatch:
-        """The batch in page-locked memory."""
-        return _changed(self, lambda part: part.pin_memory())
-
-
-def _changed(batch: Any, change: Callable[[Any], Any]) -> Any:
-    """The batch with `change` made to its tensors and packings."""
-    parts = {field.name: getattr(batch, field.name) for field in fields(batch)}
-    return replace(batch, **{name: change(part) for name, part in parts.items() if isinstance(part, Tensor | Packing)})

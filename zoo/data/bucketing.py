@@ -23,8 +23,7 @@ class Nouns(NamedTuple):
     parts: str
 
 
-DOCUMENT_NOUNS = Nouns("documents", "words")
-PAIR_NOUNS = Nouns("pairs", "tokens")
+EXAMPLES = Nouns("examples", "tokens")
 
 
 class BucketBatchSampler(Sampler[list[int]]):
@@ -49,7 +48,7 @@ class BucketBatchSampler(Sampler[list[int]]):
         epoch: int = 0,
         start: int = 0,
         pool: int = POOL,
-        nouns: Nouns = DOCUMENT_NOUNS,
+        nouns: Nouns = EXAMPLES,
     ) -> None:
         """Batches hold up to `batch_size` examples or `max_tokens` words, over all processes and about equally many in
         each. `lengths` (N,) are in words; (N, 2) for pairs, source and target, of which batches hold `max_tokens` words
@@ -157,7 +156,7 @@ class EvaluationBatchSampler(Sampler[list[int]]):
         max_tokens: int | None = None,
         rank: int = 0,
         world_size: int = 1,
-        nouns: Nouns = DOCUMENT_NOUNS,
+        nouns: Nouns = EXAMPLES,
     ) -> None:
         """`lengths` (N,) or (N, 2) in words. Raises DataError where there are fewer examples than processes."""
         every = _sides(lengths)

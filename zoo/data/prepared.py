@@ -19,7 +19,7 @@ from zoo.data.rows import BadRows
 from zoo.data.sources import Source
 from zoo.data.spec import Spec
 from zoo.data.stored import StoredSplit
-from zoo.data.vectors import WordVectors
+from zoo.data.text.vectors import WordVectors
 from zoo.errors import DataError
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, cast
 
 from zoo.errors import ConfigError, DataError
 
@@ -20,16 +20,6 @@ log = logging.getLogger(__name__)
 
 FIELD_LIMIT = 64 * 2**20
 """Letters in one csv field; a quote that is never closed ends here and not in memory."""
-
-
-class Row(NamedTuple):
-    """One document as it stands in its file."""
-
-    text: str
-    label: int | str
-    """The class counted from 0 where the format fixes the classes, else its name."""
-    place: str
-    """File and line, for messages."""
 
 
 class BadRows:

@@ -1,12 +1,18 @@
-"""One paper, one file. Plain modules: they know nothing of Lightning, Hydra or wandb."""
+"""One paper, one file. Plain modules: they know nothing of Lightning, Hydra or wandb.
 
-from zoo.models.conv_s2s import ConvS2S
-from zoo.models.encoder_decoder import EncoderDecoder
-from zoo.models.han import HAN
-from zoo.models.luong import Luong
-from zoo.models.output import Output
-from zoo.models.rnnsearch import RNNSearch
-from zoo.models.seq2seq_lstm import Seq2SeqLSTM
-from zoo.models.transformer import Transformer
+`from zoo.models import HAN` finds the class wherever it stands, so that a new file needs no line here.
+"""
 
-__all__ = ["HAN", "ConvS2S", "EncoderDecoder", "Luong", "Output", "RNNSearch", "Seq2SeqLSTM", "Transformer"]
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    for file in sorted(Path(__file__).parent.glob("*.py")) if name.isidentifier() else ():
+        if re.search(rf"^class {name}\b", file.read_text(encoding="utf-8"), re.MULTILINE):
+            return getattr(import_module(f"{__name__}.{file.stem}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

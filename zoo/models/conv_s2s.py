@@ -27,8 +27,8 @@ import torch
 from torch import Tensor, nn
 
 from zoo.attention import masked_softmax
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.layers.convolution import GatedConvolution, WeightNormLinear, window_index, windows
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.positions import LearnedPositions

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_

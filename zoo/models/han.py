@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from torch import nn
 
-from zoo.data.batch import DocumentBatch
-from zoo.data.spec import DocumentSpec
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.spec import DocumentSpec
 from zoo.layers.pooling import pooling
 from zoo.layers.recurrent import GRU
 from zoo.models.output import Output

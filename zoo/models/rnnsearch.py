@@ -31,8 +31,8 @@ from torch import Tensor, nn
 
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.attention_loop import Rows, View
 from zoo.layers.attention_loop_gru import attention_gru

@@ -25,8 +25,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.recurrent import LSTM

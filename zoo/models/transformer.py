@@ -30,8 +30,8 @@ import torch
 from torch import Tensor, nn
 
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing

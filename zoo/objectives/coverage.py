@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 
 from zoo.attention.source import source_attention
-from zoo.data.batch import PairBatch
+from zoo.data.pairs.batch import PairBatch
 from zoo.errors import ConfigError
 from zoo.models.output import Output
 from zoo.objectives.loss import Term

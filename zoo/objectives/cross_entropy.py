@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.errors import ConfigError
 from zoo.objectives.loss import Loss, Network
 from zoo.objectives.vocabulary import token_terms

@@ -8,8 +8,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.objectives.cross_entropy import smoothing_share
 from zoo.objectives.decay import decay as schedule
 from zoo.objectives.feeding import walk

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.decoding.draw import draw
 from zoo.layers.state import State
 from zoo.models.output import Output

@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.decoding.protocol import Generating
 from zoo.models.output import Output
 

@@ -14,8 +14,8 @@ from itertools import takewhile
 import torch
 from torch import Tensor, nn
 
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
 from zoo.decoding import Greedy, Samples, Sampling
 from zoo.errors import ConfigError
 from zoo.objectives.loss import Loss, Network, Term

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.spec import PairSpec
 from zoo.objectives.fed import FedObjective
 from zoo.objectives.feeding import likeliest, sampled
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from zoo.data.spec import PairSpec
+from zoo.data.pairs.spec import PairSpec
 from zoo.objectives.fed import FedObjective
 
 

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
 from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix, MulticlassF1Score
 
-from zoo.data.batch import DocumentBatch
-from zoo.data.spec import DocumentSpec, Spec
+from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.spec import DocumentSpec
+from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
 from zoo.tasks.task import Task

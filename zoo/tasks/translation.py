@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.attention.source import source_attention
-from zoo.data.batch import PairBatch
-from zoo.data.spec import PairSpec, Spec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
+from zoo.data.spec import Spec
 from zoo.decoding import BeamSearch, Greedy, Hypothesis, replace_unknown
 from zoo.metrics import (
     AlignmentErrorRate,

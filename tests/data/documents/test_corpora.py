@@ -1,0 +1,358 @@
+"""Published corpora: every source, every layout of the official files, and what is said when nothing is there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from zoo.data.documents.ag_news import AgNews
+from zoo.data.documents.imdb import Imdb
+from zoo.data.documents.yelp import Yelp
+from zoo.data.options import SampleOptions
+from zoo.data.sources import sample_source
+from zoo.errors import ConfigError, DataError
+
+SMALL = {"train": 60, "val": 20, "test": 30}
+ANY = {"minimum_frequency": 1}
+SENTENCE = "The food was good. We liked it.\\n\\nIt &amp; wine #39;s fine."
+
+
+def prepared(cls, **options):
+    data = cls(**{"text": ANY, "sample": SMALL} | options)
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+def sizes(data):
+    return {name: part["documents"] for name, part in data.describe()["splits"].items()}
+
+
+def labels(data, split):
+    loader = {"train": data.train_dataloader, "val": data.val_dataloader, "test": data.test_dataloader}[split]()
+    found = [(int(i), int(label)) for batch in loader for i, label in zip(batch.index, batch.label, strict=True)]
+    return [label for _, label in sorted(found)]
+
+
+def first_words(data):
+    batch = next(iter(data.train_dataloader()))
+    return " ".join(data.encoder.vocabulary.decode(batch.words[0][batch.word_mask[0]].tolist()))
+
+
+# samples
+
+
+@pytest.mark.parametrize(("cls", "classes"), [(Yelp, 5), (Imdb, 2), (AgNews, 4)])
+def test_samples(cls, classes, cache_dir):
+    data = prepared(cls)
+    assert sizes(data) == SMALL
+    assert data.spec.num_classes == classes == len(data.spec.classes)
+    assert data.spec.vocabulary_size == len(data.encoder.vocabulary)
+    assert data.source_description == f"sample: 110 generated {cls.noun}, seed 1"
+    assert data.describe()["name"] == cls.name
+    json.dumps(data.describe())
+    for split in SMALL:
+        assert set(labels(data, split)) == set(range(classes))
+    for batch in data.test_dataloader():
+        assert batch.evidence.dtype == torch.bool
+        assert (batch.evidence & ~batch.word_mask).sum() == 0
+        assert batch.evidence.flatten(1).any(1).all()
+    assert len(data.predict_dataloader()) == len(data.test_dataloader())
+
+
+def test_the_sample_is_the_generators_and_the_splits_do_not_overlap(cache_dir):
+    from zoo.data.documents.samples import news
+
+    data = prepared(AgNews, text={"minimum_frequency": 3, "max_sentences": 2, "max_words": 8})
+    items = list(news.generate(110, seed=1))
+    assert labels(data, "train") == [item.label for item in items[:60]]
+    assert labels(data, "val") == [item.label for item in items[60:80]]
+    assert labels(data, "test") == [item.label for item in items[80:]]
+    vocabulary = data.encoder.vocabulary
+    for batch in data.val_dataloader():
+        for n, number in enumerate(batch.index.tolist()):
+            item = items[60 + number]
+            cut = [sentence[:8] for sentence in item.sentences[:2]]
+            assert [vocabulary.encode(sentence) for sentence in cut] == [
+                words[mask].tolist()
+                for words, mask in zip(batch.words[n], batch.word_mask[n], strict=True)
+                if mask.any()
+            ]
+            flat = [flag for flags in item.evidence[:2] for flag in flags[:8]]
+            assert batch.evidence[n][batch.word_mask[n]].tolist() == flat
+
+
+def test_the_vocabulary_is_the_training_splits(cache_dir):
+    from collections import Counter
+
+    from zoo.data.documents.samples import news
+
+    data = prepared(AgNews, text={"minimum_frequency": 4})
+    counts = Counter(word for item in news.generate(60, seed=1) for sentence in item.sentences for word in sentence)
+    expected = sorted((word for word in counts if counts[word] >= 4), key=lambda word: (-counts[word], word))
+    assert data.encoder.vocabulary.state() == expected
+    known = set(expected)
+    test = [word for item in list(news.generate(110, seed=1))[80:] for sentence in item.sentences for word in sentence]
+    unknown = sum(word not in known for word in test) / len(test)
+    assert data.describe()["splits"]["test"]["unknown_rate"] == pytest.approx(unknown)
+
+
+def test_the_seed_of_the_run_leaves_the_sample_alone(cache_dir):
+    first, second, other = prepared(Yelp, seed=1), prepared(Yelp, seed=2), prepared(Yelp, sample={**SMALL, "seed": 2})
+    assert labels(first, "train") == labels(second, "train") != labels(other, "train")
+    orders = [[batch.index.tolist() for batch in data.train_dataloader()] for data in (first, second)]
+    assert orders[0] != orders[1]
+
+
+def test_generated_words_are_the_tokenisers(cache_dir):
+    """Else a text given at prediction would have other words than the sample has."""
+    from zoo.data.documents.samples import news, reviews
+
+    data = Yelp()
+    from zoo.data.text.sentences import split_words
+
+    for generate in (reviews.generate, news.generate):
+        for document in generate(200, seed=3):
+            for sentence in document.sentences:
+                assert split_words(" ".join(sentence)) == sentence
+    assert data.text.sentences == "punkt"
+
+
+@pytest.mark.parametrize("changed", ["corpus.py", "samples/words.py"])
+def test_another_generator_is_another_sample(tmp_path, changed):
+    """A sample is known by the code of its generator and by the word lists in its family's `samples`."""
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "words.py").write_text("WORDS = 'good bad'\n")
+    corpus = tmp_path / "corpus.py"
+    corpus.write_text("def generate(count, *, seed):\n    return iter(())\n")
+    module = {"__name__": "corpus"}
+    exec(compile(corpus.read_text(), str(corpus), "exec"), module)
+
+    def identity():
+        return sample_source(module["generate"], SampleOptions(), "reviews").identity
+
+    before = identity()
+    assert identity() == before
+    with (tmp_path / changed).open("a") as file:
+        file.write("# another\n")
+    assert identity() != before
+
+
+def test_two_classes_from_five_stars(cache_dir):
+    from zoo.data.documents.imdb import generate_polar
+    from zoo.data.documents.samples import reviews
+
+    polar = list(generate_polar(50, seed=4))
+    assert len(polar) == 50
+    five = [review for review in reviews.generate(200, seed=4) if review.label != 2][:50]
+    assert [review.sentences for review in polar] == [review.sentences for review in five]
+    assert [review.label for review in polar] == [int(review.label >= 3) for review in five]
+
+
+# official files
+
+
+def zhang(folder, classes, count=24, name="train.csv"):
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [f'"{n % classes + 1}","{SENTENCE} {n % 7}"\n' for n in range(count)]
+    (folder / name).write_text("".join(lines), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("cls", "classes"), [(Yelp, 5), (AgNews, 4)])
+def test_zhang_folder(tmp_path, cache_dir, cls, classes):
+    zhang(zhang(tmp_path / "files", classes), classes, 10, "test.csv")
+    data = prepared(cls, source=str(tmp_path / "files"))
+    assert sizes(data) == {"train": 22, "val": 2, "test": 10}
+    assert labels(data, "test") == [n % classes for n in range(10)]
+    assert data.source_description == f"path: {tmp_path / 'files'}, 34 {cls.noun}"
+    assert first_words(data).startswith("the food was good . we liked it . it & wine 's fine .")
+    assert next(iter(data.test_dataloader())).evidence is None
+
+
+def test_yelp_json_lines(tmp_path, cache_dir):
+    lines = [json.dumps({"stars": n % 5 + 1.0, "text": f"Good. {n % 3}", "useful": 1}) for n in range(50)]
+    path = tmp_path / "yelp_academic_dataset_review.json"
+    path.write_text("\n".join(lines), "utf-8")
+    (tmp_path / "yelp_academic_dataset_user.json").write_text("{}")
+    for source in (path, tmp_path):
+        assert sizes(prepared(Yelp, source=str(source))) == {"train": 40, "val": 5, "test": 5}
+
+
+@pytest.mark.parametrize(("cls", "classes"), [(Yelp, 5), (Imdb, 10)])
+def test_tang(tmp_path, cache_dir, cls, classes):
+    for split, count in (("train", 30), ("dev", 12), ("test", 11)):
+        lines = [f"u\t\tp\t\t{n % classes + 1}\t\tit was . <sssss> good {n % 5} .\n" for n in range(count)]
+        (tmp_path / f"{cls.name}-2013-{split}.txt.ss").write_text("".join(lines))
+    data = prepared(cls, source=str(tmp_path), text=ANY | {"sentences": "lines"})
+    assert sizes(data) == {"train": 30, "val": 12, "test": 11}
+    assert data.spec.num_classes == classes
+    assert labels(data, "test") == [n % classes for n in range(11)]
+    assert next(iter(data.test_dataloader())).sentence_mask.sum(1).tolist() == [2] * 11
+
+
+def test_acl_imdb(tmp_path, cache_dir):
+    for split, count in (("train", 15), ("test", 5)):
+        for name in ("pos", "neg", "unsup"):
+            folder = tmp_path / "aclImdb" / split / name
+            folder.mkdir(parents=True)
+            for n in range(count):
+                (folder / f"{n}_7.txt").write_text(f"Film {n % 4}.<br /><br />It was {name}.")
+        (tmp_path / "aclImdb" / split / "urls_pos.txt").write_text("http://")
+    for source in (tmp_path, tmp_path / "aclImdb"):
+        data = prepared(Imdb, source=str(source))
+        assert sizes(data) == {"train": 27, "val": 3, "test": 10}
+        assert labels(data, "test") == [0] * 5 + [1] * 5
+        assert data.spec.classes == ("negative", "positive")
+        assert "unsup" not in data.encoder.vocabulary
+
+
+@pytest.mark.parametrize(("cls", "classes"), [(Yelp, 5), (Imdb, 2), (AgNews, 4)])
+def test_parquet_of_the_hub_fetched_by_hand(tmp_path, cache_dir, cls, classes):
+    for name, count in (("train-00000-of-00002", 20), ("train-00001-of-00002", 20), ("test-00000-of-00001", 10)):
+        table = pa.table({"text": [SENTENCE] * count, "label": [n % classes for n in range(count)]})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    data = prepared(cls, source=str(tmp_path))
+    assert sizes(data) == {"train": 36, "val": 4, "test": 10}
+    assert labels(data, "test") == [n % classes for n in range(10)]
+    plain = first_words(data)
+    assert ("\\n" in plain or "#" in plain) == (cls is Imdb)  # the escapes of Zhang are not IMDb's
+
+
+# the hub
+
+
+def test_the_hub_offline(tmp_path):
+    program = """
+from zoo.data.documents.ag_news import AgNews
+from zoo.data.documents.imdb import Imdb
+from zoo.data.documents.yelp import Yelp
+for corpus in (AgNews, Imdb, Yelp):
+    try:
+        corpus(source="hub").prepare_data()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf"), "ZOO_CACHE": str(tmp_path)}
+    environment.pop("HF_DATASETS_CACHE", None)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3, done.stderr
+    for corpus, line in zip((AgNews, Imdb, Yelp), lines, strict=True):
+        start = (
+            f"DataError: {corpus.hub}: the split 'train' cannot be loaded from the Hugging Face hub (ConnectionError"
+        )
+        assert line.startswith(start)
+        assert "expected parquet files with the columns text and label" in line
+        assert "data.source=sample" in line
+    assert not list(tmp_path.rglob("about.json"))
+
+
+@pytest.fixture
+def repository(tmp_path):
+    (tmp_path / "repository").mkdir()
+    return tmp_path / "repository"
+
+
+def test_the_hub_as_a_local_repository(repository, cache_dir, monkeypatch):
+    """`load_dataset` reads a folder of parquet files as it reads a repository."""
+    for name, count in (("train", 40), ("test", 10)):
+        table = pa.table(
+            {
+                "text": [rf"So \"good\".\n\nOr not {n % 3}?" for n in range(count)],
+                "label": [n % 5 for n in range(count)],
+            }
+        )
+        pq.write_table(table, repository / f"{name}-00000-of-00001.parquet")
+    monkeypatch.setattr(Yelp, "hub", str(repository))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
+    data = prepared(Yelp, source="hub")
+    assert sizes(data) == {"train": 36, "val": 4, "test": 10}
+    assert labels(data, "test") == [n % 5 for n in range(10)]
+    assert data.source_description == f"hub: {repository}, 50 reviews"
+    assert first_words(data).startswith('so " good " . or not')
+
+
+def test_the_hub_with_other_contents(repository, cache_dir, monkeypatch):
+    monkeypatch.setattr(AgNews, "hub", str(repository))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
+    for table, message in (
+        ({"txt": ["a"], "label": [0]}, "no column 'text'; found: txt, label"),
+        ({"text": ["a", "b"], "label": [0, 9]}, "train, row 2: label out of range: found 9, 0 to 3 are expected"),
+        ({"text": ["a", None], "label": [0, 1]}, "train, row 2: no text"),
+    ):
+        for name in ("train", "test"):
+            pq.write_table(pa.table(table), repository / f"{name}.parquet")
+        with pytest.raises(DataError, match=re.escape(message)):
+            prepared(AgNews, source="hub")
+
+
+# mistakes
+
+
+def test_paths_without_the_official_files(tmp_path, cache_dir):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other").mkdir()
+    for name in ("a.docx", "b.pdf"):
+        (tmp_path / "other" / name).write_text("x")
+    zhang(tmp_path / "half", 5, name="test.csv")
+    cases = [
+        (
+            Yelp,
+            "none",
+            r"none: No such file or directory \(data.source\); expected: sample, hub, or the path of a folder with",
+        ),
+        (
+            Yelp,
+            "empty",
+            r"empty: the folder is empty; expected a folder with train.csv and test.csv.*data.source=sample",
+        ),
+        (
+            AgNews,
+            "other",
+            r"other: found a.docx, b.pdf; expected a folder with train.csv and test.csv \(class from 1 to 4",
+        ),
+        (Imdb, "other", r"other: found a.docx, b.pdf; expected the folder aclImdb"),
+        (Imdb, "other/a.docx", r"a.docx: this file is not one of the official ones"),
+        (Yelp, "half", r"half: found test.csv; expected"),
+    ]
+    with pytest.raises(
+        ConfigError, match=r"data\.source is not set; expected: sample, hub, or the path of a folder with"
+    ):
+        prepared(Yelp, source=None)
+    for cls, name, message in cases:
+        with pytest.raises(DataError, match=message):
+            prepared(cls, source=str(tmp_path / name))
+
+
+def test_a_bad_row_of_an_official_file(tmp_path, cache_dir, caplog):
+    zhang(zhang(tmp_path, 5), 5, 10, "test.csv")
+    with open(tmp_path / "train.csv", "a") as file:
+        file.write('"9","too many stars"\n"1"," "\n')
+    with pytest.raises(
+        DataError, match=rf"^{tmp_path}/train.csv, line 25: label out of range: found '9', a class from 1"
+    ):
+        prepared(Yelp, source=str(tmp_path))
+    data = prepared(Yelp, source=str(tmp_path), on_bad_row="skip")
+    assert data.describe()["skipped"] == {"label out of range": 1, "no text": 1}
+    assert sizes(data)["train"] == 22
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sample": {"train": 0}}, r"data\.sample\.train=0: a whole number from 1 on"),
+        ({"sample": {"trian": 10}}, r"data\.sample\.trian: no such key; did you mean data\.sample\.train\?"),
+        ({"split": {"test": "a.csv"}}, r"data\.split\.test='a\.csv': a share between 0 and 1"),
+        ({"split": {"seed": -1}}, r"data\.split\.seed=-1"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Yelp(**options)

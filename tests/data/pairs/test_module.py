@@ -1,0 +1,334 @@
+"""What all pairs share: batches, alignments of tokens of any kind, filters, splits, cache, description."""
+
+import json
+import logging
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+
+from tests.data.pairs.toy import SIZES, Toy, generate, prepared
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.dates import Dates
+from zoo.data.pairs.symbols import Copy, Reverse, Sort
+from zoo.errors import ConfigError, DataError
+
+
+def loaders(data):
+    return {"train": data.train_dataloader(), "val": data.val_dataloader(), "test": data.test_dataloader()}
+
+
+def toys(split):
+    """The generated pairs of a split."""
+    train, val = SIZES["train"], SIZES["val"]
+    first, last = {"train": (0, train), "val": (train, train + val), "test": (train + val, None)}[split]
+    return list(generate(train + val + SIZES["test"], seed=1))[first:last]
+
+
+def test_every_pair_once_with_its_two_sides(cache_dir):
+    data = prepared(Toy(batch_size=7, text={"lower": False}))
+    assert data.task == "translation"
+    assert data.vectors() is None
+    assert data.sizes == {name: SIZES[name] for name in ("train", "val", "test")}
+    assert len(data.predict_dataloader()) == len(data.test_dataloader())
+    for split, loader in loaders(data).items():
+        pairs, seen = toys(split), []
+        for batch in loader:
+            assert isinstance(batch, PairBatch)
+            assert len(batch) <= 7
+            seen += batch.index.tolist()
+            for b, number in enumerate(batch.index.tolist()):
+                source = data.encoder.source.vocabulary.decode(batch.source[b][batch.source_mask[b]].tolist())
+                assert source == [*pairs[number].source, "</s>"]
+                assert data.encoder.decode(batch.target[b]) == pairs[number].target
+            assert torch.equal(batch.target_input[:, 1:], batch.target[:, :-1])
+            assert (batch.target_input[:, 0] == data.spec.begin).all()
+            assert (batch.source_text is None) == (batch.alignment is None) == (split == "train")
+        assert sorted(seen) == list(range(len(pairs)))
+
+
+def test_the_spec_covers_all_splits(cache_dir):
+    data = prepared(Toy())
+    spec = data.spec
+    words = [pair for split in ("train", "val", "test") for pair in toys(split)]
+    assert spec.longest_source == max(len(pair.source) for pair in words) + 1
+    assert spec.longest_target == max(len(pair.target) for pair in words) + 1
+    assert (spec.padding, spec.unknown, spec.begin, spec.end) == (0, 1, 2, 3)
+    assert spec.source_size == len(data.encoder.source.vocabulary)
+    batches = [batch for loader in loaders(data).values() for batch in loader]
+    assert max(batch.source.shape[1] for batch in batches) == spec.longest_source
+    assert max(batch.target.shape[1] for batch in batches) == spec.longest_target
+
+
+def words_of(batch, b, data):
+    """For the row `b` of a batch: the source tokens that each target token is linked to."""
+    shown = [token.replace("▁", "") for token in data.encoder.words(batch.source_text[b])]
+    target = [token.replace("▁", "") for token in data.encoder.decode(batch.target[b])]
+    rows = batch.alignment[b].nonzero().tolist()
+    return [(target[t], shown[s]) for t, s in rows]
+
+
+def test_alignment_of_words_is_the_generators(cache_dir):
+    data = prepared(Toy())
+    pairs = toys("test")
+    for batch in data.test_dataloader():
+        for b, number in enumerate(batch.index.tolist()):
+            links = [(s, t) for t, s in batch.alignment[b].nonzero().tolist()]
+            assert sorted(links) == pairs[number].alignment
+        assert not (batch.alignment & ~batch.source_mask[:, None]).any()
+        assert not (batch.alignment & ~batch.target_mask[:, :, None]).any()
+        ends = batch.target_mask.sum(1) - 1
+        assert not batch.alignment[torch.arange(len(batch)), ends].any()  # the end comes from nowhere
+        assert not batch.alignment[torch.arange(len(batch)), :, batch.source_mask.sum(1) - 1].any()
+
+
+@pytest.mark.parametrize("tokenizer", ["bpe", "unigram", "characters", "whitespace"])
+def test_alignment_moves_to_tokens_of_any_kind(cache_dir, tokenizer):
+    """A link of two words becomes one of every two tokens that have letters of them."""
+    data = prepared(Toy(text={"tokenizer": tokenizer, "vocabulary_size": 40}))
+    pairs, cut = toys("test"), 0
+    encoder = data.encoder
+    for batch in data.test_dataloader():
+        for b, number in enumerate(batch.index.tolist()):
+            pair = pairs[number]
+            expected = set()
+            spans = []
+            for side, words, text in (
+                (encoder.source, pair.source, batch.source_text[b]),
+                (encoder.target, pair.target, batch.target_text[b]),
+            ):
+                owner, at = {}, 0  # letter of the text -> its word
+                for position, word in enumerate(words):
+                    at = text.index(word, at)
+                    owner |= dict.fromkeys(range(at, at + len(word)), position)
+                    at += len(word)
+                tokens = side.tokenizer.spans(text)
+                spans.append([{owner[letter] for letter in range(*token) if letter in owner} for token in tokens])
+            for s, source in enumerate(spans[0]):
+                for t, target in enumerate(spans[1]):
+                    if any((x, y) in pair.alignment for x in source for y in target):
+                        expected.add((t, s))
+            assert {tuple(link) for link in batch.alignment[b].nonzero().tolist()} == expected
+            cut += len(spans[0]) != len(pair.source)
+    assert cut > 5  # tokens are no words here
+
+
+# batches
+
+
+@pytest.mark.parametrize("world", [1, 2, 3])
+@pytest.mark.parametrize("limit", [{"batch_size": 8}, {"max_tokens": 150}])
+def test_ranks_share_every_epoch(cache_dir, monkeypatch, limit, world):
+    data = prepared(Toy(**limit))
+    monkeypatch.setattr(Toy, "_world_size", world)
+    for epoch in range(2):
+        seen, steps = [], set()
+        for rank in range(world):
+            monkeypatch.setattr(Toy, "_rank", rank)
+            loader = data.train_dataloader()
+            loader.batch_sampler.set_epoch(epoch)
+            batches = list(loader)
+            steps.add(len(batches))
+            seen += [number for batch in batches for number in batch.index.tolist()]
+            for batch in batches:
+                tokens = int(batch.source_mask.sum() + batch.target_mask.sum())
+                assert tokens <= limit.get("max_tokens", tokens)
+                assert len(batch) <= limit.get("batch_size", len(batch))
+        assert sorted(seen) == list(range(SIZES["train"]))
+        assert len(steps) == 1
+    for split in ("val", "test"):
+        seen = []
+        for rank in range(world):
+            monkeypatch.setattr(Toy, "_rank", rank)
+            loader = data.val_dataloader() if split == "val" else data.test_dataloader()
+            for batch in loader:
+                seen += batch.index.tolist()
+                tokens = int(batch.source_mask.sum() + batch.target_mask.sum())
+                assert len(batch) == 1 or tokens <= limit.get("max_tokens", 1000) // world
+        assert sorted(seen) == list(range(SIZES[split]))
+
+
+def test_a_batch_of_so_many_pairs_is_a_draw_and_one_of_so_many_tokens_is_not(cache_dir):
+    """Targets have 2 to some 16 tokens. A drawn batch of 30 spans most of them, a sorted one a few."""
+
+    def spans(**limit):
+        data = prepared(Toy(cache_dir=cache_dir, sample={"train": 3000}, **limit))
+        targets = data._part("train").lengths[:, 1]
+        return [np.ptp(targets[batch]) for batch in data.train_dataloader().batch_sampler.global_batches()]
+
+    assert np.median(spans(batch_size=30)) > 8
+    assert np.median(spans(max_tokens=30 * 20)) <= 2
+
+
+def test_a_budget_of_tokens_that_is_too_small(cache_dir):
+    data = prepared(Toy(max_tokens=12))
+    with pytest.raises(
+        ConfigError, match=r"60 training pairs .*data\.max_tokens=12 is too small: the longest has \d+ tok"
+    ):
+        data.train_dataloader()
+
+
+# filters
+
+
+def filtered(text, **sample):
+    data = prepared(Toy(text=text, sample=sample))
+    return data, data.describe()["splits"]["train"]["dropped"]
+
+
+def test_long_and_lopsided_pairs_are_dropped_from_training_alone(cache_dir, caplog):
+    pairs = toys("train")
+    with caplog.at_level(logging.INFO, "zoo"):
+        data, dropped = filtered({"max_length": 8, "max_ratio": 1.2})
+    long = [pair for pair in pairs if max(len(pair.source), len(pair.target)) > 8]
+    rest = [pair for pair in pairs if pair not in long]
+    lopsided = [p for p in rest if max(len(p.source), len(p.target)) > 1.2 * min(len(p.source), len(p.target))]
+    assert len(long) > 5
+    assert len(lopsided) > 2
+    assert dropped == {
+        "longer than 8 tokens": len(long),
+        "more than 1.2 times as long as the other side": len(lopsided),
+    }
+    assert data.sizes == {"train": 60 - len(long) - len(lopsided), "val": 10, "test": 12}
+    line = (
+        f"toy: train: dropped {len(long) + len(lopsided)} pairs: {len(long)} longer than 8 tokens, {len(lopsided)} more"
+    )
+    assert line in caplog.text
+    kept = [pair for pair in rest if pair not in lopsided]
+    for batch in data.train_dataloader():
+        for b, number in enumerate(batch.index.tolist()):
+            assert data.encoder.decode(batch.target[b]) == [word.lower() for word in kept[number].target]
+    assert max(len(pair.source) for pair in toys("test")) + 1 == data.spec.longest_source > 9
+    assert [data.describe()["splits"][name]["dropped"] for name in ("val", "test")] == [{}, {}]
+
+
+def test_no_filter(cache_dir):
+    assert filtered({"max_length": None})[1] == {}
+
+
+def test_nothing_left_to_train_on(cache_dir):
+    with pytest.raises(
+        DataError, match=r"the sample: no pair is left .*'longer than 1 tokens': 60.*max_length, max_ratio"
+    ):
+        filtered({"max_length": 1})
+    with pytest.raises(DataError, match=r"the sample: no token occurs 500 times \(data\.text\.minimum_frequency\)"):
+        filtered({"minimum_frequency": 500})
+    assert not [file for file in (cache_dir / "toy").iterdir() if file.suffix != ".lock"]
+
+
+def test_vocabularies_are_the_training_splits(cache_dir):
+    from collections import Counter
+
+    data = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9}))
+    kept = [p for p in toys("train") if max(len(p.source), len(p.target)) <= 9]
+    for side, words in (("source", [p.source for p in kept]), ("target", [p.target for p in kept])):
+        counts = Counter(word.lower() for sentence in words for word in sentence)
+        expected = sorted((w for w in counts if counts[w] >= 30), key=lambda w: (-counts[w], w))
+        assert getattr(data.encoder, side).vocabulary.state() == expected
+        assert 0 < len(expected) < len(counts)
+        test = [word.lower() for p in toys("test") for word in getattr(p, side)]
+        unknown = np.mean([word not in expected for word in test])
+        assert data.describe()["splits"]["test"][f"{side}_unknown_rate"] == pytest.approx(unknown)
+    few = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "vocabulary_size": 6})).encoder
+    for side in ("source", "target"):
+        assert getattr(few, side).vocabulary.state() == getattr(data.encoder, side).vocabulary.state()[:2]
+    uneven = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "vocabulary_size": [6, 7]})).spec
+    assert (uneven.source_size, uneven.target_size) == (6, 7)
+    joint = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "joint": True}))
+    both = Counter(w.lower() for p in kept for w in [*p.source, *p.target])
+    assert set(joint.encoder.source.vocabulary.state()) == {word for word in both if both[word] >= 30}
+    assert joint.spec.shared
+    assert joint.spec.source_size == joint.spec.target_size
+
+
+# cache and description
+
+
+def test_prepared_once_for_the_same_options(cache_dir, caplog):
+    def runs(**options):
+        caplog.clear()
+        with caplog.at_level(logging.INFO, "zoo"):
+            prepared(Toy(**options))
+        return "preparing" in caplog.text
+
+    assert runs()
+    assert not runs()
+    assert not runs(batch_size=3, seed=5, max_tokens=500)
+    assert runs(text={"tokenizer": "characters"})
+    assert runs(text={"max_length": 7})
+    assert runs(sample={"seed": 2})
+    assert not runs()
+
+
+def test_damaged_and_missing_preparations(cache_dir):
+    with pytest.raises(DataError, match="not prepared yet: call prepare_data"):
+        Toy().setup()
+    with pytest.raises(DataError, match=r"toy: call prepare_data\(\) and setup\(\) first"):
+        Toy().train_dataloader()
+    prepared(Toy())
+    next(cache_dir.rglob("encoder.json")).write_text("{")
+    with pytest.raises(DataError, match=r"the prepared data is damaged .* delete this folder and run again"):
+        prepared(Toy())
+
+
+def test_the_pairs_stay_on_the_disk(cache_dir):
+    sample = {"train": 4000}
+    prepared(Toy(sample=sample))
+    stored = sum(file.stat().st_size for file in cache_dir.rglob("*.arrow"))
+    assert stored > 600_000
+    before = pa.total_allocated_bytes()
+    data = prepared(Toy(sample=sample))
+    assert pa.total_allocated_bytes() - before < stored / 20
+    for _, _batch in zip(range(20), data.train_dataloader(), strict=False):
+        assert pa.total_allocated_bytes() - before < stored / 10
+
+
+def test_description(cache_dir):
+    data = prepared(Toy())
+    facts = data.describe()
+    json.dumps(facts)
+    assert facts["name"] == "toy"
+    assert facts["source"] == data.source_description == "sample: 82 generated toys, seed 1"
+    assert facts["languages"] == ["de", "en"]
+    train = facts["splits"]["train"]
+    assert train["pairs"] == 60
+    lengths = [len(pair.source) for pair in toys("train")]
+    assert train["source_tokens"]["mean"] == pytest.approx(np.mean(lengths), abs=0.005)
+    assert train["source_tokens"]["max"] == max(lengths)
+    assert train["target_unknown_rate"] == 0
+    first = facts["examples"][0]
+    pair = toys("train")[0]
+    assert first["source_tokens"] == " ".join(pair.source).lower()
+    assert first["source_text"].replace(" ", "") == "".join(pair.source)
+    assert len(facts["examples"]) == 3
+
+
+# generators
+
+
+@pytest.mark.parametrize(("cls", "order"), [(Copy, lambda x: x), (Reverse, lambda x: x[::-1]), (Sort, sorted)])
+def test_symbols(cache_dir, cls, order):
+    data = prepared(cls(sample={"train": 300, "val": 20, "test": 30}))
+    assert data.name == cls.__name__.lower()
+    assert data.spec.shared
+    for batch in data.test_dataloader():
+        for b, text in enumerate(batch.source_text):
+            assert batch.target_text[b].split() == order(text.split())
+            assert data.encoder.text(batch.target[b]) == batch.target_text[b]
+        links = batch.alignment.nonzero()
+        assert torch.equal(batch.target[links[:, 0], links[:, 1]], batch.source[links[:, 0], links[:, 2]])
+        assert batch.alignment.sum() == (batch.target_mask.sum(1) - 1).sum()
+
+
+def test_dates(cache_dir):
+    import datetime
+
+    data = prepared(Dates(sample={"train": 400, "val": 20, "test": 30}))
+    assert not data.spec.shared
+    for batch in data.test_dataloader():
+        assert batch.alignment.any()
+        for b, text in enumerate(batch.target_text):
+            datetime.date.fromisoformat(text)
+            assert data.encoder.text(batch.target[b]) == text
+            assert data.encoder.words(batch.source_text[b]) == [*batch.source_text[b], "</s>"]

@@ -1,0 +1,208 @@
+"""Multi30k: its sample, the hub, and the official files, the real ones where they stand beside the clone."""
+
+import gzip
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.data.pairs.toy import prepared
+from zoo.data.pairs.multi30k import Multi30k
+from zoo.data.pairs.samples import translations
+from zoo.data.text.tokenization import RuleTokenizer
+from zoo.errors import ConfigError, DataError
+
+SMALL = {"train": 60, "val": 10, "test": 15}
+
+
+def official(folder, tests=("test_2016_flickr",), languages=("de", "en", "fr"), suffix=".gz"):
+    """A repository of a few lines."""
+    folder.mkdir(parents=True)
+    for name, count in (("train", 30), ("val", 5), *((test, 7) for test in tests)):
+        for language in languages:
+            text = "".join(f"{language}: a man and {number % 4} dogs, {name}.\n" for number in range(count))
+            data = text.encode()
+            (folder / f"{name}.{language}{suffix}").write_bytes(gzip.compress(data) if suffix else data)
+    return folder
+
+
+def test_sample(cache_dir):
+    data = prepared(Multi30k(sample=SMALL))
+    assert data.sizes == SMALL
+    assert data.source_description == "sample: 85 generated pairs of sentences, seed 1"
+    pairs = list(translations.generate(85, seed=1))[70:]
+    for batch in data.test_dataloader():
+        for b, number in enumerate(batch.index.tolist()):
+            pair = pairs[number]
+            assert data.encoder.words(batch.source_text[b]) == [*pair.source, "</s>"]
+            assert sorted((s, t) for t, s in batch.alignment[b].nonzero().tolist()) == pair.alignment
+
+
+def test_the_sample_the_other_way_round(cache_dir):
+    data = prepared(Multi30k(sample=SMALL, source_language="en", target_language="de"))
+    pairs = list(translations.generate(85, seed=1))[70:]
+    batch = next(iter(data.test_dataloader()))
+    pair = pairs[int(batch.index[0])]
+    assert data.encoder.words(batch.source_text[0])[:-1] == pair.target
+    assert sorted((t, s) for t, s in batch.alignment[0].nonzero().tolist()) == pair.alignment
+    with pytest.raises(ConfigError, match=r"its languages are German and English; for fr-en take data.source=PATH"):
+        Multi30k(source_language="fr").prepare_data()
+
+
+@pytest.mark.parametrize("inside", [".", "data/task1/raw", "data/raw", "task1/raw"])
+def test_official_files(tmp_path, cache_dir, inside):
+    official(tmp_path / "multi30k" / inside, suffix=".gz" if inside == "." else "")
+    for path in {tmp_path / "multi30k", tmp_path / "multi30k" / inside}:
+        data = prepared(Multi30k(source=str(path)))
+        assert data.sizes == {"train": 30, "val": 5, "test": 7}
+        assert data.source_description.startswith(f"path: {tmp_path / 'multi30k'}")
+        assert data.source_description.endswith(", de-en, test_2016_flickr, 42 pairs")
+    other = prepared(Multi30k(source=str(tmp_path / "multi30k"), source_language="fr", target_language="de"))
+    batch = next(iter(other.test_dataloader()))
+    assert batch.source_text[0].startswith("fr: a man")
+    assert batch.target_text[0].startswith("de: a man")
+    assert batch.alignment is None
+
+
+def test_another_test_set(tmp_path, cache_dir):
+    folder = official(tmp_path / "m", ("test_2016_flickr", "test_2017_mscoco"))
+    data = prepared(Multi30k(source=str(folder), test="test_2017_mscoco"))
+    assert next(iter(data.test_dataloader())).source_text[0].endswith("test_2017_mscoco.")
+    message = (
+        r"test_2018_flickr\.de: there is no such file, nor test_2018_flickr\.de\.gz; found: .*test_2017_mscoco\.en"
+    )
+    with pytest.raises(DataError, match=message):
+        Multi30k(source=str(folder), test="test_2018_flickr").prepare_data()
+    with pytest.raises(DataError, match=r"train\.cs: there is no such file"):
+        Multi30k(source=str(folder), source_language="cs").prepare_data()
+
+
+def test_paths_without_the_official_files(tmp_path, cache_dir):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.txt").write_text("x")
+    for name, found in (("empty", "there is nothing"), ("other", r"found a\.txt"), ("other/a.txt", "there is nothing")):
+        with pytest.raises(DataError, match=rf"{name}: no files train.*: {found}; expected the folder of the official"):
+            Multi30k(source=str(tmp_path / name)).prepare_data()
+    with pytest.raises(DataError, match=r"none: No such file or directory \(data\.source\); expected: sample, hub, or"):
+        Multi30k(source=str(tmp_path / "none")).prepare_data()
+    with pytest.raises(ConfigError, match=r"data\.source is not set"):
+        Multi30k(source=None).prepare_data()
+
+
+def test_languages():
+    with pytest.raises(ConfigError, match=r"data\.target_language='es': en, de, fr or cs is expected"):
+        Multi30k(target_language="es")
+    with pytest.raises(ConfigError, match="are both 'en'"):
+        Multi30k(source_language="en")
+
+
+def test_files_of_unequal_length(tmp_path, cache_dir):
+    folder = official(tmp_path / "m", suffix="")
+    with open(folder / "val.en", "a") as file:
+        file.write("one more\n")
+    message = f"{folder / 'val.en'}, line 6: this line has no partner: 'one more'"
+    with pytest.raises(DataError, match="^" + re.escape(message)):
+        Multi30k(source=str(folder)).prepare_data()
+    assert not [file for file in (cache_dir / "multi30k").iterdir() if file.suffix != ".lock"]
+
+
+def test_the_hub_as_a_local_repository(tmp_path, cache_dir, monkeypatch):
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    for name, count in (("train", 30), ("validation", 5), ("test", 7)):
+        table = {"en": [f"Dog {n % 3}." for n in range(count)], "de": [f"Hund {n % 3}." for n in range(count)]}
+        pq.write_table(pa.table(table), repository / f"{name}.parquet")
+    monkeypatch.setattr("zoo.data.pairs.multi30k.HUB", str(repository))
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
+    data = prepared(Multi30k(source="hub"))
+    assert data.sizes == {"train": 30, "val": 5, "test": 7}
+    assert next(iter(data.test_dataloader())).target_text[0].startswith("Dog")
+    assert data.source_description == f"hub: {repository}, 42 pairs de-en"
+
+
+def test_what_the_hub_does_not_hold(tmp_path, cache_dir):
+    for options in ({"source_language": "fr"}, {"test": "test_2017_flickr"}):
+        with pytest.raises(
+            ConfigError, match=r"data\.source=hub: bentrevett/multi30k holds en and de with test_2016_flickr"
+        ):
+            Multi30k(source="hub", **options).prepare_data()
+    with pytest.raises(DataError, match=r"bentrevett/multi30k: the split 'train' cannot be loaded .*columns de and en"):
+        Multi30k(source="hub").prepare_data()  # the tests are offline
+
+
+# the real files
+
+
+@pytest.fixture(scope="module")
+def real(shared_data, tmp_path_factory):
+    folder = shared_data / "multi30k"
+    if not folder.is_dir():
+        pytest.skip("no Multi30k beside the clone (../shared/data/multi30k)")
+    cache = tmp_path_factory.mktemp("multi30k")
+    return prepared(Multi30k(source=str(folder), cache_dir=str(cache), max_tokens=2500))
+
+
+def test_the_real_files(real, caplog):
+    assert real.sizes == {"train": 29_000, "val": 1_014, "test": 1_000}
+    assert (real.spec.source_size, real.spec.target_size) == (7_864, 5_923)
+    assert (real.spec.longest_source, real.spec.longest_target) == (45, 41)
+    first = real.describe()["examples"][0]
+    assert first["source_tokens"] == "zwei junge weiße männer sind im freien in der nähe vieler büsche ."
+    assert first["target_tokens"] == "two young , white males are outside near many bushes ."
+    assert first["target_text"] == "Two young, White males are outside near many bushes."
+    test = {
+        int(n): text for batch in real.test_dataloader() for n, text in zip(batch.index, batch.target_text, strict=True)
+    }
+    assert len(test) == 1_000
+    assert test[0] == "A man in an orange hat starring at something."
+    with caplog.at_level("INFO", "zoo"):
+        prepared(Multi30k(source=real.source, cache_dir=real.cache_dir))
+    assert "preparing" not in caplog.text
+
+
+def test_batches_of_the_real_files(real):
+    """By tokens bucketed by both sides: nearly all of a batch is tokens. By pairs a draw, half of which is padding."""
+    lengths = real._part("train").lengths
+
+    def share(batches):
+        return [
+            sum(lengths[b, n].sum() for b in batches) / sum(len(b) * lengths[b, n].max() for b in batches)
+            for n in (0, 1)
+        ]
+
+    bucketed = real.train_dataloader().batch_sampler.global_batches()
+    source, target = share(bucketed)
+    assert source > 0.85
+    assert target > 0.97
+    assert max(int(lengths[batch].sum()) for batch in bucketed) <= 2500
+    by_pairs = prepared(Multi30k(source=real.source, cache_dir=real.cache_dir, batch_size=64))
+    drawn = by_pairs.train_dataloader().batch_sampler.global_batches()
+    assert {len(batch) for batch in drawn} <= {63, 64}
+    assert 0.4 < min(share(drawn)) <= max(share(drawn)) < 0.65
+    for batches in (bucketed, drawn):
+        assert sorted(number for batch in batches for number in batch) == list(range(29_000))
+
+
+@pytest.mark.parametrize(("kind", "share"), [("words", 0.97), ("spacy", 0.997)])
+def test_detokenised_references_are_the_references(real, kind, share):
+    """What the network writes is scored against the text of the file: joining tokens must not cost a point."""
+    if kind == "spacy":
+        pytest.importorskip("spacy")
+    tokenizer = RuleTokenizer(kind, "en", lower=True)
+    texts = [text for batch in real.val_dataloader() for text in batch.target_text]
+    equal = sum(tokenizer.join(tokenizer.split(text).shown) == text for text in texts)
+    assert equal / len(texts) > share
+
+
+@pytest.mark.slow
+def test_spacys_words_give_the_public_tables_vocabulary(shared_data, tmp_path):
+    """7,853 and 5,893 words in bentrevett/pytorch-seq2seq."""
+    pytest.importorskip("spacy")
+    if not (shared_data / "multi30k").is_dir():
+        pytest.skip("no Multi30k beside the clone (../shared/data/multi30k)")
+    data = prepared(
+        Multi30k(source=str(shared_data / "multi30k"), cache_dir=str(tmp_path), text={"tokenizer": "spacy"})
+    )
+    assert (data.spec.source_size, data.spec.target_size) == (7_853, 5_893)

@@ -1,0 +1,184 @@
+"""Tokens of one side of a pair, and the text that they spell."""
+
+import re
+
+import pytest
+
+from tests.data.pairs.toy import generate
+from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns, PairTextOptions
+from zoo.data.text import tokenization
+from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, find
+from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
+from zoo.errors import ConfigError, DataError
+
+ENGLISH = [
+    "Two young, White males are outside near many bushes.",
+    "A man's dog isn't here; \"it\" ran (fast), didn't it?",
+    "The café costs $3.50 at 5 p.m. – no way!",
+]
+
+
+def learned(kind, texts=ENGLISH * 20, size=70, lower=True):
+    return SubwordTokenizer.learn(kind, lambda: texts, vocabulary_size=size, lower=lower)
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "text", "tokens"),
+    [
+        ("words", "en", "A man's dog isn't, Mr. Fox.", ["A", "man", "'s", "dog", "isn", "'t", ",", "Mr.", "Fox", "."]),
+        ("words", "de", "Zwei Männer, z.B. hier.", ["Zwei", "Männer", ",", "z.B.", "hier", "."]),
+        ("words", "fr", "L'homme n'est pas là.", ["L'", "homme", "n'", "est", "pas", "là", "."]),
+        ("words", "cs", "Muži, kteří jsou venku.", ["Muži", ",", "kteří", "jsou", "venku", "."]),
+        ("words", "en", "a & <b> | [c]", ["a", "&", "<", "b", ">", "|", "[", "c", "]"]),
+        ("words", "no such", "Yes, it is.", ["Yes", ",", "it", "is", "."]),
+        ("whitespace", "en", "  It's  so. ", ["It's", "so."]),
+        ("characters", "en", " 3  May", ["3", " ", "M", "a", "y"]),
+        ("words", "en", "cafe\u0301", ["café"]),
+    ],
+)  # fmt: skip
+def test_rules(kind, language, text, tokens):
+    found = RuleTokenizer(kind, language, lower=True).split(text)
+    assert found.shown == tokens
+    assert found.forms == [token.lower() for token in tokens]
+    assert RuleTokenizer(kind, language, lower=False).split(text).forms == tokens
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace", "characters", "bpe", "unigram"])
+def test_text_comes_back(kind):
+    if kind in ("bpe", "unigram"):
+        tokenizer = learned(kind, lower=False)
+    else:
+        tokenizer = RuleTokenizer(kind, "en", lower=False)
+    for text in ENGLISH[:2]:
+        assert tokenizer.join(tokenizer.split(text).forms) == text
+    assert tokenizer.join([]) == ""
+    for blank in ("", "  "):
+        assert tokenizer.split(blank) == ([], [])
+
+
+def test_unknown_words_stay_as_they_are():
+    words = RuleTokenizer("words", "en", lower=True)
+    assert words.join(["a", "<unk>", "'s", "dog", ",", "<unk>", "."]) == "a <unk>'s dog, <unk>."
+    bpe = learned("bpe")
+    found = bpe.split("ZZ 漢 man")
+    assert "漢" in found.shown
+    assert "漢" not in found.forms
+    assert "<unk>" in bpe.join(found.forms)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_subwords(kind):
+    tokenizer = learned(kind)
+    pieces = tokenizer.pieces
+    assert len(pieces) + 1 <= 70
+    assert len(set(pieces)) == len(pieces)
+    assert "<unk>" not in pieces
+    assert any(len(piece) > 2 for piece in pieces)
+    for text in ENGLISH:
+        forms = tokenizer.split(text).forms
+        assert set(forms) <= set(pieces)
+        assert "".join(forms).replace("▁", " ").strip() == text.lower()
+        assert not [form for form in forms if re.search(r"\w[.,;]|[.,;]\w", form)]  # punctuation stands alone
+    # the same texts teach the same, in any process; and what was learned comes back
+    assert learned(kind).state() == tokenizer.state()
+    again = SubwordTokenizer(tokenizer.state())
+    assert again.split("many unseen bushes!") == tokenizer.split("many unseen bushes!")
+    assert again.state() == tokenizer.state()
+
+
+def test_a_small_vocabulary():
+    assert len(learned("bpe", size=10).pieces) + 1 == 10
+    message = r"vocabulary_size is too small for unigram: the training texts have \d+ letters; set it to \d+ or more"
+    with pytest.raises(DataError, match=message):
+        learned("unigram", size=10)
+
+
+def test_a_text_cannot_write_special_tokens():
+    vocabulary = Vocabulary(learned("bpe").pieces, PAIR_SPECIAL)
+    for tokenizer in (learned("bpe"), RuleTokenizer("words", "en", True), RuleTokenizer("whitespace", "en", True)):
+        ids = vocabulary.encode(tokenizer.split("<pad> <s> </s> <unk>").forms)
+        assert not {0, 2, 3} & set(ids)
+    assert vocabulary.words[:4] == ["<pad>", "<unk>", "<s>", "</s>"]
+    assert vocabulary.encode([vocabulary.words[4]]) == [4]
+    assert Vocabulary.from_state(vocabulary.state(), PAIR_SPECIAL).words == vocabulary.words
+
+
+@pytest.mark.parametrize("kind", ["words", "whitespace", "characters", "bpe", "unigram"])
+def test_spans(kind):
+    """Where a token stands is what it says, blanks aside."""
+    tokenizer = learned(kind) if kind in ("bpe", "unigram") else RuleTokenizer(kind, "en", lower=True)
+    for text in [*ENGLISH, "  two   spaces "]:
+        forms, spans = tokenizer.split(text).forms, tokenizer.spans(text)
+        written = [text[slice(*span)].strip().lower() for span in spans]
+        assert written == [form.replace("▁", "").strip() for form in forms]
+
+
+def test_find():
+    assert find("aha, a!", ["a", "ha", ",", "a", "!"]) == [(0, 1), (1, 3), (3, 4), (5, 6), (6, 7)]
+    with pytest.raises(ValueError, match="substring"):
+        find("ab", ["b", "a"])
+
+
+def test_the_toy_is_written_in_the_tokenizers_words():
+    for pair in generate(20, seed=3):
+        german = RuleTokenizer("words", "de", lower=False)
+        assert german.split(german.join(pair.source)).shown == pair.source
+
+
+def test_spacy_is_an_extra(monkeypatch):
+    tokenization._spacy.cache_clear()  # a test before may have had it
+    monkeypatch.setitem(__import__("sys").modules, "spacy", None)
+    with pytest.raises(ConfigError, match=r"spaCy is not installed; pip install -e '\.\[spacy\]', or take words"):
+        RuleTokenizer("spacy", "de", True).split("Ein Mann.")
+
+
+def test_spacy():
+    pytest.importorskip("spacy")
+    spacy = RuleTokenizer("spacy", "en", True)
+    assert spacy.split("I don't.").shown == ["I", "do", "n't", "."]
+    for text in ("I don't.", "A salt-and-pepper-haired man's t-shirt, a 20-year-old, and a dash - so it stays"):
+        assert spacy.join(spacy.split(text).shown) == text.replace(" - ", "-")  # spaCy's hyphens and dashes look alike
+    with pytest.raises(ConfigError, match="spaCy has no rules for the language 'zz'"):
+        RuleTokenizer("spacy", "zz", True).split("a")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"tokenizer": "moses"},
+            r"data\.text\.tokenizer='moses': words, spacy, whitespace, characters, bpe or unigram",
+        ),
+        ({"lower": 1}, r"data\.text\.lower=1: true or false"),
+        ({"joint": "yes"}, r"data\.text\.joint='yes'"),
+        ({"minimum_frequency": 0}, r"data\.text\.minimum_frequency=0: a whole number from 1"),
+        ({"vocabulary_size": 4}, r"data\.text\.vocabulary_size=4: a whole number from 6"),
+        (
+            {"vocabulary_size": [9, 8, 7]},
+            r"data\.text\.vocabulary_size=\[9, 8, 7\]: .* a list \[source,target\] of two",
+        ),
+        ({"vocabulary_size": [9, 8], "joint": True}, r"vocabulary_size=\[9, 8\]: .*for separate vocabularies"),
+        ({"max_length": 0}, r"data\.text\.max_length=0"),
+        ({"max_ratio": 0.5}, r"data\.text\.max_ratio=0\.5: null or a number from 1 on"),
+        ({"max_lenght": 5}, r"did you mean data\.text\.max_length\?"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ConfigError, match=message):
+        PairTextOptions.of(options)
+
+
+def test_wrong_options_of_ones_own_pairs():
+    with pytest.raises(ConfigError, match=r"data\.text\.source_language=''"):
+        OwnPairTextOptions.of({"source_language": ""})
+    with pytest.raises(ConfigError, match=r"data\.columns: give both"):
+        PairColumns.of({"source": "de"})
+    assert PairColumns.of({"source": "a", "target": "b"}).names() == ("a", "b")
+    for wrong in (0, 2, "", ["a", "b", "c"], [1, 2], None):
+        with pytest.raises(ConfigError, match=r"data\.split\.test=.*a share between 0 and 1, a table, or a list"):
+            OwnPairSplitOptions.of({"test": wrong})
+    assert OwnPairSplitOptions.of({"test": ["a", "b"]}).files(2) == {"test": ["a", "b"]}
+    with pytest.raises(ConfigError, match=r"a share between 0 and 1 or a table is expected"):
+        OwnPairSplitOptions.of({"test": ["a", "b"]}).files(1)
+    with pytest.raises(ConfigError, match=r"or a list \[source file,target file\] is expected"):
+        OwnPairSplitOptions.of({"val": "a.tsv"}).files(2)

@@ -1,0 +1,130 @@
+"""Sentences and words: what the tokeniser makes of real writing, and of what nobody should write."""
+
+import pytest
+
+from zoo.data.text.options import TextOptions
+from zoo.data.text.sentences import clean, normal_form, split_sentences, split_text, split_words, unescape_zhang
+from zoo.errors import ConfigError
+
+
+def sentences(text, **options):
+    return [" ".join(words) for words in split_text(text, TextOptions(**options)).sentences]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Dr. Smith was late. We left at 5 p.m. The food?!",
+            ["Dr. Smith was late .", "We left at 5 p.m .", "The food ? !"],
+        ),
+        ("It cost $3.50, i.e. nothing.", ["It cost $ 3.50 , i.e. nothing ."]),
+        ("I can't say it's bad.", ["I ca n't say it 's bad ."]),
+        ("Good ... The rest was not.", ["Good ...", "The rest was not ."]),
+        ("Wow...just wow.", ["Wow ... just wow ."]),
+        ('He said "great", really. "Yes."', ['He said " great " , really .', '" Yes . "']),
+        ("So . . . well :) ok", ["So . . .", "well : ) ok"]),
+        ("First paragraph\n\nsecond one", ["First paragraph", "second one"]),
+        ("a line\nand the next", ["a line and the next"]),
+        ("Crème brûlée (très bonne) à 5 €.", ["Crème brûlée ( très bonne ) à 5 € ."]),
+    ],
+)
+def test_sentences_and_words(text, expected):
+    assert sentences(text) == expected
+
+
+def test_one_sentence_a_line():
+    assert sentences("one . two .\n\nthree\r\nfour", sentences="lines") == ["one . two .", "three", "four"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("a<br />b<BR>c", "a\nb\nc"),
+        ("tom &amp; jerry &#39;n&#xd;", "tom & jerry 'n\n"),
+        ("&lt;br /&gt;", "\n"),
+        ("it\u2019s \u201cso\u201d\u2026", 'it\'s "so"...'),
+        ("cafe\u0301", "café"),
+        ("nul\x00bell\x07", "nul bell "),
+        ("i <3 this & that", "i <3 this & that"),
+        ("a\r\nb\rc", "a\nb\nc"),
+    ],
+)
+def test_clean(raw, plain):
+    assert clean(raw) == plain
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        (r"new tires.\nI took \"them\" back", 'new tires.\nI took "them" back'),
+        (r"dwindling\band of cynics", "dwindling band of cynics"),
+        ("Oracle #39;s &amp; Co", "Oracle &#39;s &amp; Co"),
+        ("&#39;quoted&#39;", "&#39;quoted&#39;"),
+        ("we are #1; really", "we are #1; really"),
+    ],
+)
+def test_the_escapes_of_zhang(raw, plain):
+    assert unescape_zhang(raw) == plain
+
+
+def test_limits_cut_and_tell():
+    options = TextOptions(max_sentences=2, max_words=3, max_word_length=5)
+    assert split_text("One two.\n\nThree.", options) == ([["One", "two", "."], ["Three", "."]], False)
+    assert split_text("A.\n\nB.\n\nC.", options) == ([["A", "."], ["B", "."]], True)
+    assert split_text("one two three four", options) == ([["one", "two", "three"]], True)
+    assert split_text("abcdefgh", options) == ([["abcde"]], True)
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t ", "<br /><br>", "&nbsp;\x00"])
+def test_nothing_to_read(text):
+    assert split_text(text, TextOptions()) == ([], False)
+
+
+def test_what_nobody_should_write():
+    long = split_text("It was good. " * 10_000, TextOptions())
+    assert len(long.sentences) == 100
+    assert long.cut
+    assert split_text("a" * 5_000, TextOptions()) == ([["a" * 40]], True)
+    for text in ("." * 5000, '"' * 5000, "a.b!c?" * 1000, ". " * 2000, "(" * 5000, "'" * 5000):
+        found = split_text(text, TextOptions())
+        assert all(found.sentences)
+        assert len(found.sentences) <= 100
+
+
+def test_the_vocabularys_form_keeps_every_position():
+    words = [["Crème", "ISTANBUL", "İ", "ß"]]
+    assert normal_form(words, TextOptions()) == [["crème", "istanbul", "İ".lower(), "ß"]]
+    assert normal_form(words, TextOptions(lower=False)) == words
+
+
+def test_words_of_a_sentence_that_is_already_split_stay():
+    """The samples are written in the tokeniser's own words."""
+    line = 'the soup , which i had , was n\'t " bad " at all ( $ 5 ) .'
+    assert split_words(line) == line.split()
+    assert split_sentences("a . b", "lines") == ["a . b"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sentences": "spacy"}, r"data\.text\.sentences='spacy': punkt or lines"),
+        ({"max_words": 0}, r"data\.text\.max_words=0: a whole number from 1 on"),
+        ({"max_words": True}, r"data\.text\.max_words=True"),
+        ({"minimum_frequency": 2.5}, r"data\.text\.minimum_frequency=2\.5"),
+        ({"lower": "yes"}, r"data\.text\.lower='yes': true or false"),
+        ({"max_word": 3}, r"data\.text\.max_word: no such key; did you mean data\.text\.max_words\?"),
+        ({"colour": 3}, r"data\.text\.colour: no such key; there are: lower, sentences"),
+        ("punkt", r"data\.text: a group of keys is expected, found 'punkt'"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ConfigError, match=message):
+        TextOptions.of(options)
+
+
+def test_options_from_a_configuration():
+    from omegaconf import OmegaConf
+
+    assert TextOptions.of(OmegaConf.create({"max_words": 7})) == TextOptions(max_words=7)
+    assert TextOptions.of(None) == TextOptions()

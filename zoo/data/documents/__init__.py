@@ -1,0 +1,1 @@
+"""Documents of sentences of words, each with one class."""

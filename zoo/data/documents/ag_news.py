@@ -1,0 +1,34 @@
+"""AG's news: title and first lines, four topics.
+
+Zhang, Zhao and LeCun 2015, https://arxiv.org/abs/1509.01626: 120,000 for training and 7,600 for the test.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zoo.data.documents.corpus import Corpus
+from zoo.data.documents.readers import read_zhang
+from zoo.data.documents.samples import news
+from zoo.data.documents.sources import DocumentSource
+from zoo.data.sources import Generator
+from zoo.data.text.sentences import unescape_zhang
+
+
+class AgNews(Corpus):
+    """News with their topics. `source`: `sample`, `hub`, or a path: a folder with train.csv and test.csv."""
+
+    name = "ag_news"
+    noun = "news items"
+    classes = news.TOPICS
+    hub = "fancyzhx/ag_news"
+    layout = "a folder with train.csv and test.csv (class from 1 to 4, title, description)"
+
+    def generator(self) -> Generator:
+        return news.generate
+
+    def unescape(self, text: str) -> str:
+        return unescape_zhang(text)
+
+    def open_files(self, path: Path) -> DocumentSource | None:
+        return self._files(path, ".csv", read_zhang, self.classes)

@@ -1,0 +1,137 @@
+"""Documents with one class each: what every corpus of them shares."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+import torch
+
+from zoo.data.bucketing import Nouns
+from zoo.data.cache import fingerprint, make_once
+from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
+from zoo.data.documents.prepare import DOCUMENTS, FORMAT, VOCABULARY, prepare
+from zoo.data.documents.sources import DocumentSource
+from zoo.data.documents.spec import DocumentSpec
+from zoo.data.options import SplitOptions
+from zoo.data.prepared import PreparedData
+from zoo.data.rows import counted
+from zoo.data.sources import existing, identity
+from zoo.data.stored import StoredSplit
+from zoo.data.text.options import TextOptions
+from zoo.data.text.vectors import WordVectors, read_vectors
+from zoo.data.text.vocabulary import Vocabulary
+
+log = logging.getLogger(__name__)
+
+
+class DocumentData(PreparedData[DocumentSource]):
+    """Documents with one class each."""
+
+    task: ClassVar[str] = "classification"
+    nouns: ClassVar[Nouns] = Nouns("documents", "words")
+    spec: DocumentSpec
+    encoder: DocumentEncoder
+
+    def __init__(
+        self,
+        *,
+        text: Mapping[str, Any] | TextOptions | None = None,
+        split: SplitOptions | None = None,
+        vectors: str | None = None,
+        batch_size: int = 64,
+        max_tokens: int | None = None,
+        num_workers: int = 0,
+        on_bad_row: str = "error",
+        cache_dir: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        """No file is touched here.
+
+        Args:
+            text: how text becomes words, see `TextOptions`.
+            split: shares of the splits that the corpus comes without, see `SplitOptions`.
+            vectors: file of pretrained word vectors.
+            batch_size: documents in a batch; this and the rest as in `PreparedData`.
+        """
+        super().__init__(
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+            num_workers=num_workers,
+            on_bad_row=on_bad_row,
+            cache_dir=cache_dir,
+            seed=seed,
+        )
+        self.text = TextOptions.of(text)
+        self.split = split or SplitOptions()
+        self.vectors_path = vectors
+
+    # Preparing
+
+    def prepare_data(self) -> None:
+        super().prepare_data()
+        if self.vectors_path is not None:
+            folder = self._folder(self.open_source())
+            make_once(self._vectors_folder(folder), lambda temporary: self._prepare_vectors(folder, temporary))
+
+    def _facts(self, source: DocumentSource) -> dict[str, Any]:
+        classes = list(source.classes or ())
+        return {"format": FORMAT, "text": vars(self.text), "split": vars(self.split), "classes": classes}
+
+    def _write(self, folder: Path, source: DocumentSource) -> dict[str, Any]:
+        return prepare(folder, source, self.text, self.split, self.on_bad_row)
+
+    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
+        vocabulary = Vocabulary.from_state(json.loads((folder / VOCABULARY).read_text("utf-8")))
+        stored = datasets.load_from_disk(folder / DOCUMENTS)
+        self.encoder = DocumentEncoder(vocabulary, self.text)
+        self.spec = DocumentSpec(vocabulary_size=len(vocabulary), classes=tuple(about["classes"]))
+        return {name: EncodedDocuments(part) for name, part in stored.items()}
+
+    @property
+    def _collate(self) -> Callable[[Any], Any]:
+        return collate
+
+    # Serving
+
+    def vectors(self) -> WordVectors | None:
+        """The pretrained vectors of the vocabulary's words; None where `data.vectors` names no file."""
+        if self.vectors_path is None:
+            return None
+        self._prepared()
+        stored = torch.load(self._vectors_folder(self._folder(self.open_source())) / "vectors.pt", weights_only=True)
+        vectors = WordVectors(**stored)
+        if self._rank == 0:
+            words = f"{vectors.coverage:.1%} of {len(vectors.found):,} words"
+            log.info("%s: %s has vectors for %s, the others keep random ones", self.name, self.vectors_path, words)
+        return vectors
+
+    def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
+        words = Vocabulary.from_state(json.loads((folder / VOCABULARY).read_text("utf-8"))).words
+        torch.save(read_vectors(self._vectors_file(), words)._asdict(), temporary / "vectors.pt")
+
+    def _vectors_file(self) -> Path:
+        return existing(
+            self.vectors_path or "", "data.vectors", "a file of word2vec (text or binary) or GloVe, .gz or not"
+        )
+
+    def _vectors_folder(self, folder: Path) -> Path:
+        return folder.with_name(f"{folder.name}-vectors-{fingerprint({'file': identity(self._vectors_file())})}")
+
+    def _summary(self, about: Mapping[str, Any]) -> list[str]:
+        splits = about["splits"]
+        lines = [
+            about["source"],
+            ", ".join(f"{name} {part['documents']:,}" for name, part in splits.items())
+            + f" documents, {len(about['classes'])} classes, vocabulary {about['vocabulary_size']:,}, "
+            + f"unknown words in test {splits['test']['unknown_rate']:.1%}",
+        ]
+        if cut := sum(part["truncated"] for part in splits.values()):
+            lines.append(f"{cut:,} documents were cut (data.text.max_sentences, max_words, max_word_length)")
+        if skipped := about["skipped"]:
+            lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
+        return lines

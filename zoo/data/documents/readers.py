@@ -1,0 +1,169 @@
+"""Official formats of documents: each reader streams `Row`s and names file and line of whatever it cannot use."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zoo.data.readers import read_columns
+from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of
+from zoo.data.text.sentences import unescape_zhang
+from zoo.errors import DataError
+
+WHOLE = re.compile(r"(?<=\d)\.0+$")
+
+
+COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
+
+
+class Row(NamedTuple):
+    """One document as it stands in its file."""
+
+    text: str
+    label: int | str
+    """The class counted from 0 where the format fixes the classes, else its name."""
+    place: str
+    """File and line, for messages."""
+
+
+def read_zhang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
+    """The csv files of Zhang et al. (2015): no header; a class from 1 on, then one or more fields of text."""
+    with Lines(path) as lines:
+        for number, fields in csv_rows(lines, ",", bad):
+            place = line_of(path, number)
+            label = _class_from_one(fields[0], classes)
+            if len(fields) < 2:
+                bad(
+                    place, "too few fields", f"found {len(fields)}; a class and at least one field of text are expected"
+                )
+            elif label is None:
+                bad(place, "label out of range", f"found {fields[0]!r}, a class from 1 to {classes} is expected")
+            elif not any(field.strip() for field in fields[1:]):
+                bad(place, "no text")
+            else:
+                yield Row("\n".join(unescape_zhang(field) for field in fields[1:] if field.strip()), label, place)
+
+
+def _class_from_one(value: Any, classes: int) -> int | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return int(number) - 1 if number in range(1, classes + 1) else None
+
+
+def read_yelp_json(path: Path, bad: BadRows) -> Iterator[Row]:
+    """The Yelp open dataset: json lines with `stars` (1.0 to 5.0) and `text`."""
+    for number, record in json_rows(path, ("stars", "text"), "", bad):
+        place, text = line_of(path, number), record["text"]
+        label = _class_from_one(record["stars"], 5)
+        if label is None:
+            bad(place, "label out of range", f"found stars {record['stars']!r}, 1 to 5 are expected")
+        elif not isinstance(text, str) or not text.strip():
+            bad(place, "no text")
+        else:
+            yield Row(text, label, place)
+
+
+def read_tang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
+    """The `.ss` files of Tang et al. (2015): user, product, rating from 1 on and text, two tabs between, `<sssss>`
+    between sentences."""
+    with Lines(path) as lines:
+        for line in lines:
+            place, undecodable = line_of(path, lines.number), lines.undecodable
+            lines.mark()
+            fields = line.rstrip("\r\n").split("\t\t", 3)
+            if undecodable:
+                bad(place, "not UTF-8", undecodable)
+            elif len(fields) < 4:
+                bad(
+                    place,
+                    "too few fields",
+                    f"found {len(fields)}; user, product, rating and text with two tabs between are expected",
+                )
+            elif (label := _class_from_one(fields[2], classes)) is None:
+                bad(place, "label out of range", f"found {fields[2]!r}, a rating from 1 to {classes} is expected")
+            elif not (text := fields[3].replace("<sssss>", "\n")).strip():
+                bad(place, "no text")
+            else:
+                yield Row(text, label, place)
+
+
+def read_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[Row]:
+    """A csv, tsv, json lines or parquet file with named columns; labels come as names.
+
+    Raises DataError where a column is missing, with the columns that are there.
+    """
+    for place, found, name in read_columns(path, (text, label), COLUMNS_HINT, bad):
+        if not isinstance(found, str) or not found.strip():
+            bad(place, "no text", f"column {text!r} holds {found!r}" if found else "")
+        elif (class_name := _class_name(name)) is None:
+            bad(place, "no label", f"column {label!r} holds {name!r}")
+        else:
+            yield Row(found, class_name, place)
+
+
+def _class_name(value: Any) -> str | None:
+    """One spelling for each class: 4, 4.0 and "4 " are "4"."""
+    if value is None or (isinstance(value, float) and math.isnan(value)) or isinstance(value, list | dict):
+        return None
+    return WHOLE.sub("", str(value).strip()) or None
+
+
+def read_class_files(names: Sequence[str], read: Callable[[str], bytes], where: Path, bad: BadRows) -> Iterator[Row]:
+    """One document a text file; the name of its folder is its class. `read` gives the bytes of a name."""
+    for name in names:
+        place, raw = f"{where}/{name}", read(name)
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            bad(line_of(place, line), "not UTF-8", f"byte 0x{raw[error.start]:02x} at offset {error.start} of the file")
+            continue
+        if text.strip():
+            yield Row(text, Path(name).parent.name, place)
+        else:
+            bad(place, "no text", "the file is empty")
+
+
+def class_files(path: Path) -> tuple[list[str], Callable[[str], bytes]]:
+    """The text files in class folders below a folder or inside a .zip, sorted, and a function that gives their
+    bytes."""
+    if path.is_dir():
+        names = [file.relative_to(path).as_posix() for file in path.rglob("*.txt") if file.is_file()]
+        return sorted(name for name in names if "/" in name), lambda name: (path / name).read_bytes()
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise DataError(f"{path}: cannot be read as a .zip: {error}") from error
+    names = [name for name in archive.namelist() if name.endswith(".txt") and "/" in name and "__MACOSX" not in name]
+
+    def read(name: str) -> bytes:
+        try:
+            return archive.read(name)
+        except (zipfile.BadZipFile, OSError, zlib.error) as error:
+            raise DataError(f"{path}: {name}: {error}") from error
+
+    return sorted(names), read
+
+
+def matching(names: Iterable[str], pattern: str) -> list[str]:
+    """The names whose last part matches a shell pattern."""
+    return [name for name in names if fnmatch.fnmatchcase(Path(name).name, pattern)]
+
+
+def read_hub_parquet(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
+    """The parquet files of the hub: `text`, and `label` counted from 0."""
+    for place, text, label in read_columns(path, ("text", "label"), COLUMNS_HINT, bad):
+        if not isinstance(label, int) or not 0 <= label < classes:
+            bad(place, "label out of range", f"found {label!r}, 0 to {classes - 1} are expected")
+        elif not text or not text.strip():
+            bad(place, "no text")
+        else:
+            yield Row(text, label, place)

@@ -1,0 +1,1 @@
+"""Seeded generators of documents whose evidence is known."""

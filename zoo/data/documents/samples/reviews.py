@@ -1,0 +1,126 @@
+"""The embedded Yelp sample: restaurant reviews made from patterns, with the words known that decided their stars.
+
+The writer gives this restaurant one opinion on a main aspect, marked as such in its own sentence, and MINORS on others.
+The score is their mean, the main one counted MAIN_WEIGHT times; the stars are the score cut at THRESHOLDS. Opinions of
+others or of other places (decoys) use the same words and do not count, nor do fillers, which only name an aspect.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from zoo.data.documents.samples.phrases import ASPECTS, BAD, DECOY, FILLER, FREE, GOOD, MAIN, MINOR, STRENGTH, Aspect
+
+MAIN_WEIGHT = 3
+"""How many times the main opinion counts."""
+THRESHOLDS = (-1.2, -0.4, 0.4, 1.2)
+"""Where the score, -2 to 2, is cut into 1 to 5 stars."""
+MARGIN = 0.25
+"""Reviews whose score lies closer than this to a threshold are drawn again."""
+NEGATED = 0.25
+"""Share of opinions that are negated: "not bad", "hardly tasteless"."""
+MINORS, DECOYS, FILLERS = (2, 6), (1, 3), (1, 3)
+"""Fewest and most sentences of each kind in a review."""
+
+
+class Review(NamedTuple):
+    """One generated review."""
+
+    sentences: list[list[str]]
+    """The lower-case words of each sentence, punctuation among them."""
+    evidence: list[list[bool]]
+    """True at the words of the opinions that decided the label, negation and intensity included."""
+    label: int
+    """Stars - 1."""
+
+
+class Opinion(NamedTuple):
+    """What somebody thinks of an aspect."""
+
+    aspect: Aspect
+    polarity: int
+    """Of the adjective: 1 good, -1 bad."""
+    negated: bool
+    intensity: int
+    """1 or 2."""
+
+    @property
+    def value(self) -> int:
+        """-2 to 2; a negation turns it round."""
+        return self.polarity * (-1 if self.negated else 1) * self.intensity
+
+
+PATTERNS = {
+    kind: tuple(tuple(pattern.split()) for pattern in patterns)
+    for kind, patterns in {"main": MAIN, "minor": MINOR, "decoy": DECOY, "filler": FILLER}.items()
+}
+
+
+def generate(count: int, *, seed: int) -> Iterator[Review]:
+    """`count` reviews; review i depends on `seed` and i alone."""
+    for index in range(count):
+        yield review(index, seed=seed)
+
+
+def review(index: int, *, seed: int) -> Review:
+    """Review number `index` of the endless row that `seed` stands for."""
+    draw = random.Random(f"review {seed} {index}")
+    label = draw.randrange(len(THRESHOLDS) + 1)  # first, so that all stars are equally frequent
+    main, minors = _opinions(draw)
+    while not _clearly(label, score(main, minors)):
+        main, minors = _opinions(draw)
+    rows = [_sentence(draw, "main", main.aspect, main)]
+    rows += [_sentence(draw, "minor", minor.aspect, minor) for minor in minors]
+    for _ in range(draw.randint(*DECOYS)):
+        aspect = draw.choice(ASPECTS)
+        rows.append(_sentence(draw, "decoy", aspect, _opinion(draw, aspect)))
+    for _ in range(draw.randint(*FILLERS)):
+        rows.append(_sentence(draw, "filler", draw.choice(ASPECTS), None))
+    draw.shuffle(rows)
+    return Review([words for words, _ in rows], [evidence for _, evidence in rows], label)
+
+
+def score(main: Opinion, minors: list[Opinion]) -> float:
+    """The weighted mean of the opinions that count, -2 to 2."""
+    return (MAIN_WEIGHT * main.value + sum(minor.value for minor in minors)) / (MAIN_WEIGHT + len(minors))
+
+
+def _clearly(label: int, value: float) -> bool:
+    return bisect(THRESHOLDS, value) == label and min(abs(value - cut) for cut in THRESHOLDS) > MARGIN
+
+
+def _opinions(draw: random.Random) -> tuple[Opinion, list[Opinion]]:
+    """The main opinion and the minor ones, which are of other aspects."""
+    first, *others = draw.sample(ASPECTS, len(ASPECTS))
+    main = _opinion(draw, first)
+    return main, [_opinion(draw, draw.choice(others)) for _ in range(draw.randint(*MINORS))]
+
+
+def _opinion(draw: random.Random, aspect: Aspect) -> Opinion:
+    return Opinion(aspect, draw.choice((-1, 1)), draw.random() < NEGATED, draw.choice((1, 2)))
+
+
+def _sentence(draw: random.Random, kind: str, aspect: Aspect, opinion: Opinion | None) -> tuple[list[str], list[bool]]:
+    """The words of a sentence of some kind on `aspect`, and which of them are evidence."""
+    words: list[str] = []
+    evidence: list[bool] = []
+    for part in draw.choice(PATTERNS[kind]):
+        slot = part[1:-1] if part.startswith("{") else None
+        if slot is None:
+            filling = [part]
+        elif slot == "opinion":
+            assert opinion is not None
+            adjectives = (*aspect.good, *GOOD) if opinion.polarity > 0 else (*aspect.bad, *BAD)
+            filling = [*draw.choice(STRENGTH[opinion.negated, opinion.intensity]).split(), draw.choice(adjectives)]
+        elif slot == "aspect":
+            filling = draw.choice(aspect.things).split()
+        elif slot == "topic":
+            filling = aspect.topic.split()
+        else:
+            filling = draw.choice(FREE[slot]).split()
+        words += filling
+        evidence += [slot == "opinion" and kind in ("main", "minor")] * len(filling)
+    return words, evidence

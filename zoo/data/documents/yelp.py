@@ -1,0 +1,42 @@
+"""Yelp reviews with one to five stars.
+
+Zhang, Zhao and LeCun 2015, https://arxiv.org/abs/1509.01626: "Yelp Review Full", 650,000 for training and 50,000 for
+the test. The Yelp open dataset, https://www.yelp.com/dataset, and what Tang, Qin and Liu 2015,
+https://aclanthology.org/D15-1167, made of those of 2013 to 2015, hold other reviews: results on one do not compare with
+results on another.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zoo.data.documents.corpus import Corpus
+from zoo.data.documents.readers import read_tang, read_yelp_json, read_zhang
+from zoo.data.documents.samples import reviews
+from zoo.data.documents.sources import DocumentSource, with_classes
+from zoo.data.sources import Generator, file_source
+from zoo.data.text.sentences import unescape_zhang
+
+
+class Yelp(Corpus):
+    """Reviews with their stars as classes. `source`: `sample`, `hub`, or a path: a folder with train.csv and test.csv
+    (Yelp Review Full), the open dataset's json lines (a file or its folder), or Tang's `.ss` files, which want
+    `text.sentences=lines`."""
+
+    name = "yelp"
+    noun = "reviews"
+    classes = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
+    hub = "Yelp/yelp_review_full"
+    layout = "a folder with train.csv and test.csv, or the open dataset's yelp_academic_dataset_review.json"
+
+    def generator(self) -> Generator:
+        return reviews.generate
+
+    def unescape(self, text: str) -> str:
+        return unescape_zhang(text)
+
+    def open_files(self, path: Path) -> DocumentSource | None:
+        files = [path] if path.is_file() else sorted(path.glob("*review*.json*"))
+        if files and all(file.name.removesuffix(".gz").endswith((".json", ".jsonl")) for file in files):
+            return with_classes(file_source(path, {"train": files}, read_yelp_json, self.noun), self.classes)
+        return self._files(path, ".csv", read_zhang, self.classes) or self._files(path, ".ss", read_tang, self.classes)

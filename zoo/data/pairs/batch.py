@@ -1,0 +1,119 @@
+"""What a network reads of pairs: named tensors with boolean masks, True = real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from zoo.data.batch import Batch, Forced
+from zoo.layers.packing import Packing, without_end
+
+
+@dataclass(frozen=True)
+class PairBatch(Batch):
+    """B sources of at most S tokens and their targets of at most T. `PairBatch.of` builds it with its packings.
+
+    Every source and target ends in the end token and has no begin token. Without targets, as when predicting, all that
+    speaks of them is None.
+    """
+
+    source: Tensor
+    """(B, S) token ids."""
+    source_mask: Tensor
+    """(B, S) True at tokens, the end included; a prefix of each row."""
+    index: Tensor
+    """(B,) number of each pair in its split."""
+    source_packing: Packing
+    """Packs (B, S)."""
+    target: Tensor | None
+    """(B, T) token ids: what is to be predicted at each position."""
+    target_input: Tensor | None
+    """(B, T) the token before each of `target`: begin, then the target without its last."""
+    target_mask: Tensor | None
+    """(B, T) True at tokens, the end included; a prefix of each row."""
+    target_packing: Packing | None
+    """Packs (B, T): a model's scores of all target positions are (N, V) in this order."""
+    alignment: Tensor | None
+    """(B, T, S) True where a target token comes from a source token; only where the data knows it (the samples)."""
+    source_text: tuple[str, ...] | None
+    """B sources as they stood in their file; only for evaluation."""
+    target_text: tuple[str, ...] | None
+    """B references as they stood in their file; only for evaluation."""
+
+    @classmethod
+    def of(
+        cls,
+        source: Tensor,
+        source_mask: Tensor,
+        target: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        *,
+        begin: int = 2,
+        index: Tensor | None = None,
+        alignment: Tensor | None = None,
+        source_text: tuple[str, ...] | None = None,
+        target_text: tuple[str, ...] | None = None,
+    ) -> PairBatch:
+        """A batch from padded ids (B, S), (B, T) and their masks; everything else follows from these."""
+        return cls(
+            source=source,
+            source_mask=source_mask,
+            index=torch.arange(len(source)) if index is None else index,
+            source_packing=Packing.of(source_mask),
+            target=target,
+            target_input=None
+            if target is None
+            else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1),
+            target_mask=target_mask,
+            target_packing=None if target_mask is None else Packing.of(target_mask),
+            alignment=alignment,
+            source_text=source_text,
+            target_text=target_text,
+        )
+
+    @property
+    def source_words(self) -> Tensor:
+        """(B, S) True at the tokens of the source but its end."""
+        return without_end(self.source_mask)
+
+    @property
+    def forced(self) -> Forced:
+        """What a network reads that is told the true translation. Raises ValueError where the batch has none."""
+        if self.target_input is None or self.target_mask is None or self.target_packing is None:
+            raise ValueError(
+                "this batch has no targets: give references as encoder(texts, references), or let a search of "
+                "zoo.decoding write the translation"
+            )
+        return Forced(self.target_input, self.target_mask, self.target_packing)
+
+    @property
+    def true_tokens(self) -> Tensor:
+        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
+        packing = self.forced.packing
+        assert self.target is not None
+        return packing.pack(self.target)
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def first(self, count: int) -> PairBatch:
+        """The first `count` pairs, in memory of their own on the CPU."""
+
+        def part(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor[:count].cpu().clone()
+
+        index, source, mask = (tensor[:count].cpu().clone() for tensor in (self.index, self.source, self.source_mask))
+        begin = 2 if self.target_input is None else int(self.target_input[0, 0])
+        return PairBatch.of(
+            source,
+            mask,
+            part(self.target),
+            part(self.target_mask),
+            begin=begin,
+            index=index,
+            alignment=part(self.alignment),
+            source_text=self.source_text and self.source_text[:count],
+            target_text=self.target_text and self.target_text[:count],
+        )

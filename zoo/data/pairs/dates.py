@@ -1,0 +1,19 @@
+"""Dates as people write them, to be written as ISO 8601, letter by letter."""
+
+from __future__ import annotations
+
+from zoo.data.pairs.generated import GeneratedPairs
+from zoo.data.pairs.options import PairTextOptions
+from zoo.data.pairs.samples import dates
+from zoo.data.sources import Generator
+
+
+class Dates(GeneratedPairs):
+    """Generated dates."""
+
+    name = "dates"
+    noun = "dates"
+    tokens = PairTextOptions(tokenizer="characters", lower=False, minimum_frequency=1, max_length=None)
+
+    def generator(self) -> Generator:
+        return dates.generate

@@ -1,0 +1,52 @@
+"""Pairs that exist only as a generator: no file, no hub, tokens that are given."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from zoo.data.options import SampleOptions
+from zoo.data.pairs.module import PairData
+from zoo.data.pairs.options import PairTextOptions
+from zoo.data.pairs.sources import generated_pairs
+from zoo.data.sources import Generator, Source
+from zoo.data.text.tokenization import RuleTokenizer
+
+
+class GeneratedPairs(PairData):
+    """Pairs of a generator, in the tokens that it makes."""
+
+    noun: ClassVar[str]
+    """What a pair is."""
+    tokens: ClassVar[PairTextOptions]
+    """What its tokens are."""
+
+    def __init__(
+        self,
+        *,
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        batch_size: int = 32,
+        max_tokens: int | None = None,
+        num_workers: int = 0,
+        cache_dir: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        """`sample` gives the sizes of the splits; the rest as in `PairData`."""
+        super().__init__(
+            text=self.tokens,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+            num_workers=num_workers,
+            cache_dir=cache_dir,
+            seed=seed,
+        )
+        self.sample = SampleOptions.of(sample)
+
+    @abstractmethod
+    def generator(self) -> Generator:
+        """The generator."""
+
+    def open_source(self) -> Source:
+        join = RuleTokenizer(self.tokens.tokenizer, "en", self.tokens.lower).join
+        return generated_pairs(self.generator(), self.sample, self.noun, (join, join))

@@ -1,0 +1,134 @@
+"""Multi30k: captions of photographs in English, German, French and Czech.
+
+Elliott, Frank, Sima'an and Specia 2016, https://aclanthology.org/W16-3210: 29,000 pairs for training, 1,014 to validate
+and test sets of 1,000 or fewer. The official text is that of task 1, https://github.com/multi30k/dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from zoo.data.options import SampleOptions
+from zoo.data.pairs.module import PairData
+from zoo.data.pairs.options import PairTextOptions
+from zoo.data.pairs.samples import translations
+from zoo.data.pairs.samples.pair import Pair
+from zoo.data.pairs.sources import NOUN, generated_pairs, hub_pairs, line_source
+from zoo.data.sources import SPLITS, Generator, Source, existing
+from zoo.data.text.tokenization import RuleTokenizer
+from zoo.errors import ConfigError, DataError
+
+LANGUAGES = ("en", "de", "fr", "cs")
+HUB = "bentrevett/multi30k"
+HUB_LANGUAGES = ("en", "de")
+HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
+HUB_TEST = "test_2016_flickr"
+FOLDERS = (".", "data/task1/raw", "task1/raw", "data/raw", "raw")
+LAYOUT = "the folder of the official repository, with data/task1/raw/train.de.gz, train.en.gz, val.de.gz and so on"
+
+
+def generate_back(count: int, *, seed: int) -> Iterator[Pair]:
+    """The pairs of the sample from English to German."""
+    for pair in translations.generate(count, seed=seed):
+        yield Pair(pair.target, pair.source, sorted((target, source) for source, target in pair.alignment))
+
+
+class Multi30k(PairData):
+    """Captions and their translations. `source`: `sample`, `hub`, or a path: the official repository or its folder
+    data/task1/raw, .gz or not."""
+
+    name = "multi30k"
+
+    def __init__(
+        self,
+        *,
+        source: str | None = "sample",
+        source_language: str = "de",
+        target_language: str = "en",
+        test: str = HUB_TEST,
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        text: Mapping[str, Any] | PairTextOptions | None = None,
+        batch_size: int = 64,
+        max_tokens: int | None = None,
+        num_workers: int = 0,
+        on_bad_row: str = "error",
+        cache_dir: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        """`source` is `sample`, `hub` or the path of the official files; the languages are two of en, de, fr and cs;
+        `test` is the name of a test set, as in the official files; `sample` the sample's sizes; the rest as in
+        `PairData`. The sample is German and English."""
+        languages = source_language, target_language
+        for key, language in zip(("source_language", "target_language"), languages, strict=True):
+            if language not in LANGUAGES:
+                raise ConfigError(
+                    f"data.{key}={language!r}: {', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]} is expected"
+                )
+        if source_language == target_language:
+            raise ConfigError(f"data.source_language and data.target_language are both {source_language!r}")
+        super().__init__(
+            text=PairTextOptions.of(text),
+            languages=languages,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+            num_workers=num_workers,
+            on_bad_row=on_bad_row,
+            cache_dir=cache_dir,
+            seed=seed,
+        )
+        self.source = source
+        self.test = test
+        self.sample = SampleOptions.of(sample)
+
+    def open_source(self) -> Source:
+        if not self.source:
+            raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {LAYOUT}")
+        if self.source == "sample":
+            return self._sample()
+        if self.source == "hub":
+            return self._hub()
+        return self._files(existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}"))
+
+    def _sample(self) -> Source:
+        generators: dict[tuple[str, str], Generator] = {
+            ("de", "en"): translations.generate,
+            ("en", "de"): generate_back,
+        }
+        if self.languages not in generators:
+            raise ConfigError(
+                f"data.source=sample: its languages are German and English; for {'-'.join(self.languages)} take "
+                f"data.source=PATH of {LAYOUT}"
+            )
+        source, target = (RuleTokenizer("words", language, False).join for language in self.languages)
+        return generated_pairs(generators[self.languages], self.sample, f"{NOUN} of sentences", (source, target))
+
+    def _hub(self) -> Source:
+        if not set(self.languages) <= set(HUB_LANGUAGES) or self.test != HUB_TEST:
+            raise ConfigError(
+                f"data.source=hub: {HUB} holds {' and '.join(HUB_LANGUAGES)} with {HUB_TEST} only; for "
+                f"{'-'.join(self.languages)} and {self.test} take data.source=PATH of {LAYOUT}"
+            )
+        return hub_pairs(HUB, HUB_SPLITS, self.languages)
+
+    def _files(self, path: Path) -> Source:
+        folder = next((path / part for part in FOLDERS if any((path / part).glob("train.*"))), None)
+        if folder is None:
+            inside = sorted(part.name for part in path.iterdir()) if path.is_dir() else []
+            found = f"found {', '.join(inside[:8])}" if inside else "there is nothing"
+            raise DataError(f"{path}: no files train.*: {found}; expected {LAYOUT}; or take data.source=sample")
+        names = dict(zip(SPLITS, ("train", "val", self.test), strict=True))
+        files = {split: (self._file(folder, name, 0), self._file(folder, name, 1)) for split, name in names.items()}
+        return line_source(f"{path}, {'-'.join(self.languages)}, {self.test}", files)
+
+    def _file(self, folder: Path, name: str, side: int) -> Path:
+        name = f"{name}.{self.languages[side]}"
+        for file in (folder / name, folder / f"{name}.gz"):
+            if file.is_file():
+                return file
+        there = sorted({file.name.removesuffix(".gz") for file in folder.glob("*.*") if file.is_file()})
+        raise DataError(
+            f"{folder / name}: there is no such file, nor {name}.gz; found: {', '.join(there)} (the keys are "
+            "data.source_language, data.target_language and data.test)"
+        )

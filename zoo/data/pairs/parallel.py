@@ -1,0 +1,101 @@
+"""Parallel text of your own: two files that go line by line, or a table with a column for each side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from zoo.data.pairs.module import PairData
+from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns
+from zoo.data.pairs.sources import NOUN, line_source, read_pair_table, read_tsv
+from zoo.data.readers import TABLES, is_table, kind_of
+from zoo.data.sources import Source, existing, file_source, find_splits
+from zoo.errors import ConfigError, DataError
+
+TEXT = "a text file, one sentence a line, .gz or not"
+LAYOUT = (
+    f"a table ({', '.join(TABLES)}; a .tsv without header holds a source and a target a line), or a folder of tables "
+    "called train, test and perhaps val"
+)
+HINT = " (the keys are data.columns.source and data.columns.target)"
+
+
+class Parallel(PairData):
+    """Pairs from `source_path` and `target_path`, or from the table `path`. Splits that are no files of their own are
+    drawn by `split.seed`."""
+
+    name = "parallel"
+
+    def __init__(
+        self,
+        *,
+        source_path: str | None = None,
+        target_path: str | None = None,
+        path: str | None = None,
+        columns: Mapping[str, Any] | PairColumns | None = None,
+        split: Mapping[str, Any] | OwnPairSplitOptions | None = None,
+        text: Mapping[str, Any] | OwnPairTextOptions | None = None,
+        batch_size: int = 64,
+        max_tokens: int | None = None,
+        num_workers: int = 0,
+        on_bad_row: str = "error",
+        cache_dir: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        """`path` is one of LAYOUT, `columns` names its two columns; the rest as in `PairData`."""
+        own = OwnPairTextOptions.of(text)
+        self.own_split = OwnPairSplitOptions.of(split)
+        super().__init__(
+            text=own.without_languages(),
+            languages=(own.source_language, own.target_language),
+            split=self.own_split,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+            num_workers=num_workers,
+            on_bad_row=on_bad_row,
+            cache_dir=cache_dir,
+            seed=seed,
+        )
+        self.source_path, self.target_path, self.path = source_path, target_path, path
+        self.columns = PairColumns.of(columns)
+
+    def open_source(self) -> Source:
+        if bool(self.source_path) != bool(self.target_path) or bool(self.path) == bool(self.source_path):
+            given = {"source_path": self.source_path, "target_path": self.target_path, "path": self.path}
+            found = ", ".join(f"data.{key}={value}" for key, value in given.items() if value) or "none of them"
+            raise ConfigError(
+                f"give data.source_path=FILE and data.target_path=FILE, or data.path=TABLE alone; found {found}"
+            )
+        return self._table() if self.path else self._lines()
+
+    def _lines(self) -> Source:
+        assert self.source_path is not None and self.target_path is not None
+        paths = {"train": (self.source_path, self.target_path), **self.own_split.files(2)}
+        files = {}
+        for split, sides in paths.items():
+            keys = ("data.source_path", "data.target_path") if split == "train" else (f"data.split.{split}",) * 2
+            source, target = (existing(path, key, TEXT) for path, key in zip(sides, keys, strict=True))
+            files[split] = source, target
+        return line_source(" and ".join(map(str, files["train"])), files)
+
+    def _table(self) -> Source:
+        path = existing(self.path or "", "data.path", LAYOUT)
+        files = find_splits(path, TABLES) if path.is_dir() else {"train": [path]}
+        if not files or not all(is_table(part) for parts in files.values() for part in parts):
+            raise DataError(f"{path}: no table of pairs; expected: {LAYOUT}")
+        for split, (other,) in self.own_split.files(1).items():
+            files[split] = [existing(other, f"data.split.{split}", "a share between 0 and 1, or a table")]
+        columns = self.columns.names()
+        for part in (part for parts in files.values() for part in parts):
+            if columns is None and kind_of(part) != ".tsv":
+                raise ConfigError(f"{part}: which columns? give data.columns.source=NAME and data.columns.target=NAME")
+        read = read_tsv if columns is None else partial(_read, columns)
+        source = file_source(path, files, read, NOUN)
+        return replace(source, identity={**source.identity, "columns": columns})
+
+
+def _read(columns: tuple[str, str], file: Path, bad: Any) -> Any:
+    return read_pair_table(file, columns, HINT, bad)

@@ -1,0 +1,1 @@
+"""Seeded generators of pairs whose alignment is known."""

@@ -1,0 +1,111 @@
+"""The embedded sample of dates: as people write them, and in ISO 8601. A token is one character on both sides.
+
+Styles of numbers alone keep one rule each: dots and Roman months put the day first, slashes the month first where the
+year is last, and a year in front is followed by the month. Years have four digits.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from string import capwords
+
+from zoo.data.pairs.samples.pair import Pair
+
+FIRST, LAST = date(1900, 1, 1), date(2099, 12, 31)
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+ONES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+ORDINALS = (
+    *ONES, "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth", "twentieth", *(f"twenty-{one}" for one in ONES), "thirtieth", "thirty-first",
+)  # fmt: skip
+
+STYLES = (
+    "{day} {month} {year}",
+    "{month} {day}, {year}",
+    "{month} {day}{th}, {year}",
+    "{month} {day} {year}",
+    "{day}{th} {month} {year}",
+    "{weekday}, {day} {month} {year}",
+    "{weekday}, {month} {day}{th}, {year}",
+    "{weekday} the {day}{th} of {month} {year}",
+    "the {day}{th} of {month} in {year}",
+    "the {day}{th} of {month}, {year}",
+    "the {word} of {month} {year}",
+    "{month} the {word}, {year}",
+    "on the {word} day of {month}, {year}",
+    "in {year}, on {month} {day}",
+    "{year}, {month} {day}{th}",
+    "{year} {mon} {00day}",
+    "{00day} {mon} {year}",
+    "{day}-{mon}-{year}",
+    "{mon}. {day}, {year}",
+    "{wday} {mon} {day} {year}",
+    "{wday}, {00day} {mon}. {year}",
+    "{day}.{number}.{year}",
+    "{00day}.{00number}.{year}",
+    "{number}/{day}/{year}",
+    "{year}/{00number}/{00day}",
+    "{day}. {roman}. {year}",
+)
+SLOT = re.compile(r"\{(\w+)\}")
+CASES = (str.lower, str.lower, str.lower, capwords, str.upper)
+"""What is done to a whole date; most stay in lower case."""
+
+
+def generate(count: int, *, seed: int) -> Iterator[Pair]:
+    """`count` pairs; pair i depends on `seed` and i alone."""
+    for index in range(count):
+        yield pair(index, seed=seed)
+
+
+def pair(index: int, *, seed: int) -> Pair:
+    """Pair number `index` of the endless row that `seed` stands for."""
+    draw = random.Random(f"date {seed} {index}")
+    when = FIRST + timedelta(days=draw.randrange((LAST - FIRST).days + 1))
+    style, case = draw.choice(STYLES), draw.choice(CASES)
+    parts = _parts(when)
+    source: list[str] = []
+    links: list[tuple[int, int]] = []
+    for piece in re.split(r"(\{\w+\})", style):
+        slot = SLOT.fullmatch(piece)
+        text, place = parts[slot[1]] if slot else (piece, range(0))
+        links += _links(len(source), text, place)
+        source += text
+    return Pair(list(case("".join(source))), list(when.isoformat()), sorted(links))
+
+
+def _parts(when: date) -> dict[str, tuple[str, range]]:
+    """What each slot says, and where the date in ISO 8601 says it."""
+    year, month, day = range(4), range(5, 7), range(8, 10)
+    month_name, weekday = MONTHS[when.month - 1], WEEKDAYS[when.weekday()]
+    th = {1: "st", 2: "nd", 3: "rd"}.get(when.day % 10, "th") if when.day not in (11, 12, 13) else "th"
+    return {
+        "year": (f"{when.year}", year),
+        "month": (month_name, month),
+        "mon": (month_name[:3], month),
+        "number": (f"{when.month}", month),
+        "00number": (f"{when.month:02d}", month),
+        "roman": (ROMAN[when.month - 1], month),
+        "day": (f"{when.day}", day),
+        "00day": (f"{when.day:02d}", day),
+        "word": (ORDINALS[when.day - 1], day),
+        "th": (th, range(0)),
+        "weekday": (weekday, range(0)),
+        "wday": (weekday[:3], range(0)),
+    }
+
+
+def _links(start: int, text: str, place: range) -> list[tuple[int, int]]:
+    """Digit to digit where a number is written out in full, every character to every digit otherwise."""
+    if text.isdigit() and len(text) == len(place):
+        return [(start + i, t) for i, t in enumerate(place)]
+    return [(start + i, t) for i in range(len(text)) for t in place]

@@ -1,1 +1,0 @@
-"""Seeded generators of data whose true evidence is known."""

@@ -1,0 +1,1 @@
+"""Sentences, tokens, vocabularies and word vectors, for every family that reads text."""

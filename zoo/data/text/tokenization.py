@@ -1,0 +1,202 @@
+"""From the text of one side of a pair to its tokens, and from tokens to text: the one place that decides on both.
+
+`words` are those of Moses (Koehn et al. 2007, https://aclanthology.org/P07-2045) by sacremoses, which also puts the
+tokens of `words` and `spacy` together again. `bpe` (Sennrich et al. 2016, https://aclanthology.org/P16-1162) and
+`unigram` (Kudo 2018, https://aclanthology.org/P18-1007) are learned by Hugging Face's tokenizers; as in SentencePiece,
+"▁" stands for the blank before a word, so that their tokens spell the text letter by letter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import tokenizers
+from tokenizers import models, normalizers, pre_tokenizers, trainers
+
+from zoo.data.text.vocabulary import SPECIAL, UNKNOWN
+from zoo.errors import ConfigError, DataError
+
+BLANK = "▁"
+UNKNOWN_WORD = SPECIAL[UNKNOWN]
+CUT_BY_SPACY = re.compile(r"(?<=\w) (?:(-) (?=\w)|(?=n['’]t\b))")
+"""Blanks that Moses does not take out again: in t - shirt and do n't. A dash between blanks looks like a hyphen."""
+
+# Else each use in a process with worker processes prints a warning, and the workers go on without threads anyway.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+class Tokens(NamedTuple):
+    """A text in tokens."""
+
+    shown: list[str]
+    """As they are written."""
+    forms: list[str]
+    """As the vocabulary knows them."""
+
+
+class Tokenizer(ABC):
+    """Texts of one language to tokens and back."""
+
+    @abstractmethod
+    def split(self, text: str) -> Tokens:
+        """The tokens of a text; none where there is nothing to read."""
+
+    @abstractmethod
+    def join(self, tokens: Sequence[str]) -> str:
+        """The text that tokens spell."""
+
+    @abstractmethod
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where each token begins and ends in the text."""
+
+    def state(self) -> str | None:
+        """What was learned, None where there was nothing to learn."""
+        return None
+
+
+class RuleTokenizer(Tokenizer):
+    """Tokens by rules: `words`, `spacy`, `whitespace` or `characters`."""
+
+    def __init__(self, kind: str, language: str, lower: bool) -> None:
+        self.kind, self.language, self.lower = kind, language, lower
+
+    def split(self, text: str) -> Tokens:
+        shown = self._split(unicodedata.normalize("NFC", text))
+        return Tokens(shown, [token.lower() for token in shown] if self.lower else shown)
+
+    def join(self, tokens: Sequence[str]) -> str:
+        if self.kind == "characters":
+            return "".join(tokens)
+        if self.kind == "whitespace":
+            return " ".join(tokens)
+        if self.kind == "spacy":
+            tokens = CUT_BY_SPACY.sub(r"\1", " ".join(tokens)).split()
+        return _moses(self.language)[1].detokenize(list(tokens), unescape=False) if tokens else ""
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        return find(text, self._split(text))
+
+    def _split(self, text: str) -> list[str]:
+        if self.kind == "characters":
+            return list(" ".join(text.split()))
+        if self.kind == "whitespace":
+            return text.split()
+        if self.kind == "spacy":
+            return [token.text for token in _spacy(self.language)(text)]
+        return _moses(self.language)[0].tokenize(text, escape=False)
+
+
+class SubwordTokenizer(Tokenizer):
+    """Subwords by what `learn` learned."""
+
+    def __init__(self, learned: str) -> None:
+        """`learned` is the JSON of Hugging Face's tokenizers."""
+        self._learned = learned
+        self._tokenizer = tokenizers.Tokenizer.from_str(learned)
+
+    @classmethod
+    def learn(
+        cls, kind: str, texts: Callable[[], Iterable[str]], *, vocabulary_size: int, lower: bool
+    ) -> SubwordTokenizer:
+        """`bpe` or `unigram` of the texts, `vocabulary_size` pieces at most, the unknown one included. Raises DataError
+        where that is too few for unigram, which needs all letters."""
+        tokenizer = tokenizers.Tokenizer(models.BPE(unk_token=UNKNOWN_WORD) if kind == "bpe" else models.Unigram())
+        steps = [normalizers.NFC(), *([normalizers.Lowercase()] if lower else []), normalizers.Strip()]
+        tokenizer.normalizer = normalizers.Sequence([*steps, normalizers.Replace(tokenizers.Regex(r"\s+"), " ")])
+        isolated = pre_tokenizers.Punctuation("isolated")
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(BLANK), isolated])
+        given: dict[str, Any] = {
+            "vocab_size": vocabulary_size,
+            "special_tokens": [UNKNOWN_WORD],
+            "show_progress": False,
+        }
+        if kind == "bpe":
+            trainer: Any = trainers.BpeTrainer(limit_alphabet=vocabulary_size - 1, **given)
+        else:
+            trainer = trainers.UnigramTrainer(unk_token=UNKNOWN_WORD, **given)
+            letters = {BLANK}.union(*map(tokenizer.normalizer.normalize_str, texts()))
+            if len(letters) + 2 > vocabulary_size:  # the library would not come to an end
+                raise DataError(
+                    f"data.text.vocabulary_size is too small for unigram: the training texts have {len(letters):,} "
+                    f"letters; set it to {len(letters) + 100:,} or more"
+                )
+        tokenizer.train_from_iterator(texts(), trainer)
+        return cls(_canonical(tokenizer.to_str()))
+
+    @property
+    def pieces(self) -> list[str]:
+        """What it knows, without the unknown piece: merges in their order, or the most probable first."""
+        ids = self._tokenizer.get_vocab()
+        return [piece for piece in sorted(ids, key=ids.__getitem__) if piece != UNKNOWN_WORD]
+
+    def split(self, text: str) -> Tokens:
+        found = self._tokenizer.encode(text)
+        unknown = self._tokenizer.token_to_id(UNKNOWN_WORD)
+        numbered = zip(found.ids, found.tokens, found.offsets, strict=True)
+        forms = [(UNKNOWN_WORD if number == unknown else token, span) for number, token, span in numbered]
+        shown = [text[slice(*span)] if form == UNKNOWN_WORD else form for form, span in forms]
+        return Tokens(shown, [form for form, _ in forms])
+
+    def join(self, tokens: Sequence[str]) -> str:
+        return "".join(tokens).replace(BLANK, " ").strip()
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        found = self._tokenizer.encode(text)
+        # A blank on its own holds no letter, wherever the tokenizer says it stands.
+        written = zip(found.tokens, found.offsets, strict=True)
+        return [(begin, begin if token == BLANK else end) for token, (begin, end) in written]
+
+    def state(self) -> str:
+        return self._learned
+
+
+def _canonical(learned: str) -> str:
+    """The same for the same texts: unigram's log-probabilities differ from run to run in their last digits."""
+    state = json.loads(learned)
+    if state["model"]["type"] == "Unigram":
+        unknown = state["model"]["unk_id"]
+        pieces = [[piece, round(score, 6)] for piece, score in state["model"]["vocab"]]
+        first = pieces.pop(unknown)
+        pieces.sort(key=lambda piece: (-piece[1], piece[0]))
+        state["model"] |= {"vocab": [first, *pieces], "unk_id": 0}
+    return json.dumps(state, ensure_ascii=False)
+
+
+def find(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
+    """Where each token begins and ends in a text that has them in this order. Raises ValueError where it has not."""
+    spans, at = [], 0
+    for token in tokens:
+        at = text.index(token, at)
+        spans.append((at, at + len(token)))
+        at += len(token)
+    return spans
+
+
+@cache
+def _moses(language: str) -> tuple[Any, Any]:
+    """Tokenizer and detokenizer; without rules for a language, those of English."""
+    import sacremoses
+
+    return sacremoses.MosesTokenizer(language), sacremoses.MosesDetokenizer(language)
+
+
+@cache
+def _spacy(language: str) -> Any:
+    try:
+        spacy: Any = import_module("spacy")  # an extra, unlike all that is imported by name
+    except ImportError as error:
+        raise ConfigError(
+            "data.text.tokenizer=spacy: spaCy is not installed; pip install -e '.[spacy]', or take words"
+        ) from error
+    try:
+        return spacy.blank(language).tokenizer
+    except ImportError as error:
+        raise ConfigError(f"data.text.tokenizer=spacy: spaCy has no rules for the language {language!r}") from error
