@@ -127,17 +127,22 @@ def train(overrides: list[str], folder: Path, environment: dict[str, str], expec
     return program
 
 
-def train_ranks(overrides: list[str], folder: Path, environment: dict[str, str], count: int = 2) -> None:
-    """The same as `count` ranks that an outside launcher starts together, `trainer.devices` being as many."""
+def ranks(words: list[str], folder: Path, environment: dict[str, str], count: int = 2) -> list[Program]:
+    """`python *words` as `count` ranks that an outside launcher starts together, ended well."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    shared = environment | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": str(count)}
-    shared |= {"LOCAL_WORLD_SIZE": str(count), "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "tests"}
-    words = ["trainer=ddp_cpu", f"trainer.devices={count}", *overrides]
-    ranks = [start(words, folder, shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(count)]
-    for rank in ranks:
-        assert rank.wait() == 0, rank.stdout[-3000:] + rank.stderr[-6000:]
+    shared = environment | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": "tests"}
+    shared |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "GROUP_RANK": "0"}
+    programs = [Program(words, folder, shared | {"RANK": str(n), "LOCAL_RANK": str(n)}) for n in range(count)]
+    for program in programs:
+        assert program.wait() == 0, program.stdout[-3000:] + program.stderr[-6000:]
+    return programs
+
+
+def train_ranks(overrides: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """`python train.py <overrides>` as two ranks."""
+    ranks([str(ROOT / "train.py"), "trainer=ddp_cpu", *overrides], folder, environment)
 
 
 def run(

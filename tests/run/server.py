@@ -18,6 +18,7 @@ import numpy
 import zoo.cli
 import zoo.run.train  # noqa: F401 (imported for the programs)
 from zoo.run import catalogue
+from zoo.run.build import compose
 
 
 def serve(requests: Any, answers: Any) -> dict[str, Any] | None:
@@ -57,7 +58,7 @@ def become(request: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    catalogue.models(), catalogue.datasets()  # imports what conf names
+    catalogue.models(), catalogue.datasets(), compose([])  # imports what conf names and Hydra finds
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     request = serve(requests, answers)
     if request is not None:

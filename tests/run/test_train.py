@@ -2,13 +2,12 @@
 
 import csv
 import json
-import sys
 
 import pytest
 import torch
 
 import zoo
-from tests.run.programs import ROOT, SHORT, TINY, launch, result, run, train
+from tests.run.programs import SHORT, TINY, Program, launch, result, train
 
 
 @pytest.fixture(scope="module")
@@ -92,33 +91,24 @@ def test_loading_reproduces_the_tested_accuracy(finished, tmp_path):
 def test_zoo_predict(finished, program_env, tmp_path, how):
     folder, _ = finished
     (tmp_path / "texts.txt").write_text("The food was great.\nThe staff was rude & <b>slow</b>.\n")
-    words = [sys.executable, "-m", "zoo", "predict", str(folder / "checkpoints/best.ckpt")]
-    program_env = program_env | {"PYTHONPATH": str(ROOT)}
+    options, stdin = {
+        "text": (["The food was great."], ""),
+        "json": (["--file", "texts.txt", "--json"], ""),
+        "html": (["--file", "texts.txt", "--html", "out.html"], ""),
+        "stdin": (["--json"], "One.\n\nTwo.\n"),
+    }[how]
+    words = ["-m", "zoo", "predict", str(folder / "checkpoints/best.ckpt"), *options]
+    done = Program(words, tmp_path, program_env, stdin)
+    assert done.wait() == 0, done.stderr
+    lines = done.stdout.splitlines()
     if how == "text":
-        done = run([*words, "The food was great."], tmp_path, program_env)
         assert "The food was great" in done.stdout and "star" in done.stdout
-    elif how == "json":
-        done = run([*words, "--file", "texts.txt", "--json"], tmp_path, program_env)
-        lines = [json.loads(line) for line in done.stdout.splitlines()]
-        assert [line["sentences"][0]["words"][0] for line in lines] == ["The", "The"]
     elif how == "html":
-        done = run([*words, "--file", "texts.txt", "--html", "out.html"], tmp_path, program_env)
         page = (tmp_path / "out.html").read_text()
         assert "great" in page and "<b>slow" not in page
     else:
-        import subprocess
-
-        done = subprocess.run(
-            [*words, "--json"],
-            cwd=tmp_path,
-            env=program_env,
-            input="One.\n\nTwo.\n",
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert len(done.stdout.splitlines()) == 2
-    assert done.returncode == 0, done.stderr
+        first = [json.loads(line)["sentences"][0]["words"][0] for line in lines]
+        assert first == (["The", "The"] if how == "json" else ["One", "Two"])
 
 
 def test_mixed_precision(tmp_path):
