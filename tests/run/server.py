@@ -6,12 +6,16 @@ its own environment, folder, output, seeds of random numbers, exit code; only th
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import random
 import runpy
 import sys
-from typing import Any
+import threading
+import traceback
+from typing import Any, NoReturn
 
 import numpy
 
@@ -37,7 +41,7 @@ def serve(requests: Any, answers: Any) -> dict[str, Any] | None:
 
 
 def become(request: dict[str, Any]) -> None:
-    """Makes this process what `python *words` is in the folder and environment of the request."""
+    """Gives this process the output, environment and folder of the request, and random numbers of its own."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         file = os.open(request[name], flags, 0o644)
@@ -48,23 +52,48 @@ def become(request: dict[str, Any]) -> None:
     os.chdir(request["folder"])
     random.seed()
     numpy.random.seed()
-    first, *rest = request["words"]
-    if first == "-m":
-        sys.argv[:] = rest
-        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv[:] = request["words"]
-        runpy.run_path(first, run_name="__main__")
+
+
+def run(words: list[str]) -> int:
+    """Runs what `python *words` runs; its exit code."""
+    first, *rest = words
+    try:
+        if first == "-m":
+            sys.argv[:] = rest
+            runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv[:] = words
+            runpy.run_path(first, run_name="__main__")
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def end(code: int) -> NoReturn:
+    """As Python ends, but for taking all modules to pieces: of what a short program does the greater part."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main() -> None:
     catalogue.models(), catalogue.datasets(), compose([])  # imports what conf names and Hydra finds
+    gc.freeze()  # else each fork would copy what its collector looks at
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     request = serve(requests, answers)
-    if request is not None:
-        requests.close()
-        answers.close()
-        become(request)
+    if request is None:
+        end(0)
+    requests.close()
+    answers.close()
+    become(request)
+    end(run(request["words"]))
 
 
 if __name__ == "__main__":
