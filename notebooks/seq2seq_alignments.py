@@ -37,7 +37,8 @@ from zoo.visualize import alignment_figure
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few pairs
-SIZES = ["data.sample.train=60", "data.sample.val=20", "data.sample.test=20"] if SMALL else []
+SIZES = [f"data.sample.{split}=20" for split in ("train", "val", "test")] if SMALL else []
+SHORT = ["decoding.max_length=[0,8]"] if SMALL else []
 EPOCHS = 1 if SMALL else 4
 MODELS = ["encoder_decoder", "seq2seq_lstm", "rnnsearch", "luong", "conv_s2s", "transformer"]
 
@@ -77,7 +78,7 @@ def trained(name):
     """A network trained as by `python train.py model=... data=multi30k`, and the test metrics of its last weights; a
     run takes its best."""
     seed_everything(1, verbose=False)
-    settings = compose([f"model={name}", "data=multi30k"])
+    settings = compose([f"model={name}", "data=multi30k", *SHORT])
     task = Translation(
         **{group: plain(settings[group]) for group in ("model", "objective", "decoding", "optimizer", "scheduler")},
         monitor="val/loss",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import itertools
 import re
@@ -63,14 +64,16 @@ def problem(command: str) -> str | None:
 def train_problem(words: list[str]) -> str | None:
     """Why `train.py words` would not start."""
     try:
-        compositions(words)
+        compositions(tuple(words))
     except ValueError as error:
         return str(error)
     return None
 
 
-def compositions(words: list[str]) -> list[DictConfig]:
-    """The checked configuration of every job that `train.py words` runs; raises what keeps it from starting."""
+@functools.cache
+def compositions(words: tuple[str, ...]) -> tuple[DictConfig, ...]:
+    """The checked configuration of every job that `train.py words` runs, to be read; raises what keeps it from
+    starting."""
     flags = [word for word in words if word.startswith("-")]
     unknown = [flag for flag in flags if flag not in ("-m", "--multirun", "--help", "--cfg", "--info")]
     if unknown:
@@ -78,7 +81,8 @@ def compositions(words: list[str]) -> list[DictConfig]:
     overrides = [word for word in words if "=" in word]
     if "--cfg" not in flags and "--info" not in flags and len(overrides) + len(flags) != len(words):
         raise ValueError(f"neither an option nor an override in: {' '.join(words)}")
-    return [resolve(compose(job)) for job in jobs(overrides, multirun="-m" in flags or "--multirun" in flags)]
+    every = jobs(overrides, multirun="-m" in flags or "--multirun" in flags)
+    return tuple(resolve(compose(job)) for job in every)
 
 
 def jobs(overrides: list[str], *, multirun: bool) -> Iterator[list[str]]:

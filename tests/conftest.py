@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when huggingface_hub is imported, so before anything else
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch: workers and the programs they start share the cores
 
 import pytest
 from hypothesis import settings
@@ -36,8 +37,10 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Prepared data, wandb's side files and Hugging Face's caches go to a folder of this session."""
-    folder = tmp_path_factory.mktemp("surroundings")
+    """Prepared data, wandb's side files and Hugging Face's caches go to a folder of this session, one for all workers
+    of pytest-xdist: what one of them has prepared the others find."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "surroundings"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ZOO_CACHE", str(folder / "cache"))
         patch.setenv("HF_DATASETS_CACHE", str(folder / "datasets"))
@@ -45,7 +48,7 @@ def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("WANDB_MODE", "offline")
         patch.setenv("WANDB_SILENT", "true")
         for name in ("WANDB_DIR", "WANDB_DATA_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR"):
-            (folder / name.lower()).mkdir()
+            (folder / name.lower()).mkdir(parents=True, exist_ok=True)
             patch.setenv(name, str(folder / name.lower()))
         for name in LAUNCHER_VARIABLES:
             patch.delenv(name, raising=False)
@@ -71,7 +74,6 @@ def program_env(_surroundings: None) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     for name in LAUNCHER_VARIABLES:
         environment.pop(name, None)
-    environment.setdefault("OMP_NUM_THREADS", "1")
     environment["NO_COLOR"] = "1"
     environment["COLUMNS"] = "160"
     return environment

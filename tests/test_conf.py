@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -38,8 +39,9 @@ def choice(path: Path) -> list[str]:
     return overrides
 
 
+@functools.cache
 def composed(path: Path) -> DictConfig:
-    """The configuration with this file chosen; paths that only a user can know are filled in."""
+    """The configuration with this file chosen, to be read; paths that only a user can know are filled in."""
     cfg = compose(choice(path))
     for key in [key for key in cfg.data if OmegaConf.is_missing(cfg.data, key)]:
         cfg.data[key] = "reviews.csv"
@@ -73,7 +75,7 @@ def test_several_loggers_at_once() -> None:
 @pytest.mark.parametrize("path", sorted((CONF / "data").glob("*.yaml")), ids=name)
 def test_data_says_what_it_is_and_picks_its_task(path: Path) -> None:
     assert header(path), f"{name(path)}: begin with a comment line, `zoo list` shows it"
-    assert compose(choice(path)).hydra.runtime.choices["task"] == datasets()[path.stem].task
+    assert composed(path).hydra.runtime.choices["task"] == datasets()[path.stem].task
 
 
 @pytest.mark.parametrize("path", sorted((CONF / "experiment").glob("*.yaml")), ids=name)
@@ -87,7 +89,7 @@ def test_experiment_gives_its_number_and_its_command_and_no_sample(path: Path) -
 
 @pytest.mark.parametrize("path", sorted((CONF / "sweep").glob("*.yaml")), ids=name)
 def test_sweep_searches_keys_that_exist_in_the_right_direction(path: Path) -> None:
-    cfg = compose(choice(path))
+    cfg = composed(path)
     sweeper = cfg.hydra.sweeper
     parameters = {key: str(value) for key, value in (sweeper.get("params") or {}).items()}
     for override in OverridesParser.create().parse_overrides([f"{key}={value}" for key, value in parameters.items()]):
@@ -119,7 +121,7 @@ def test_configuration_files_give_no_facts_of_the_data() -> None:
 )
 def test_a_wrong_override_is_found(overrides: str, error: type[Exception]) -> None:
     with pytest.raises(error):
-        compositions(overrides.split())
+        compositions(tuple(overrides.split()))
 
 
 def test_a_sweep_is_taken_apart() -> None:

@@ -1,13 +1,10 @@
 """The confusion matrix of the test set as a picture."""
 
-import subprocess
-import sys
-
-import pytest
 import torch
 from matplotlib.figure import Figure
 
 from tests.callbacks import runs
+from tests.run.programs import ranks
 from zoo.callbacks.confusion import ConfusionPicture
 from zoo.visualize import confusion_figure
 
@@ -63,18 +60,13 @@ print(f"rank {trainer.global_rank} ended", flush=True)
 """
 
 
-@pytest.mark.slow
-def test_two_ranks_draw_one_matrix_of_all_documents(tmp_path, root, program_env):
+def test_two_ranks_draw_one_matrix_of_all_documents(tmp_path, program_env):
     script = tmp_path / "two_ranks.py"
     script.write_text(TWO_RANKS)
-    environment = program_env | {"PYTHONPATH": str(root)}
-    command = [sys.executable, str(script), str(tmp_path / "run")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("drawn") == 1
-    assert f"drawn {counts(runs.task())}" in done.stdout
-    assert "rank 0 ended" in done.stdout
-    assert "rank 1 ended" in done.stdout
+    outputs = [rank.stdout for rank in ranks([str(script), str(tmp_path / "run")], tmp_path, program_env)]
+    assert f"drawn {counts(runs.task())}" in outputs[0] and outputs[0].count("drawn") == 1
+    assert "drawn" not in outputs[1]
+    assert [f"rank {rank} ended" in output for rank, output in enumerate(outputs)] == [True, True]
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "attention",
         "confusion.png",

@@ -1,13 +1,23 @@
-"""Starting train.py as a user does: a process of its own, small sizes, a folder of its own."""
+"""Starting train.py as a user does: a process of its own, small sizes, a folder of its own.
+
+From the dearest to the cheapest: `run` starts Python anew and imports for seconds; `start` and `train` fork a process
+that has imported everything; `launch` works within this process, on one device. Take the cheapest that can tell.
+"""
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import logging
 import os
+import socket
 import subprocess
 import sys
+import tempfile
+import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,21 +52,104 @@ TINY_PAIRS = [
 ]
 
 
+@functools.cache
+def server() -> subprocess.Popen[str]:
+    """The process that forks programs (tests/run/server.py); it ends with this one."""
+    command = [sys.executable, "-m", "tests.run.server"]
+    started = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(started.communicate)
+    return started
+
+
+def ask(**request: Any) -> str:
+    """The server's answer."""
+    pipes = server()
+    assert pipes.stdin is not None and pipes.stdout is not None
+    pipes.stdin.write(json.dumps(request) + "\n")
+    pipes.stdin.flush()
+    return pipes.stdout.readline().strip()
+
+
+class Program:
+    """`python *words` in `folder` and `environment`, forked; its output as text when it has ended."""
+
+    def __init__(self, words: list[str], folder: Path, environment: dict[str, str], stdin: str = "") -> None:
+        self._outputs = tempfile.TemporaryDirectory()
+        files = {name: str(Path(self._outputs.name, name)) for name in ("stdin", "stdout", "stderr")}
+        Path(files["stdin"]).write_text(stdin, encoding="utf-8")
+        self.pid = int(ask(words=words, folder=str(folder), environment=environment, **files))
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, None while the program runs."""
+        if self.returncode is None and (answer := ask(pid=self.pid)) != "running":
+            self.returncode = int(answer)
+        return self.returncode
+
+    def wait_for(self, event: Callable[[], Any], seconds: float = 120) -> None:
+        """Until `event`; the program must not have ended before."""
+        until = time.monotonic() + seconds
+        while not event():
+            assert self.poll() is None, self.stderr[-6000:]
+            assert time.monotonic() < until, "the program runs, and what was waited for did not come"
+            time.sleep(0.02)
+
+    def wait(self, seconds: float = 240) -> int:
+        """The exit code, once there is one."""
+        until = time.monotonic() + seconds
+        while self.poll() is None:
+            assert time.monotonic() < until, f"still running after {seconds} seconds: {self.stderr[-6000:]}"
+            time.sleep(0.02)
+        assert self.returncode is not None
+        return self.returncode
+
+    def signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    @property
+    def stdout(self) -> str:
+        return Path(self._outputs.name, "stdout").read_text(encoding="utf-8")
+
+    @property
+    def stderr(self) -> str:
+        return Path(self._outputs.name, "stderr").read_text(encoding="utf-8")
+
+
+def start(overrides: list[str], folder: Path, environment: dict[str, str]) -> Program:
+    """`python train.py <overrides>`, running."""
+    return Program([str(ROOT / "train.py"), *overrides], folder, environment)
+
+
+def train(overrides: list[str], folder: Path, environment: dict[str, str], expect: int = 0) -> Program:
+    """The same, ended; fails the test with the program's output on another exit code."""
+    program = start(overrides, folder, environment)
+    assert program.wait() == expect, program.stdout[-3000:] + program.stderr[-6000:]
+    return program
+
+
+def ranks(words: list[str], folder: Path, environment: dict[str, str], count: int = 2) -> list[Program]:
+    """`python *words` as `count` ranks that an outside launcher starts together, ended well."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    shared = environment | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": "tests"}
+    shared |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "GROUP_RANK": "0"}
+    programs = [Program(words, folder, shared | {"RANK": str(n), "LOCAL_RANK": str(n)}) for n in range(count)]
+    for program in programs:
+        assert program.wait() == 0, program.stdout[-3000:] + program.stderr[-6000:]
+    return programs
+
+
+def train_ranks(overrides: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """`python train.py <overrides>` as two ranks."""
+    ranks([str(ROOT / "train.py"), "trainer=ddp_cpu", *overrides], folder, environment)
+
+
 def run(
     words: list[str], folder: Path, environment: dict[str, str], timeout: int = 240
 ) -> subprocess.CompletedProcess[str]:
-    """The finished program with its output as text."""
+    """A program started anew, finished, with its output as text."""
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout)
-
-
-def train(
-    overrides: list[str], folder: Path, environment: dict[str, str], expect: int = 0
-) -> subprocess.CompletedProcess[str]:
-    """`python train.py <overrides>` started in `folder`; fails the test with the program's output on another exit
-    code."""
-    done = run([sys.executable, str(ROOT / "train.py"), *overrides], folder, environment)
-    assert done.returncode == expect, done.stdout[-3000:] + done.stderr[-6000:]
-    return done
 
 
 def launch(overrides: list[str], folder: Path) -> int:

@@ -2,42 +2,65 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 
 import pytest
 import torch
 
-from tests.run.programs import ROOT, SHORT, TINY, TINY_PAIRS, result, run, train
+from tests.run.programs import ROOT, SHORT, TINY, TINY_PAIRS, launch, result, run, start, train, train_ranks
+
+
+def checkpoint(folder):
+    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)
 
 
 def weights(folder):
-    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
+    return checkpoint(folder)["state_dict"]
+
+
+def assert_equal_weights(folder, other):
+    for name, value in weights(other).items():
+        assert torch.equal(weights(folder)[name], value), name
+
+
+PLAIN_SGD = ["optimizer=sgd", "optimizer.momentum=0", "scheduler=none", "trainer.gradient_clip_val=null"]
 
 
 @pytest.mark.parametrize("tiny", [TINY, TINY_PAIRS], ids=["classification", "translation"])
 def test_two_processes_make_the_gradient_and_metrics_of_one(program_env, tmp_path, tiny):
     """One plain SGD step of rate 1: the change of the weights is the gradient. 16 examples of unequal length."""
-    step = [
-        "optimizer=sgd",
-        "optimizer.lr=1",
-        "optimizer.momentum=0",
-        "trainer.gradient_clip_val=null",
-        "trainer.max_steps=1",
-    ]
-    for trainer in ("cpu", "ddp_cpu"):
-        train([*tiny, "callbacks=none", *step, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
-    one, two = weights(tmp_path / "cpu"), weights(tmp_path / "ddp_cpu")
-    assert one.keys() == two.keys()
-    for name, value in one.items():
-        torch.testing.assert_close(
-            two[name], value, rtol=1e-5, atol=1e-7, msg=lambda text, name=name: f"{name}: {text}"
-        )
-    alone, together = result(tmp_path / "cpu"), result(tmp_path / "ddp_cpu")
+    step = [*tiny, "callbacks=none", *PLAIN_SGD, "trainer.max_steps=1"]
+    assert launch([*step, "optimizer.lr=0.0", "trainer=cpu", "hydra.run.dir=start"], tmp_path) == 0
+    assert launch([*step, "optimizer.lr=1", "trainer=cpu", "hydra.run.dir=one"], tmp_path) == 0
+    train_ranks([*step, "optimizer.lr=1", "hydra.run.dir=two"], tmp_path, program_env)
+    start, one, two = (weights(tmp_path / name) for name in ("start", "one", "two"))
+    assert start.keys() == one.keys() == two.keys()
+    largest = {name: (one[name] - value).abs().max().item() for name, value in start.items()}
+    assert sum(size > 1e-3 for size in largest.values()) > len(start) / 2  # else two of half their size would do
+    for name, value in start.items():
+        allowed = 1e-4 * largest[name] + 1e-7
+        torch.testing.assert_close(two[name] - value, one[name] - value, rtol=0, atol=allowed, msg=name.__add__)
+    alone, together = result(tmp_path / "one"), result(tmp_path / "two")
     assert together["devices"] == 2 and together["metrics"].keys() == alone["metrics"].keys()
     for name, value in alone["metrics"].items():  # 37 test examples on 2 ranks: one rank has one more
         assert together["metrics"][name] == pytest.approx(value, rel=1e-5), name
+
+
+def test_each_rank_goes_on_with_its_own_random_numbers(program_env, tmp_path):
+    """Ranks draw unlike dropout masks; a resumed run gives each its own back, so that all is as uninterrupted."""
+    steady = [*TINY, "callbacks=none", *PLAIN_SGD, "optimizer.lr=0.5", "model.dropout=0.5"]
+    train_ranks([*steady, "trainer.max_epochs=2", "hydra.run.dir=whole"], tmp_path, program_env)
+    train_ranks([*steady, "trainer.max_epochs=1", "hydra.run.dir=half"], tmp_path, program_env)
+    resume = f"ckpt_path={tmp_path / 'half/checkpoints/last.ckpt'}"
+    train_ranks([*steady, "trainer.max_epochs=2", "hydra.run.dir=rest", resume], tmp_path, program_env)
+    assert_equal_weights(tmp_path / "rest", tmp_path / "whole")
+    whole, rest = (checkpoint(tmp_path / name)["callbacks"]["RandomState"]["ranks"] for name in ("whole", "rest"))
+    assert len(whole) == 2
+    assert not torch.equal(whole[0]["torch"], whole[1]["torch"])
+    for rank in range(2):
+        assert torch.equal(rest[rank]["torch"], whole[rank]["torch"])
+        assert rest[rank]["numpy"] == whole[rank]["numpy"] and rest[rank]["python"] == whole[rank]["python"]
 
 
 def test_a_multirun_of_jobs_with_two_processes(program_env, tmp_path):
@@ -61,57 +84,32 @@ def test_torchrun(program_env, tmp_path):
     assert result(folder)["devices"] == 2
 
 
-def start(overrides, folder, environment):
-    words = [sys.executable, str(ROOT / "train.py"), *overrides]
-    return subprocess.Popen(
-        words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def wait_for(path, process, seconds=120):
-    end = time.monotonic() + seconds
-    while not path.exists():
-        assert process.poll() is None, process.communicate()[1][-4000:]
-        assert time.monotonic() < end, f"{path} did not appear"
-        time.sleep(0.02)
-
-
-LONG = [*TINY, "callbacks=none", "trainer.max_epochs=30", "callbacks.last.every_n_steps=1", "model.dropout=0.3"]
+LONG = [*TINY, "callbacks=none", "trainer.max_epochs=10", "callbacks.last.every_n_steps=1", "model.dropout=0.3"]
 
 
 def test_sigkill_and_ckpt_path_last(program_env, tmp_path):
-    train([*LONG, "hydra.run.dir=whole"], tmp_path, program_env)
-    process = start(LONG, tmp_path, program_env)
-    logs = tmp_path / "logs/han_yelp"
-    while process.poll() is None and not list(logs.glob("*/checkpoints/last.ckpt")):
-        time.sleep(0.02)
-    time.sleep(1)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    assert launch([*LONG, "hydra.run.dir=whole"], tmp_path) == 0
+    program, logs = start(LONG, tmp_path, program_env), tmp_path / "logs/han_yelp"
+    program.wait_for(lambda: list(logs.glob("*/checkpoints/last.ckpt")))
+    time.sleep(0.1)  # anywhere in a step, or while saving
+    program.signal(signal.SIGKILL)
+    assert program.wait() == -signal.SIGKILL
     (killed,) = logs.iterdir()
-    reached = torch.load(killed / "checkpoints/last.ckpt", weights_only=True)["global_step"]
-    assert 0 < reached < 30 * 4
-    train([*LONG, "ckpt_path=last"], tmp_path, program_env)
+    assert 0 < checkpoint(killed)["global_step"] < 10 * 4
+    assert launch([*LONG, "ckpt_path=last"], tmp_path) == 0
     (resumed,) = set(logs.iterdir()) - {killed}
-    for name, value in weights(tmp_path / "whole").items():
-        assert torch.equal(weights(resumed)[name], value), name
+    assert_equal_weights(resumed, tmp_path / "whole")
     assert result(resumed)["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
 @pytest.mark.parametrize("trainer", ["cpu", "ddp_cpu"])
 def test_sigterm_saves_and_ends_cleanly(program_env, tmp_path, trainer):
-    long = [
-        *LONG,
-        "trainer.max_epochs=5000",
-        "callbacks.last.every_n_steps=null",
-        f"trainer={trainer}",
-        "hydra.run.dir=run",
-    ]
-    process = start(long, tmp_path, program_env)
-    wait_for(tmp_path / "run/checkpoints/last.ckpt", process)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM, errors[-4000:]
-    assert "asked to end (SIGTERM)" in errors and "ckpt_path=last" in errors and "Traceback" not in errors
+    endless = ["trainer.max_epochs=5000", "callbacks.last.every_n_steps=null", f"trainer={trainer}"]
+    program = start([*LONG, *endless, "hydra.run.dir=run"], tmp_path, program_env)
+    program.wait_for((tmp_path / "run/checkpoints/last.ckpt").exists)
+    program.signal(signal.SIGTERM)
+    assert program.wait() == 128 + signal.SIGTERM, program.stderr[-4000:]
+    assert "asked to end (SIGTERM)" in program.stderr and "ckpt_path=last" in program.stderr
+    assert "Traceback" not in program.stderr
     assert os.listdir(tmp_path / "run/checkpoints").count("last.ckpt") == 1
-    assert torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)["global_step"] > 0
+    assert checkpoint(tmp_path / "run")["global_step"] > 0

@@ -1,11 +1,10 @@
 """Mistakes at the command line: one line, no traceback, exit code 2."""
 
-import subprocess
 import sys
 
 import pytest
 
-from tests.run.programs import ROOT, SHORT, launch
+from tests.run.programs import ROOT, SHORT, Program, launch, run
 
 
 @pytest.mark.parametrize(
@@ -39,11 +38,15 @@ def test_a_mistake_in_one_job_of_a_sweep(tmp_path, capfd):
     assert "error: HAN: pooling is one of" in printed.err and "Traceback" not in printed.err
 
 
-@pytest.mark.parametrize("words", [[str(ROOT / "train.py")], ["-m", "zoo", "train"]], ids=["train.py", "zoo train"])
-def test_the_programs_exit_code(program_env, tmp_path, words):
-    environment = program_env | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, *words, "modl=han"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 2
-    assert done.stderr == "error: modl: there is no such key; did you mean model?\n"
+ENDS = (2, "error: modl: there is no such key; did you mean model?\n")
+
+
+def test_the_programs_exit_code(program_env, tmp_path):
+    for words in ([str(ROOT / "train.py"), "modl=han"], ["-m", "zoo", "train", "modl=han"]):
+        done = Program(words, tmp_path, program_env)
+        assert (done.wait(), done.stderr) == ENDS
+
+
+def test_a_program_started_anew_says_nothing_more(program_env, tmp_path):
+    done = run([sys.executable, str(ROOT / "train.py"), "modl=han"], tmp_path, program_env)
+    assert (done.returncode, done.stderr) == ENDS

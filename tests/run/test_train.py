@@ -2,14 +2,12 @@
 
 import csv
 import json
-import subprocess
-import sys
 
 import pytest
 import torch
 
 import zoo
-from tests.run.programs import ROOT, SHORT, TINY, launch, result, train
+from tests.run.programs import SHORT, TINY, Program, launch, result, train
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +89,10 @@ def test_loading_reproduces_the_tested_accuracy(finished, tmp_path):
 
 @pytest.mark.parametrize("how", ["text", "stdin"])
 def test_zoo_predict(finished, program_env, tmp_path, how):
-    words = [sys.executable, "-m", "zoo", "predict", str(finished[0] / "checkpoints/best.ckpt")]
-    given = {"input": "One.\n\nTwo.\n"} if how == "stdin" else {}
+    words = ["-m", "zoo", "predict", str(finished[0] / "checkpoints/best.ckpt")]
     words += ["--json"] if how == "stdin" else ["The food was great."]
-    environment = program_env | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, **given)
-    assert done.returncode == 0, done.stderr
+    done = Program(words, tmp_path, program_env, "One.\n\nTwo.\n" if how == "stdin" else "")
+    assert done.wait() == 0, done.stderr
     if how == "stdin":
         assert [line == "null" for line in done.stdout.splitlines()] == [False, True, False]
     else:
