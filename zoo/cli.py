@@ -26,6 +26,7 @@ EXAMPLES = """examples:
   zoo data documents data.path=my.csv data.text_column=text data.label_column=label
 """
 PREDICT = "what a trained network says of your inputs, and what it attended to"
+CONFIG_DIR = "of every command: configuration of your own beside the zoo's; the modules beside DIR can be imported"
 OUTPUTS = ("csv", "html", "attention")
 MANY, NAMED = 200, 8
 """For more inputs there is a progress bar; so many unknown words are named."""
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    root.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     commands = root.add_subparsers(dest="command", required=True, metavar="list | train | predict | data")
 
     catalogue = commands.add_parser(
@@ -74,6 +76,7 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
         metavar=noun,
         help=f"without any and without --file, one {noun} a line from standard input",
     )
+    predict.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     predict.add_argument("--file", type=Path, help=f"one {noun} a line")
     predict.add_argument("--json", action="store_true", help="one JSON object a line")
     predict.add_argument("--csv", type=Path, metavar="OUT", help="write a table")
@@ -99,6 +102,9 @@ def main(arguments: list[str] | None = None) -> None:
         return train(command=("train",))
     overrides: list[str] = []
     try:
+        from zoo.run import search_path
+
+        words = search_path.take(words)
         if words[:1] == ["predict"]:
             return _predict(words[1:])
         options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag

@@ -23,7 +23,8 @@ def class_at(name: str, kind: type[T]) -> type[T]:
         found = getattr(import_module(module), qualname)
     except (ImportError, AttributeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise CheckpointError(f"it names {name}, which is not here: {reason}") from error
+        hint = "" if module.startswith("zoo.") else "; give the --config-dir that its module stands beside"
+        raise CheckpointError(f"it names {name}, which is not here: {reason}{hint}") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise CheckpointError(f"it names {name}, which is no {kind.__name__}")
     return found

@@ -13,6 +13,7 @@ import yaml
 
 import zoo
 from zoo.run.declared import Declared
+from zoo.run.search_path import folders
 
 
 @dataclass(frozen=True)
@@ -50,18 +51,25 @@ def conf_dir() -> Path:
     return beside if (beside / "train.yaml").is_file() else package / "conf"
 
 
-def _files(group: str) -> list[Path]:
-    return sorted((conf_dir() / group).glob("*.yaml"))
+def _files(group: str, beside: tuple[Path, ...]) -> list[Path]:
+    """The files of a group, ours and those of the user's folders; of one name the first, as Hydra takes it."""
+    found = {path.stem: path for folder in reversed(_groups(group, beside)) for path in folder.glob("*.yaml")}
+    return sorted(found.values(), key=lambda path: path.stem)
 
 
-def _target(path: Path) -> Declared:
+def _groups(group: str, beside: tuple[Path, ...]) -> list[Path]:
+    return [folder / group for folder in (conf_dir(), *beside)]
+
+
+def _target(path: Path, beside: tuple[Path, ...]) -> Declared:
     """The class a file of conf builds; a preset has it from the file it inherits."""
     content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     if "_target_" in content:
         return Declared(content["_target_"])
     for parent in content.get("defaults", []):
-        if isinstance(parent, str) and (path.parent / f"{parent}.yaml").is_file():
-            return _target(path.parent / f"{parent}.yaml")
+        for folder in _groups(path.parent.name, beside) if isinstance(parent, str) else ():
+            if (folder / f"{parent}.yaml").is_file():
+                return _target(folder / f"{parent}.yaml", beside)
     raise LookupError(f"{path} has no _target_, nor has a file it inherits")
 
 
@@ -73,30 +81,43 @@ def first_comment(path: Path) -> str:
     return next((line for line in lines if line and not line.startswith("@package")), "")
 
 
-@cache
 def models() -> dict[str, ModelEntry]:
     """Every model by the name that `model=` takes."""
+    return _models(folders())
+
+
+@cache
+def _models(beside: tuple[Path, ...]) -> dict[str, ModelEntry]:
     entries = {}
-    for path in _files("model"):
-        cls = _target(path)
+    for path in _files("model", beside):
+        cls = _target(path, beside)
         doc = cls.document.split("\n\n")
         title, source = doc[0].rstrip("."), " ".join(doc[1].split()) if len(doc) > 1 else ""
         entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.value("tasks")))
     return entries
 
 
-@cache
 def datasets() -> dict[str, DataEntry]:
     """Every data module by the name that `data=` takes."""
+    return _datasets(folders())
+
+
+@cache
+def _datasets(beside: tuple[Path, ...]) -> dict[str, DataEntry]:
     return {
-        path.stem: DataEntry(path.stem, first_comment(path), _target(path).value("task")) for path in _files("data")
+        path.stem: DataEntry(path.stem, first_comment(path), _target(path, beside).value("task"))
+        for path in _files("data", beside)
     }
 
 
-@cache
 def experiments() -> dict[str, ExperimentEntry]:
     """Every experiment by the name that `experiment=` takes."""
-    return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment")}
+    return _experiments(folders())
+
+
+@cache
+def _experiments(beside: tuple[Path, ...]) -> dict[str, ExperimentEntry]:
+    return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment", beside)}
 
 
 def data_for(tasks: tuple[str, ...]) -> list[str]:

@@ -21,6 +21,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 
 
@@ -52,7 +53,8 @@ def compose(overrides: list[str]) -> DictConfig:
     """The configuration that `python train.py <overrides>` runs, for use in code and in tests."""
     register()
     with command_line_first(), initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())):
-        return hydra_compose("train", overrides=overrides, return_hydra_config=True)
+        beside = search_path.overrides()
+        return hydra_compose("train", overrides=[*beside, *overrides], return_hydra_config=True)
 
 
 def plain(node: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from omegaconf import DictConfig, open_dict, read_write
 
 from zoo.callbacks.checkpoint import Interrupted, first_rank
 from zoo.errors import ConfigError, ZooError
+from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 from zoo.run.compose import command_line_first, register, register_resolvers
 from zoo.run.folder import remove_run
@@ -36,15 +37,22 @@ def main(command: tuple[str, ...] = ()) -> None:
     `command` are the words before the overrides where there are any, as in `zoo train`.
     """
     register()
+    try:
+        overrides = search_path.take(sys.argv[1:])
+    except ZooError as error:
+        return _say(error, [], False)
     # Hydra's parser wants all overrides on one side of a flag; people write -m at either end
-    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
-    overrides, Sweep.folder = sys.argv[1:], None
+    overrides.sort(key=lambda word: word not in ("-m", "--multirun"))
+    sys.argv[1:], Sweep.folder = [*overrides, *search_path.overrides()], None
     full = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
 
     @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
     def job(cfg: DictConfig) -> float | None:
-        register_resolvers()  # again: a parallel launcher's workers start here
+        register_resolvers()  # again, and the search path too: a parallel launcher's workers start here
+        for source in HydraConfig.get().runtime.config_sources:
+            if source.schema == "file" and source.provider not in ("main", "schema"):
+                search_path.add(source.path)
         from zoo.run.train import train
 
         if not full:
@@ -94,7 +102,7 @@ def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
     """
     job = HydraConfig.get()
     argv, environment = sys.argv[:], {name: os.environ.get(name) for name in DDP_ENV}
-    sys.argv[1:] = [*command, *job.overrides.task]
+    sys.argv[1:] = [*command, *job.overrides.task, *search_path.overrides()]
     with read_write(job), open_dict(job):  # type: ignore[arg-type]
         job.run.dir = job.runtime.output_dir
     try:

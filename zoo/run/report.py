@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import zoo
+from zoo.run import search_path
 from zoo.run.build import Parts
 from zoo.run.folder import write_whole
 
@@ -87,7 +88,8 @@ def _print(result: dict[str, Any]) -> None:
     table.add_row("data", result["source"])
     table.add_row("saved in", os.path.relpath(result["folder"]))
     if result["checkpoint"]:
-        table.add_row("try it", f'zoo predict {os.path.relpath(result["checkpoint"])} "..."')
+        beside = "".join(f"--config-dir {os.path.relpath(folder)} " for folder in search_path.folders())
+        table.add_row("try it", f'zoo predict {beside}{os.path.relpath(result["checkpoint"])} "..."')
     # a pipe has no width: paths must not be broken there
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
 
