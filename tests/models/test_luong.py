@@ -8,14 +8,24 @@ import torch
 import torch.nn.functional as F
 
 from tests.contract import by_steps
-from tests.families import FAMILIES
+from tests.families import family_of
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.attention import SCORES
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import Luong
 
-PAIRS = FAMILIES["translation"]
+VARIANTS = [
+    {"input_feeding": False, "score": "concat"},
+    {"attention": "local_m", "score": "dot"},
+    {"attention": "local_p", "window": 2},
+    {"attention": "local_p", "input_feeding": False},
+    {"attention": "local_m", "input_feeding": False, "reverse_source": True},
+    {"score": "location", "reverse_source": True},
+]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
+PAIRS = family_of("translation")
 SPEC = PAIRS.spec
 DOUBLE = torch.float64
 ATTENTIONS = ("global", "local_m", "local_p")

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from tests.contract import equal
-from tests.families import FAMILIES
+from tests.families import family_of
 from zoo.attention import SCORES, DotScore, Form, GeneralScore, score
 from zoo.models import Luong, RNNSearch
 
 OWN = "tests.models.own_scores"
-FAMILY = FAMILIES["translation"]
+FAMILY = family_of("translation")
 NETWORKS = [
     (RNNSearch, {"attention_dim": 6, "maxout_dim": 4}),
     (Luong, {"num_layers": 2, "init_range": 0.5}),

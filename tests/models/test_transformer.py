@@ -13,6 +13,9 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import Transformer
 
+VARIANTS = [{"norm": "pre", "positions": "learned"}, {"tied": "target", "neighbourhood": 3}]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
 SPEC = PairSpec(source_size=13, target_size=13, longest_source=9, longest_target=9, shared=True)
 WAYS = [
     {},

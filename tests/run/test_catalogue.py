@@ -10,7 +10,7 @@ from hydra.utils import get_class
 from tests.catalogue import MODELS, ROOT
 from zoo.errors import ConfigError
 from zoo.run import catalogue
-from zoo.run.build import compose
+from zoo.run.compose import compose
 from zoo.run.declared import Declared
 
 HEAVY = ("torch", "lightning", "torchmetrics", "hydra", "matplotlib", "datasets")

@@ -15,7 +15,7 @@ from rich.progress import track
 from torch import nn
 
 from zoo.data.spec import spec_from_state
-from zoo.dotted import class_at
+from zoo.dotted import NotHere, class_at
 from zoo.errors import CheckpointError
 from zoo.run.folder import resolve
 from zoo.run.old_checkpoints import modernised
@@ -117,6 +117,10 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
     content = read_checkpoint(path)
     try:
         return _rebuilt(content, device)
+    except NotHere as error:
+        raise CheckpointError(
+            f"{path}: {error}; a module beside your own configuration needs its --config-dir"
+        ) from error
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
 
