@@ -30,11 +30,12 @@ layers, E embedding, n hidden units, V words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Positive, Share
 from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.attention.scores import Form, ScoreName
 from zoo.attention.scores import score as score_called
@@ -52,7 +53,7 @@ from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.models.output import Output
 
-ATTENTIONS = ("global", "local_m", "local_p")
+Where = Literal["global", "local_m", "local_p"]
 
 
 class Luong(nn.Module):
@@ -70,19 +71,19 @@ class Luong(nn.Module):
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 1000,
-        hidden_dim: int = 1000,
-        num_layers: int = 4,
+        embedding_dim: Count = 1000,
+        hidden_dim: Count = 1000,
+        num_layers: Count = 4,
         score: ScoreName = "general",
-        attention: str = "global",
-        window: int = 10,
+        attention: Where = "global",
+        window: Count = 10,
         input_feeding: bool = True,
         reverse_source: bool = False,
-        dropout: float = 0.0,
-        init_range: float | None = 0.1,
+        dropout: Share = 0.0,
+        init_range: Positive | None = 0.1,
     ) -> None:
         super().__init__()
-        one_of("attention", attention, ATTENTIONS)
+        one_of("attention", attention, get_args(Where))
         between = dropout if num_layers > 1 else 0.0
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)

@@ -28,10 +28,11 @@ E embedding, n hidden units, l maxout units, V words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.attention.scores import ScoreName, score_class
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
@@ -48,7 +49,7 @@ from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.models.output import Output
 
-INITS = ("orthogonal", "paper")
+Init = Literal["orthogonal", "paper"]
 
 
 class RNNSearch(nn.Module):
@@ -65,16 +66,16 @@ class RNNSearch(nn.Module):
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 620,
-        hidden_dim: int = 1000,
-        attention_dim: int = 1000,
-        maxout_dim: int = 500,
+        embedding_dim: Count = 620,
+        hidden_dim: Count = 1000,
+        attention_dim: Count = 1000,
+        maxout_dim: Count = 500,
         score: ScoreName = "additive",
-        dropout: float = 0.0,
-        init: str = "orthogonal",
+        dropout: Share = 0.0,
+        init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        one_of("init", init, INITS)
+        one_of("init", init, get_args(Init))
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, bidirectional=True, reset="before", update="new")
         self.initial_state = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s

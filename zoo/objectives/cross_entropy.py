@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zoo.arguments import Share
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import ConfigError
@@ -17,7 +18,7 @@ class CrossEntropy:
     alone.
     """
 
-    def __init__(self, *, label_smoothing: float = 0.0) -> None:
+    def __init__(self, *, label_smoothing: Share = 0.0) -> None:
         self.label_smoothing = smoothing_share(label_smoothing)
 
     def __call__(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:
