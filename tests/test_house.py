@@ -266,7 +266,7 @@ class _Bare:
 def test_an_annotation_that_says_too_little_is_found() -> None:
     assert annotation_problems(_Annotated) == []
     problems = [problem.split(":")[0].split(" ")[0] for problem in annotation_problems(_Bare)]
-    assert sorted(problems) == ["dropout", "hidden_dim", "hidden_dim", "init", "layers", "sizes"]
+    assert sorted(problems) == ["hidden_dim", "hidden_dim", "init", "inner_dropout", "layers", "sizes"]
 
 
 RIGHT = {"width": 8, "rate": 0, "gate": False, "kind": "b"}
