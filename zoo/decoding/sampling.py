@@ -9,7 +9,7 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from zoo.arguments import Count, Natural, Positive
-from zoo.decoding.draw import draw
+from zoo.attention.draw import draw
 from zoo.decoding.hypothesis import Hypothesis
 from zoo.decoding.protocol import Generating, Sources, Specials
 from zoo.decoding.rollout import Samples, rollout
@@ -58,7 +58,7 @@ class Sampling:
 
         def choose(log_probs: Tensor) -> tuple[Tensor, Tensor]:
             distribution = self.distribution(log_probs)
-            tokens = draw(distribution, generator)
+            tokens = draw(distribution.detach().exp(), generator)
             return tokens, distribution.gather(2, tokens[:, :, None]).squeeze(2)
 
         return rollout(network, batch, specials, rules=self.rules, choose=choose, samples=self.samples)

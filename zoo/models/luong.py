@@ -11,17 +11,19 @@ Equations (h_t the top layer of the decoder after it has read y_{t-1}, h_s that 
 - Input feeding (3.3): the decoder's lowest layer reads [e(y_{t-1}); h~_{t-1}], h~_0 = 0.
 
 What differs from the paper:
-- `reverse_source` turns the whole source round, its end included, for the encoder alone: positions of the attention and
-  p_t are those of the source as written. The authors' code counts them in the reversed source.
+- The encoder reads the end of the source, where the authors' code does not: our choice. The end is not attended, as
+  there, and S of local_p does not count it: its state has read the whole sentence, so that a decoder which may look at
+  it looks at nothing else.
+- `reverse_source` turns the whole source round for the encoder alone, so that it reads the end first: our choice too.
+  Positions of the attention are those of the source as written, and so is p_t, as in the authors' code.
 - LSTMs have torch's two biases and the softmax one; no clipping of states inside the LSTM.
 - `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
   identity. concat and additive are `hidden_dim` wide inside.
 - `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
   inputs, with a gain where those are states of an LSTM, and so W_c and W_s; attention starts as torch's layers do.
 - `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
-- As in the authors' code, the end of the source is read but not attended, and S of local_p does not count it: its state
-  has read the whole sentence, and where it can be had the decoder looks nowhere else.
-- As there too, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less than 1.
+- As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
+  than 1.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses, L
 layers, E embedding, n hidden units, V words.

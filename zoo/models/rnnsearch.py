@@ -12,8 +12,9 @@ Equations (appendix A.1 and A.2; biases left out there as here):
 - Output: t = the larger of each pair of neighbours in U_o s_{i-1} + V_o e(y_{i-1}) + C_o c_i, p = softmax(W_o t).
 
 What differs from the paper:
-- The encoder's GRUs have torch's two biases; in the decoder, as in the authors' code, the token's product has one and
-  so has the state's product in the output. W_s and W_o have none, unlike there.
+- The encoder's GRUs have torch's two biases. In the decoder the token's product has one for each of r, z and n, of
+  which the authors' code has only that of n. In the output the state's product has one, as there. W_s and W_o have
+  none, unlike there.
 - `score` can be any other. Where it takes keys as wide as the query (dot, scaled_dot, cosine), the key is the sum of
   the two directions' states.
 - `init` = orthogonal keeps the paper's orthogonal U, draws embeddings from N(0, 1) and the other matrices by Glorot and

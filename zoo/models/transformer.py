@@ -9,6 +9,7 @@ restricts self-attention to |i - j| <= r / 2, section 4. The rate of learning (3
 
 What differs from the paper:
 - Query, key, value and output projections and the vocabulary layer have biases; its equations show none.
+- LayerNorm adds torch's 1e-5 to the variance, the authors' tensor2tensor 1e-6; the paper names no number.
 - `inner_dropout` acts on the weights of attention and on the units of the feed-forward nets; 0 in the paper.
 - Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned
   positions all tables start Xavier-uniform: else words, multiplied by sqrt(D), would start sqrt(D) times as large.

@@ -8,9 +8,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from zoo.attention.draw import draw
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
-from zoo.decoding.draw import draw
 from zoo.layers import walk as by_steps
 from zoo.models.output import Output
 from zoo.objectives.loss import Network
@@ -28,7 +28,7 @@ def walk(network: Network, batch: PairBatch, feed: by_steps.Feed, *, need_weight
 
 def sampled(log_probs: Tensor, spec: PairSpec) -> Tensor:
     """A token from each distribution (..., V), never padding or begin: ids (...), without a gradient."""
-    return draw(possible(log_probs, spec))
+    return draw(possible(log_probs, spec).exp())
 
 
 def likeliest(log_probs: Tensor, spec: PairSpec) -> Tensor:
