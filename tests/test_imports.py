@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.metrics",
     },
     "zoo.visualize": {"zoo.errors", "zoo.dotted", "zoo.data", "zoo.tasks"},
-    "zoo.callbacks": {"zoo.errors", "zoo.data", "zoo.tasks", "zoo.visualize"},
+    "zoo.callbacks": {"zoo.errors", "zoo.layers.modes", "zoo.data", "zoo.tasks", "zoo.visualize"},
     "zoo.run": {
         "zoo",
         "zoo.errors",
@@ -65,7 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 FLOOR = {"text"}
 """Folders of zoo.data that are no family: every family may import them."""
 
-PACKAGE_OF = {"PIL": "pillow", "hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+PACKAGE_OF = {"fontTools": "fonttools", "PIL": "pillow", "hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "pyyaml"}
 """Packages that go by another name than what they hold."""
 
 PLAIN = ("zoo.attention", "zoo.layers", "zoo.models", "zoo.decoding", "zoo.objectives")
