@@ -46,7 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.metrics",
     },
     "zoo.visualize": {"zoo.errors", "zoo.dotted", "zoo.data", "zoo.tasks"},
-    "zoo.callbacks": {"zoo.errors", "zoo.data", "zoo.tasks", "zoo.visualize"},
+    "zoo.callbacks": {"zoo.errors", "zoo.layers.modes", "zoo.data", "zoo.tasks", "zoo.visualize"},
     "zoo.run": {
         "zoo",
         "zoo.errors",
@@ -69,6 +69,7 @@ FLOOR = {"text"}
 
 PACKAGE_OF = {
     "annotated_types": "annotated-types",
+    "fontTools": "fonttools",
     "PIL": "pillow",
     "hydra": "hydra-core",
     "sklearn": "scikit-learn",

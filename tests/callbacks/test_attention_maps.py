@@ -8,6 +8,7 @@ from lightning import Callback
 from torch import nn
 
 from tests.callbacks import runs
+from tests.run.programs import TINY_PAIRS, launch
 from zoo.callbacks import attention_maps
 from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.confusion import ConfusionPicture
@@ -185,3 +186,24 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(ValueError, match="is at least 0 and every_n_minutes above 0"):
         AttentionMaps(**settings)
+
+
+def test_pictures_of_what_is_drawn_at_random_change_nothing(tmp_path):
+    """With `decoding=sampling` every picture draws words."""
+    weights = []
+    for name, callbacks in {"without": "none", "with": "default"}.items():
+        often = [f"callbacks.attention_maps.every_n_minutes={ALWAYS}"] * (callbacks == "default")
+        more = [
+            "decoding=sampling",
+            "model.dropout=0.3",
+            "trainer.max_epochs=2",
+            f"callbacks={callbacks}",
+            f"hydra.run.dir={name}",
+            *often,
+        ]
+        short = [word for word in TINY_PAIRS if not word.startswith("decoding.")]
+        assert launch([*short, "decoding.max_length=[1.0,2]", *more], tmp_path) == 0
+        weights.append(torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=True)["state_dict"])
+    assert (tmp_path / "with/attention/val_epoch00_1.png").is_file()
+    for name, value in weights[0].items():
+        assert torch.equal(weights[1][name], value), name

@@ -176,11 +176,13 @@ class Classification(Task):
 
     def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
         assert self.spec is not None
-        known = self.encoder.vocabulary.words
-        documents = [
-            [[known[number] for number in sentence] for sentence in _real(words, mask)]
-            for words, mask in zip(batch.words, batch.word_mask, strict=True)
-        ]
+        documents = batch.written
+        if documents is None:
+            known = self.encoder.vocabulary.words
+            documents = [
+                [[known[number] for number in sentence] for sentence in _real(words, mask)]
+                for words, mask in zip(batch.words, batch.word_mask, strict=True)
+            ]
         return [
             ExaminedDocument(
                 index=int(batch.index[b]),

@@ -26,6 +26,7 @@ LETTERS, SYMBOLS = "fonts-noto-core", "fonts-symbola"
 """The packages for letters of all other scripts, and for symbols."""
 
 log = logging.getLogger(__name__)
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it names each weight that a family lacks
 _said: set[str] = set()
 
 

@@ -17,13 +17,12 @@ from zoo.tasks.translation import ExaminedTranslation, Translation, TranslationP
 from zoo.visualize import alignment_page
 from zoo.visualize.describe import headline, left_out, lengths
 from zoo.visualize.files import make_folder, read_lines
-from zoo.visualize.view import View
+from zoo.visualize.view import Predicts, View
 from zoo.visualize.weighing import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from zoo.run.checkpoint import Predictor
     from zoo.tasks import Examined
 
 SIDES = ("source", "target")
@@ -54,7 +53,7 @@ class TranslationView(View):
             help="write pairs i-j of a source and a target token, counted from 0 in those that --json shows",
         )
 
-    def prepare(self, predictor: Predictor, options: Namespace) -> None:
+    def prepare(self, predictor: Predicts, options: Namespace) -> None:
         task = predictor.task
         assert isinstance(task, Translation)
         asked = [name for name in ("attention", "pharaoh", "replace_unknown") if getattr(options, name) is not None]

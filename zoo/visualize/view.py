@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rich.console import Group, RenderableType
 
@@ -21,8 +21,15 @@ from zoo.visualize.weighing import shown
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from zoo.run.checkpoint import Predictor
     from zoo.tasks import Examined, Task
+
+
+class Predicts(Protocol):
+    """A trained network and all it needs to read inputs."""
+
+    task: Any
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Any]: ...
 
 
 class View(ABC):
@@ -64,7 +71,7 @@ class View(ABC):
         """One input, from a line that is not blank."""
         return line
 
-    def prepare(self, predictor: Predictor, options: Namespace) -> None:
+    def prepare(self, predictor: Predicts, options: Namespace) -> None:
         """Sets what the task's own options ask for. Raises ZooError for what cannot be done, before anything is
         predicted."""
         return

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from zoo.data.documents.ag_news import AgNews
+from zoo.data.documents.own import OwnDocuments
 from zoo.data.stored import histogram
 from zoo.errors import DataError
 
@@ -92,3 +93,24 @@ def test_histogram_by_hand():
     assert found["max"] == 8
     assert histogram(np.array([5, 64]))["bins"] == {"4-7": 1, "8-15": 0, "16-31": 0, "32-63": 0, "64-127": 1}
     assert histogram(np.array([0]))["bins"] == {"0": 1}
+
+
+def test_documents_of_evaluation_keep_their_words_as_written(tmp_path, cache_dir):
+    texts = [f"Das Essen war Gut. Nr {number} kam ZU spät!" for number in range(20)]
+    lines = [f'"{text}",{"gut" if n % 2 else "schlecht"}' for n, text in enumerate(texts)]
+    (tmp_path / "own.csv").write_text("text,label\n" + "\n".join(lines) + "\n", "utf-8")
+    data = OwnDocuments(path=str(tmp_path / "own.csv"), text={"minimum_frequency": 2})
+    data.prepare_data()
+    data.setup()
+    assert all(batch.written is None for batch in data.train_dataloader())
+    seen = [
+        document for loader in (data.val_dataloader(), data.test_dataloader()) for b in loader for document in b.written
+    ]
+    expected = [data.encoder.words(text) for text in texts]
+    assert len(seen) == 4 and all(document in expected for document in seen)
+    (batch,) = data.test_dataloader()
+    for row, document in zip(batch.words.tolist(), batch.written, strict=True):
+        ids = [data.encoder.vocabulary.encode(word.lower() for word in sentence) for sentence in document]
+        assert ids == [[number for number in sentence if number] for sentence in row]
+    assert batch.first(1).written == batch.written[:1]
+    assert prepared().test_dataloader().dataset[0].table["written"].to_pylist()  # those of a sample too

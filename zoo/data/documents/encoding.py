@@ -53,19 +53,18 @@ class DocumentEncoder:
 
 
 class EncodedDocuments(StoredSplit):
-    """Documents of a prepared split."""
+    """Documents of a prepared split; for evaluation with their words as they are written."""
 
     def __init__(self, documents: datasets.Dataset) -> None:
-        super().__init__(documents, ("words", "label", "evidence"), numbers_of(documents, "num_words"))
+        super().__init__(documents, ("words", "label", "evidence", "written"), numbers_of(documents, "num_words"))
 
 
 def collate(rows: Rows) -> DocumentBatch:
     """Documents from the disk as a batch."""
     documents = rows.table["words"].combine_chunks()
     sentences = documents.flatten()
-    evidence = (
-        rows.table["evidence"].combine_chunks().flatten().flatten() if "evidence" in rows.table.column_names else None
-    )
+    there = rows.table.column_names
+    evidence = rows.table["evidence"].combine_chunks().flatten().flatten() if "evidence" in there else None
     return batch_of(
         np.asarray(sentences.flatten()),
         offsets(np.asarray(sentences.value_lengths())),
@@ -73,6 +72,7 @@ def collate(rows: Rows) -> DocumentBatch:
         label=torch.from_numpy(np.array(rows.table["label"].to_numpy(), np.int64)),
         index=torch.tensor(rows.numbers),
         evidence=None if evidence is None else np.asarray(evidence),
+        written=rows.table["written"].to_pylist() if "written" in there else None,
     )
 
 
@@ -89,6 +89,7 @@ def batch_of(
     label: Tensor | None = None,
     index: Tensor | None = None,
     evidence: NDArray[np.bool_] | None = None,
+    written: list[list[list[str]]] | None = None,
 ) -> DocumentBatch:
     """Pad N word ids, cut into sentences by `first_word` and these into B documents by `first_sentence` (see
     `offsets`)."""
@@ -108,4 +109,5 @@ def batch_of(
         label,
         index=index,
         evidence=None if evidence is None else grid(evidence, np.bool_),
+        written=written,
     )

@@ -26,7 +26,7 @@ from zoo.data.text.sentences import normal_form, split_text
 from zoo.data.text.vocabulary import SPECIAL, UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raise it with every change of what is stored or of how text becomes words: older caches are then left alone."""
 VOCABULARY, DOCUMENTS = "vocabulary.json", "documents"
 
@@ -62,7 +62,9 @@ def prepare(
     order = classes.order()
     encode = partial(encode_table, words=pa.array(vocabulary.state()), label=pa.array(np.argsort(order), pa.int64()))
     encoded = {
-        name: map_split(part, encode, folder / f"{name}-ids.arrow", f"{name}: numbering the words")
+        name: map_split(
+            part, partial(encode, written=name != "train"), folder / f"{name}-ids.arrow", f"{name}: numbering the words"
+        )
         for name, part in splits.items()
     }
     save(encoded, folder / DOCUMENTS)
@@ -185,10 +187,11 @@ def _split_into_words(part: datasets.Dataset, text: TextOptions, file: Path) -> 
 
 
 def words_table(table: pa.Table, options: TextOptions) -> pa.Table:
-    """Texts -> normal forms of their words; True in `cut` where a limit took something away."""
+    """Texts -> their words as `written`, and the normal forms; True in `cut` where a limit took something away."""
     documents = [split_text(text, options) for text in table["text"].to_pylist()]
     return pa.table(
         {
+            "written": pa.array([document.sentences for document in documents], WORDS),
             "sentences": pa.array([normal_form(document.sentences, options) for document in documents], WORDS),
             "cut": pa.array([document.cut for document in documents], pa.bool_()),
             "label": table["label"],
@@ -196,8 +199,9 @@ def words_table(table: pa.Table, options: TextOptions) -> pa.Table:
     )
 
 
-def encode_table(table: pa.Table, words: pa.Array, label: pa.Array) -> pa.Table:
-    """Words -> ids, class numbers -> class numbers in their final order, and the lengths by which batches are made."""
+def encode_table(table: pa.Table, words: pa.Array, label: pa.Array, written: bool) -> pa.Table:
+    """Words -> ids, class numbers -> class numbers in their final order, and the lengths by which batches are made; the
+    words as they are `written` stay where examples are to be shown."""
     sentences = table["sentences"].combine_chunks()
     documents, lengths = pc.list_value_length(sentences), pc.list_value_length(sentences.flatten())
     known = pc.add(pc.index_in(sentences.flatten().flatten(), words), len(SPECIAL))
@@ -215,6 +219,8 @@ def encode_table(table: pa.Table, words: pa.Array, label: pa.Array) -> pa.Table:
     if "evidence" in table.column_names:
         evidence = table["evidence"].combine_chunks()
         columns["evidence"] = _nested(evidence.flatten().flatten(), first_word, first_sentence)
+    if written:
+        columns["written"] = table["written" if "written" in table.column_names else "sentences"]
     return pa.table(columns)
 
 
