@@ -98,8 +98,11 @@ def test_sigkill_and_ckpt_path_last(program_env, tmp_path):
     assert result(resumed)["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
-@pytest.mark.parametrize("trainer", ["cpu", "ddp_cpu"])
-def test_sigterm_saves_and_ends_cleanly(program_env, tmp_path, trainer):
+@pytest.mark.parametrize(
+    ("trainer", "number", "name"),
+    [("cpu", signal.SIGTERM, "SIGTERM"), ("ddp_cpu", signal.SIGTERM, "SIGTERM"), ("ddp_cpu", signal.SIGINT, "Ctrl-C")],
+)
+def test_a_signal_saves_and_ends_cleanly(program_env, tmp_path, trainer, number, name):
     long = [
         *LONG,
         "trainer.max_epochs=5000",
@@ -109,9 +112,11 @@ def test_sigterm_saves_and_ends_cleanly(program_env, tmp_path, trainer):
     ]
     process = start(long, tmp_path, program_env)
     wait_for(tmp_path / "run/checkpoints/last.ckpt", process)
-    process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM, errors[-4000:]
-    assert "asked to end (SIGTERM)" in errors and "ckpt_path=last" in errors and "Traceback" not in errors
+    process.send_signal(number)
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, errors[-4000:]
+    assert errors.count(f"asked to end ({name})") == 1, errors[-4000:]
+    assert "ckpt_path=last" in errors and "Traceback" not in errors
+    assert said.count("parameters") == 1  # the ranks do not repeat each other
     assert os.listdir(tmp_path / "run/checkpoints").count("last.ckpt") == 1
     assert torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)["global_step"] > 0
