@@ -221,6 +221,49 @@ def test_a_right_import_is_left_alone(module: str, source: str) -> None:
     assert violations(module, source, {*SOURCES, module}) == []
 
 
+def circles(sources: dict[str, str]) -> list[list[str]]:
+    """Modules of one package that import each other, however far round, imports inside functions counted too; a
+    package's own `__init__` gathers what its modules hold and counts for none."""
+    modules = set(sources)
+    above = {name for name in modules if any(other.startswith(f"{name}.") for other in modules)}
+    graph = {
+        module: {name for _, name in imported(module, source, modules) if name in modules - above - {module}}
+        for module, source in sources.items()
+        if module not in above
+    }
+    for module in graph:
+        graph[module] = {name for name in graph[module] if name.rpartition(".")[0] == module.rpartition(".")[0]}
+    found, done = [], set[str]()
+
+    def walk(module: str, way: list[str]) -> None:
+        if module in way:
+            found.append([*way[way.index(module) :], module])
+        elif module not in done:
+            for name in sorted(graph[module]):
+                walk(name, [*way, module])
+            done.add(module)
+
+    for module in sorted(graph):
+        walk(module, [])
+    return found
+
+
+def test_no_modules_import_each_other() -> None:
+    assert circles(SOURCES) == []
+
+
+def test_a_circle_is_found() -> None:
+    sources = {
+        "zoo.run": "",
+        "zoo.run.build": "from zoo.run.launch import main",
+        "zoo.run.launch": "from zoo.run.messages import explain",
+        "zoo.run.messages": "def explain():\n    from zoo.run.build import compose",
+        "zoo.run.train": "from zoo.run.build import build",
+    }
+    assert circles(sources) == [["zoo.run.build", "zoo.run.launch", "zoo.run.messages", "zoo.run.build"]]
+    assert circles(sources | {"zoo.run.messages": "import re"}) == []
+
+
 def distributions(requirements: list[str]) -> set[str]:
     """The names of required packages, without versions and extras."""
     return {re.split(r"[\[<>=!~; ]", requirement)[0].lower() for requirement in requirements}

@@ -156,6 +156,7 @@ def test_debug_overfit_learns_its_batches_by_heart(tmp_path):
     assert launch(overrides, tmp_path) == 0
     rows = [row for row in csv.DictReader((tmp_path / "run/metrics.csv").open()) if row.get("train/loss")]
     assert float(rows[-1]["train/loss"]) < 0.1 * float(rows[0]["train/loss"])
+    assert result(tmp_path / "run")["metrics"]["train/accuracy"] == 1
 
 
 def test_a_pattern_that_fits_two_checkpoints_is_not_taken_for_texts(capsys):

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
 
-TRAINING, EVALUATION, PICTURES, OTHER = "training", "validation and test", "pictures", "other"
+PHASES = DATA, TRAINING, EVALUATION, PICTURES, OTHER = "data", "training", "validation and test", "pictures", "other"
+"""What a run's time goes into, its imports aside."""
 
 
 class Throughput(Callback):
     """Counts the seconds of each phase of a run, and this rank's training examples; ranks share every step, so rates
     add up.
 
+    Data is what comes before a network is built: preparing and reading, and where there are several ranks their start.
     Training includes the loading of its batches. Pictures are what other callbacks do when a validation or a test has
     ended, so it has to stand before them.
     """
 
     def __init__(self) -> None:
         self.examples = 0
-        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.seconds = dict.fromkeys(PHASES, 0.0)
         self._phase, self._since = OTHER, time.perf_counter()
 
     @property

@@ -22,9 +22,10 @@ class Stopwatch:
 
     def phases(self, throughput: Throughput | None) -> dict[str, float]:
         """Seconds of each phase so far; they add up to the whole. Imports hold the making of the configuration."""
+        spent: dict[str, float] = {}
         if throughput is not None:
             throughput.enter(OTHER)
-        spent = {} if throughput is None else {name: s for name, s in throughput.seconds.items() if name != OTHER}
+            spent = throughput.seconds | {OTHER: 0.0}
         rest = time.perf_counter() - self._begun - sum(spent.values())
         return {"imports": self.imports, **spent, OTHER: rest}
 

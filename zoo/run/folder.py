@@ -33,6 +33,7 @@ def is_empty(folder: Path, besides: Set[str] = frozenset()) -> bool:
 
 def remove_run(folder: Path) -> None:
     """Removes `folder` if it holds nothing of use, and the folders above it that it leaves empty."""
+    folder = folder.resolve()
     if folder.is_dir() and is_empty(folder):
         shutil.rmtree(folder, ignore_errors=True)
     above = folder.parent

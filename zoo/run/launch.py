@@ -62,6 +62,8 @@ def main(command: tuple[str, ...] = ()) -> None:
                 return train(cfg)
         except Exception as error:
             _end_job(error, overrides, full)
+            if HydraConfig.get().mode == RunMode.MULTIRUN and "BasicSweeper" in HydraConfig.get().sweeper._target_:
+                return None  # it would end the sweep; one that searches has to be told
             raise
         finally:
             os.environ["HYDRA_FULL_ERROR"] = "1"

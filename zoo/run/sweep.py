@@ -41,10 +41,13 @@ def conclude(folder: Path) -> int:
     """
     results = _read(folder.glob("*/result.json"))
     failed = _read(folder.glob(f"*/{FAILED}"))
+    jobs = [set(job["overrides"]) for job in (results | failed).values()]
+    shared = set.intersection(*jobs) if len(jobs) > 1 else set()
     if results:
-        _print_ranking(folder, results)
+        _print_ranking(folder, list(results.values()), shared)
     for path, failure in failed.items():
-        print(f"failed: job {path.parent.name}, {' '.join(failure['overrides'])}: {failure['error']}", file=sys.stderr)
+        own = " ".join(override for override in failure["overrides"] if override not in shared)
+        print(f"failed: job {path.parent.name} with {own}: {failure['error']}", file=sys.stderr)
     if failed and not results and all(is_empty(path.parent, {FAILED}) for path in failed):
         shutil.rmtree(folder, ignore_errors=True)
         remove_run(folder)
@@ -57,11 +60,10 @@ def _read(paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
     return {path: json.loads(path.read_text(encoding="utf-8")) for path in ordered}
 
 
-def _print_ranking(folder: Path, results: dict[Path, dict[str, Any]]) -> None:
-    ranked = rank([result for result in results.values() if result["score"] is not None])
+def _print_ranking(folder: Path, results: list[dict[str, Any]], shared: set[str]) -> None:
+    ranked = rank([result for result in results if result["score"] is not None])
     if not ranked:
         return
-    shared = set.intersection(*(set(result["overrides"]) for result in ranked)) if len(ranked) > 1 else set()
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
     console.print(f"{len(ranked)} jobs in {folder}, best last", highlight=False)
     metrics = [name for name in ranked[0]["headline"] if any(name in result["metrics"] for result in ranked)]

@@ -14,6 +14,7 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 from omegaconf import DictConfig
 
 from zoo.callbacks.checkpoint import checkpoint_folder, first_rank
+from zoo.callbacks.throughput import DATA
 from zoo.errors import ConfigError
 from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
@@ -41,14 +42,14 @@ def train(cfg: DictConfig) -> float | None:
         task.start = read_checkpoint(resolve(cfg.start_from))
     metrics: dict[str, float] = {}
     if cfg.train:
-        parts.phase("data")
+        parts.phase(DATA)
         trainer.fit(task, datamodule=data, ckpt_path=checkpoint, weights_only=True)
         checkpoint = _trained(parts)
         if trainer.overfit_batches:  # type: ignore[attr-defined]
             metrics |= _learned_by_heart(parts)
     score = _score(parts)
     if cfg.test:
-        parts.phase("data")
+        parts.phase(DATA)
         trainer.test(task, datamodule=data, ckpt_path=checkpoint, verbose=False, weights_only=True)
         metrics |= {name: value.item() for name, value in trainer.callback_metrics.items() if name.startswith("test/")}
     report(cfg, parts, metrics=metrics, score=score, spent=begun.phases(parts.throughput), checkpoint=checkpoint)
