@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
@@ -119,6 +121,14 @@ def test_configuration_files_give_no_facts_of_the_data() -> None:
 def test_a_wrong_override_is_found(overrides: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         compositions(overrides.split())
+
+
+@pytest.mark.parametrize("name", ["encoder_decoder_wmt14", "rnnsearch_wmt14", "luong_wmt14"])
+def test_half_as_many_words_as_the_source_and_the_end(name: str) -> None:
+    """The authors forbid the end before half the source's length in words, and our lengths count the end."""
+    decoding = instantiate(compose([f"experiment={name}"]).decoding)
+    source = torch.ones(1, 10, dtype=torch.bool)
+    assert decoding.rules.lengths(source).shortest.tolist() == [6]
 
 
 def test_a_sweep_is_taken_apart() -> None:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Positive
 from zoo.attention.attend import per_query, weighted_mean
 from zoo.attention.softmax import masked_softmax
 
@@ -70,7 +71,7 @@ class FertilityCoverage(Coverage):
 
     width = 1
 
-    def __init__(self, key_dim: int, most: float = 2.0) -> None:
+    def __init__(self, key_dim: Count, most: Positive = 2.0) -> None:
         super().__init__()
         self.most = most
         self.fertility = nn.Linear(key_dim, 1, bias=False)
@@ -89,7 +90,7 @@ class NeuralCoverage(Coverage):
     The GRU is torch's, its input [alpha; h; s]; the part of h is computed once per source, the part of s once per step.
     """
 
-    def __init__(self, query_dim: int, key_dim: int, width: int = 10) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count, width: Count = 10) -> None:
         super().__init__()
         self.width = width
         self.gru = nn.GRUCell(1 + key_dim + query_dim, width)
@@ -115,7 +116,7 @@ class NeuralCoverage(Coverage):
 class CoverageAttention(nn.Module):
     """Additive attention that also reads the coverage of each position; no biases, as in the equation."""
 
-    def __init__(self, query_dim: int, key_dim: int, attention_dim: int, coverage: Coverage) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count, attention_dim: Count, coverage: Coverage) -> None:
         super().__init__()
         self.query_projection = nn.Linear(query_dim, attention_dim, bias=False)
         self.key_projection = nn.Linear(key_dim, attention_dim, bias=False)

@@ -305,7 +305,7 @@ class ContextScore(nn.Module):
     Yang et al. 2016, equations 5-6 and 8-9. The query is a parameter, so a key alone decides its score.
     """
 
-    def __init__(self, key_dim: int, attention_dim: int) -> None:
+    def __init__(self, key_dim: Count, attention_dim: Count) -> None:
         super().__init__()
         self.projection = nn.Linear(key_dim, attention_dim)
         self.context = _vector(attention_dim)

@@ -36,6 +36,12 @@ class Batch(ABC):
         """The batch in page-locked memory."""
         return self._changed(lambda part: part.pin_memory())
 
+    def cast(self, dtype: torch.dtype) -> Self:
+        """The batch with its real numbers in `dtype`; whole numbers, masks and packings are left alone."""
+        return self._changed(
+            lambda part: part.to(dtype) if isinstance(part, Tensor) and part.is_floating_point() else part
+        )
+
     def _changed(self, change: Callable[[Any], Any]) -> Self:
         """The batch with `change` made to its tensors and packings."""
         parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

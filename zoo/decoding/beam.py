@@ -11,18 +11,19 @@ Notation: B examples still in the batch, K beam, N n-best, V vocabulary, S posit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count, Natural, NonNegative
 from zoo.attention.source import source_attention
 from zoo.decoding.best import best
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
 from zoo.decoding.protocol import Examples, Generating, Specials
-from zoo.decoding.ranking import Ranking
-from zoo.decoding.rules import Rules
+from zoo.decoding.ranking import LengthForm, Ranking
+from zoo.decoding.rules import Bound, Rules
 from zoo.decoding.trace import Entry, Trace
 from zoo.errors import ConfigError
 
@@ -70,15 +71,15 @@ class BeamSearch:
     def __init__(
         self,
         *,
-        beam_size: int = 5,
-        nbest: int = 1,
-        length_penalty: float = 0.0,
-        length_form: str = "gnmt",
-        coverage_penalty: float = 0.0,
+        beam_size: Count = 5,
+        nbest: Count = 1,
+        length_penalty: NonNegative = 0.0,
+        length_form: LengthForm = "gnmt",
+        coverage_penalty: NonNegative = 0.0,
         length_reward: float = 0.0,
-        min_length: Sequence[float] = (0.0, 0.0),
-        max_length: Sequence[float] = (2.0, 10.0),
-        no_repeat_ngram: int = 0,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
     ) -> None:
         if not 1 <= nbest <= beam_size:
             raise ConfigError(f"nbest={nbest}, beam_size={beam_size}: give at least 1, and no more than the beam holds")

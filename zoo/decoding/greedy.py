@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
+from zoo.arguments import Natural
 from zoo.decoding.hypothesis import Hypothesis
 from zoo.decoding.protocol import Examples, Generating, Specials
 from zoo.decoding.rollout import Rollout, rollout
-from zoo.decoding.rules import Rules
+from zoo.decoding.rules import Bound, Rules
 
 
 class Greedy:
@@ -22,9 +21,9 @@ class Greedy:
     def __init__(
         self,
         *,
-        min_length: Sequence[float] = (0.0, 0.0),
-        max_length: Sequence[float] = (2.0, 10.0),
-        no_repeat_ngram: int = 0,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
     ) -> None:
         self.rules = Rules(min_length, max_length, no_repeat_ngram)
 

@@ -15,30 +15,32 @@ Notation: B examples, K hypotheses of each, S positions of the memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
+from zoo.arguments import NonNegative
 from zoo.errors import ConfigError, one_of
 
 LEAST = 1e-10
-FORMS = ("gnmt", "average")
+LengthForm = Literal["gnmt", "average"]
 
 
 @dataclass(frozen=True)
 class Ranking:
     """Penalties and reward of the score. Raises ConfigError where a value makes no sense."""
 
-    length_penalty: float = 0.0
+    length_penalty: NonNegative = 0.0
     """alpha."""
-    length_form: str = "gnmt"
-    coverage_penalty: float = 0.0
+    length_form: LengthForm = "gnmt"
+    coverage_penalty: NonNegative = 0.0
     """beta."""
     length_reward: float = 0.0
     """r."""
 
     def __post_init__(self) -> None:
-        one_of("length_form", self.length_form, FORMS, ConfigError)
+        one_of("length_form", self.length_form, get_args(LengthForm), ConfigError)
         for name in ("length_penalty", "coverage_penalty"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: give at least 0")

@@ -12,8 +12,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from zoo.arguments import NonNegative
 from zoo.decoding.protocol import Specials
 from zoo.errors import ConfigError
+
+Bound = tuple[NonNegative, NonNegative]
+"""(a, b) stands for a S + b tokens."""
 
 
 class Lengths(NamedTuple):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Annotated
 
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor
 
-from zoo.decoding.draw import draw
+from zoo.arguments import Count, Natural, Positive
+from zoo.attention.draw import draw
 from zoo.decoding.hypothesis import Hypothesis
 from zoo.decoding.protocol import Examples, Generating, Specials
 from zoo.decoding.rollout import Rollout, rollout
-from zoo.decoding.rules import Rules
+from zoo.decoding.rules import Bound, Rules
 from zoo.errors import ConfigError
 
 
@@ -27,13 +29,13 @@ class Sampling:
     def __init__(
         self,
         *,
-        samples: int = 1,
-        temperature: float = 1.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        min_length: Sequence[float] = (0.0, 0.0),
-        max_length: Sequence[float] = (2.0, 10.0),
-        no_repeat_ngram: int = 0,
+        samples: Count = 1,
+        temperature: Positive = 1.0,
+        top_k: Natural = 0,
+        top_p: Annotated[float, Gt(0), Le(1)] = 1.0,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
     ) -> None:
         if samples < 1:
             raise ConfigError(f"samples={samples}: draw at least 1")
@@ -56,7 +58,7 @@ class Sampling:
 
         def choose(log_probs: Tensor) -> tuple[Tensor, Tensor]:
             distribution = self.distribution(log_probs)
-            tokens = draw(distribution, generator)
+            tokens = draw(distribution.detach().exp(), generator)
             return tokens, distribution.gather(2, tokens[:, :, None]).squeeze(2)
 
         return rollout(network, batch, specials, rules=self.rules, choose=choose, samples=self.samples)

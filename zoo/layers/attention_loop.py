@@ -95,9 +95,10 @@ class Scene(NamedTuple):
     place: Tensor | None
     """(H) v_p of local-p."""
     bias: Tensor
-    """(N, 1, S) 0 where a target position may look, -inf elsewhere; 0 throughout where it may look nowhere."""
+    """(N, 1, S) 0 where a target position may look, -inf elsewhere. A target position that may look nowhere has 0
+    everywhere, since a softmax of -inf alone is NaN, and `somewhere` takes its weights away."""
     somewhere: Tensor
-    """(N, 1, 1) 1 where a target position may look somewhere, 0 where it may not."""
+    """(N, 1, 1) 1 for a target position that may look at something, 0 for one that may not."""
     length: Tensor
     """(N, 1, 1) the positions of each target position's source."""
 

@@ -49,13 +49,13 @@ class Packing:
         longest_first = lengths[order]
         steps = torch.arange(int(longest_first[0]) if len(order) else 0, device=device)
         sizes = (longest_first > steps[:, None]).sum(1)
-        begin = sizes.cumsum(0) - sizes  # (steps,) the first position of each time step
+        begin = starts(sizes)  # (steps,) the first position of each time step
         rank = torch.zeros_like(lengths).index_copy(0, order, torch.arange(len(order), device=device))
 
         cell = mask.reshape(-1).nonzero().squeeze(1)  # (N,) real cells, row by row
         number = torch.arange(len(cell), device=device)
         row = torch.arange(rows, device=device).repeat_interleave(lengths, output_size=len(cell))
-        first = lengths.cumsum(0) - lengths  # (rows,) the number of each row's first real cell
+        first = starts(lengths)  # (rows,) the number of each row's first real cell
         position = begin.index_select(0, number - first.index_select(0, row)) + rank.index_select(0, row)
         mirrored = position.index_select(0, (2 * first + lengths - 1).index_select(0, row) - number)
 
@@ -115,6 +115,11 @@ class Forced(NamedTuple):
     """(B, T) True at tokens; a prefix of each row."""
     packing: Packing
     """Packs (B, T): scores of all target positions are (N, V) in this order."""
+
+
+def starts(lengths: Tensor) -> Tensor:
+    """(n,) where each of n parts begins that stand one behind the other."""
+    return lengths.cumsum(0) - lengths
 
 
 def without_end(mask: Tensor) -> Tensor:

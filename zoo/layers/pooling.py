@@ -6,6 +6,7 @@ Notation: `packing` packs a grid (..., T) with N real positions; D width.
 from __future__ import annotations
 
 from math import prod
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +15,7 @@ from zoo.attention import ContextScore, segment_softmax
 from zoo.errors import one_of
 from zoo.layers.packing import Packing
 
-POOLINGS = ("attention", "mean", "max")
+Pooling = Literal["attention", "mean", "max"]
 
 
 class AttentionPooling(nn.Module):
@@ -51,9 +52,9 @@ class MaxPooling(nn.Module):
         return highest.view(*packing.shape[:-1], -1), None
 
 
-def pooling(name: str, dim: int, attention_dim: int) -> AttentionPooling | MeanPooling | MaxPooling:
-    """The pooling called `name`. Raises ValueError for another name than POOLINGS."""
-    if one_of("pooling", name, POOLINGS) == "attention":
+def pooling(name: Pooling, dim: int, attention_dim: int) -> AttentionPooling | MeanPooling | MaxPooling:
+    """The pooling called `name`. Raises ValueError for another name."""
+    if one_of("pooling", name, get_args(Pooling)) == "attention":
         return AttentionPooling(dim, attention_dim)
     if name == "mean":
         return MeanPooling()

@@ -11,17 +11,19 @@ Equations (h_t the top layer of the decoder after it has read y_{t-1}, h_s that 
 - Input feeding (3.3): the decoder's lowest layer reads [e(y_{t-1}); h~_{t-1}], h~_0 = 0.
 
 What differs from the paper:
-- `reverse_source` turns the whole source round, its end included, for the encoder alone: positions of the attention and
-  p_t are those of the source as written. The authors' code counts them in the reversed source.
+- The encoder reads the end of the source, where the authors' code does not: our choice. The end is not attended, as
+  there, and S of local_p does not count it: its state has read the whole sentence, so that a decoder which may look at
+  it looks at nothing else.
+- `reverse_source` turns the whole source round for the encoder alone, so that it reads the end first: our choice too.
+  Positions of the attention are those of the source as written, and so is p_t, as in the authors' code.
 - LSTMs have torch's two biases and the softmax one; no clipping of states inside the LSTM.
 - `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
   identity. concat and additive are `hidden_dim` wide inside.
 - `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
   inputs, with a gain where those are states of an LSTM, and so W_c and W_s; attention starts as torch's layers do.
 - `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
-- As in the authors' code, the end of the source is read but not attended, and S of local_p does not count it: its state
-  has read the whole sentence, and where it can be had the decoder looks nowhere else.
-- As there too, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less than 1.
+- As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
+  than 1.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses, L
 layers, E embedding, n hidden units, V words.
@@ -30,11 +32,12 @@ layers, E embedding, n hidden units, V words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Positive, Share
 from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.attention.scores import Form, ScoreName
 from zoo.attention.scores import score as score_called
@@ -52,7 +55,7 @@ from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.models.output import Output
 
-ATTENTIONS = ("global", "local_m", "local_p")
+Where = Literal["global", "local_m", "local_p"]
 
 
 class Luong(nn.Module):
@@ -70,19 +73,19 @@ class Luong(nn.Module):
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 1000,
-        hidden_dim: int = 1000,
-        num_layers: int = 4,
+        embedding_dim: Count = 1000,
+        hidden_dim: Count = 1000,
+        num_layers: Count = 4,
         score: ScoreName = "general",
-        attention: str = "global",
-        window: int = 10,
+        attention: Where = "global",
+        window: Count = 10,
         input_feeding: bool = True,
         reverse_source: bool = False,
-        dropout: float = 0.0,
-        init_range: float | None = 0.1,
+        dropout: Share = 0.0,
+        init_range: Positive | None = 0.1,
     ) -> None:
         super().__init__()
-        one_of("attention", attention, ATTENTIONS)
+        one_of("attention", attention, get_args(Where))
         between = dropout if num_layers > 1 else 0.0
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)

@@ -12,8 +12,9 @@ Equations (appendix A.1 and A.2; biases left out there as here):
 - Output: t = the larger of each pair of neighbours in U_o s_{i-1} + V_o e(y_{i-1}) + C_o c_i, p = softmax(W_o t).
 
 What differs from the paper:
-- The encoder's GRUs have torch's two biases; in the decoder, as in the authors' code, the token's product has one and
-  so has the state's product in the output. W_s and W_o have none, unlike there.
+- The encoder's GRUs have torch's two biases. In the decoder the token's product has one for each of r, z and n, of
+  which the authors' code has only that of n. In the output the state's product has one, as there. W_s and W_o have
+  none, unlike there.
 - `score` can be any other. Where it takes keys as wide as the query (dot, scaled_dot, cosine), the key is the sum of
   the two directions' states.
 - `init` = orthogonal keeps the paper's orthogonal U, draws embeddings from N(0, 1) and the other matrices by Glorot and
@@ -28,10 +29,11 @@ E embedding, n hidden units, l maxout units, V words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.attention.scores import ScoreName, score_class
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
@@ -41,14 +43,14 @@ from zoo.errors import one_of
 from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.init import orthogonal_
+from zoo.layers.init import orthogonal_, orthogonal_matrix_
 from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.models.output import Output
 
-INITS = ("orthogonal", "paper")
+Init = Literal["orthogonal", "paper"]
 
 
 class RNNSearch(nn.Module):
@@ -65,16 +67,16 @@ class RNNSearch(nn.Module):
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 620,
-        hidden_dim: int = 1000,
-        attention_dim: int = 1000,
-        maxout_dim: int = 500,
+        embedding_dim: Count = 620,
+        hidden_dim: Count = 1000,
+        attention_dim: Count = 1000,
+        maxout_dim: Count = 500,
         score: ScoreName = "additive",
-        dropout: float = 0.0,
-        init: str = "orthogonal",
+        dropout: Share = 0.0,
+        init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        one_of("init", init, INITS)
+        one_of("init", init, get_args(Init))
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, bidirectional=True, reset="before", update="new")
         self.initial_state = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s
@@ -170,7 +172,7 @@ class RNNSearch(nn.Module):
             nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
         orthogonal_(self.encoder)
         for matrix in self.decoder_state.weight.detach().chunk(3):
-            nn.init.orthogonal_(matrix)
+            orthogonal_matrix_(matrix)
         for linear in (self.decoder_token, self.output_state):
             nn.init.zeros_(linear.bias)
         if paper:

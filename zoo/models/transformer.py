@@ -9,6 +9,7 @@ restricts self-attention to |i - j| <= r / 2, section 4. The rate of learning (3
 
 What differs from the paper:
 - Query, key, value and output projections and the vocabulary layer have biases; its equations show none.
+- LayerNorm adds torch's 1e-5 to the variance, the authors' tensor2tensor 1e-6; the paper names no number.
 - `inner_dropout` acts on the weights of attention and on the units of the feed-forward nets; 0 in the paper.
 - Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned
   positions all tables start Xavier-uniform: else words, multiplied by sqrt(D), would start sqrt(D) times as large.
@@ -25,23 +26,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
-from zoo.layers.positions import POSITIONS, LearnedPositions, SinusoidalPositions
+from zoo.layers.positions import LearnedPositions, Positions, SinusoidalPositions
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
-NORMS = ("post", "pre")
-TIED = ("none", "target", "all")
+Norm = Literal["post", "pre"]
+Tied = Literal["none", "target", "all"]
 
 Attend = Callable[[MultiHeadAttention, Tensor], tuple[Tensor, Tensor | None]]
 """How a layer's attention is used: the module and tokens (..., D) -> what they see (..., D) and the weights."""
@@ -50,7 +52,7 @@ Attend = Callable[[MultiHeadAttention, Tensor], tuple[Tensor, Tensor | None]]
 class Residual(nn.Module):
     """Around a sublayer f. post: LayerNorm(x + Dropout(f(x))), section 3.1; pre: x + Dropout(f(LayerNorm(x)))."""
 
-    def __init__(self, dim: int, dropout: float, norm: str) -> None:
+    def __init__(self, dim: int, dropout: float, norm: Norm) -> None:
         super().__init__()
         self.norm, self.dropout, self.pre = nn.LayerNorm(dim), nn.Dropout(dropout), norm == "pre"
 
@@ -68,7 +70,7 @@ class Layer(nn.Module):
     """Self-attention, in the decoder (`cross`) attention to the source, and the feed-forward net."""
 
     def __init__(
-        self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: str, *, cross: bool
+        self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: Norm, *, cross: bool
     ) -> None:
         """`dropout` of the sublayers' output, and within them."""
         super().__init__()
@@ -123,20 +125,20 @@ class Transformer(nn.Module):
         self,
         spec: PairSpec,
         *,
-        hidden_dim: int = 512,
-        layers: int = 6,
-        heads: int = 8,
-        feedforward_dim: int = 2048,
-        dropout: float = 0.1,
-        inner_dropout: float = 0.0,
-        norm: str = "post",
-        positions: str = "sinusoidal",
-        tied: str = "none",
-        neighbourhood: int | None = None,
+        hidden_dim: Count = 512,
+        layers: Count = 6,
+        heads: Count = 8,
+        feedforward_dim: Count = 2048,
+        dropout: Share = 0.1,
+        inner_dropout: Share = 0.0,
+        norm: Norm = "post",
+        positions: Positions = "sinusoidal",
+        tied: Tied = "none",
+        neighbourhood: Count | None = None,
     ) -> None:
         super().__init__()
-        for key, value, choices in (("norm", norm, NORMS), ("positions", positions, POSITIONS), ("tied", tied, TIED)):
-            one_of(key, value, choices)
+        for key, value, choices in (("norm", norm, Norm), ("positions", positions, Positions), ("tied", tied, Tied)):
+            one_of(key, value, get_args(choices))
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all makes one matrix of both embeddings: it needs one vocabulary for both sides")
         if layers < 0:

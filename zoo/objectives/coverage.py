@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import torch
 
+from zoo.arguments import Positive
 from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
 from zoo.models.output import Output
@@ -24,7 +25,7 @@ class CoverageLoss:
     caption: divide a paper's `weight` by the mean length of a target.
     """
 
-    def __init__(self, *, weight: float = 0.01, tau: float | None = None) -> None:
+    def __init__(self, *, weight: float = 0.01, tau: Positive | None = None) -> None:
         if tau is not None and tau <= 0:
             raise ConfigError(f"tau={tau}: expected a number above 0, or null for T / S of each example")
         self.weight, self.tau = weight, tau

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zoo.arguments import Share
 from zoo.errors import ConfigError
 from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec
 from zoo.objectives.vocabulary import token_terms
@@ -15,7 +16,7 @@ class CrossEntropy:
     alone.
     """
 
-    def __init__(self, *, label_smoothing: float = 0.0) -> None:
+    def __init__(self, *, label_smoothing: Share = 0.0) -> None:
         self.label_smoothing = smoothing_share(label_smoothing)
 
     def __call__(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:

@@ -8,7 +8,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from zoo.arguments import NonNegative, Probability, Share
 from zoo.objectives.cross_entropy import smoothing_share
+from zoo.objectives.decay import DecayName
 from zoo.objectives.decay import decay as schedule
 from zoo.objectives.feeding import walk
 from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec
@@ -22,7 +24,9 @@ class FedObjective(ABC):
 
     share_name: str
 
-    def __init__(self, *, decay: str, k: float, slope: float, floor: float, label_smoothing: float) -> None:
+    def __init__(
+        self, *, decay: DecayName, k: NonNegative, slope: NonNegative, floor: Probability, label_smoothing: Share
+    ) -> None:
         self.share = schedule(decay, k=k, slope=slope, floor=floor)
         self.label_smoothing = smoothing_share(label_smoothing)
 

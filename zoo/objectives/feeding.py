@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from zoo.decoding.draw import draw
+from zoo.attention.draw import draw
 from zoo.decoding.protocol import Specials
 from zoo.layers import walk as by_steps
 from zoo.models.output import Output
@@ -27,7 +27,7 @@ def walk(network: Network, batch: Supervised, feed: by_steps.Feed, *, need_weigh
 
 def sampled(log_probs: Tensor, specials: Specials) -> Tensor:
     """A token from each distribution (..., V), never padding or begin: ids (...), without a gradient."""
-    return draw(possible(log_probs, specials))
+    return draw(possible(log_probs, specials).exp())
 
 
 def likeliest(log_probs: Tensor, specials: Specials) -> Tensor:

@@ -10,15 +10,21 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import takewhile
+from typing import Annotated
 
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Natural
 from zoo.decoding import Greedy, Rollout, Sampling
 from zoo.errors import ConfigError
 from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec, Term
 from zoo.objectives.reward import Reward
 from zoo.objectives.vocabulary import token_terms
+
+Weight = Annotated[float, Gt(0), Le(1)]
+"""The share of the reward's loss; without one there would be nothing to learn from it."""
 
 
 class PolicyGradient(nn.Module):
@@ -38,7 +44,7 @@ class PolicyGradient(nn.Module):
 
     name: str
 
-    def __init__(self, *, reward: Reward, weight: float, samples: int, extra: int) -> None:
+    def __init__(self, *, reward: Reward, weight: Weight, samples: Count, extra: Natural) -> None:
         super().__init__()
         if not 0 < weight <= 1:
             raise ConfigError(f"weight={weight}: expected a share above 0 and at most 1")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from zoo.arguments import NonNegative, Probability, Share
+from zoo.objectives.decay import DecayName
 from zoo.objectives.fed import FedObjective
 from zoo.objectives.feeding import likeliest, sampled
 from zoo.objectives.loss import TargetSpec
@@ -27,12 +29,12 @@ class ScheduledSampling(FedObjective):
     def __init__(
         self,
         *,
-        decay: str = "inverse_sigmoid",
-        k: float = 1000.0,
-        slope: float = 0.0,
-        floor: float = 0.0,
+        decay: DecayName = "inverse_sigmoid",
+        k: NonNegative = 1000.0,
+        slope: NonNegative = 0.0,
+        floor: Probability = 0.0,
         greedy: bool = False,
-        label_smoothing: float = 0.0,
+        label_smoothing: Share = 0.0,
     ) -> None:
         super().__init__(decay=decay, k=k, slope=slope, floor=floor, label_smoothing=label_smoothing)
         self.choose = likeliest if greedy else sampled

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from zoo.arguments import NonNegative, Probability, Share
+from zoo.objectives.decay import DecayName
 from zoo.objectives.fed import FedObjective
 from zoo.objectives.loss import TargetSpec
 
@@ -25,12 +27,12 @@ class SoftFeedback(FedObjective):
     def __init__(
         self,
         *,
-        decay: str = "constant",
-        k: float = 0.0,
-        slope: float = 0.0,
-        floor: float = 0.0,
+        decay: DecayName = "constant",
+        k: NonNegative = 0.0,
+        slope: NonNegative = 0.0,
+        floor: Probability = 0.0,
         detach: bool = False,
-        label_smoothing: float = 0.0,
+        label_smoothing: Share = 0.0,
     ) -> None:
         super().__init__(decay=decay, k=k, slope=slope, floor=floor, label_smoothing=label_smoothing)
         self.detach = detach

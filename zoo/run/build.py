@@ -21,6 +21,7 @@ from zoo.data.prepared import PreparedData
 from zoo.errors import ConfigError
 from zoo.run.catalogue import conf_dir, data_for, models_for
 from zoo.run.checkpoint import AtomicCheckpointIO
+from zoo.run.precision import whole_precision
 from zoo.run.schema import TrainConfig, register
 from zoo.tasks import Task
 from zoo.tasks.task import TOTAL_STEPS
@@ -52,6 +53,7 @@ def compose(overrides: list[str]) -> DictConfig:
 def build(cfg: DictConfig) -> Parts:
     """Checks `cfg` and builds the data module, the task and the trainer."""
     check(cfg)
+    whole = whole_precision(cfg.trainer.get("precision"))
     data: PreparedData[Any] = instantiate(cfg.data, _convert_="all")
     task: Task = instantiate(
         plain(cfg.task) | {"_recursive_": False},
@@ -64,9 +66,10 @@ def build(cfg: DictConfig) -> Parts:
     )
     trainer: Trainer = instantiate(
         cfg.trainer,
+        **({"precision": None} if whole else {}),
         callbacks=_values(cfg.callbacks, Callback),
         logger=_values(cfg.logger, Logger),
-        plugins=[AtomicCheckpointIO()],
+        plugins=[AtomicCheckpointIO(), *([whole] if whole else [])],
         _convert_="all",
     )
     for logger in trainer.loggers:

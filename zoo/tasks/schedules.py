@@ -6,6 +6,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from zoo.arguments import Count, Positive
+
 
 class Noam(LRScheduler):
     """lr = scale * dim^-0.5 * min(step^-0.5, step * warmup^-1.5), the steps counted from 1.
@@ -17,7 +19,13 @@ class Noam(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Optimizer, *, dim: int | None, warmup: int = 4000, scale: float = 1.0, last_epoch: int = -1
+        self,
+        optimizer: Optimizer,
+        *,
+        dim: Count | None,
+        warmup: Count = 4000,
+        scale: Positive = 1.0,
+        last_epoch: int = -1,
     ) -> None:
         if dim is None:
             raise ValueError(
