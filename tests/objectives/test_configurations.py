@@ -59,3 +59,7 @@ def test_doubly_stochastic_attention_is_coverage_of_one():
     built = instantiate(node)["doubly_stochastic"]
     assert isinstance(built, CoverageLoss)
     assert built.tau == 1
+
+
+def test_checkpoints_of_before_name_the_loss_by_its_old_name():
+    assert isinstance(instantiate({"_target_": "zoo.objectives.Coverage", "weight": 0.1, "tau": None}), CoverageLoss)

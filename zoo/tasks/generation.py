@@ -38,7 +38,8 @@ class Evaluated(Supervised, Protocol):
 
 class Generation(Task):
     """Any network that writes a sequence: it has `forward`, `start` and `step` (see `zoo.layers.state`). What it writes
-    from, tokens, regions, points or sentences, is between its batches, each an `Evaluated`, and the network.
+    from, tokens, regions, points or sentences, is between its batches, each an `Evaluated`, and the network, whose
+    class says by `attends` which mask of the batch its attention `source` sees (see `zoo.models.output`).
 
     A subclass gives
 
@@ -194,8 +195,9 @@ class Generation(Task):
 
     def _free_running(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
         """The perplexity of the true tokens where the network reads its own likeliest ones."""
-        spec, target, network = self.spec, batch.true_tokens, self.network
-        own = walk(network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)  # type: ignore[arg-type]
+        spec, target = self.spec, batch.true_tokens
+        network: Any = self.network
+        own = walk(network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
         nll = nn.functional.nll_loss(own.logits.float(), target, reduction="sum")
         self.record(stage, metrics, "free_running_perplexity", len(batch), nll, len(target))
 
