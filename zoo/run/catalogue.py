@@ -25,6 +25,8 @@ class ModelEntry:
     source: str
     """Authors, venue, year and link, as the model's file gives them."""
     tasks: tuple[str, ...]
+    file: str
+    """Where it is written, from the folder that its package stands in."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,9 @@ def _models(beside: tuple[Path, ...]) -> dict[str, ModelEntry]:
     for path in _files("model", beside):
         cls = _target(path, beside)
         doc = cls.document.split("\n\n")
+        file = cls.module.replace(".", "/") + ".py"
         title, source = doc[0].rstrip("."), " ".join(doc[1].split()) if len(doc) > 1 else ""
-        entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.value("tasks")))
+        entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.value("tasks")), file)
     return entries
 
 
