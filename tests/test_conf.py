@@ -130,8 +130,7 @@ def test_a_wrong_override_is_found(overrides: str, error: type[Exception]) -> No
 def test_half_as_many_words_as_the_source_and_the_end(name: str) -> None:
     """The authors forbid the end before half the source's length in words, and our lengths count the end."""
     decoding = instantiate(compose([f"experiment={name}"]).decoding)
-    source = torch.ones(1, 10, dtype=torch.bool)
-    assert decoding.rules.lengths(source).shortest.tolist() == [6]
+    assert decoding.rules.lengths(torch.tensor([10])).shortest.tolist() == [6]
 
 
 def test_a_sweep_is_taken_apart() -> None:

@@ -91,9 +91,7 @@ class Generation(Task):
         asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
         asked += [f"{group}.{key}" for group, key in cls.reads_attention if cfg[group].get(key)]
         if asked and "source" not in model.attends:
-            raise ConfigError(
-                f"{asked[0]}: {model.__name__} has no attention; take a model that has, such as model=luong"
-            )
+            raise ConfigError(f"{asked[0]}: {model.__name__} has no attention; take a model that has, or leave it out")
 
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)
