@@ -5,8 +5,10 @@ import logging
 import pytest
 import torch
 
+import zoo
 from tests.contract import equal
 from tests.families import family_of
+from tests.run.programs import TINY_PAIRS, launch
 from zoo.attention import SCORES, DotScore, Form, GeneralScore, score
 from zoo.models import Luong, RNNSearch
 
@@ -77,6 +79,14 @@ def test_one_log_line_a_network_says_that_it_is_slower(cls, options, lines, capl
             network(FAMILY.batch(1))
         built(cls, options, "general")
     assert [record.getMessage().split(" gives")[0] for record in caplog.records] == ["Bilinear"] * lines
+
+
+def test_it_is_named_trained_and_loaded_as_any_other(tmp_path):
+    words = [*TINY_PAIRS, f"model.score={OWN}.Bilinear", "callbacks=none", "trainer.max_epochs=1", "hydra.run.dir=run"]
+    assert launch(words, tmp_path) == 0
+    assert "Bilinear gives no form" in (tmp_path / "run" / "train.log").read_text()
+    predictor = zoo.load(tmp_path / "run" / "checkpoints" / "best.ckpt")
+    assert type(predictor.task.network.score).__name__ == "Bilinear"
 
 
 def test_a_form_is_not_inherited_by_what_computes_something_else():

@@ -151,7 +151,7 @@ class Naming(Generation):
     def predictions(self, batch: RegionBatch, words: list[Any]) -> list[Any]:
         return self.predict_step(batch)
 
-    def review(self, batch: RegionBatch) -> list[Any]:
+    def examine(self, batch: RegionBatch) -> list[Any]:
         return self.predict_step(batch)
 
 
