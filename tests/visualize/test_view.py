@@ -63,8 +63,8 @@ def test_a_task_names_its_view():
     ("task", "message"),
     [
         (Viewless, "Viewless names no view"),
-        (Misled, "Tagged is no zoo.visualize.view.View"),
-        (Lost, "Lost: its view nowhere.View: "),
+        (Misled, "Misled.view: it names .*Tagged, which is no View"),
+        (Lost, "Lost.view: it names nowhere.View, which is not here: "),
     ],
 )
 def test_a_view_that_is_not_there(task, message):
