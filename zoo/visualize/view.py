@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rich.console import Group, RenderableType
 
-from zoo.errors import ConfigError
+from zoo.dotted import class_at
+from zoo.errors import CheckpointError, ConfigError
 from zoo.visualize import page
 from zoo.visualize.describe import headline, numbers_of_splits
 from zoo.visualize.files import lines_of, read_lines
@@ -139,16 +140,11 @@ class View(ABC):
 
 def view_of(task: Task | type[Task]) -> View:
     """The view of a task. Raises ConfigError where the task names none that is there."""
-    from hydra.utils import get_class
-
     cls = task if isinstance(task, type) else type(task)
     dotted = getattr(cls, "view", None)
     if dotted is None:
         raise ConfigError(f"{cls.__name__} names no view: give the class `view`, the dotted name of its View")
     try:
-        view = get_class(dotted)
-    except Exception as error:
-        raise ConfigError(f"{cls.__name__}: its view {dotted}: {str(error).splitlines()[0]}") from error
-    if not issubclass(view, View):
-        raise ConfigError(f"{cls.__name__}: its view {dotted} is no zoo.visualize.view.View")
-    return view()
+        return class_at(dotted, View)()  # type: ignore[type-abstract]
+    except CheckpointError as error:
+        raise ConfigError(f"{cls.__name__}.view: {error}") from error
