@@ -32,10 +32,10 @@ EXPECTED = {
     "tuple_type": "a list",
     "dict_type": "a group of keys",
     "literal_error": "{expected}",
-    "greater_than_equal": "{ge} or more",
-    "greater_than": "more than {gt}",
-    "less_than_equal": "{le} or less",
-    "less_than": "less than {lt}",
+    "greater_than_equal": "{ge:g} or more",
+    "greater_than": "more than {gt:g}",
+    "less_than_equal": "{le:g} or less",
+    "less_than": "less than {lt:g}",
 }
 """What to say of pydantic's kinds of error."""
 
