@@ -65,7 +65,13 @@ MAY_IMPORT: dict[str, set[str]] = {
 FLOOR = {"text"}
 """Folders of zoo.data that are no family: every family may import them."""
 
-PACKAGE_OF = {"PIL": "pillow", "hydra": "hydra-core", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+PACKAGE_OF = {
+    "annotated_types": "annotated-types",
+    "PIL": "pillow",
+    "hydra": "hydra-core",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 """Packages that go by another name than what they hold."""
 
 PLAIN = ("zoo.attention", "zoo.layers", "zoo.models", "zoo.decoding", "zoo.objectives")

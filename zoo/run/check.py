@@ -63,7 +63,6 @@ def check(cfg: DictConfig) -> None:
     _check_monitor(cfg, task)
     _check_model_and_data(cfg, task)
     task.check(cfg, get_class(cfg.model._target_))
-    _check_machine(cfg)
 
 
 def _task(cfg: DictConfig) -> type[Task]:
@@ -125,7 +124,7 @@ def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
         )
 
 
-def _check_machine(cfg: DictConfig) -> None:
+def check_machine(cfg: DictConfig) -> None:
     """Raises ConfigError where a GPU is asked for that is not there, or wandb without a key."""
     if cfg.trainer.accelerator in ("gpu", "cuda") and not (
         torch.cuda.is_available() or torch.backends.mps.is_available()
