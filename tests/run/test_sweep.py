@@ -56,6 +56,25 @@ def test_a_sweep_without_scores_prints_nothing(tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_sweep_that_the_launcher_breaks_is_not_taken_for_a_good_one(tmp_path, capfd, monkeypatch):
+    from hydra._internal.core_plugins.basic_launcher import BasicLauncher
+
+    def broken(self, job_overrides, initial_job_idx):
+        raise RuntimeError("the cluster is down")
+
+    monkeypatch.setattr(BasicLauncher, "launch", broken)
+    with pytest.raises(RuntimeError, match="the cluster is down"):
+        launch(["-m", *SHORT, "seed=1,2"], tmp_path)
+
+
+def test_a_sweep_that_cannot_be_composed_leaves_no_folder(tmp_path, capfd):
+    assert launch(["-m", *SHORT, "model=han,hann"], tmp_path) == 2
+    assert (
+        capfd.readouterr().err.splitlines()[-1] == "error: model=hann: there is no such model; did you mean model=han?"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 def test_failed_jobs_are_named_by_what_is_their_own(tmp_path, capsys):
     for job in range(3):
         (tmp_path / str(job)).mkdir()

@@ -33,10 +33,10 @@ EXPECTED = {
     "tuple_type": "a list",
     "dict_type": "a group of keys",
     "literal_error": "{expected}",
-    "greater_than_equal": "{ge} or more",
-    "greater_than": "more than {gt}",
-    "less_than_equal": "{le} or less",
-    "less_than": "less than {lt}",
+    "greater_than_equal": "{ge:g} or more",
+    "greater_than": "more than {gt:g}",
+    "less_than_equal": "{le:g} or less",
+    "less_than": "less than {lt:g}",
 }
 """What to say of pydantic's kinds of error."""
 
@@ -64,7 +64,6 @@ def check(cfg: DictConfig) -> None:
     _check_monitor(cfg, task)
     _check_model_and_data(cfg, task)
     task.check(cfg, get_class(cfg.model._target_))
-    _check_machine(cfg)
 
 
 def _task(cfg: DictConfig) -> type[Task]:
@@ -126,7 +125,7 @@ def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
         )
 
 
-def _check_machine(cfg: DictConfig) -> None:
+def check_machine(cfg: DictConfig) -> None:
     """Raises ConfigError where a GPU is asked for that is not there, or wandb without a key."""
     if cfg.trainer.accelerator in ("gpu", "cuda") and not (
         torch.cuda.is_available() or torch.backends.mps.is_available()

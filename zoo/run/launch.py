@@ -73,9 +73,9 @@ def main(command: tuple[str, ...] = ()) -> None:
         with command_line_first():
             job()
     except Exception as error:
-        if not _conclude_sweep():  # else the failed jobs have been named
-            _say(error, overrides, full)
-            raise
+        _conclude_sweep()
+        _say(error, overrides, full)
+        raise
     except SystemExit:
         _conclude_sweep()
         raise
@@ -85,14 +85,11 @@ def main(command: tuple[str, ...] = ()) -> None:
     _conclude_sweep()
 
 
-def _conclude_sweep() -> bool:
-    """Ranks the jobs of a sweep and ends the process if one has failed; False where no job has been run."""
+def _conclude_sweep() -> None:
+    """Ranks the jobs of a sweep, names those that failed, and ends the process where one did."""
     folder, Sweep.folder = Sweep.folder, None
-    if folder is None:
-        return False
-    if code := conclude(folder):
+    if folder is not None and (code := conclude(folder)):
         sys.exit(code)
-    return folder.is_dir()
 
 
 @contextmanager

@@ -48,8 +48,9 @@ def conclude(folder: Path) -> int:
     for path, failure in failed.items():
         own = " ".join(override for override in failure["overrides"] if override not in shared)
         print(f"failed: job {path.parent.name} with {own}: {failure['error']}", file=sys.stderr)
-    if failed and not results and all(is_empty(path.parent, {FAILED}) for path in failed):
-        shutil.rmtree(folder, ignore_errors=True)
+    if not results and all(is_empty(path.parent, {FAILED}) for path in failed):
+        for path in failed:
+            shutil.rmtree(path.parent)
         remove_run(folder)
     return max((failure["exit_code"] for failure in failed.values()), default=0)
 

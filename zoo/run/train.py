@@ -18,7 +18,7 @@ from zoo.callbacks.throughput import DATA
 from zoo.errors import ConfigError
 from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
-from zoo.run.check import check
+from zoo.run.check import check, check_machine
 from zoo.run.checkpoint import read_checkpoint
 from zoo.run.clock import Stopwatch
 from zoo.run.folder import find_last, resolve
@@ -33,6 +33,7 @@ def train(cfg: DictConfig) -> float | None:
     quiet()
     _check_starts(cfg)
     check(cfg)
+    check_machine(cfg)
     keep_freed_memory()
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
