@@ -102,7 +102,7 @@ def test_files_of_unequal_length(tmp_path, cache_dir):
     folder = official(tmp_path / "m", suffix="")
     with open(folder / "val.en", "a") as file:
         file.write("one more\n")
-    message = f"{folder / 'val.en'}, line 6: this line has no partner: 'one more'"
+    message = f"{folder / 'val.en'}, line 6: this line has no translation: 'one more'"
     with pytest.raises(DataError, match="^" + re.escape(message)):
         Multi30k(source=str(folder)).prepare_data()
     assert not [file for file in (cache_dir / "multi30k").iterdir() if file.suffix != ".lock"]

@@ -151,13 +151,12 @@ def unusable(message, **options):
 def test_files_of_unequal_length(tmp_path, cache_dir, german, english):
     source, target = lines(tmp_path, "a.de", GERMAN[:german]), lines(tmp_path, "a.en.gz", ENGLISH[:english])
     longer, text = (source, GERMAN[37]) if german > english else (target, ENGLISH[37])
-    message = (
-        f"{longer}, line 38: this line has no partner: {text!r}; each line is to be the translation of the same line"
-    )
+    counts = [(source, german), (target, english)][:: 1 if german > english else -1]
+    said = ", ".join(f"{file} has {number}" + " lines" * (number == 40) for file, number in counts)
+    message = f"{longer}, line 38: this line has no translation: {text!r}; {said}, and what belongs together is to"
     for policy in ("error", "skip"):
-        with pytest.raises(DataError, match="^" + re.escape(message)) as error:
+        with pytest.raises(DataError, match="^" + re.escape(message)):
             parallel(source_path=source, target_path=target, loader={"on_bad_row": policy}).prepare_data()
-        assert f"of lines have {source} {german} and {target} {english}" in str(error.value)
     assert not [file for file in (cache_dir / "parallel").iterdir() if file.suffix != ".lock"]
 
 
