@@ -192,7 +192,7 @@ HEADER = "texte reçu,étoiles\n"
         (
             HEADER + ",1\n,2\n",
             {"loader": {"on_bad_row": "skip"}},
-            "a.csv: no document in the train split; left out: {'no text'",
+            "a.csv: no document in the train split; left out: 2 no text",
         ),
         (
             HEADER + "a,1\nb,2\n" * 9,

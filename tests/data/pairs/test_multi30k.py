@@ -164,7 +164,7 @@ def test_the_real_files(real, caplog):
 
 def test_batches_of_the_real_files(real):
     """By tokens bucketed by both sides: nearly all of a batch is tokens. By pairs a draw, half of which is padding."""
-    lengths = real._part("train").lengths
+    lengths = real.part("train").lengths
 
     def share(batches):
         return [

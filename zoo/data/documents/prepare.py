@@ -21,7 +21,7 @@ from zoo.data.documents.readers import Row
 from zoo.data.documents.sources import DocumentSource, Sample
 from zoo.data.notes import key, majority, mostly_unknown, repeated, uncut
 from zoo.data.options import SplitOptions
-from zoo.data.rows import BadRows
+from zoo.data.rows import BadRows, counted
 from zoo.data.stored import (
     ROWS,
     count_words,
@@ -67,7 +67,7 @@ def prepare(
         file = folder / f"{name}.arrow"
         count = _write(file, source, read(bad), text, classes, bad)
         if not count:
-            skipped = f"; left out: {dict(bad.problems)}" if bad.total else ""
+            skipped = f"; left out: {counted(bad.problems)}" if bad.total else ""
             raise DataError(f"{source.place}: no document in the {name} split{skipped}")
         classes.close(source.place, count)
         splits[name] = datasets.Dataset.from_file(str(file))

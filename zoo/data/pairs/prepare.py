@@ -21,7 +21,7 @@ from zoo.data.options import SplitOptions
 from zoo.data.pairs.encoding import PairEncoder, Side, tokenizer_of
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import NOUN, PairRow
-from zoo.data.rows import BadRows
+from zoo.data.rows import BadRows, counted
 from zoo.data.sources import Source
 from zoo.data.stored import (
     ROWS,
@@ -67,7 +67,8 @@ def prepare_pairs(
         file = folder / f"{name}.arrow"
         if not _write(file, usable(read(bad), name == "train", bad, dropped)):
             left_out = {**bad.problems, **dropped}
-            raise DataError(f"{source.place}: no pair in the {name} split" + f"; left out: {left_out}" * bool(left_out))
+            skipped = f"; left out: {counted(left_out)}" if left_out else ""
+            raise DataError(f"{source.place}: no pair in the {name} split{skipped}")
         splits[name] = datasets.Dataset.from_file(str(file))
     splits = draw_splits(splits, split, source.place, NOUN)
     count = sum(map(len, splits.values()))
@@ -223,7 +224,7 @@ def _filtered(part: datasets.Dataset, text: PairTextOptions, dropped: Counter[st
         keep &= ~wrong
     if not keep.any():
         raise DataError(
-            f"{where}: no pair is left to train on; left out: {dict(dropped)} (data.text.max_length, max_ratio)"
+            f"{where}: no pair is left to train on; left out: {counted(dropped)} (data.text.max_length, max_ratio)"
         )
     return part if keep.all() else part.select(np.flatnonzero(keep))
 
@@ -241,7 +242,10 @@ def _vocabularies(
         for count, size in zip(counts, text.sizes, strict=True)
     ]
     if not all(vocabulary.state() for vocabulary in found):
-        raise DataError(f"{where}: no token occurs {text.minimum_frequency} times (data.text.minimum_frequency)")
+        raise DataError(
+            f"{where}: no token occurs {text.minimum_frequency} times in {len(train):,} training pairs; "
+            "data.text.minimum_frequency=1 keeps every token"
+        )
     return found
 
 
