@@ -153,7 +153,12 @@ def models_table() -> str:
         authors, year = model.source.split(". ")[0].split(", "), re.findall(r"\b(?:19|20)\d\d\b", model.source)[0]
         first = authors[0].split()[-1]
         who = f"{first} et al." if len(authors) > 2 else " and ".join(author.split()[-1] for author in authors)
-        cells = f"`{model.name}`", f"{who} {year}, {model.title}", ", ".join(model.tasks), f"[{model.file}]({model.file})"
+        cells = (
+            f"`{model.name}`",
+            f"{who} {year}, {model.title}",
+            ", ".join(model.tasks),
+            f"[{model.file}]({model.file})",
+        )
         lines[year, model.name] = f"| {' | '.join(cells)} |"
     head = ["| model= | paper | task | file |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *(lines[key] for key in sorted(lines))])

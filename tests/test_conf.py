@@ -34,6 +34,8 @@ def choice(path: Path) -> list[str]:
     overrides = [f"{group}={stem}"]
     if group == "data":
         overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
+    if group == "data/text":
+        overrides += {"documents": ["data=yelp"], "pairs": ["data=multi30k", "model=luong"]}[stem]
     if group in ("objective", "decoding", "regularizer"):
         overrides += ["data=copy", "model=transformer"]
     if group == "task":

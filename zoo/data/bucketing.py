@@ -148,7 +148,7 @@ class Evaluation(Order):
         if len(every) < world_size:
             raise DataError(
                 f"{len(every)} {nouns.examples} cannot be shared by {world_size} processes: "
-                "take fewer or a larger split"
+                "take fewer processes or a larger split"
             )
         own = by_length(every)[rank::world_size]
         if _by_tokens(batch_size, max_tokens):

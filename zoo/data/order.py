@@ -68,8 +68,9 @@ class InOrder(Order):
         have none in some step."""
         super().__init__(rank=rank, world_size=world_size)
         self.size = size
-        self._count = -(-size // batch_size)
-        if self._count == 0 or size // world_size < self._count:
+        longest, share = -(-size // world_size), max(1, batch_size // world_size)
+        self._count = -(-longest // share)
+        if batch_size < world_size or not 0 < self._count <= size // world_size:
             raise ConfigError(too_few(size, "examples", world_size, small_or_few(batch_size, world_size)))
 
     def __len__(self) -> int:

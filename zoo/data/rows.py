@@ -84,6 +84,8 @@ class Lines:
         self.number = 0
         self.undecodable = ""
         """What was wrong with the first line since `mark` that is not UTF-8."""
+        self.undecodable_at = 0
+        """The number of that line."""
         self._file = open_binary(path)
         self._offset = 0
         self._row: list[bytes] = []
@@ -113,10 +115,10 @@ class Lines:
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
-            found = f"byte 0x{raw[error.start]:02x} at offset {self._offset + error.start} of the file"
-            self.undecodable = (
-                self.undecodable or f"{found} (line {self.number}); is it Latin-1? Save the file as UTF-8"
-            )
+            if not self.undecodable:
+                found = f"byte 0x{raw[error.start]:02x} at offset {self._offset + error.start} of the file"
+                self.undecodable = f"{found}; is it Latin-1? Save the file as UTF-8"
+                self.undecodable_at = self.number
             return raw.decode(errors="replace")
         finally:
             self._offset += len(raw)
@@ -157,7 +159,7 @@ def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, 
             lines.rewind()
             continue
         if lines.undecodable:
-            bad(line_of(lines.path, start), "not UTF-8", lines.undecodable)
+            bad(line_of(lines.path, lines.undecodable_at), "not UTF-8", lines.undecodable)
         elif fields:
             yield start, fields
 
@@ -187,7 +189,8 @@ def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> It
                 try:
                     record = json.loads(line)
                 except ValueError as error:
-                    bad(place, "not json", str(error))
+                    at = f" at letter {error.pos + 1} of the line" if isinstance(error, json.JSONDecodeError) else ""
+                    bad(place, "not json", getattr(error, "msg", str(error)) + at)
                     continue
                 if not isinstance(record, dict):
                     bad(place, "not a json object", f"found {line.strip()[:40]!r}")

@@ -176,7 +176,7 @@ class Classification(Task):
 
     def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
         assert self.spec is not None
-        documents = batch.written
+        documents = batch.text
         if documents is None:
             known = self.encoder.vocabulary.words
             documents = [

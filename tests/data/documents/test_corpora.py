@@ -116,12 +116,12 @@ def test_generated_words_are_the_tokenisers(cache_dir):
     from zoo.data.documents.samples import news, reviews
 
     data = Yelp()
-    from zoo.data.text.sentences import split_words
+    from zoo.data.text.tokenization import TreebankTokenizer
 
     for generate in (reviews.generate, news.generate):
         for document in generate(200, seed=3):
             for sentence in document.sentences:
-                assert split_words(" ".join(sentence)) == sentence
+                assert TreebankTokenizer(lower=False).split(" ".join(sentence)).shown == sentence
     assert data.text.sentences == "punkt"
 
 

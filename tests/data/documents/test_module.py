@@ -102,15 +102,15 @@ def test_documents_of_evaluation_keep_their_words_as_written(tmp_path, cache_dir
     data = OwnDocuments(path=str(tmp_path / "own.csv"), text={"minimum_frequency": 2})
     data.prepare_data()
     data.setup()
-    assert all(batch.written is None for batch in data.train_dataloader())
+    assert all(batch.text is None for batch in data.train_dataloader())
     seen = [
-        document for loader in (data.val_dataloader(), data.test_dataloader()) for b in loader for document in b.written
+        document for loader in (data.val_dataloader(), data.test_dataloader()) for b in loader for document in b.text
     ]
     expected = [data.encoder.words(text) for text in texts]
     assert len(seen) == 4 and all(document in expected for document in seen)
     (batch,) = data.test_dataloader()
-    for row, document in zip(batch.words.tolist(), batch.written, strict=True):
+    for row, document in zip(batch.words.tolist(), batch.text, strict=True):
         ids = [data.encoder.vocabulary.encode(word.lower() for word in sentence) for sentence in document]
         assert ids == [[number for number in sentence if number] for sentence in row]
-    assert batch.first(1).written == batch.written[:1]
-    assert prepared().test_dataloader().dataset[0].table["written"].to_pylist()  # those of a sample too
+    assert batch.first(1).text == batch.text[:1]
+    assert prepared().test_dataloader().dataset[0].table["text"].to_pylist()  # those of a sample too

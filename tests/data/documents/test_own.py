@@ -192,12 +192,12 @@ HEADER = "texte reçu,étoiles\n"
         (
             HEADER + ",1\n,2\n",
             {"loader": {"on_bad_row": "skip"}},
-            "a.csv: no document in the train split; left out: {'no text'",
+            "a.csv: no document in the train split; left out: 2 no text",
         ),
         (
             HEADER + "a,1\nb,2\n" * 9,
             {"text": {"minimum_frequency": 50}},
-            "a.csv: no word occurs 50 times (data.text.min",
+            "a.csv: no word occurs 50 times in 14 training documents; data.text.minimum_frequency=1",
         ),
         ("", {}, "a.csv: the file is empty"),
     ],

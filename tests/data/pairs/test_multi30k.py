@@ -102,7 +102,7 @@ def test_files_of_unequal_length(tmp_path, cache_dir):
     folder = official(tmp_path / "m", suffix="")
     with open(folder / "val.en", "a") as file:
         file.write("one more\n")
-    message = f"{folder / 'val.en'}, line 6: this line has no partner: 'one more'"
+    message = f"{folder / 'val.en'}, line 6: this line has no translation: 'one more'"
     with pytest.raises(DataError, match="^" + re.escape(message)):
         Multi30k(source=str(folder)).prepare_data()
     assert not [file for file in (cache_dir / "multi30k").iterdir() if file.suffix != ".lock"]
@@ -164,7 +164,7 @@ def test_the_real_files(real, caplog):
 
 def test_batches_of_the_real_files(real):
     """By tokens bucketed by both sides: nearly all of a batch is tokens. By pairs a draw, half of which is padding."""
-    lengths = real._part("train").lengths
+    lengths = real.part("train").lengths
 
     def share(batches):
         return [

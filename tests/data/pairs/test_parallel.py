@@ -151,13 +151,12 @@ def unusable(message, **options):
 def test_files_of_unequal_length(tmp_path, cache_dir, german, english):
     source, target = lines(tmp_path, "a.de", GERMAN[:german]), lines(tmp_path, "a.en.gz", ENGLISH[:english])
     longer, text = (source, GERMAN[37]) if german > english else (target, ENGLISH[37])
-    message = (
-        f"{longer}, line 38: this line has no partner: {text!r}; each line is to be the translation of the same line"
-    )
+    counts = [(source, german), (target, english)][:: 1 if german > english else -1]
+    said = ", ".join(f"{file} has {number}" + " lines" * (number == 40) for file, number in counts)
+    message = f"{longer}, line 38: this line has no translation: {text!r}; {said}, and what belongs together is to"
     for policy in ("error", "skip"):
-        with pytest.raises(DataError, match="^" + re.escape(message)) as error:
+        with pytest.raises(DataError, match="^" + re.escape(message)):
             parallel(source_path=source, target_path=target, loader={"on_bad_row": policy}).prepare_data()
-        assert f"of lines have {source} {german} and {target} {english}" in str(error.value)
     assert not [file for file in (cache_dir / "parallel").iterdir() if file.suffix != ".lock"]
 
 
@@ -166,7 +165,7 @@ def test_files_of_unequal_length(tmp_path, cache_dir, german, english):
     ("line", "message"),
     [
         (b"a\x00b", "NUL byte: the file is binary or damaged"),
-        (b"caf\xe9", r"not UTF-8: byte 0xe9 at offset \d+ of the file \(line 12\); is it Latin-1\?"),
+        (b"caf\xe9", r"not UTF-8: byte 0xe9 at offset \d+ of the file; is it Latin-1\?"),
     ],
 )
 def test_a_broken_line_is_named(tmp_path, two_files, cache_dir, side, line, message):
@@ -241,7 +240,7 @@ def test_what_cannot_be_pairs(tmp_path, two_files, cache_dir):
     (tmp_path / "empty").mkdir()
     unusable(r"empty: no table of pairs", path=str(tmp_path / "empty"))
     unusable("the file is empty", path=written(tmp_path, "e.tsv", ""))
-    unusable(r"no pair in the train split; left out: \{'empty': 2\}", path=lines(tmp_path, "b.tsv", ["a\t", "\tb"]))
+    unusable(r"no pair in the train split; left out: 2 empty", path=lines(tmp_path, "b.tsv", ["a\t", "\tb"]))
     unusable("2 pairs are too few to draw val and test", path=lines(tmp_path, "c.tsv", TSV[:2]))
     cut = tmp_path / "cut.en.gz"
     cut.write_bytes(gzip.compress("\n".join(ENGLISH).encode())[:-20])

@@ -27,8 +27,6 @@ class DocumentBatch(Batch):
     """(B,) class of each document; None when predicting."""
     evidence: Tensor | None
     """(B, S, W) True at the words that decided the label; only where the data knows them (the samples)."""
-    written: list[list[list[str]]] | None
-    """B documents of sentences of words as they are written; only for evaluation."""
     word_packing: Packing
     """Rows are sentences: packs (B, S, W)."""
     sentence_packing: Packing
@@ -37,6 +35,8 @@ class DocumentBatch(Batch):
     """(U,) the distinct word ids of the batch."""
     word_at: Tensor
     """(N,) for each packed word its row in `distinct`."""
+    text: tuple[list[list[str]], ...] | None = None
+    """B documents as sentences of words as they were written, each word in the place of its id; only for evaluation."""
 
     @classmethod
     def of(
@@ -47,7 +47,7 @@ class DocumentBatch(Batch):
         *,
         index: Tensor | None = None,
         evidence: Tensor | None = None,
-        written: list[list[list[str]]] | None = None,
+        text: tuple[list[list[str]], ...] | None = None,
     ) -> DocumentBatch:
         """A batch from padded ids (B, S, W) and their mask; everything else follows from these."""
         sentence_mask = word_mask.any(-1)
@@ -60,11 +60,11 @@ class DocumentBatch(Batch):
             index=torch.arange(len(words)) if index is None else index,
             label=label,
             evidence=evidence,
-            written=written,
             word_packing=packing,
             sentence_packing=Packing.of(sentence_mask),
             distinct=distinct,
             word_at=word_at,
+            text=text,
         )
 
     def __len__(self) -> int:
@@ -77,6 +77,5 @@ class DocumentBatch(Batch):
             return None if tensor is None else tensor[:count].cpu().clone()
 
         words, mask, index = (tensor[:count].cpu().clone() for tensor in (self.words, self.word_mask, self.index))
-        written = self.written and self.written[:count]
-        evidence = part(self.evidence)
-        return DocumentBatch.of(words, mask, part(self.label), index=index, evidence=evidence, written=written)
+        text = self.text and self.text[:count]
+        return DocumentBatch.of(words, mask, part(self.label), index=index, evidence=part(self.evidence), text=text)

@@ -65,6 +65,11 @@ class Corpus(DocumentData):
         if not self.source:
             raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {self.layout}")
         if self.source == "sample":
+            if (self.text.tokenizer, self.text.language) != ("words", "en"):
+                raise ConfigError(
+                    f"data.text.tokenizer={self.text.tokenizer} and data.text.language={self.text.language}: the "
+                    "sample is made of English words; take data.source=hub or data.source=PATH"
+                )
             source = sample_source(self.generator(), self.sample, self.noun)
             return with_classes(source, self.classes, generated=True)
         if self.source == "hub":

@@ -13,7 +13,7 @@ import torch
 
 from zoo.data.cache import fingerprint, make_once
 from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
-from zoo.data.documents.prepare import DOCUMENTS, FORMAT, VOCABULARY, prepare
+from zoo.data.documents.prepare import DOCUMENTS, ENCODER, FORMAT, prepare
 from zoo.data.documents.sources import DocumentSource
 from zoo.data.documents.spec import DocumentSpec
 from zoo.data.options import LoaderOptions, SplitOptions
@@ -24,7 +24,6 @@ from zoo.data.sources import existing, identity
 from zoo.data.stored import StoredSplit
 from zoo.data.text.options import TextOptions
 from zoo.data.text.vectors import WordVectors, read_vectors
-from zoo.data.text.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 
@@ -76,11 +75,14 @@ class DocumentData(PreparedData[DocumentSource]):
         return prepare(folder, source, self.text, self.split, self.loader.on_bad_row)
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        vocabulary = Vocabulary.from_state(json.loads((folder / VOCABULARY).read_text("utf-8")))
+        self.encoder = self._encoder(folder)
+        self.spec = DocumentSpec(vocabulary_size=about["vocabulary_size"], classes=tuple(about["classes"]))
         stored = datasets.load_from_disk(folder / DOCUMENTS)
-        self.encoder = DocumentEncoder(vocabulary, self.text)
-        self.spec = DocumentSpec(vocabulary_size=len(vocabulary), classes=tuple(about["classes"]))
         return {name: EncodedDocuments(part) for name, part in stored.items()}
+
+    @staticmethod
+    def _encoder(folder: Path) -> DocumentEncoder:
+        return DocumentEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))
 
     @property
     def _collate(self) -> Callable[[Any], Any]:
@@ -101,7 +103,7 @@ class DocumentData(PreparedData[DocumentSource]):
         return vectors
 
     def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
-        words = Vocabulary.from_state(json.loads((folder / VOCABULARY).read_text("utf-8"))).words
+        words = self._encoder(folder).vocabulary.words
         torch.save(read_vectors(self._vectors_file(), words)._asdict(), temporary / "vectors.pt")
 
     def _vectors_file(self) -> Path:
@@ -124,4 +126,4 @@ class DocumentData(PreparedData[DocumentSource]):
             lines.append(f"{cut:,} documents were cut (data.text.max_sentences, max_words, max_word_length)")
         if skipped := about["skipped"]:
             lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines
+        return [*lines, *about["notes"]]

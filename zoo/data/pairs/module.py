@@ -104,4 +104,4 @@ class PairData(PreparedData[Source]):
                 lines.append(f"{name}: dropped {sum(dropped.values()):,} pairs: {counted(dropped)}")
         if skipped := about["skipped"]:
             lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines
+        return [*lines, *about["notes"]]

@@ -8,9 +8,15 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from zoo.data.options import Count, Options
+from zoo.errors import ConfigError
 
 SUBWORDS = ("bpe", "unigram")
 """Tokenizers that are learned from the training texts."""
+DEFAULT_SUBWORDS = 8000
+"""How many there are where `data.text.vocabulary_size` does not say."""
+UNSPACED = ("zh", "yue", "ja", "th", "lo", "km", "my", "bo")
+"""Languages that are written without blanks between words, for which the rules of `words` would find none."""
+UNSPACED_ADVICE = "writing without blanks between words wants data.text.tokenizer=characters, unigram or spacy"
 Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de,")]
 Size = Annotated[int, Field(ge=6)]
 """Of a vocabulary: its special tokens, and something else."""
@@ -39,6 +45,12 @@ class TokenOptions(Options):
         return self.tokenizer in SUBWORDS
 
 
+def check_language(tokenizer: str, language: str) -> None:
+    """Raises ConfigError where `tokenizer` has no words to find."""
+    if tokenizer == "words" and language in UNSPACED:
+        raise ConfigError(f"data.text.tokenizer=words has no rules for the language {language!r}: {UNSPACED_ADVICE}")
+
+
 @dataclass(frozen=True)
 class TextOptions(TokenOptions):
     """How a document becomes sentences of tokens, and the tokens ids."""
@@ -53,4 +65,5 @@ class TextOptions(TokenOptions):
     """Words of a sentence that are kept, from its beginning."""
     max_word_length: Count = 40
     """Letters of a word that are kept."""
-    minimum_frequency: Count = 5
+    minimum_frequency: Count | None = 5  # type: ignore[assignment]
+    """None is 5, and 2 in fewer than 1,000 training documents."""
