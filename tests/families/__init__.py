@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
@@ -11,13 +11,10 @@ import torch
 from torch import Tensor
 
 from zoo.models.output import Output
+from zoo.tasks import Task
 
 LONG = 400
 """Positions of a long row: bfloat16 cannot count beyond 256."""
-
-
-Mean = Callable[[Tensor, int | Tensor], Tensor]
-"""`Task.global_mean`: (sum over this rank's part, their number) -> what the ranks' gradients are averaged of."""
 
 
 class Family(Protocol):
@@ -55,8 +52,12 @@ class Family(Protocol):
     def loss(self, output: Output, batch: Any) -> Tensor:
         """The task's loss."""
 
-    def shared_loss(self, network: Any, batch: Any, mean: Mean) -> Tensor:
-        """The loss as the task's training step forms it where several ranks share a batch."""
+    encoder: Any
+    """As much of the data's encoder as a task's training asks for."""
+
+    def task(self, model: dict[str, Any], *, attends: bool) -> Task:
+        """A task around the network that `model` describes, with all that may stand in its loss: where the network
+        `attends`, a penalty on that."""
 
 
 def precise(scores: Tensor) -> Tensor:

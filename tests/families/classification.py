@@ -10,10 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import LONG, Mean, precise
+from tests.families import LONG, precise
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.models.output import Output
+from zoo.tasks import Classification
 
 
 class Documents:
@@ -21,6 +22,7 @@ class Documents:
 
     spec = DocumentSpec(vocabulary_size=30, classes=("bad", "fair", "good"))
     generates = False
+    encoder = None
 
     def batch(self, seed: int, *, empty: bool = True) -> DocumentBatch:
         lengths = [
@@ -75,8 +77,8 @@ class Documents:
         assert batch.label is not None
         return F.cross_entropy(precise(output.logits), batch.label) + sum(output.losses.values())
 
-    def shared_loss(self, network: Any, batch: DocumentBatch, mean: Mean) -> Tensor:
-        return mean(F.cross_entropy(network(batch).logits, batch.label, reduction="sum"), len(batch))
+    def task(self, model: dict[str, Any], *, attends: bool) -> Classification:
+        return Classification(model=model, monitor="val/loss", mode="min")
 
 
 FAMILY = Documents()

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import LONG, Mean, precise
-from zoo.attention.source import source_attention
+from tests.families import LONG, precise
 from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.spec import PairSpec
 from zoo.models.output import Output
-from zoo.objectives import CoverageLoss, CrossEntropy
+from zoo.tasks import Translation
 
 
 class Pairs:
@@ -22,6 +23,7 @@ class Pairs:
 
     spec = PairSpec(source_size=25, target_size=30, longest_source=12, longest_target=12)
     generates = True
+    encoder = SimpleNamespace(text_options=PairTextOptions(), languages=("en", "en"))
 
     def batch(self, seed: int, *, empty: bool = True) -> PairBatch:
         """The smallest source and target hold their end alone; one source holds not even that where `empty`."""
@@ -80,13 +82,16 @@ class Pairs:
         target = batch.target_packing.pack(batch.target)
         return F.cross_entropy(precise(output.logits), target) + sum(output.losses.values())
 
-    def shared_loss(self, network: Any, batch: PairBatch, mean: Mean) -> Tensor:
-        objective = CrossEntropy(label_smoothing=0.1)
-        found = objective(network, batch, spec=self.spec, step=0, need_weights=True)
-        terms = [term for term in found.terms if term.weight]
-        if source_attention(found.output.attention) is not None:
-            terms.append(CoverageLoss(weight=0.5)(found.output, batch))
-        return torch.stack([term.weight * mean(term.total, term.count) for term in terms]).sum()
+    def task(self, model: dict[str, Any], *, attends: bool) -> Translation:
+        penalty = {"coverage": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.5, "tau": 1.0}}
+        return Translation(
+            model=model,
+            objective={"_target_": "zoo.objectives.CrossEntropy", "label_smoothing": 0.1},
+            decoding={"_target_": "zoo.decoding.Greedy"},
+            regularizer=penalty if attends else None,
+            monitor="val/loss",
+            mode="min",
+        )
 
     @staticmethod
     def _sides(batch: PairBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -14,7 +14,8 @@ from tests.run.programs import SHORT, TINY, Program, launch, result, train
 def finished(tmp_path_factory, program_env):
     """One finished run with everything on, and what it printed."""
     folder = tmp_path_factory.mktemp("finished")
-    done = train([*TINY, "trainer.max_epochs=2", "hydra.run.dir=run", "tags=[a test]"], folder, program_env)
+    settings = ["trainer.max_epochs=2", "hydra.run.dir=run", "tags=[a test]", "model.dropout=0.5"]
+    done = train([*TINY, *settings], folder, program_env)
     return folder / "run", done
 
 
@@ -75,6 +76,19 @@ def test_the_checkpoint_alone_predicts(finished):
     for sentence in first.sentences:
         assert sum(sentence.word_weights) == pytest.approx(1, abs=1e-5)
     json.dumps([prediction.to_dict() for prediction in predictions])
+
+
+def test_a_loaded_network_predicts_without_dropout(finished):
+    predictor, texts = zoo.load(finished[0] / "checkpoints/best.ckpt"), ["The food was great."]
+    (first,), (second,) = predictor(texts), predictor(texts)
+    assert first == second
+    network = predictor.task.network
+    batch = predictor.encoder(texts)
+    with torch.no_grad():
+        expected = network.eval()(batch).logits.softmax(-1)[0].tolist()
+        dropped = network.train()(batch).logits.softmax(-1)[0].tolist()
+    assert list(first.probabilities.values()) == expected
+    assert dropped != expected  # else there is no dropout to be without
 
 
 def test_loading_reproduces_the_tested_accuracy(finished, tmp_path):

@@ -176,7 +176,7 @@ class Classification(Task):
 
     def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
         assert self.spec is not None
-        documents = batch.text
+        documents: Any = batch.text
         if documents is None:
             known = self.encoder.vocabulary.words
             documents = [
