@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
@@ -105,7 +106,7 @@ class Classification(Task):
     def training_step(self, batch: DocumentBatch, batch_idx: int) -> Tensor:
         output = self(batch)
         assert batch.label is not None
-        total = F.cross_entropy(output.logits.float(), batch.label, reduction="sum")
+        total = F.cross_entropy(_precise(output.logits), batch.label, reduction="sum")
         self.train_loss.update(total.detach() / len(batch), len(batch))
         self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(batch))
         return self.global_mean(total, len(batch)) + sum(output.losses.values())
@@ -124,7 +125,7 @@ class Classification(Task):
     def _evaluate(self, batch: DocumentBatch, stage: str, metrics: nn.ModuleDict) -> Tensor:
         output = self(batch)
         assert batch.label is not None
-        logits = output.logits.float()
+        logits = _precise(output.logits)
 
         def log(name: str, *values: Tensor | int) -> None:
             metric = metrics[name]
@@ -152,7 +153,7 @@ class Classification(Task):
         """Classes and attention; `words` are the documents as they should be shown, lists of sentences, which are
         lists of words."""
         output = self.predict_step(batch)
-        probabilities = output.logits.float().softmax(-1).tolist()
+        probabilities = _precise(output.logits).softmax(-1).tolist()
         sentence_weights = output.attention["sentence"].tolist() if "sentence" in output.attention else None
         word_weights = output.attention["word"].tolist() if "word" in output.attention else None
         assert self.spec is not None
@@ -192,6 +193,11 @@ class Classification(Task):
             )
             for b, prediction in enumerate(self.predictions(batch, documents))
         ]
+
+
+def _precise(scores: Tensor) -> Tensor:
+    """In float32 at least."""
+    return scores.to(torch.promote_types(scores.dtype, torch.float32))
 
 
 def _real(values: Tensor, mask: Tensor) -> list[list]:
