@@ -138,7 +138,7 @@ def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
             log.error("job %s failed", job.job.num, exc_info=error)
         else:
             print(message, file=sys.stderr)
-        note_failure(folder, job.overrides.task, line.removeprefix("error: "), 1 if message is None else 2)
+        note_failure(folder, job.overrides.task, (message or reason).removeprefix("error: "), 2 if message else 1)
         return
     if message is not None and first_rank() and not sweeping:
         remove_run(folder)
