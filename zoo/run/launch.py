@@ -128,10 +128,7 @@ def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
     """Says why a job failed: at once, and in a sweep, which goes on, in the job's folder too; a command that was
     refused leaves no folder."""
     job, message = HydraConfig.get(), explain(error, overrides)
-    folder, line = (
-        Path(job.runtime.output_dir),
-        message or f"error: {type(error).__name__}: {' '.join(str(error).split())}",
-    )
+    folder, reason = Path(job.runtime.output_dir), f"{type(error).__name__}: {' '.join(str(error).split())}"
     sweeping = job.mode == RunMode.MULTIRUN
     if sweeping and not isinstance(error, Interrupted):
         if message is None or full:
