@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,6 +80,8 @@ def main(command: tuple[str, ...] = ()) -> None:
     except SystemExit:
         _conclude_sweep()
         raise
+    except KeyboardInterrupt:  # before the training, which saves and says so
+        sys.exit(128 + signal.SIGINT)
     finally:
         if not full:
             os.environ.pop("HYDRA_FULL_ERROR", None)
@@ -133,14 +136,14 @@ def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
     """Says why a job failed: at once, and in a sweep, which goes on, in the job's folder too; a command that was
     refused leaves no folder."""
     job, message = HydraConfig.get(), explain(error, overrides)
-    folder, line = Path(job.runtime.output_dir), message or f"error: {type(error).__name__}: {error}"
+    folder, reason = Path(job.runtime.output_dir), f"{type(error).__name__}: {' '.join(str(error).split())}"
     sweeping = job.mode == RunMode.MULTIRUN
     if sweeping and not isinstance(error, Interrupted):
         if message is None or full:
             log.error("job %s failed", job.job.num, exc_info=error)
         else:
             print(message, file=sys.stderr)
-        note_failure(folder, job.overrides.task, line.removeprefix("error: "), 1 if message is None else 2)
+        note_failure(folder, job.overrides.task, (message or reason).removeprefix("error: "), 2 if message else 1)
         return
     if message is not None and first_rank() and not sweeping:
         remove_run(folder)
