@@ -1,5 +1,6 @@
 """What all documents share once they are prepared: description, memory, vectors."""
 
+import csv
 import subprocess
 import sys
 
@@ -95,22 +96,34 @@ def test_histogram_by_hand():
     assert histogram(np.array([0]))["bins"] == {"0": 1}
 
 
-def test_documents_of_evaluation_keep_their_words_as_written(tmp_path, cache_dir):
-    texts = [f"Das Essen war Gut. Nr {number} kam ZU spät!" for number in range(20)]
-    lines = [f'"{text}",{"gut" if n % 2 else "schlecht"}' for n, text in enumerate(texts)]
-    (tmp_path / "own.csv").write_text("text,label\n" + "\n".join(lines) + "\n", "utf-8")
-    data = OwnDocuments(path=str(tmp_path / "own.csv"), text={"minimum_frequency": 2})
+def test_evaluation_keeps_the_words_as_written_and_training_does_not(tmp_path, cache_dir):
+    rows = [(f"The FOOD{n} wasn't good. Été!", n % 2) for n in range(40)]
+    path = tmp_path / "a.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *rows])
+    data = OwnDocuments(path=str(path), text={"minimum_frequency": 2})
     data.prepare_data()
     data.setup()
-    assert all(batch.text is None for batch in data.train_dataloader())
-    seen = [
-        document for loader in (data.val_dataloader(), data.test_dataloader()) for b in loader for document in b.text
-    ]
-    expected = [data.encoder.words(text) for text in texts]
-    assert len(seen) == 4 and all(document in expected for document in seen)
-    (batch,) = data.test_dataloader()
-    for row, document in zip(batch.words.tolist(), batch.text, strict=True):
-        ids = [data.encoder.vocabulary.encode(word.lower() for word in sentence) for sentence in document]
-        assert ids == [[number for number in sentence if number] for sentence in row]
-    assert batch.first(1).text == batch.text[:1]
-    assert prepared().test_dataloader().dataset[0].table["text"].to_pylist()  # those of a sample too
+    assert next(iter(data.train_dataloader())).text is None
+    for loader in (data.val_dataloader(), data.test_dataloader()):
+        for batch in loader:
+            assert len(batch.text) == len(batch)
+            for number, document in enumerate(batch.text):
+                assert [len(sentence) for sentence in document] == [6, 2]
+                assert document[0][0] == "The"
+                assert document[0][1].startswith("FOOD")
+                assert document[1] == ["Été", "!"]
+                known = data.encoder.vocabulary.decode(batch.words[number, 0, :6].tolist())
+                assert known == ["the", "<unk>", "was", "n't", "good", "."]
+            first = batch.to("cpu").first(1)
+            assert first.text == batch.text[:1]
+    texts = data.encoder(["The FOOD! Bad.", ""]).text
+    assert texts == ([["The", "FOOD", "!"], ["Bad", "."]], [])
+
+
+def test_generated_documents_keep_their_words_for_evaluation_too(cache_dir):
+    data = prepared()
+    batch = next(iter(data.test_dataloader()))
+    for number, document in enumerate(batch.text):
+        mask = batch.word_mask[number]
+        assert [len(sentence) for sentence in document] == mask.sum(1)[mask.any(1)].tolist()
