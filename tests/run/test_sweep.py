@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from hydra.core.plugins import Plugins
 
 from tests.run.programs import SHORT, launch
 from tests.run.programs import result as result_of
@@ -57,6 +58,7 @@ def test_a_sweep_without_scores_prints_nothing(tmp_path, capsys):
 
 
 def test_a_sweep_that_the_launcher_breaks_is_not_taken_for_a_good_one(tmp_path, capfd, monkeypatch):
+    Plugins.instance()  # imports its plugins anew
     from hydra._internal.core_plugins.basic_launcher import BasicLauncher
 
     def broken(self, job_overrides, initial_job_idx):
