@@ -78,7 +78,7 @@ def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):
     assert "a training sentence has 1 words on average: data.text.tokenizer=words does not cut" in " ".join(found)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("".join(f"{chr(0x4E00 + n) * 3}\tgood number {n}\n" for n in range(40)), encoding="utf-8")
-    data = Parallel(path=str(pairs), text={"minimum_frequency": 1})
+    data = Parallel(path=str(pairs), text={"minimum_frequency": 1, "tokenizer": "whitespace"})
     data.prepare_data()
     data.setup()
     assert "a training source has 1 words on average" in " ".join(notes(data))
