@@ -29,11 +29,13 @@ def test_names_the_step_the_examples_and_the_checkpoint(tmp_path, loss):
     assert str(loss) in str(caught.value)
 
 
-def test_no_checkpoint_is_written_from_unseen_bad_losses(tmp_path):
+@pytest.mark.parametrize("hook", [("on_save_checkpoint", {}), ("on_validation_start",)])
+def test_unseen_bad_losses_are_looked_at_before_a_checkpoint_and_before_validation(tmp_path, hook):
+    """On a GPU, where a look at each loss would hold up the next step."""
     callback = StopOnNonFiniteLoss()
     callback._unseen = [
         (3, 0, torch.tensor([5]), torch.tensor(1.0)),
         (4, 0, torch.tensor([6]), torch.tensor(float("nan"))),
     ]
     with pytest.raises(NonFiniteLoss, match=r"step 4 .*\[6\].*none yet"):
-        callback.on_save_checkpoint(trainer(tmp_path), None, {})
+        getattr(callback, hook[0])(trainer(tmp_path), None, *hook[1:])

@@ -8,6 +8,7 @@ import torch
 
 import zoo
 from tests.run.programs import SHORT, TINY, Program, launch, result, train
+from zoo.models import HAN
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +114,17 @@ def test_zoo_predict(finished, program_env, tmp_path, how):
         assert "The food was great" in done.stdout and "star" in done.stdout
 
 
-def test_mixed_precision(tmp_path):
+def test_mixed_precision(tmp_path, monkeypatch):
+    types, read = set(), HAN.forward
+
+    def forward(network, batch):
+        output = read(network, batch)
+        types.add(output.logits.dtype)
+        return output
+
+    monkeypatch.setattr(HAN, "forward", forward)
     assert launch([*SHORT, "trainer=fast", "trainer.precision=bf16-mixed", "hydra.run.dir=run"], tmp_path) == 0
+    assert types == {torch.bfloat16}
     assert zoo.load(tmp_path / "run/checkpoints/last.ckpt")(["fine"])
 
 

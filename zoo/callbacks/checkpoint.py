@@ -127,9 +127,11 @@ class LastCheckpoint(Checkpoint):
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        if trainer.global_step == self._step or trainer.is_last_batch:
-            return  # in the middle of an accumulated step, or about to validate and save at the end of the epoch
+        if trainer.global_step == self._step:
+            return  # in the middle of an accumulated step
         self._step = trainer.global_step
+        if trainer.is_last_batch:
+            return  # about to validate and save at the end of the epoch
         minutes = (time.monotonic() - self._saved_at) / 60
         self._due |= self.every_n_steps is not None and self._step % self.every_n_steps == 0
         self._due |= self.every_n_minutes is not None and minutes >= self.every_n_minutes
