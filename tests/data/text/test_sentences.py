@@ -124,7 +124,7 @@ def test_words_of_a_sentence_that_is_already_split_stay():
         ({"lower": "yes"}, r"data\.text\.lower='yes': true or false"),
         ({"max_word": 3}, r"data\.text\.max_word: no such key; did you mean data\.text\.max_words\?"),
         ({"colour": 3}, r"data\.text\.colour: no such key; there are: tokenizer, lower"),
-        ("punkt", r"data\.text: a group of keys is expected, found 'punkt'"),
+        ("punkt", r"data\.text=punkt: expected a group of keys, found 'punkt'"),
     ],
 )
 def test_wrong_options(options, message):
