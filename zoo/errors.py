@@ -25,7 +25,7 @@ class ConfigError(ZooError, ValueError):
 
 
 def nearest(name: object, names: Iterable[str]) -> str | None:
-    """The one of `names` that a mistyped `name` was probably meant to be; capitals and blanks around it do not count."""
+    """The one of `names` that a mistyped `name` was probably meant to be, capitals or not."""
     folded = {each.strip().casefold(): each for each in names}
     close = get_close_matches(str(name).strip().casefold(), folded, n=1, cutoff=0.5)
     return folded[close[0]] if close else None

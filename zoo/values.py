@@ -15,13 +15,14 @@ from zoo.errors import ConfigError, alternatives, or_nearest
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 OBJECT = "a group with a _target_"
 """What stands in a configuration for an object."""
+WHOLE, NUMBER = "a whole number", "a number"
 KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": ("a group of keys",), "string": ("text",)}
 """What the simple types of a JSON schema let in."""
 
 
 def hold(key: str, value: Any, hint: Any) -> None:
-    """Raises ConfigError, `key=value: expected ..., found ...`, unless `value`, plain data, can be an argument annotated
-    `hint`."""
+    """Raises ConfigError, `key=value: expected ..., found ...`, unless `value`, plain data, can be an argument that is
+    annotated `hint`."""
     allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
     try:
         # as JSON a list may become a tuple, and yet "2" no number and true no 1
@@ -66,7 +67,10 @@ class _Schema(GenerateJsonSchema):
 
 
 def _either(schema: Mapping[str, Any]) -> str:
-    return alternatives(list(dict.fromkeys(_phrases(schema))))
+    phrases = list(dict.fromkeys(_phrases(schema)))
+    if NUMBER in phrases and WHOLE in phrases:
+        phrases.remove(WHOLE)  # every whole number is a number
+    return alternatives(phrases)
 
 
 def _phrases(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -96,7 +100,7 @@ def _list(schema: Mapping[str, Any]) -> str:
 
 
 def _number(schema: Mapping[str, Any]) -> str:
-    kind = "a whole number" if schema["type"] == "integer" else "a number"
+    kind = WHOLE if schema["type"] == "integer" else NUMBER
     least, above = schema.get("minimum"), schema.get("exclusiveMinimum")
     most, below = schema.get("maximum"), schema.get("exclusiveMaximum")
     begin = f"from {least:g}" if least is not None else f"above {above:g}" if above is not None else ""

@@ -16,7 +16,10 @@ from zoo.errors import ConfigError
         ({"batch_size": "8"}, "data.loader.batch_size=8: expected a whole number from 1 on, found '8'"),
         ({"max_tokens": 1.5}, "data.loader.max_tokens=1.5: expected a whole number from 1 on or null, found 1.5"),
         ({"num_workers": -1}, "data.loader.num_workers=-1: expected a whole number from 0 on, found -1"),
-        ({"on_bad_row": "skipp"}, "data.loader.on_bad_row=skipp: expected error or skip, found 'skipp'; did you mean 'skip'?"),
+        (
+            {"on_bad_row": "skipp"},
+            "data.loader.on_bad_row=skipp: expected error or skip, found 'skipp'; did you mean 'skip'?",
+        ),
         ({"on_bad_row": "ignore"}, "data.loader.on_bad_row=ignore: expected error or skip, found 'ignore'"),
         ({"cache_dir": 3}, "data.loader.cache_dir=3: expected text or null, found 3"),
         ({"batchsize": 3}, "data.loader.batchsize: there is no such key; did you mean data.loader.batch_size?"),
@@ -34,14 +37,18 @@ def test_wrong_loader_options(options, message):
     [
         (TextOptions, {"lower": "yes"}, "data.text.lower=yes: expected true or false, found 'yes'"),
         (TextOptions, {"sentences": "dots"}, "data.text.sentences=dots: expected punkt or lines, found 'dots'"),
-        (TextOptions, {"language": "deutsch ("}, "data.text.language=deutsch (: expected the code of a language, such as de, found 'deutsch ('"),
+        (
+            TextOptions,
+            {"language": "deutsch ("},
+            "data.text.language=deutsch (: expected the code of a language, such as de, found 'deutsch ('",
+        ),
         (SplitOptions, {"val": 1}, "data.split.val=1: expected a share between 0 and 1, found 1"),
         (SplitOptions, {"val": "a.csv"}, "data.split.val=a.csv: expected a share between 0 and 1, found 'a.csv'"),
         (SampleOptions, {"seed": -1}, "data.sample.seed=-1: expected a whole number from 0 on, found -1"),
         (
             PairTextOptions,
             {"vocabulary_size": 5},
-            "data.text.vocabulary_size=5: expected a whole number from 6 on, for separate vocabularies a list [source,target]",
+            "data.text.vocabulary_size=5: expected a whole number from 6 on, for separate vocabularies a list",
         ),
     ],
 )

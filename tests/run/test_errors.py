@@ -12,8 +12,8 @@ from tests.run.programs import ROOT, SHORT, Program, launch, run
     [
         ("model.word_hiden_dim=3", "did you mean model.word_hidden_dim?"),
         ("modl=han", "did you mean model?"),
-        ("seed=abc", "seed=abc: expected a whole number, found str"),
-        ("seed=-1", "seed=-1: expected a whole number from 0 to"),
+        ("seed=abc", "seed=abc: expected a whole number from 0 to 4294967295, found 'abc'"),
+        ("seed=-1", "seed=-1: expected a whole number from 0 to 4294967295, found -1"),
         ("ckpt_path=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
         ("ckpt_path=last", "no earlier run of model=han data=yelp"),
         ("train=false", "give ckpt_path=PATH or ckpt_path=last"),
@@ -29,8 +29,8 @@ from tests.run.programs import ROOT, SHORT, Program, launch, run
         ("logger=wandb", "wandb has no key here; run `wandb login` once, or give logger.wandb.offline=true"),
         ("model=han,luong", "error: model=han,luong: several values; a run for each: -m model=han,luong"),
         ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
-        ("optimizer.lr=fast", "optimizer.lr=fast: expected a number, found str"),
-        ("optimizer.fused=1", "optimizer.fused=1: expected true or false, found int"),
+        ("optimizer.lr=fast", "optimizer.lr=fast: expected a number, found 'fast'"),
+        ("optimizer.fused=1", "optimizer.fused=1: expected true, false or null, found 1"),
     ],
 )
 def test_one_line_and_no_folder(tmp_path, capfd, monkeypatch, override, expected):

@@ -18,7 +18,7 @@ from zoo.data.pairs.samples.pair import Pair
 from zoo.data.pairs.sources import NOUN, generated_pairs, hub_pairs, line_source
 from zoo.data.sources import SPLITS, Generator, Source, existing
 from zoo.data.text.tokenization import RuleTokenizer
-from zoo.errors import ConfigError, one_of, DataError
+from zoo.errors import ConfigError, DataError, one_of
 
 LANGUAGES = ("en", "de", "fr", "cs")
 HUB = "bentrevett/multi30k"
