@@ -139,7 +139,7 @@ class Bounded:
         (
             "sizes",
             [3, 0],
-            "part.sizes=[3, 0]: expected a whole number from 1 on or a list (each a whole number from 1 on), found [3, 0]",
+            "part.sizes=[3, 0]: expected a whole number from 1 on or a list (each a whole number from 1 on), found",
         ),
         ("rates", [0.9], "part.rates=[0.9]: expected a list of 2 (each a number), found [0.9]"),
         ("either", 3, "part.either=3: expected true, false or text, found 3"),

@@ -6,13 +6,14 @@ import inspect
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 from annotated_types import Ge
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
-from zoo.arguments import Count, Natural, NonNegative
+from zoo.arguments import Count, Natural, NonNegative, Positive
 from zoo.data.options import Options
 from zoo.errors import ConfigError, did_you_mean
 from zoo.run.catalogue import data_for, has_group, models_for
@@ -32,6 +33,7 @@ LATE: dict[str, Any] = {
     "trainer.min_epochs": Natural | None,
     "trainer.min_steps": Natural | None,
     "trainer.num_sanity_val_steps": Annotated[int, Ge(-1)] | None,
+    "trainer.val_check_interval": Positive | dict[str, int] | str | None,
     "callbacks.early_stopping.patience": Natural,
 }
 """Bounds that Lightning finds crossed late in a run, or never."""
@@ -94,10 +96,10 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
 
 def _parts(node: DictConfig | None, key: str) -> Iterator[tuple[str, Any]]:
     """What a group builds, with the keys: one thing, or several by name."""
-    if node and "_target_" in node:
-        yield key, node
-    elif node:
+    if isinstance(node, DictConfig) and "_target_" not in node:
         yield from ((f"{key}.{name!s}", part) for name, part in node.items() if part is not None)
+    elif node:
+        yield key, node
 
 
 def _check_monitors(cfg: DictConfig, task: type[Task]) -> None:
@@ -135,20 +137,20 @@ def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
 
 
 def _try_out(cfg: DictConfig, groups: tuple[str, ...], schedule: DictConfig | None) -> None:
-    """Builds what is cheap to build and of a run built only when the data are prepared: a constructor may refuse what
-    no annotation can say, such as more hypotheses than the beam holds."""
+    """Builds, for nothing but their refusals, the parts that a run builds when its data are prepared: a constructor
+    knows what no annotation can say, such as that a beam holds no more hypotheses than its size."""
     import torch
 
     from zoo.run.make import make
     from zoo.run.precision import whole_precision
 
+    whole_precision(cfg.trainer.precision)
     for group in groups:
         for key, node in _parts(cfg[group], group):
             make(node, key)
     optimizer = make(cfg.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1, 1))])
     if schedule is not None:
         make(schedule, "scheduler.scheduler", optimizer=optimizer)
-    whole_precision(cfg.trainer.precision)
 
 
 def check_machine(cfg: DictConfig) -> None:
@@ -182,14 +184,12 @@ def _wandb_ready() -> bool:
 
 def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
-    if not node or "_target_" not in node:
+    if not OmegaConf.is_dict(node) or "_target_" not in node:
         raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
     cls = get_class(node["_target_"])
     parameters = inspect.signature(cls).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    hints: dict[str, Any] = {}
-    with suppress(NameError):  # torch imports some names of its annotations for type checkers alone (MultiStepLR)
-        hints = get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
+    hints = _hints(cls)
     for name in map(str, node):
         if name in ("_target_", "_convert_", "_recursive_"):
             continue
@@ -216,7 +216,19 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
         raise ConfigError(f"{key}.{missing[0]}: {cls.__name__} needs it, but the configuration does not give it")
 
 
+def _hints(cls: type[Any]) -> dict[str, Any]:
+    """The annotations of a constructor's arguments, without those that a library imports for type checkers alone
+    (MultiStepLR, WandbLogger)."""
+    function, hints = inspect.unwrap(cls.__init__), dict[str, Any]()
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        with suppress(NameError):
+            one = SimpleNamespace(__annotations__={name: annotation})
+            hints |= get_type_hints(one, function.__globals__, include_extras=True)
+    return hints
+
+
 def _plain(value: Any) -> Any:
+    """A value without OmegaConf's containers, interpolations resolved."""
     return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
 
 
