@@ -3,17 +3,15 @@ is."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, Self, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from zoo.errors import ConfigError
+from zoo.arguments import Count, Natural
+from zoo.errors import ConfigError, did_you_mean
 
-Count = Annotated[int, Field(ge=1)]
-Natural = Annotated[int, Field(ge=0)]
 SHARE = "a share between 0 and 1"
 Part = Annotated[float, Field(gt=0, lt=1, description=SHARE)]
 """Of the examples: some of them, and not all."""
@@ -47,8 +45,7 @@ class Options:
         known = [field.name for field in fields(cls)]
         for key in value or {}:
             if key not in known:
-                close = difflib.get_close_matches(str(key), known, 1)
-                hint = f"did you mean data.{cls.group}.{close[0]}?" if close else f"there are: {', '.join(known)}"
+                hint = did_you_mean(key, known, f"data.{cls.group}.")
                 raise ConfigError(f"data.{cls.group}.{key}: no such key; {hint}")
         return cls(**{str(key): part for key, part in (value or {}).items()})
 

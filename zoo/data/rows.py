@@ -4,7 +4,6 @@ broken."""
 from __future__ import annotations
 
 import csv
-import difflib
 import gzip
 import json
 import logging
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from zoo.errors import DataError
+from zoo.errors import DataError, nearest
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +57,8 @@ def closest(word: str, known: Iterable[str]) -> str:
     """`; did you mean ...?` where something resembles `word`, else nothing."""
     known = list(known)
     folded = {name.strip().casefold(): name for name in known}
-    match = difflib.get_close_matches(word.strip().casefold(), folded, 1, cutoff=0.5)
-    return f"; did you mean {folded[match[0]]!r}?" if match else ""
+    match = nearest(word.strip().casefold(), folded)
+    return f"; did you mean {folded[match]!r}?" if match else ""
 
 
 def open_binary(path: Path) -> IO[bytes]:

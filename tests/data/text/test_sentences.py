@@ -123,7 +123,7 @@ def test_words_of_a_sentence_that_is_already_split_stay():
         ({"minimum_frequency": 2.5}, r"data\.text\.minimum_frequency=2\.5"),
         ({"lower": "yes"}, r"data\.text\.lower='yes': true or false"),
         ({"max_word": 3}, r"data\.text\.max_word: no such key; did you mean data\.text\.max_words\?"),
-        ({"colour": 3}, r"data\.text\.colour: no such key; there are: tokenizer, lower"),
+        ({"zzz": 3}, r"data\.text\.zzz: no such key; there are language, lower"),
         ("punkt", r"data\.text: a group of keys is expected, found 'punkt'"),
     ],
 )

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from zoo.data.options import SHARE, Count, Options, Part, SplitOptions, is_share
+from zoo.arguments import Count
+from zoo.data.options import SHARE, Options, Part, SplitOptions, is_share
 from zoo.data.text.options import Language, Size, TokenOptions
 from zoo.errors import ConfigError
 

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from zoo.data.options import Count, Options
+from zoo.arguments import Count
+from zoo.data.options import Options
 from zoo.errors import ConfigError
 
 SUBWORDS = ("bpe", "unigram")
