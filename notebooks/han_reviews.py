@@ -36,8 +36,8 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.yelp import Yelp
-from zoo.run.build import compose, plain
 from zoo.run.checkpoint import Predictor
+from zoo.run.compose import compose, plain
 from zoo.tasks import Classification
 from zoo.visualize import document_figure
 

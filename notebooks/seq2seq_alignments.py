@@ -30,8 +30,8 @@ import matplotlib.pyplot as plt
 from hydra.utils import instantiate
 from lightning import Trainer, seed_everything
 
-from zoo.run.build import compose, plain
 from zoo.run.checkpoint import Predictor
+from zoo.run.compose import compose, plain
 from zoo.tasks import Translation
 from zoo.visualize import alignment_figure
 

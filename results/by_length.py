@@ -13,7 +13,7 @@ import sacrebleu
 from hydra.utils import instantiate
 
 import zoo
-from zoo.run.build import compose, plain
+from zoo.run.compose import compose, plain
 
 EDGES = (8, 11, 15)
 

@@ -5,6 +5,7 @@ python results/table.py --write README.md    makes the tables of this page anew
 
 A table stands between `<!-- results:start FILE.csv -->` and `<!-- results:end -->`, a line for each metric; with
 metrics behind the file's name, `<!-- results:start FILE.csv bleu chrf -->`, a line for each command, these as columns.
+Between `<!-- models:start -->` and `<!-- models:end -->` stands the table of models, as the catalogue has them.
 
 A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ in the
 seed alone become one line: the median, and how far the seeds lie apart.
@@ -20,8 +21,11 @@ import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from zoo.run import catalogue
+
 MARKED = re.compile(r"(<!-- results:start (\S+\.csv)((?: \w+)*) -->\n).*?(\n<!-- results:end -->)", re.DOTALL)
 START, END = "<!-- results:start", "<!-- results:end -->"
+MODELS = re.compile(r"(<!-- models:start -->\n).*?(\n<!-- models:end -->)", re.DOTALL)
 
 
 class ResultsError(Exception):
@@ -139,7 +143,25 @@ def insert(text: str, folder: Path, page: Path) -> str:
         rows = read(folder / name)
         return before + (wide(rows, metrics.split()) if metrics else table(rows)) + after
 
-    return MARKED.sub(made, text)
+    return MODELS.sub(lambda match: match[1] + models_table() + match[2], MARKED.sub(made, text))
+
+
+def models_table() -> str:
+    """The models of the catalogue in Markdown, by year."""
+    lines = {}
+    for model in catalogue.models().values():
+        authors, year = model.source.split(". ")[0].split(", "), re.findall(r"\b(?:19|20)\d\d\b", model.source)[0]
+        first = authors[0].split()[-1]
+        who = f"{first} et al." if len(authors) > 2 else " and ".join(author.split()[-1] for author in authors)
+        cells = (
+            f"`{model.name}`",
+            f"{who} {year}, {model.title}",
+            ", ".join(model.tasks),
+            f"[{model.file}]({model.file})",
+        )
+        lines[year, model.name] = f"| {' | '.join(cells)} |"
+    head = ["| model= | paper | task | file |", "| --- | --- | --- | --- |"]
+    return "\n".join([*head, *(lines[key] for key in sorted(lines))])
 
 
 def main(arguments: list[str] | None = None) -> int:

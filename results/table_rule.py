@@ -15,7 +15,7 @@ from hydra.utils import instantiate
 
 import zoo
 from zoo.objectives.feeding import likeliest, walk
-from zoo.run.build import compose, plain
+from zoo.run.compose import compose, plain
 
 BATCH = 128
 

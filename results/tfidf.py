@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from table import COLUMNS
 
-from zoo.run.build import compose
+from zoo.run.compose import compose
 from zoo.run.report import git_commit
 
 CHOICES = (0.3, 1, 3, 10, 30, 100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,8 @@ from zoo.models.output import Output
 
 class Sound(nn.Module):
     """Averages the words of a sentence, then the sentences of a document."""
+
+    attends: ClassVar[dict[str, str]] = {"word": "word_mask", "sentence": "sentence_mask"}
 
     def __init__(self, spec: DocumentSpec) -> None:
         super().__init__()
@@ -105,6 +108,13 @@ class MixesTypes(Sound):
         return torch.zeros(scores.shape, dtype=document.dtype).index_add(0, torch.arange(len(scores)), scores)
 
 
+class AddsInHalf(Sound):
+    def weigh(self, mask: Tensor) -> Tensor:
+        rows, of_row = mask.flatten(0, -2), torch.arange(mask[..., 0].numel())[:, None].expand_as(mask.flatten(0, -2))
+        total = torch.zeros(len(rows), dtype=torch.bfloat16).index_add(0, of_row.flatten(), rows.flatten().bfloat16())
+        return mask.double() / total.double().view(*mask.shape[:-1], 1).clamp(min=1)
+
+
 class ParksAttention(Sound):
     def weigh(self, mask: Tensor) -> Tensor:
         self.attention = super().weigh(mask)
@@ -123,10 +133,18 @@ class NamesNoMask(Sound):
         return Output(output.logits, {"hop": output.attention["word"]})
 
 
+class NamesAStrangersMask(Sound):
+    attends: ClassVar[dict[str, str]] = {"word": "word_mask", "sentence": "memory_mask"}
+
+
+class SumsToOneAfterAll(Sound):
+    unnormalised = ("word",)
+
+
 class Writes(nn.Module):
     """Reads the mean of the tokens so far, and the source by attention from that."""
 
-    attends_to = "source"
+    attends: ClassVar[dict[str, str]] = {"source": "memory_mask"}
 
     def __init__(self, spec: PairSpec) -> None:
         super().__init__()

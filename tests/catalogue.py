@@ -10,7 +10,7 @@ from hydra.utils import get_class
 from omegaconf import OmegaConf
 
 from zoo.run import catalogue
-from zoo.run.build import compose
+from zoo.run.compose import compose
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -9,16 +9,23 @@ import io
 import itertools
 import re
 import shlex
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
-from zoo.cli import parser
-from zoo.run.build import check, compose
+from zoo.cli import parser, predict_parser
+from zoo.run import search_path
+from zoo.run.check import check
+from zoo.run.compose import compose
+from zoo.visualize.view import View, view_of
 
 PROGRAMS = {"cd", "export", "git", "mypy", "pip", "pre-commit", "pytest", "ruff", "sbatch", "source", "tensorboard"}
 GROUPS = ("model", "data", "task", "optimizer", "scheduler", "trainer", "logger", "callbacks")
@@ -42,6 +49,10 @@ def problem(command: str) -> str | None:
         words = words[1:]
     if not words or words[0] in PROGRAMS:
         return None
+    if "--config-dir" in words:
+        at = words.index("--config-dir")
+        with beside(words[at + 1]):
+            return problem(shlex.join([*words[:at], *words[at + 2 :]]))
     try:
         if "train.py" in words and words[0] in ("python", "torchrun", "srun"):
             return train_problem(words[words.index("train.py") + 1 :])
@@ -56,6 +67,36 @@ def problem(command: str) -> str | None:
         known = words[1:3] == ["-m", "venv"] or (ROOT / script).is_file() or (ROOT / script).with_suffix("").is_dir()
         return None if known else f"{command}: there is no {script}"
     return f"{command}: unknown program {words[0]}"
+
+
+@contextlib.contextmanager
+def forgotten() -> Iterator[None]:
+    """What a command adds to the search path is gone afterwards."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_path, "_folders", [])
+        patch.setattr(sys, "path", sys.path[:])
+        yield
+
+
+@contextlib.contextmanager
+def beside(folder: str) -> Iterator[None]:
+    """A folder of configuration that a command names: of the clone, or the one whose files the README shows."""
+    with tempfile.TemporaryDirectory() as shown, forgotten():
+        write_shown((ROOT / "README.md").read_text(encoding="utf-8"), Path(shown))
+        search_path.add(next(path for path in (ROOT / folder, Path(shown, folder)) if path.is_dir()))
+        compositions.cache_clear()
+        yield
+    compositions.cache_clear()
+
+
+def write_shown(text: str, folder: Path) -> list[Path]:
+    """Writes the files that a document shows in blocks with their names in the first line; which they are."""
+    written = []
+    for name, content in re.findall(r"^```(?:python|yaml)\n# (\S+/\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        written.append(folder / name)
+        written[-1].parent.mkdir(parents=True, exist_ok=True)
+        written[-1].write_text(content, encoding="utf-8")
+    return written
 
 
 def train_problem(words: list[str]) -> str | None:
@@ -117,9 +158,20 @@ def zoo_problem(words: list[str]) -> str | None:
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            if words[:1] == ["predict"]:
+                predict_parser(_view(words[1])).parse_args(words[1:])
+                return None
             options: argparse.Namespace = parser().parse_args(words)
     except SystemExit as stop:
         return None if stop.code == 0 else said.getvalue().strip().splitlines()[-1]
     if options.command == "data":
         compose([f"data={options.name}", *options.overrides])
     return None
+
+
+def _view(checkpoint: str) -> View | None:
+    """What shows the task of a run, told by its folder, logs/<model>_<data>/<time>; None for another path."""
+    parts = Path(checkpoint).parts
+    if parts[0] != "logs":
+        return None
+    return view_of(get_class(compose([f"data={parts[1].rpartition('_')[2]}"]).task._target_))

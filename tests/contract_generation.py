@@ -68,7 +68,7 @@ def hypotheses_do_not_meet(case: Case) -> None:
     state = network.step(tokens[0], state).state
     for name, part in state.memory.items():
         assert part is start.memory[name], f"{name} of the memory was copied"
-    state = state.sentences(rows).reorder(parents)
+    state = state.examples(rows).reorder(parents)
     log_probs, state, attention = network.step(tokens[1][rows], state)
     again = network.step(tokens[2][rows], state)
     for i, row in enumerate(rows):

@@ -7,16 +7,18 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
+from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from tests.catalogue import ROOT
 from tests.commands import compositions, jobs, problem, resolve
 from zoo.errors import ConfigError
-from zoo.run.build import compose
 from zoo.run.catalogue import data_for, datasets, models, models_for
+from zoo.run.compose import compose
 
 CONF = ROOT / "conf"
 FILES = sorted(path for path in CONF.rglob("*.yaml") if path.parent != CONF and path.parent.name != "local")
@@ -32,8 +34,13 @@ def choice(path: Path) -> list[str]:
     overrides = [f"{group}={stem}"]
     if group == "data":
         overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
+    if group == "data/text":
+        overrides += {"documents": ["data=yelp"], "pairs": ["data=multi30k", "model=luong"]}[stem]
     if group in ("objective", "decoding", "regularizer"):
         overrides += ["data=copy", "model=transformer"]
+    if group == "task":
+        data = next(data for data in datasets().values() if data.task == stem)
+        overrides = [f"data={data.name}", f"model={models_for(stem)[0]}", *overrides]
     if group == "model":
         overrides.append(f"data={data_for(models()[stem].tasks)[0]}")
     return overrides
@@ -112,15 +119,23 @@ def test_configuration_files_give_no_facts_of_the_data() -> None:
         ("modle=han", HydraException),
         ("model=hna", HydraException),
         ("trainer.max_epoch=3", HydraException),
-        ("seed=abc", HydraException),
+        ("seed=abc", ConfigError),
         ("model.word_hidden_dim=wide", ConfigError),
         ("+model.depth=3", ConfigError),
-        ("data.batch_size=many", ConfigError),
+        ("data.batch_size=8", HydraException),
+        ("data.loader.batch_size=many", ConfigError),
     ],
 )
 def test_a_wrong_override_is_found(overrides: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         compositions(tuple(overrides.split()))
+
+
+@pytest.mark.parametrize("name", ["encoder_decoder_wmt14", "rnnsearch_wmt14", "luong_wmt14"])
+def test_half_as_many_words_as_the_source_and_the_end(name: str) -> None:
+    """The authors forbid the end before half the source's length in words, and our lengths count the end."""
+    decoding = instantiate(compose([f"experiment={name}"]).decoding)
+    assert decoding.rules.lengths(torch.tensor([10])).shortest.tolist() == [6]
 
 
 def test_a_sweep_is_taken_apart() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -13,28 +14,8 @@ from torch import Tensor, nn
 from tests import broken, contract, contract_generation
 from tests.catalogue import MODELS
 from tests.contract import Case, by_steps
-from tests.families import FAMILIES, Family
+from tests.families import Family, family_of
 from zoo.models.output import Output
-
-VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "conv_s2s": [{"encoder_layers": [[8, 3], [6, 5]], "decoder_layers": [[6, 3], [8, 1]]}],
-    "han": [{"word_pooling": "mean", "sentence_pooling": "max"}, {"word_pooling": "max", "sentence_pooling": "mean"}],
-    "luong": [
-        {"input_feeding": False, "score": "concat"},
-        {"attention": "local_m", "score": "dot"},
-        {"attention": "local_p", "window": 2},
-        {"attention": "local_p", "input_feeding": False},
-        {"attention": "local_m", "input_feeding": False, "reverse_source": True},
-        {"score": "location", "reverse_source": True},
-    ],
-    "rnnsearch": [{"score": "general"}, {"score": "dot"}],
-    "seq2seq_lstm": [{"reverse_source": False}],
-    "transformer": [{"norm": "pre", "positions": "learned"}, {"tied": "target", "window": 3}],
-}
-"""Other ways through a model than its defaults, which keep the contract too."""
-
-SUM_TO_LESS = ({"attention": "local_p"},)
-"""Variants whose attention the paper does not renormalise."""
 
 WIDEST = 16
 
@@ -53,15 +34,19 @@ def clauses(family: Family) -> tuple[Callable[[Case], None], ...]:
     return contract.FOR_ALL + (contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES)
 
 
+def variants(model: str) -> list[dict[str, Any]]:
+    """Other ways through a model than its defaults, which keep the contract too: `VARIANTS` of its own tests."""
+    return getattr(import_module(f"tests.models.test_{model}"), "VARIANTS", [])
+
+
 def cases() -> Iterator[Any]:
     for model in MODELS.values():
         for task in model.cls.tasks:
-            for variant in ({}, *VARIANTS.get(model.name, [])):
+            for variant in ({}, *variants(model.name)):
                 arguments = small(model.arguments | variant)
-                build = functools.partial(model.cls, FAMILIES[task].spec, **arguments)
+                build = functools.partial(model.cls, family_of(task).spec, **arguments)
                 words = [model.name, task, *(f"{name}={value}" for name, value in variant.items())]
-                less = any(part.items() <= variant.items() for part in SUM_TO_LESS)
-                yield pytest.param(Case(build, FAMILIES[task], sums_to_one=not less), id="-".join(words))
+                yield pytest.param(Case(build, family_of(task)), id="-".join(words))
 
 
 CASES = list(cases())
@@ -104,7 +89,7 @@ def test_cuda_gives_what_the_cpu_gives(case: Case) -> None:
 
 
 def case_of(cls: type[nn.Module]) -> Case:
-    family = FAMILIES["translation" if issubclass(cls, broken.Writes) else "classification"]
+    family = family_of("translation" if issubclass(cls, broken.Writes) else "classification")
     return Case(lambda: cls(family.spec), family)
 
 
@@ -121,6 +106,8 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
     ("cls", "clause"),
     [
         (broken.NamesNoMask, contract.returns_an_output),
+        (broken.NamesAStrangersMask, contract.returns_an_output),
+        (broken.SumsToOneAfterAll, contract.attention_is_a_distribution),
         (broken.DividesByZero, contract.returns_an_output),
         (broken.AttendsToPadding, contract.attention_is_a_distribution),
         (broken.DividesByZero, contract.attention_is_a_distribution),
@@ -136,6 +123,7 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (broken.NeverMoves, contract.one_batch_can_be_learned),
         (broken.Forgets, contract.a_saved_network_is_the_same),
         (broken.MixesTypes, contract.bf16_autocast_runs),
+        (broken.AddsInHalf, contract.bf16_autocast_runs),
         (broken.ParksAttention, contract.nothing_is_parked),
         (broken.WritesIntoTheBatch, contract.nothing_is_parked),
         (broken.ReadsAhead, contract_generation.steps_equal_the_parallel_pass),

@@ -8,13 +8,15 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 import yaml
 from hydra.utils import get_class
 
 from tests.catalogue import MODELS, ROOT, Model
+from zoo.arguments import Count, Probability, Share
+from zoo.attention import ScoreName
 
 LONGEST_FILE = 400
 MOST_ARGUMENTS = 12
@@ -112,6 +114,33 @@ def constructor_problems(cls: Any, arguments: dict[str, Any]) -> list[str]:
     return found
 
 
+def annotation_problems(cls: Any) -> list[str]:
+    """Arguments of a constructor whose annotation does not say what is allowed."""
+    found = []
+    for name, hint in get_type_hints(cls.__init__, include_extras=True).items():
+        if name in ("spec", "return"):
+            continue
+        kinds = list(leaves(hint))
+        found += [f"{name}: {kind.__name__} says too little; see zoo/arguments.py" for kind in kinds if kind in BARE]
+        if "dropout" in name and Share not in kinds:
+            found.append(f"{name} is a Share")
+        if re.search(r"_dim$|^num_|layers$|^heads$", name) and Count not in kinds:
+            found.append(f"{name} is a Count")
+    return found
+
+
+def leaves(hint: Any) -> Iterator[Any]:
+    """The types that an annotation is made of; one with a bound is a leaf."""
+    inner = () if get_origin(hint) in (Annotated, Literal) else get_args(hint)
+    if not inner:
+        yield hint
+    for part in inner:
+        yield from leaves(part)
+
+
+BARE = (int, float, str)
+"""Types that allow what no network can use; a choice is a Literal, a number is bounded."""
+
 BY_NAME = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
@@ -128,6 +157,11 @@ def test_header(model: Model) -> None:
 @BY_NAME
 def test_constructor(model: Model) -> None:
     assert constructor_problems(model.cls, model.arguments) == []
+
+
+@BY_NAME
+def test_annotations(model: Model) -> None:
+    assert annotation_problems(model.cls) == []
 
 
 def test_every_paper_is_in_the_catalogue() -> None:
@@ -200,6 +234,39 @@ class _Long:
         k: int,
         m: int,
     ) -> None: ...
+
+
+class _Annotated:
+    def __init__(
+        self,
+        spec: Any,
+        *,
+        hidden_dim: Count | None = None,
+        encoder_layers: Count | list[list[Count]] = 2,
+        dropout: Share = 0.0,
+        init: Literal["a", "b"] = "a",
+        score: ScoreName = "dot",
+        reverse: bool = False,
+    ) -> None: ...
+
+
+class _Bare:
+    def __init__(
+        self,
+        spec: Any,
+        *,
+        hidden_dim: int,
+        layers: Share,
+        inner_dropout: Probability,
+        init: str,
+        sizes: list[list[int]],
+    ) -> None: ...
+
+
+def test_an_annotation_that_says_too_little_is_found() -> None:
+    assert annotation_problems(_Annotated) == []
+    problems = [problem.split(":")[0].split(" ")[0] for problem in annotation_problems(_Bare)]
+    assert sorted(problems) == ["hidden_dim", "hidden_dim", "init", "inner_dropout", "layers", "sizes"]
 
 
 RIGHT = {"width": 8, "rate": 0, "gate": False, "kind": "b"}

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig
 
+import zoo
 from results.table import COLUMNS, END, START, ResultsError, Row, insert, main, ours, read, read_all, table, wide
 from tests.catalogue import MODELS, ROOT
-from tests.commands import GROUPS, compositions, problem, shell_lines
-from zoo.run.build import compose
+from tests.commands import GROUPS, compositions, forgotten, problem, shell_lines, write_shown
+from tests.run.programs import SHORT, launch, result
+from zoo.run.compose import compose
 
 DOCUMENTS = [path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if path.is_file()]
 COMMANDS = [
@@ -29,6 +31,24 @@ COMMANDS = [
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str) -> None:
     assert problem(command) is None
+
+
+def test_a_model_and_data_of_your_own_as_the_readme_shows_them(tmp_path: Path) -> None:
+    """The files of the README in a folder, trained, listed and asked from beside it."""
+    files = write_shown((ROOT / "README.md").read_text(encoding="utf-8"), tmp_path)
+    assert {path.name for path in files} == {"bag.py", "bag.yaml", "tickets.yaml"}
+    departments = {"billing": "The invoice is wrong.", "support": "The printer does not print."}
+    rows = [f'"{text} Number {n}.",{name}' for n in range(20) for name, text in departments.items()]
+    (tmp_path / "tickets.csv").write_text("text,department\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    cheap = [word for word in SHORT if not word.startswith(("model.", "data.sample"))]
+    with forgotten():
+        words = ["--config-dir", "my_zoo/conf", "model=bag", "data=tickets", *cheap, "hydra.run.dir=run"]
+        assert (
+            launch([*words, "trainer.max_epochs=8", "optimizer.lr=0.1", "data.text.minimum_frequency=1"], tmp_path) == 0
+        )
+        assert result(tmp_path / "run")["metrics"]["test/accuracy"] == 1.0
+        (said,) = zoo.load(tmp_path / "run")(["The printer does not print. Number 99."])
+        assert said.label == "support"
 
 
 def test_the_two_commands_of_the_first_screen_stand_in_the_readme() -> None:
@@ -60,7 +80,7 @@ def configurations() -> tuple[DictConfig, ...]:
 
 
 def unknown_keys(text: str) -> set[str]:
-    """Keys that a document names in its prose, such as `data.on_bad_row`, and that no configuration has."""
+    """Keys that a document names in its prose, such as `data.loader.on_bad_row`, and that no configuration has."""
     named = set(re.findall(rf"`((?:{'|'.join(GROUPS)})\.[a-z_.]+)(?:=[^`]*)?`", text))
     return {key for key in named if not any(has_key(cfg, key) for cfg in configurations())}
 
@@ -73,7 +93,7 @@ def has_key(cfg: Any, key: str) -> bool:
 def test_keys_named_in_the_prose_exist() -> None:
     for path in DOCUMENTS:
         assert unknown_keys(path.read_text(encoding="utf-8")) == set(), path.name
-    assert unknown_keys("set `data.on_bad_row=skip` or `trainer.max_epoch`") == {"trainer.max_epoch"}
+    assert unknown_keys("set `data.loader.on_bad_row=skip` or `trainer.max_epoch`") == {"trainer.max_epoch"}
 
 
 def test_shell_blocks_are_taken_apart() -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import codecs
-import gzip
 import json
 import sys
-import zlib
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.padding import Padding
 
 from zoo.errors import CheckpointError, ConfigError, DataError, ZooError
+
+if TYPE_CHECKING:
+    from zoo.visualize.view import View
 
 EXAMPLES = """examples:
   zoo list
@@ -24,16 +25,22 @@ EXAMPLES = """examples:
   zoo predict logs/luong_multi30k/<time>/checkpoints/best.ckpt "Ein Mann schläft." --beam 5 --nbest 3
   zoo data documents data.path=my.csv data.text_column=text data.label_column=label
 """
+PREDICT = "what a trained network says of your inputs, and what it attended to"
+CONFIG_DIR = "of every command: configuration of your own beside the zoo's; the modules beside DIR can be imported"
+OUTPUTS = ("csv", "html", "attention")
+MANY, NAMED = 200, 8
+"""For more inputs there is a progress bar; so many unknown words are named."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of every command."""
+    """The arguments of every command; those of `zoo predict` are in `predict_parser`."""
     root = argparse.ArgumentParser(
         prog="zoo",
         description="Attention and memory networks: one paper a file.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    root.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     commands = root.add_subparsers(dest="command", required=True, metavar="list | train | predict | data")
 
     catalogue = commands.add_parser(
@@ -44,36 +51,8 @@ def parser() -> argparse.ArgumentParser:
     training = commands.add_parser("train", help="the same as python train.py, from any folder", add_help=False)
     training.add_argument("overrides", nargs=argparse.REMAINDER)
 
-    predict = commands.add_parser("predict", help="what a trained network says of your texts, and what it attended to")
-    predict.add_argument("checkpoint", type=Path)
-    predict.add_argument("text", nargs="*", help="texts; without texts and --file, one text a line from standard input")
-    predict.add_argument("--file", type=Path, help="one text a line")
-    predict.add_argument("--json", action="store_true", help="one JSON object a line")
-    predict.add_argument("--html", type=Path, metavar="OUT", help="documents: write a page to look at")
-    predict.add_argument("--beam", type=int, metavar="K", help="translations: search with K hypotheses")
-    predict.add_argument(
-        "--nbest", type=int, metavar="N", help="translations: the N best, as `number ||| text ||| score`"
-    )
-    predict.add_argument(
-        "--replace-unknown",
-        nargs="?",
-        const="",
-        metavar="DICTIONARY",
-        help="translations: an unknown word becomes the source word it attended to most, or what that is in a file of "
-        "lines `source<tab>target`",
-    )
-    predict.add_argument(
-        "--attention",
-        type=Path,
-        metavar="OUT.png",
-        help="translations: draw what was attended to; of several lines OUT-1.png, OUT-2.png, ...",
-    )
-    predict.add_argument(
-        "--pharaoh",
-        type=Path,
-        metavar="OUT",
-        help="translations: write pairs i-j of a source and a target token, counted from 0 in those that --json shows",
-    )
+    predict = commands.add_parser("predict", help=PREDICT, add_help=False)
+    predict.add_argument("words", nargs=argparse.REMAINDER)
 
     data = commands.add_parser(
         "data", help="prepare a data set and describe it: counts, lengths, unknown words, examples"
@@ -84,6 +63,35 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+def predict_parser(view: View | None = None, task: str = "") -> argparse.ArgumentParser:
+    """The arguments of `zoo predict`: the general ones, and those of the `view` of a checkpoint's `task`."""
+    noun = view.noun if view else "text"
+    more = "" if view else "; with a checkpoint, --help also shows the options of its task"
+    predict = argparse.ArgumentParser(prog="zoo predict", description=PREDICT + more)
+    predict.add_argument("checkpoint", help="a checkpoint of a run")
+    predict.add_argument(
+        "words",
+        nargs="*",
+        default=[],
+        metavar=noun,
+        help=f"without any and without --file, one {noun} a line from standard input",
+    )
+    predict.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
+    predict.add_argument("--file", type=Path, help=f"one {noun} a line")
+    predict.add_argument("--json", action="store_true", help="one JSON object a line")
+    predict.add_argument("--csv", type=Path, metavar="OUT", help="write a table")
+    predict.add_argument("--html", type=Path, metavar="OUT", help="write a page to look at")
+    predict.add_argument(
+        "--attention",
+        type=Path,
+        metavar="OUT",
+        help="draw what was attended to, as .png, .pdf or .svg; of several inputs OUT-1.png, OUT-2.png, ...",
+    )
+    if view is not None:
+        view.options(predict.add_argument_group(task))
+    return predict
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Runs one command; a ZooError ends in one line and exit code 2."""
     words = sys.argv[1:] if arguments is None else arguments
@@ -92,30 +100,36 @@ def main(arguments: list[str] | None = None) -> None:
 
         sys.argv[1:] = words[1:]
         return train(command=("train",))
-    options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
-    if options.command == "data" and all("=" in word for word in more):
-        options.overrides += more
-    elif options.command == "predict" and not any(word.startswith("-") for word in more):
-        options.text += more
-    elif more:
-        parser().error(f"unrecognized arguments: {' '.join(more)}")
+    overrides: list[str] = []
     try:
-        {"list": _list, "predict": _predict, "data": _data}[options.command](options)
+        from zoo.run import search_path
+
+        words = search_path.take(words)
+        if words[:1] == ["predict"]:
+            return _predict(words[1:])
+        options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
+        if options.command == "data" and all("=" in word for word in more):
+            overrides += [f"data={options.name}", *options.overrides, *more]
+            _data(options, overrides)
+        elif more:
+            parser().error(f"unrecognized arguments: {' '.join(more)}")
+        else:
+            _list(options)
     except ZooError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
     except Exception as error:
-        _explain(error, options)
+        _explain(error, overrides)
     return None
 
 
-def _explain(error: Exception, options: argparse.Namespace) -> None:
+def _explain(error: Exception, overrides: list[str]) -> None:
     """Ends in the one line that `python train.py` prints for `error`; raises it where there is none."""
     from zoo.run.messages import explain
 
-    message = explain(error, getattr(options, "overrides", []))
+    message = explain(error, overrides)
     if message is None:
         raise error
     print(message, file=sys.stderr)
@@ -134,7 +148,7 @@ def _list(options: argparse.Namespace) -> None:
         }
         print(json.dumps(listing, indent=2))
         return
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console = _console(highlight=False)
     console.print("[bold]Models[/bold]: model=NAME")
     for model in models.values():
         console.print(f"\n[bold]{model.name}[/bold]  {model.title}")
@@ -147,181 +161,128 @@ def _list(options: argparse.Namespace) -> None:
         console.print(f"[bold]{experiment.name}[/bold]  {experiment.about}")
 
 
-def _predict(options: argparse.Namespace) -> None:
+def _predict(words: list[str]) -> None:
+    """The options are those of the checkpoint's task, so that it is loaded before they are read."""
     from zoo.run.checkpoint import load
-    from zoo.tasks import Translation
+    from zoo.visualize.files import make_folder, picture_file
+    from zoo.visualize.view import view_of
 
-    texts = _texts(options)
-    if more := [text for text in options.text if text.endswith(".ckpt")]:
-        raise CheckpointError(f"one checkpoint at a time: {options.checkpoint}, and then {', '.join(more)}")
-    predictor = load(options.checkpoint)
-    translates = isinstance(predictor.task, Translation)
-    _fits(
-        options,
-        ("html",) if translates else ("beam", "nbest", "replace_unknown", "attention", "pharaoh"),
-        predictor.task.name,
-    )
-    if isinstance(predictor.task, Translation):
-        _looks(options, predictor)
-        if options.beam is not None or options.nbest is not None:
-            predictor.task.search(options.beam, options.nbest)
-        if options.replace_unknown is not None:
-            predictor.task.replace_unknown = True
-            predictor.task.dictionary = _dictionary(options.replace_unknown)
-        _print_translations(options, texts, predictor)
-    else:
-        _print_documents(options, predictor([text for text in texts if text.strip()]))
-
-
-def _dictionary(path: str) -> dict[str, str]:
-    """The words of a file of lines `source<tab>target`; none without a path."""
-    if not path:
-        return {}
-    found = {}
-    for number, line in enumerate(_read_lines(Path(path), "--replace-unknown", "source<tab>target in each line"), 1):
-        if line.strip():
-            words = line.split("\t")
-            if len(words) != 2:
-                raise DataError(f"{path}, line {number}: found {len(words)} columns; expected source<tab>target")
-            found[words[0].strip()] = words[1].strip()
-    return found
+    checkpoint = _checkpoint(words)
+    predictor = load(checkpoint)
+    view, task = view_of(predictor.task), predictor.task.name
+    options, foreign = predict_parser(view, task).parse_known_intermixed_args(words)
+    if foreign:
+        raise ConfigError(
+            f"{foreign[0]}: not for a network that was trained for {task}; "
+            f"zoo predict {checkpoint} --help shows the options there are"
+        )
+    if options.attention is not None:
+        options.attention = picture_file("--attention", options.attention)
+    inputs = view.read(options.words, options.file)
+    if all(given is None for given in inputs):
+        raise DataError(f"nothing to predict: give a {view.noun}, --file FILE, or lines on standard input")
+    view.prepare(predictor, options)
+    for name in OUTPUTS:
+        if getattr(options, name) is not None:
+            make_folder(f"--{name}", getattr(options, name))
+    real = [given for given in inputs if given is not None]
+    found = iter(predictor(real, progress=len(real) > MANY))
+    predictions = [None if given is None else next(found) for given in inputs]
+    _print(view, predictions, options)
+    _write(view, predictions, options)
 
 
-def _fits(options: argparse.Namespace, foreign: tuple[str, ...], task: str) -> None:
-    """Raises ConfigError where an option was given that the task of the checkpoint has no use for."""
-    if given := ["--" + name.replace("_", "-") for name in foreign if getattr(options, name) not in (None, False)]:
-        raise ConfigError(f"{', '.join(given)}: not for a network that was trained for {task}")
+def _checkpoint(words: list[str]) -> str:
+    """The checkpoint among the words behind `zoo predict`; ends with argparse's help or complaint where there is none.
+    Raises CheckpointError for two."""
+    asked = [word for word in words if word not in ("-h", "--help")]
+    if len(asked) < len(words) and all(word.startswith("-") for word in asked):
+        predict_parser().parse_args(words)
+    general, _ = predict_parser().parse_known_args(asked)
+    found = [general.checkpoint, *general.words]  # the values of a task's own options among them
+    first = found[0] if not asked[0].startswith("-") else next(filter(_looks_like_checkpoint, found), found[0])
+    if more := [word for word in found if word.endswith(".ckpt") and word != first]:
+        raise CheckpointError(f"one checkpoint at a time: {first}, and then {', '.join(more)}")
+    return first
 
 
-def _print_documents(options: argparse.Namespace, predictions: list[Any]) -> None:
-    from zoo.visualize import document_html, document_text
-
-    if options.html:
-        from zoo.run.report import write_whole
-
-        write_whole(options.html, document_html(predictions))
-        print(f"wrote {options.html}", file=sys.stderr)
-    if options.json:
-        for prediction in predictions:
-            print(json.dumps(prediction.to_dict(), ensure_ascii=False))
-    else:
-        console = Console(width=None if sys.stdout.isatty() else 120)
-        for prediction in predictions:
-            console.print(document_text(prediction))
+def _looks_like_checkpoint(word: str) -> bool:
+    return word == "last" or word.endswith(".ckpt") or Path(word).is_dir()
 
 
-def _print_translations(options: argparse.Namespace, texts: list[str], predictor: Any) -> None:
-    """A line out for each line in, blank ones included; several with --nbest."""
-    real = [text for text in texts if text.strip()]
-    found = iter(predictor(real, progress=len(real) > 200))
-    predictions = [next(found) if text.strip() else None for text in texts]
+def _print(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
+    """An answer for each input, in their order."""
+    from zoo.visualize.weighing import shown
+
+    console = _console()
     for number, prediction in enumerate(predictions):
         if options.json:
-            print(json.dumps(prediction and prediction.to_dict(), ensure_ascii=False))
+            print(json.dumps(None if prediction is None else view.as_json(prediction), ensure_ascii=False))
         elif prediction is None:
             print()
-        elif options.nbest is not None:
-            for translated in prediction.translations:
-                print(f"{number} ||| {translated.text} ||| {translated.score:.4f}")
         else:
-            print(prediction.best.text)
-    if options.pharaoh:
-        from zoo.run.report import write_whole
-
-        lines = ["" if prediction is None else prediction.best.pharaoh for prediction in predictions]
-        write_whole(options.pharaoh, "".join(line + "\n" for line in lines))
-        print(f"wrote {options.pharaoh}", file=sys.stderr)
-    if options.attention:
-        _draw_alignments(options.attention, predictions)
+            said = view.terminal(prediction, number, options)
+            print(said) if isinstance(said, str) else console.print(said)
+    unknown = [shown(word) for prediction in predictions if prediction is not None for word in view.unknown(prediction)]
+    if distinct := list(dict.fromkeys(unknown)):
+        more = f" and {len(distinct) - NAMED:,} more" if len(distinct) > NAMED else ""
+        print(f"unknown to the network: {', '.join(distinct[:NAMED])}{more}", file=sys.stderr)
 
 
-def _looks(options: argparse.Namespace, predictor: Any) -> None:
-    """Raises ConfigError where attention is asked of a network that has none, before anything is translated; and where
-    a file could not be written."""
-    asked = [name for name in ("attention", "pharaoh", "replace_unknown") if getattr(options, name) is not None]
-    if asked and predictor(["."])[0].best.attention is None:
-        name = asked[0].replace("_", "-")
-        raise ConfigError(f"--{name}: this network has no attention; train one that has, such as model=luong")
-    for name in ("attention", "pharaoh"):
-        path = getattr(options, name)
-        try:
-            if path is not None:
-                path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError(f"--{name} {path}: {error.strerror}; give a file that can be written") from error
+def _write(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
+    """The files that were asked for."""
+    from zoo.run.folder import write_whole
+    from zoo.visualize.files import csv_text
+
+    texts = view.files(predictions, options)
+    if options.csv is not None:
+        nothing = [""] * len(view.columns)
+        rows = ([n, *(nothing if p is None else view.row(p))] for n, p in enumerate(predictions, 1))
+        texts[options.csv] = csv_text(["line", *view.columns], rows)
+    if options.html is not None:
+        texts[options.html] = view.page(predictions)
+    for path, text in texts.items():
+        write_whole(path, text)
+        print(f"wrote {path}", file=sys.stderr)
+    if options.attention is not None:
+        _draw(view, predictions, options.attention)
 
 
-def _draw_alignments(path: Path, predictions: list[Any]) -> None:
-    """One picture at `path`; of several lines OUT-1.png, OUT-2.png, ..., numbered as the lines, none for blank ones."""
-    from zoo.visualize import alignment_figure, save_png
+def _draw(view: View, predictions: Sequence[Any | None], path: Path) -> None:
+    """One picture at `path`; of several inputs OUT-1.png, OUT-2.png, ..., numbered as they are, none for blank ones."""
+    from zoo.visualize.picture import save_picture
 
     for number, prediction in enumerate(predictions, 1):
-        if prediction is not None:
-            name = path if len(predictions) == 1 else path.with_name(f"{path.stem}-{number}{path.suffix or '.png'}")
-            save_png(alignment_figure(prediction.source, prediction.best), name)
+        figure = None if prediction is None else view.picture(prediction)
+        if figure is not None:
+            name = path if len(predictions) == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+            save_picture(figure, name)
             print(f"wrote {name}", file=sys.stderr)
 
 
-def _texts(options: argparse.Namespace) -> list[str]:
-    texts = list(options.text)
-    if options.file:
-        texts += _read_lines(options.file, "--file", "a text file, one text a line")
-    elif not texts:
-        texts = _lines_of(sys.stdin.buffer.read(), "standard input")
-    if not any(text.strip() for text in texts):
-        raise DataError("nothing to predict: give a text, --file FILE, or lines on standard input")
-    return texts
+def _data(options: argparse.Namespace, overrides: list[str]) -> None:
+    from hydra.utils import get_class, instantiate
 
+    from zoo.run.check import check_arguments
+    from zoo.run.compose import compose
+    from zoo.visualize.view import view_of
 
-def _read_lines(path: Path, option: str, expected: str) -> list[str]:
-    try:
-        raw = path.read_bytes()
-        if path.suffix == ".gz":
-            raw = gzip.decompress(raw)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: no whole gzip file: {error}; compress it again") from error
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}; {option} takes {expected}") from error
-    return _lines_of(raw, str(path))
-
-
-def _lines_of(raw: bytes, where: str) -> list[str]:
-    """The lines, cut where those of training files are: at line feeds alone. Raises DataError for what is no text."""
-    lines = []
-    for number, line in enumerate(raw.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
-        try:
-            lines.append(line.decode("utf-8").rstrip("\r"))
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"{where}, line {number}: not UTF-8 at byte {error.start + 1} of the line; convert it first"
-            ) from error
-        if "\0" in lines[-1]:
-            raise DataError(f"{where}, line {number}: a NUL byte; expected text")
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def _data(options: argparse.Namespace) -> None:
-    from hydra.utils import instantiate
-
-    from zoo.run.build import check_arguments, compose
-
-    options.overrides = [f"data={options.name}", *options.overrides]
-    cfg = compose(options.overrides)
+    cfg = compose(overrides)
     check_arguments(cfg.data, "data")
     data = instantiate(cfg.data, _convert_="all")
     data.prepare_data()
     data.setup("fit")
-    facts = data.describe()
+    facts, source = data.describe(), data.source_description
     if options.json:
-        print(
-            json.dumps({"name": options.name, "source": data.source_description, **facts}, indent=2, ensure_ascii=False)
-        )
-        return
-    from zoo.visualize.describe import description
+        print(json.dumps({"name": options.name, "source": source, **facts}, indent=2, ensure_ascii=False))
+    else:
+        view = view_of(get_class(cfg.task._target_))
+        _console().print(view.description(options.name, source, facts))
 
-    Console(width=None if sys.stdout.isatty() else 120).print(
-        description(data.task, options.name, data.source_description, facts)
-    )
+
+def _console(*, highlight: bool = True) -> Console:
+    """Of a width of its own where the output goes to no terminal."""
+    return Console(width=None if sys.stdout.isatty() else 120, highlight=highlight)
 
 
 if __name__ == "__main__":

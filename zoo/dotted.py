@@ -10,6 +10,10 @@ from zoo.errors import CheckpointError
 T = TypeVar("T")
 
 
+class NotHere(CheckpointError):
+    """A class that cannot be imported."""
+
+
 def name_of(cls: type[Any]) -> str:
     """`package.module.Class`."""
     return f"{cls.__module__}.{cls.__qualname__}"
@@ -23,7 +27,7 @@ def class_at(name: str, kind: type[T]) -> type[T]:
         found = getattr(import_module(module), qualname)
     except (ImportError, AttributeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise CheckpointError(f"it names {name}, which is not here: {reason}") from error
+        raise NotHere(f"it names {name}, which is not here: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise CheckpointError(f"it names {name}, which is no {kind.__name__}")
     return found

@@ -20,15 +20,27 @@ class CheckpointError(ZooError):
     """A checkpoint that cannot be read, written or used."""
 
 
-class ConfigError(ZooError):
+class ConfigError(ZooError, ValueError):
     """A key, group or choice that does not exist, has the wrong type, or does not fit the others."""
 
 
-def one_of(key: str, value: str, choices: Iterable[str], error: type[Exception] = ValueError) -> str:
-    """`value`, a choice by name. Raises `error` with all `choices`, and the nearest one, if it is none of them."""
+def nearest(name: object, names: Iterable[str]) -> str | None:
+    """The one of `names` that a mistyped `name` was probably meant to be."""
+    return next(iter(get_close_matches(str(name), list(names), n=1, cutoff=0.5)), None)
+
+
+def did_you_mean(name: object, names: Iterable[str], prefix: str = "") -> str:
+    """What to try in place of `name`: the nearest of `names` behind `prefix`, or all that there are."""
+    names = list(names)
+    near = nearest(name, names)
+    return f"did you mean {prefix}{near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}"
+
+
+def one_of(key: str, value: str, choices: Iterable[str]) -> str:
+    """`value`, a choice by name. Raises ConfigError with all `choices`, and the nearest one, if it is none of them."""
     choices = list(choices)
     if value in choices:
         return value
-    near = get_close_matches(str(value), choices, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise error(f"{key} is one of {', '.join(choices)}; got {value!r}{hint}")
+    near = nearest(value, choices)
+    hint = f"; did you mean {near!r}?" if near else ""
+    raise ConfigError(f"{key} is one of {', '.join(choices)}; got {value!r}{hint}")

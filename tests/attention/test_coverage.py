@@ -191,3 +191,15 @@ def test_a_coverage_must_say_how_it_grows():
     for kind, missing in ((Coverage, "prepare"), (Still, "forward")):
         with pytest.raises(TypeError, match=rf"abstract.*{missing}"):
             kind()
+
+
+def test_late_steps_count_in_half_precision():
+    """Four hundred steps that look at three words alike: bfloat16 would stop adding a third at 64."""
+    attention = CoverageAttention(3, 4, 6, SumCoverage()).bfloat16()
+    keys = torch.zeros(1, 3, 4, dtype=torch.bfloat16)
+    memory = attention.prepare(keys, torch.ones(1, 3, dtype=torch.bool))
+    coverage = attention.start(memory)
+    for _ in range(400):
+        _, weights, coverage = attention(torch.zeros(1, 1, 3, dtype=torch.bfloat16), memory, coverage)
+        assert weights.dtype == torch.bfloat16
+    torch.testing.assert_close(coverage, torch.full((1, 1, 3, 1), 400 / 3), rtol=5e-3, atol=0)

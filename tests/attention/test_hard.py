@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from zoo.attention import Attention, DotScore, HardAttention, score
-from zoo.attention.hard import draw
+from zoo.attention.draw import draw
 
 DOUBLE = torch.float64
 MASK = torch.tensor([[True] * 5, [True, True, False, False, False], [True, False, True, False, True], [False] * 5])
@@ -44,7 +44,7 @@ def test_what_is_chosen_is_a_real_position_with_its_own_log_probability(shape, t
 def test_positions_are_drawn_as_often_as_they_weigh():
     torch.manual_seed(0)
     weights = torch.tensor([0.5, 0.0, 0.3, 0.2, 0.0])
-    counts = draw(weights.expand(20_000, 5)).squeeze(-1).bincount(minlength=5)
+    counts = draw(weights.expand(20_000, 5)).bincount(minlength=5)
     expected = 20_000 * weights
     assert (counts[weights == 0] == 0).all()
     surprise = ((counts - expected) ** 2 / expected)[weights > 0].sum()

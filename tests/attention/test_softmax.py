@@ -80,3 +80,15 @@ def test_context_score_is_the_papers_equation():
     w, b, u = score.projection.weight, score.projection.bias, score.context
     by_hand = sum(u[a] * math.tanh(sum(w[a, d] * key[d] for d in range(2)) + b[a]) for a in range(3))
     torch.testing.assert_close(score(key), by_hand)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("steps", [100, 2000])
+def test_a_long_segment_in_half_precision_sums_to_one(dtype, steps):
+    """A sum of ones ends at 256 in bfloat16 and at 2048 in float16."""
+    scores = torch.randn(2 * steps, generator=torch.Generator().manual_seed(0)).to(dtype)
+    weights = segment_softmax(scores, torch.arange(2).repeat(steps), 2)
+    assert weights.dtype == dtype
+    torch.testing.assert_close(weights.float().view(steps, 2).sum(0), torch.ones(2), rtol=0, atol=5e-3)
+    expected = masked_softmax(scores.float().view(steps, 2), dim=0).flatten()
+    torch.testing.assert_close(weights.float(), expected, rtol=1e-2, atol=1e-6)

@@ -8,12 +8,17 @@ from lightning import Callback
 from torch import nn
 
 from tests.callbacks import runs
+from tests.run.programs import TINY_PAIRS, launch
 from zoo.callbacks import attention_maps
 from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.confusion import ConfusionPicture
 from zoo.callbacks.examples import Examples
-from zoo.callbacks.samples import PredictionsTable
+from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.errors import ZooError
+from zoo.visualize.classification import ClassificationView
+
+ALWAYS = 1e-9
+"""Minutes: behind every validation."""
 
 
 def names(folder):
@@ -25,11 +30,11 @@ def drawn(monkeypatch):
     """What was to be drawn: (prediction, true label, evidence) of each picture."""
     calls = []
 
-    def draw(reviewed):
-        calls.append((reviewed.prediction, reviewed.true_label, reviewed.evidence))
+    def draw(view, prediction, examined):
+        calls.append((prediction, examined.truth, examined.evidence))
         return "a figure"
 
-    monkeypatch.setattr(attention_maps, "attention_figure", draw)
+    monkeypatch.setattr(ClassificationView, "picture", draw)
     monkeypatch.setattr(attention_maps, "keep_picture", lambda trainer, key, figure, name: None)
     return calls
 
@@ -37,16 +42,36 @@ def drawn(monkeypatch):
 def test_files_tell_stage_epoch_and_number(tmp_path):
     task, trainer = runs.task(), runs.trainer(tmp_path, [AttentionMaps(2)], max_epochs=2)
     trainer.fit(task, runs.loader(), runs.loader())
-    expected = ["val_epoch00_1.png", "val_epoch00_2.png", "val_epoch01_1.png", "val_epoch01_2.png"]
+    expected = ["val_epoch01_1.png", "val_epoch01_2.png"]
     assert names(tmp_path) == expected
     trainer.test(task, runs.loader(), verbose=False)
     assert names(tmp_path) == ["test_1.png", "test_2.png", *expected]
 
 
-def test_draws_every_n_epochs(tmp_path):
-    trainer = runs.trainer(tmp_path, [AttentionMaps(1, every_n_epochs=2)], max_epochs=5)
+@pytest.mark.parametrize("epochs", [1, 12])
+def test_a_fit_of_short_epochs_draws_once(tmp_path, drawn, epochs):
+    options = {"max_epochs": epochs, "val_check_interval": 2}
+    runs.trainer(tmp_path, [AttentionMaps(3)], **options).fit(runs.task(), runs.loader(), runs.loader())
+    assert len(drawn) == 3
+
+
+def test_a_fit_of_long_epochs_draws_every_few_minutes(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(attention_maps, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    class Clock(Callback):
+        def on_train_epoch_start(self, trainer, pl_module):
+            now[0] += 120
+
+    trainer = runs.trainer(tmp_path, [Clock(), AttentionMaps(1, every_n_minutes=5)], max_epochs=7)
     trainer.fit(runs.task(), runs.loader(), runs.loader())
-    assert names(tmp_path) == ["val_epoch01_1.png", "val_epoch03_1.png"]
+    assert names(tmp_path) == ["val_epoch02_1.png", "val_epoch05_1.png", "val_epoch06_1.png"]
+
+
+def test_what_was_just_drawn_is_not_drawn_again_at_the_end(tmp_path, drawn):
+    trainer = runs.trainer(tmp_path, [AttentionMaps(1, every_n_minutes=ALWAYS)], max_epochs=3)
+    trainer.fit(runs.task(), runs.loader(), runs.loader())
+    assert len(drawn) == 3
 
 
 def test_validation_alone_has_no_epoch(tmp_path):
@@ -67,7 +92,7 @@ def test_the_sanity_check_is_not_drawn(tmp_path, drawn):
 
 @pytest.mark.parametrize("count", [0, 3, 8, 100])
 def test_the_first_documents_each_time(tmp_path, drawn, count):
-    trainer = runs.trainer(tmp_path, [AttentionMaps(count)], max_epochs=3)
+    trainer = runs.trainer(tmp_path, [AttentionMaps(count, ALWAYS)], max_epochs=3)
     trainer.fit(runs.task(), runs.loader(shuffle=True), runs.loader())
     texts = [" ".join(w for s in prediction.sentences for w in s.words) for prediction, _, _ in drawn]
     assert texts == [runs.text(i) for i in range(min(count, 24))] * 3
@@ -118,7 +143,7 @@ def test_predicting_leaves_every_part_in_its_mode_and_uses_no_dropout():
     task.network.register_forward_hook(lambda *_: gradients.append(torch.is_grad_enabled()))
     examples = Examples(4)
     examples.add(runs.BATCHES[0])
-    first, second = examples.review(task), examples.review(task)
+    first, second = examples.examine(task), examples.examine(task)
     assert first == second
     assert {name: module.training for name, module in task.named_modules()} == modes
     assert gradients == [False, False]
@@ -157,7 +182,20 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
         runs.trainer(tmp_path, [AttentionMaps(1)]).test(runs.task(), runs.loader(), verbose=False)
 
 
-@pytest.mark.parametrize("settings", [{"count": -1}, {"every_n_epochs": 0}])
+@pytest.mark.parametrize("settings", [{"count": -1}, {"every_n_minutes": 0}])
 def test_impossible_settings_are_refused(settings):
-    with pytest.raises(ValueError, match="at least"):
+    with pytest.raises(ValueError, match="is at least 0 and every_n_minutes above 0"):
         AttentionMaps(**settings)
+
+
+def test_pictures_of_what_is_drawn_at_random_change_nothing(tmp_path):
+    """With `decoding=sampling` every picture draws words."""
+    short = [*(word for word in TINY_PAIRS if not word.startswith("decoding.")), "trainer.max_epochs=2", "test=false"]
+    drawing = [*short, "decoding=sampling", "decoding.max_length=[1.0,2]", "model.dropout=0.3"]
+    often, weights = f"callbacks.attention_maps.every_n_minutes={ALWAYS}", []
+    for name, callbacks in {"without": ["callbacks=none"], "with": [often]}.items():
+        assert launch([*drawing, *callbacks, f"hydra.run.dir={name}"], tmp_path) == 0
+        weights.append(torch.load(tmp_path / name / "checkpoints/last.ckpt", weights_only=True)["state_dict"])
+    assert (tmp_path / "with/attention/val_epoch00_1.png").is_file()
+    for name, value in weights[0].items():
+        assert torch.equal(weights[1][name], value), name

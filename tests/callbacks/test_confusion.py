@@ -5,7 +5,6 @@ from matplotlib.figure import Figure
 
 from tests.callbacks import runs
 from tests.run.programs import ranks
-from zoo.callbacks import confusion
 from zoo.callbacks.confusion import ConfusionPicture
 from zoo.visualize import confusion_figure
 
@@ -28,7 +27,7 @@ def test_the_picture_holds_the_counts_of_the_test_set(tmp_path, monkeypatch):
         figures.append((matrix.tolist(), classes))
         return confusion_figure(matrix, classes)
 
-    monkeypatch.setattr(confusion, "confusion_figure", draw)
+    monkeypatch.setattr("zoo.visualize.confusion.confusion_figure", draw)
     task = runs.task()
     runs.trainer(tmp_path, [ConfusionPicture()]).test(task, runs.loader(), verbose=False)
     assert figures == [(counts(task), ("bad", "good"))]
@@ -39,9 +38,10 @@ TWO_RANKS = """
 import sys
 from lightning import Callback
 from tests.callbacks import runs
-from zoo.callbacks import confusion
 from zoo.callbacks.attention_maps import AttentionMaps
-from zoo.callbacks.samples import PredictionsTable
+from zoo.callbacks.confusion import ConfusionPicture
+from zoo.callbacks.predictions_table import PredictionsTable
+from zoo.visualize import confusion
 
 class Shard(Callback):
     def on_test_batch_start(self, trainer, pl_module, batch, batch_idx, dataloader_idx=0):
@@ -53,7 +53,7 @@ def shown(matrix, classes):
     return draw(matrix, classes)
 confusion.confusion_figure = shown
 
-callbacks = [confusion.ConfusionPicture(), AttentionMaps(2), PredictionsTable(24), Shard()]
+callbacks = [ConfusionPicture(), AttentionMaps(2), PredictionsTable(24), Shard()]
 trainer = runs.trainer(sys.argv[1], callbacks, strategy="ddp", devices=2)
 trainer.test(runs.task(), runs.loader(), verbose=False)
 print(f"rank {trainer.global_rank} ended", flush=True)

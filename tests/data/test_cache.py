@@ -70,7 +70,7 @@ assert (target / "a").read_text() == "whole"
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=r"file/data: the prepared data cannot be written here: .*data\.cache_dir"):
+    with pytest.raises(DataError, match=r"file/data: the prepared data cannot be .*data\.loader\.cache_dir"):
         make_once(tmp_path / "file" / "data", fill)
 
     def full(folder):

@@ -49,7 +49,8 @@ class SaveAndStop(Callback):
 
 def data(**options):
     sizes = {"train": 50, "val": 10, "test": 13}
-    return AgNews(**{"sample": sizes, "batch_size": 10, "text": {"minimum_frequency": 1}, "seed": 3} | options)
+    loader = {"batch_size": 10, "seed": 3} | options.pop("loader", {})
+    return AgNews(**{"sample": sizes, "loader": loader, "text": {"minimum_frequency": 1}} | options)
 
 
 def trainer(folder, **options):
@@ -88,17 +89,20 @@ def test_resumed_where_it_stood(tmp_path, whole, step, workers):
     with pytest.raises(SystemExit):
         trainer(tmp_path, callbacks=[SaveAndStop(step, path)]).fit(Recorder(), datamodule=data())
     module = Recorder()
-    trainer(tmp_path).fit(module, datamodule=data(num_workers=workers), ckpt_path=path)
+    trainer(tmp_path).fit(module, datamodule=data(loader={"num_workers": workers}), ckpt_path=path)
     assert module.seen == whole[step:]
 
 
 def test_workers_change_nothing(tmp_path, whole):
     module = Recorder()
-    trainer(tmp_path).fit(module, datamodule=data(num_workers=2))
+    trainer(tmp_path).fit(module, datamodule=data(loader={"num_workers": 2}))
     assert module.seen == whole
 
 
-@pytest.mark.parametrize("changed", [{"batch_size": 5}, {"seed": 4}, {"sample": {"train": 60, "val": 10, "test": 13}}])
+@pytest.mark.parametrize(
+    "changed",
+    [{"loader": {"batch_size": 5}}, {"loader": {"seed": 4}}, {"sample": {"train": 60, "val": 10, "test": 13}}],
+)
 def test_other_batches_in_the_middle_of_an_epoch_are_refused(tmp_path, changed):
     path = tmp_path / "stopped.ckpt"
     with pytest.raises(SystemExit):
@@ -111,7 +115,7 @@ def test_other_batches_in_the_middle_of_an_epoch_are_refused(tmp_path, changed):
 
 def test_drawn_batches_in_the_middle_of_an_epoch_of_sorted_ones_are_refused(monkeypatch):
     """Also where the checkpoint is of a time when all were sorted and it did not say so."""
-    monkeypatch.setattr(AgNews, "any_length", True)
+    monkeypatch.setattr(AgNews, "training_order", lambda data, part: data._bucketed(part, 1))
     drawn = data()
     drawn.prepare_data()
     drawn.setup("fit")
@@ -130,7 +134,7 @@ def test_other_batches_after_a_whole_epoch_are_not(tmp_path, whole):
     first.fit(Recorder(), datamodule=data())
     first.save_checkpoint(path)
     module = Recorder()
-    trainer(tmp_path, max_epochs=2).fit(module, datamodule=data(batch_size=25), ckpt_path=path)
+    trainer(tmp_path, max_epochs=2).fit(module, datamodule=data(loader={"batch_size": 25}), ckpt_path=path)
     assert [(epoch, len(batch)) for epoch, _, batch in module.seen] == [(1, 25), (1, 25)]
 
 

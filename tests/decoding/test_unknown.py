@@ -50,5 +50,5 @@ def test_what_does_not_fit_is_an_error():
         replace_unknown(list("abcd"), hypothesis(), SOURCE, unknown=1)
     with pytest.raises(ValueError, match="3 words for 4 ids"):
         replace_unknown(list("abc"), hypothesis(source=ONE), SOURCE, unknown=1)
-    with pytest.raises(ValueError, match="5 source words"):
+    with pytest.raises(ValueError, match="5 words were read"):
         replace_unknown(list("abcd"), hypothesis(source=ONE), list("abcde"), unknown=1)

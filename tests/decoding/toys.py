@@ -90,10 +90,10 @@ class Decoder(nn.Module):
         mask = batch.source_mask
         memory = self.source(batch.source) * mask[:, :, None]
         first = memory.sum(1, keepdim=True).tanh()
-        return State({"memory": memory, "mask": mask[:, None]}, {"hidden": first})
+        return State({"states": memory, "mask": mask[:, None]}, {"hidden": first})
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        memory, before = state.memory["memory"], state.hypotheses["hidden"]
+        memory, before = state.memory["states"], state.hypotheses["hidden"]
         hidden = self.cell(self.target(tokens).flatten(0, 1), before.flatten(0, 1)).view_as(before)
         weights = masked_softmax(torch.bmm(hidden, memory.transpose(1, 2)), state.memory["mask"])
         logits = self.output(torch.cat([hidden, torch.bmm(weights, memory)], 2))

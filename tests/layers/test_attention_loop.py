@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from tests.layers.pairs import DOUBLE, assert_same, mask_of
-from zoo.attention import SCORES, MonotonicWindow, PredictedWindow, Score, masked_softmax, score
-from zoo.layers.attention_loop import Rows, View
+from zoo.attention import SCORES, MonotonicWindow, PredictedWindow, masked_softmax, score
+from zoo.layers.attention_loop import Scene, TimeSteps
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.packing import Packing
@@ -34,13 +34,13 @@ class Parts(nn.Module):
     def values_at_words(self):
         return self.values * self.mask[..., None]
 
-    def view(self):
+    def scene(self):
         keys = self.score.prepare(self.keys) * self.mask[..., None]
         seen = self.mask[self.packing.row]
         if self.local_m is not None:
             equal = torch.zeros(*self.packing.shape, self.mask.shape[1])
             seen = self.packing.pack(self.local_m(equal, self.mask, torch.arange(self.packing.shape[1])) > 0)
-        return View.of(self.score, keys, self.values_at_words(), seen, self.packing, self.local_p)
+        return Scene.of(self.score.form(keys), self.values_at_words(), seen, self.packing, self.local_p)
 
     def look(self, row, t, query):
         """The weights of a query (H) on its row's source, and the mean of the values."""
@@ -82,7 +82,7 @@ def gru_parts(name, sources=SOURCES, targets=TARGETS, window=None):
 
 def run_gru(parts):
     start = parts.start.index_select(0, parts.packing.order)
-    return attention_gru(parts.table, start, parts.weight, parts.view(), Rows.of(parts.packing))
+    return attention_gru(parts.table, start, parts.weight, parts.scene(), TimeSteps.of(parts.packing))
 
 
 def slow_gru(parts, targets):
@@ -126,7 +126,7 @@ def factors(layers, positions):
 def run_lstm(parts, drops=None):
     state = tuple(part.index_select(1, parts.packing.order) for part in (parts.hidden, parts.cell))
     decoder = parts.weights, parts.biases, parts.readout
-    return attention_lstm(parts.table, state, *decoder, parts.view(), Rows.of(parts.packing), drops)
+    return attention_lstm(parts.table, state, *decoder, parts.scene(), TimeSteps.of(parts.packing), drops)
 
 
 def slow_lstm(parts, targets, drops=None):
@@ -275,8 +275,8 @@ def test_autocast_changes_nothing(make, run):
     parts = make().float()
     plain = run(parts)
     with torch.autocast("cpu", torch.bfloat16):
-        view = parts.view()
-        assert view.keys.dtype == view.values.dtype == torch.float32
+        scene = parts.scene()
+        assert scene.keys.dtype == scene.values.dtype == torch.float32
         states, weights = run(parts)
     assert states.dtype == weights.dtype == torch.float32
     torch.testing.assert_close((states, weights), plain, rtol=0.05, atol=0.05)
@@ -298,21 +298,10 @@ def test_no_positions_at_all(name):
 
 def test_a_grid_of_packed_rows_and_the_state_before():
     packing = Packing.of(mask_of([2, 0, 3]))  # in time: rows 2 and 0, rows 2 and 0, row 2
-    rows, packed = Rows.of(packing), torch.arange(1.0, 6.0)[:, None]
-    assert rows.grid(packed)[..., 0].tolist() == [[1, 3, 5], [2, 4, 0]]
-    assert rows.previous(torch.tensor([[-1.0], [-2.0]]), packed)[:, 0].tolist() == [-1, -2, 1, 2, 3]
-    assert [tuple(part.shape) for (part,) in rows.steps(packed)] == [(2, 1), (2, 1), (1, 1)]
-
-
-def test_a_score_of_unknown_form_is_an_error():
-    class Largest(Score):
-        def many(self, queries, prepared):
-            return (queries[..., None, :] + prepared[..., None, :, :]).amax(-1)
-
-    parts = gru_parts("dot")
-    parts.score = Largest()
-    with pytest.raises(TypeError, match="Largest"):
-        parts.view()
+    time_steps, packed = TimeSteps.of(packing), torch.arange(1.0, 6.0)[:, None]
+    assert time_steps.grid(packed)[..., 0].tolist() == [[1, 3, 5], [2, 4, 0]]
+    assert time_steps.previous(torch.tensor([[-1.0], [-2.0]]), packed)[:, 0].tolist() == [-1, -2, 1, 2, 3]
+    assert [tuple(part.shape) for (part,) in time_steps.steps(packed)] == [(2, 1), (2, 1), (1, 1)]
 
 
 def test_a_query_too_short_to_have_a_direction():

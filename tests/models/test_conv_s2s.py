@@ -27,6 +27,9 @@ from tests.models.conv_s2s_loops import (
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import ConvS2S
 
+VARIANTS = [{"encoder_layers": [[8, 3], [6, 5]], "decoder_layers": [[6, 3], [8, 1]]}]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
 
 @pytest.mark.parametrize("settings", [DEEP, WIDE], ids=["one width", "many widths"])
 def test_equals_the_equations_written_as_loops(settings):

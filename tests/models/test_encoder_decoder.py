@@ -7,14 +7,14 @@ import torch
 import torch.nn.functional as F
 
 from tests.contract import by_steps
-from tests.families import FAMILIES
+from tests.families import family_of
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import EncoderDecoder
 
-PAIRS = FAMILIES["translation"]
+PAIRS = family_of("translation")
 SPEC = PAIRS.spec
 DOUBLE = torch.float64
 

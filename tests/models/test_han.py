@@ -7,6 +7,12 @@ from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.models import HAN
 
+VARIANTS = [
+    {"word_pooling": "mean", "sentence_pooling": "max"},
+    {"word_pooling": "max", "sentence_pooling": "mean"},
+]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
 SPEC = DocumentSpec(vocabulary_size=30, classes=("a", "b", "c"))
 SMALL = {
     "embedding_dim": 4,

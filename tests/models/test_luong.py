@@ -8,14 +8,24 @@ import torch
 import torch.nn.functional as F
 
 from tests.contract import by_steps
-from tests.families import FAMILIES
+from tests.families import family_of
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.attention import SCORES
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import Luong
 
-PAIRS = FAMILIES["translation"]
+VARIANTS = [
+    {"input_feeding": False, "score": "concat"},
+    {"attention": "local_m", "score": "dot"},
+    {"attention": "local_p", "window": 2},
+    {"attention": "local_p", "input_feeding": False},
+    {"attention": "local_m", "input_feeding": False, "reverse_source": True},
+    {"score": "location", "reverse_source": True},
+]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
+PAIRS = family_of("translation")
 SPEC = PAIRS.spec
 DOUBLE = torch.float64
 ATTENTIONS = ("global", "local_m", "local_p")
@@ -169,7 +179,7 @@ def test_the_attentional_vector_is_fed_to_the_next_step():
     fed = step.state.hypotheses["fed"]
     torch.testing.assert_close(model.vocabulary(fed).log_softmax(-1), step.log_probs)
     top = step.state.hypotheses["hidden"][:, :, -1]
-    context = step.attention["source"] @ state.memory["memory"]
+    context = step.attention["source"] @ state.memory["states"]
     torch.testing.assert_close(fed, (torch.cat([context, top], -1) @ model.attentional.weight.T).tanh())
     forgotten = replace(step.state, hypotheses={**step.state.hypotheses, "fed": torch.zeros_like(fed)})
     tokens = torch.full((len(batch), 1), 5)
@@ -200,7 +210,7 @@ def test_the_decoder_starts_from_every_layers_last_state():
 def test_a_reversed_source_is_attended_in_its_own_order():
     """With a decoder whose weights do not meet the memory's order, position j still belongs to word j."""
     model, batch = model_of(reverse_source=True), PAIRS.batch(3, empty=False)
-    memory = model.start(batch).memory["memory"]
+    memory = model.start(batch).memory["states"]
     for row in range(len(batch)):
         words = batch.source[row][batch.source_mask[row]].tolist()
         h, c = [torch.zeros(5, dtype=DOUBLE)] * 2, [torch.zeros(5, dtype=DOUBLE)] * 2
@@ -213,7 +223,7 @@ def test_a_reversed_source_is_attended_in_its_own_order():
 def test_local_m_looks_around_the_targets_position(input_feeding):
     model, batch = model_of(attention="local_m", input_feeding=input_feeding), PAIRS.batch(3, empty=False)
     seen = model(batch).attention["source"] > 0
-    for row, length in enumerate(batch.source_words.sum(1).tolist()):
+    for row, length in enumerate(batch.content_mask.sum(1).tolist()):
         for t in range(int(batch.target_mask[row].sum())):
             centre = min(t, length - 1)
             expected = [abs(s - centre) <= REACH and s < length for s in range(batch.source.shape[1])]
@@ -223,7 +233,7 @@ def test_local_m_looks_around_the_targets_position(input_feeding):
 def test_local_ps_weights_sum_to_less_than_one_and_teach_the_window():
     model, batch = model_of(attention="local_p"), PAIRS.batch(3, empty=False)
     weights = model(batch).attention["source"]
-    total = weights.sum(-1)[batch.target_mask & batch.source_words.any(1, keepdim=True)]
+    total = weights.sum(-1)[batch.target_mask & batch.content_mask.any(1, keepdim=True)]
     assert (total < 1 - 1e-6).all()
     assert (total > 0).all()
     gradient = torch.autograd.grad(weights.square().sum(), [model.window.v, model.window.projection.weight])

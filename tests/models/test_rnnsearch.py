@@ -7,14 +7,17 @@ import torch
 import torch.nn.functional as F
 
 from tests.contract import by_steps
-from tests.families import FAMILIES
+from tests.families import family_of
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.attention import SCORES
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import RNNSearch
 
-PAIRS = FAMILIES["translation"]
+VARIANTS = [{"score": "general"}, {"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
+PAIRS = family_of("translation")
 SPEC = PAIRS.spec
 DOUBLE = torch.float64
 SMALL = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 6, "maxout_dim": 3}

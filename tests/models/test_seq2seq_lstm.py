@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from tests.contract import by_steps
-from tests.families import FAMILIES
+from tests.families import family_of
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.data.pairs.batch import PairBatch
@@ -15,7 +15,10 @@ from zoo.data.pairs.spec import PairSpec
 from zoo.models import Seq2SeqLSTM
 from zoo.models.seq2seq_lstm import reversed_words
 
-PAIRS = FAMILIES["translation"]
+VARIANTS = [{"reverse_source": False}]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
+PAIRS = family_of("translation")
 SPEC = PAIRS.spec
 DOUBLE = torch.float64
 

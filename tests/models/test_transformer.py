@@ -13,14 +13,17 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import Transformer
 
+VARIANTS = [{"norm": "pre", "positions": "learned"}, {"tied": "target", "neighbourhood": 3}]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
 SPEC = PairSpec(source_size=13, target_size=13, longest_source=9, longest_target=9, shared=True)
 WAYS = [
     {},
     {"norm": "pre"},
     {"positions": "learned", "tied": "target"},
     {"tied": "all"},
-    {"window": 3},
-    {"norm": "pre", "positions": "learned", "tied": "all", "window": 4},
+    {"neighbourhood": 3},
+    {"norm": "pre", "positions": "learned", "tied": "all", "neighbourhood": 4},
 ]
 BY_WAY = pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())) or "paper")
 
@@ -150,16 +153,16 @@ def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
 # what may be seen
 
 
-@pytest.mark.parametrize("window", [None, 1, 2, 5])
+@pytest.mark.parametrize("size", [None, 1, 2, 5])
 @pytest.mark.parametrize("need_weights", [True, False])
-def test_a_score_has_a_gradient_from_what_it_may_see_and_from_nothing_else(window, need_weights):
-    network, batch = model(window=window), pairs()
+def test_a_score_has_a_gradient_from_what_it_may_see_and_from_nothing_else(size, need_weights):
+    network, batch = model(neighbourhood=size), pairs()
     embedded = []
     network.target_embedding.register_forward_hook(lambda *call: embedded.append(call[2]))
     packing, length = batch.target_packing, batch.target.shape[1]
     logits = network(batch, need_weights=need_weights).logits
     place = [divmod(cell, length) for cell in packing.cell.tolist()]
-    reach = length if window is None else window // 2 * len(network.decoder)
+    reach = length if size is None else size // 2 * len(network.decoder)
     for number, (row, time) in enumerate(place):
         (gradient,) = torch.autograd.grad(logits[number, 0], embedded[0], retain_graph=True)
         for other, (other_row, other_time) in enumerate(place):
@@ -167,9 +170,9 @@ def test_a_score_has_a_gradient_from_what_it_may_see_and_from_nothing_else(windo
             assert gradient[other].any() == seen, f"row {row}: {time} from row {other_row}: {other_time}"
 
 
-@pytest.mark.parametrize(("window", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])
-def test_a_window_holds_the_neighbours_up_to_half_its_size(window, near):
-    attention = model(window=window)(pairs()).attention
+@pytest.mark.parametrize(("size", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])
+def test_a_neighbourhood_holds_the_neighbours_up_to_half_its_size(size, near):
+    attention = model(neighbourhood=size)(pairs()).attention
     distance = torch.arange(7) - torch.arange(7)[:, None]
     assert torch.equal(attention["encoder.1"][2, 0] > 0, distance.abs() <= near)
     distance = torch.arange(8) - torch.arange(8)[:, None]
@@ -193,8 +196,8 @@ def decode(network, batch, state):
 
 def test_a_window_bounds_what_a_step_carries():
     batch = pairs()
-    for window, carried in ((None, 8), (5, 3), (2, 2), (1, 1)):
-        state = decode(network := model(window=window), batch, network.start(batch))[2]
+    for size, carried in ((None, 8), (5, 3), (2, 2), (1, 1)):
+        state = decode(network := model(neighbourhood=size), batch, network.start(batch))[2]
         assert state.hypotheses["keys.0"].shape == state.hypotheses["values.1"].shape == (3, 1, 2, carried, 4)
 
 
@@ -317,7 +320,7 @@ def test_a_batch_of_empty_sources_is_finite():
         ({"norm": "before"}, "norm is one of post, pre"),
         ({"positions": "none"}, "positions is one of"),
         ({"tied": "source"}, "tied is one of none, target, all"),
-        ({"window": 0}, "window=0"),
+        ({"neighbourhood": 0}, "neighbourhood=0"),
         ({"layers": -1}, "got -1"),
         ({"heads": 3}, "8 is not a multiple of 3"),
         ({"hidden_dim": 9, "heads": 3}, "even"),

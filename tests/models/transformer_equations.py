@@ -10,7 +10,7 @@ DOUBLE = torch.float64
 
 def literal(network, source, target_input):
     """Logits (T, V) and attention of one pair, in lists of vectors. `network` gives the weights and the choices."""
-    pre, window = isinstance(network.encoder_norm, nn.LayerNorm), network.window
+    pre, size = isinstance(network.encoder_norm, nn.LayerNorm), network.neighbourhood
     dim = network.dim
     weights = {}
 
@@ -53,7 +53,7 @@ def literal(network, source, target_input):
         return lambda x: [last.weight @ torch.clamp(first.weight @ y + first.bias, min=0) + last.bias for y in x]
 
     def near(i, j):
-        return window is None or abs(i - j) <= window // 2
+        return size is None or abs(i - j) <= size // 2
 
     def embed(embedding, table, ids):
         return [embedding.weight[token] * math.sqrt(dim) + position(table, p) for p, token in enumerate(ids)]

@@ -8,7 +8,7 @@ from hydra.utils import get_class, instantiate
 
 from tests.catalogue import ROOT
 from tests.objectives.toy import SPEC, Toy, pairs
-from zoo.objectives import Coverage
+from zoo.objectives import CoverageLoss
 
 OBJECTIVES = sorted((ROOT / "conf" / "objective").glob("*.yaml"))
 REGULARIZERS = sorted((ROOT / "conf" / "regularizer").glob("*.yaml"))
@@ -57,5 +57,9 @@ def test_regularizer_is_a_node_named_after_its_file(path):
 def test_doubly_stochastic_attention_is_coverage_of_one():
     node = yaml.safe_load((ROOT / "conf" / "regularizer" / "doubly_stochastic.yaml").read_text(encoding="utf-8"))
     built = instantiate(node)["doubly_stochastic"]
-    assert isinstance(built, Coverage)
+    assert isinstance(built, CoverageLoss)
     assert built.tau == 1
+
+
+def test_checkpoints_of_before_name_the_loss_by_its_old_name():
+    assert isinstance(instantiate({"_target_": "zoo.objectives.Coverage", "weight": 0.1, "tau": None}), CoverageLoss)

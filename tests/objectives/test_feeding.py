@@ -172,7 +172,7 @@ def test_no_gradient_passes_through_a_sampled_token():
     close(again.terms[0].total, loss.terms[0].total)
     given = iter([tokens.clone() for tokens in fed])
     order = batch.target_packing.order
-    state, total = network.start(batch).sentences(order), 0
+    state, total = network.start(batch).examples(order), 0
     target, sizes = batch.target[order], batch.target_packing.batch_sizes
     for t, rows in enumerate(sizes):
         state = type(state)(

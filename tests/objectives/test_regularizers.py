@@ -10,7 +10,7 @@ from zoo.attention import masked_softmax
 from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
 from zoo.models.output import Output
-from zoo.objectives import AttentionEntropy, Coverage
+from zoo.objectives import AttentionEntropy, CoverageLoss
 
 LENGTHS = [(3, 3), (2, 5), (5, 1), (2, 4)]
 """Source and target tokens of each pair of the batch."""
@@ -39,7 +39,7 @@ def hold_to(term, right, scores):
 @pytest.mark.parametrize("tau", [1.0, 0.4, None])
 def test_coverage(tau):
     batch, scores, output = case()
-    term = Coverage(weight=0.7, tau=tau)(output, batch)
+    term = CoverageLoss(weight=0.7, tau=tau)(output, batch)
     right = torch.zeros((), dtype=torch.float64)
     for b, (source, target) in enumerate(LENGTHS):
         for s in range(source):
@@ -52,10 +52,10 @@ def test_coverage(tau):
 def test_even_attention_covers_evenly():
     batch = pairs()
     output = Output(torch.empty(0), {"source": attention(batch, torch.zeros(4, 5, 5, dtype=torch.float64))})
-    assert Coverage()(output, batch).total.item() == pytest.approx(0, abs=1e-20)
+    assert CoverageLoss()(output, batch).total.item() == pytest.approx(0, abs=1e-20)
     # doubly stochastic: T / S at each of S positions where 1 is asked for
     right = sum(source * (1 - target / source) ** 2 for source, target in LENGTHS)
-    assert Coverage(tau=1.0)(output, batch).total.item() == pytest.approx(right)
+    assert CoverageLoss(tau=1.0)(output, batch).total.item() == pytest.approx(right)
 
 
 def test_entropy():
@@ -84,7 +84,7 @@ def test_entropy_of_even_and_of_certain_attention():
     assert gradient.isfinite().all()
 
 
-@pytest.mark.parametrize("regularizer", [Coverage(), Coverage(tau=1.0), AttentionEntropy()])
+@pytest.mark.parametrize("regularizer", [CoverageLoss(), CoverageLoss(tau=1.0), AttentionEntropy()])
 def test_more_padding_changes_nothing(regularizer):
     batch, scores, output = case()
     wide = pairs([[5, 6, 3], [4, 3], [7, 8, 5, 4, 3], [6, 3], [4, 4, 4, 4, 4, 4, 3]], [*[[3] * 5] * 4, [4] * 7])
@@ -105,7 +105,7 @@ def test_more_padding_changes_nothing(regularizer):
 def test_half_precision_is_summed_in_float32():
     batch, scores, output = case()
     half = Output(torch.empty(0), {"source": attention(batch, scores.bfloat16())})
-    for regularizer in (Coverage(tau=1.0), AttentionEntropy()):
+    for regularizer in (CoverageLoss(tau=1.0), AttentionEntropy()):
         total = regularizer(half, batch).total
         assert total.dtype == torch.float32
         assert total.item() == pytest.approx(regularizer(output, batch).total.item(), rel=0.02)
@@ -121,12 +121,12 @@ def test_source_attention_is_the_mean_over_layers_of_the_mean_over_heads():
     assert source_attention({"encoder.0": own}) is None
 
 
-@pytest.mark.parametrize("regularizer", [Coverage(), AttentionEntropy()])
+@pytest.mark.parametrize("regularizer", [CoverageLoss(), AttentionEntropy()])
 def test_a_network_without_attention_is_told(regularizer):
-    with pytest.raises(ConfigError, match="no attention on the source"):
+    with pytest.raises(ConfigError, match="no attention on the memory"):
         regularizer(Output(torch.empty(0), {"encoder.0": torch.ones(4, 5, 5)}), pairs())
 
 
 def test_tau_of_nothing_raises():
     with pytest.raises(ConfigError, match="tau=0"):
-        Coverage(tau=0.0)
+        CoverageLoss(tau=0.0)

@@ -12,7 +12,7 @@ from torch import nn
 import zoo.objectives.policy_gradient as module
 from tests.objectives.toy import Toy, gradients, pairs
 from zoo.data.pairs.spec import PairSpec
-from zoo.decoding import Samples
+from zoo.decoding import Rollout
 from zoo.errors import ConfigError
 from zoo.objectives import CrossEntropy, Reinforce, SelfCritical, SentenceBLEU
 
@@ -82,7 +82,7 @@ class Given:
         for k, words in enumerate(self.drawn):
             tokens[0, k, : len(words) + 1] = torch.tensor([*words, SPEC.end])
         log_probs = torch.stack([self.log_probs, *[torch.zeros_like(self.log_probs)] * (LONGEST - 1)], 1)[None]
-        return Samples(tokens, tokens != 0, log_probs, log_probs, {})
+        return Rollout(tokens, tokens != 0, log_probs, log_probs, {})
 
 
 def expectation(network, batch, objective, count, log_probs, monkeypatch):

@@ -35,7 +35,7 @@ TINY = [
     "data.sample.train=61",  # uneven on purpose: neither batches nor ranks divide it
     "data.sample.val=23",
     "data.sample.test=37",
-    "data.batch_size=16",
+    "data.loader.batch_size=16",
     "trainer.accelerator=cpu",
     "trainer.enable_progress_bar=false",
 ]

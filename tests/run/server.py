@@ -22,7 +22,7 @@ import numpy
 import zoo.cli
 import zoo.run.train  # noqa: F401 (imported for the programs)
 from zoo.run import catalogue
-from zoo.run.build import compose
+from zoo.run.compose import compose
 
 
 def serve(requests: Any, answers: Any) -> dict[str, Any] | None:

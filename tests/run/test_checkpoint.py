@@ -2,13 +2,18 @@
 
 import errno
 import os
+import zipfile
 
 import pytest
 import torch
+import yaml
 
 import zoo
+from zoo.data.documents.yelp import Yelp
 from zoo.errors import CheckpointError
-from zoo.run.checkpoint import AtomicCheckpointIO, find_last, read_checkpoint
+from zoo.run.checkpoint import AtomicCheckpointIO, read_checkpoint
+from zoo.run.folder import find_last, resolve
+from zoo.tasks import Classification
 
 CONTENT = {"zoo": {"format": 1}, "state_dict": {"w": torch.arange(3.0)}}
 
@@ -95,12 +100,130 @@ def test_another_format(tmp_path):
         read_checkpoint(tmp_path / "a.ckpt")
 
 
-def test_last_is_the_newest_of_earlier_runs(tmp_path):
-    for age, run in enumerate(["own", "new", "old"]):
-        folder = tmp_path / run / "checkpoints"
-        folder.mkdir(parents=True)
-        (folder / "last.ckpt").write_text("")
-        os.utime(folder / "last.ckpt", (1000 - age, 1000 - age))
-    assert find_last(tmp_path, tmp_path / "own") == tmp_path / "new" / "checkpoints" / "last.ckpt"
-    with pytest.raises(CheckpointError, match="no earlier run"):
-        find_last(tmp_path / "empty", tmp_path / "own")
+@pytest.mark.parametrize("damage", ["one bit", "a block of zeros"])
+def test_a_changed_byte_anywhere_in_the_content_is_found(tmp_path, damage):
+    path = tmp_path / "a.ckpt"
+    AtomicCheckpointIO().save_checkpoint({**CONTENT, "w": torch.ones(4096)}, path)
+    whole = path.read_bytes()
+    with zipfile.ZipFile(path) as parts:
+        places = [part.header_offset + 300 + part.file_size // 2 for part in parts.infolist() if part.file_size > 600]
+    assert places
+    for place in places:
+        broken = bytearray(whole)
+        if damage == "one bit":
+            broken[place] ^= 1
+        else:
+            broken[place : place + 64] = bytes(64)
+        path.write_bytes(broken)
+        with pytest.raises(CheckpointError, match=r"a\.ckpt: not a readable checkpoint: damaged"):
+            read_checkpoint(path)
+
+
+def test_the_checksums_of_a_file_are_looked_at_once(tmp_path, monkeypatch):
+    AtomicCheckpointIO().save_checkpoint(CONTENT, tmp_path / "a.ckpt")
+    looked, testzip = [], zipfile.ZipFile.testzip
+    monkeypatch.setattr(zipfile.ZipFile, "testzip", lambda file: looked.append(1) or testzip(file))
+    for _ in range(3):
+        read_checkpoint(tmp_path / "a.ckpt")
+    assert len(looked) == 1
+    AtomicCheckpointIO().save_checkpoint({**CONTENT, "more": 1}, tmp_path / "a.ckpt")
+    read_checkpoint(tmp_path / "a.ckpt")
+    assert len(looked) == 2
+
+
+def trained(folder):
+    """A checkpoint of a small network, with no training behind it."""
+    data = Yelp(sample={"train": 60, "val": 20, "test": 20}, text={"minimum_frequency": 1})
+    data.prepare_data()
+    data.setup("fit")
+    model = {"_target_": "zoo.models.HAN", "embedding_dim": 4, "word_hidden_dim": 2, "dropout": 0.5}
+    task = Classification(model=model, monitor="val/accuracy", mode="max")
+    task.build(data.spec, data.encoder)
+    content = {"state_dict": task.state_dict(), "hyper_parameters": dict(task.hparams)}
+    task.on_save_checkpoint(content)
+    AtomicCheckpointIO().save_checkpoint(content, folder / "checkpoints/best.ckpt")
+    return folder / "checkpoints/best.ckpt", content
+
+
+def test_a_run_stands_for_its_checkpoint(tmp_path, monkeypatch):
+    path, _ = trained(tmp_path / "logs/han_yelp/today")
+    said = [prediction.to_dict() for prediction in zoo.load(path)(["Good."])]
+    for way in (path, path.parent, path.parent.parent):
+        assert [prediction.to_dict() for prediction in zoo.load(way)(["Good."])] == said
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CheckpointError, match="last: no run under logs"):
+        zoo.load("last")
+    (path.parent / "last.ckpt").write_text("of the same run")
+    assert resolve("last").samefile(path)
+    assert resolve(path.parent.parent, prefer="last") == path.parent / "last.ckpt"
+    with pytest.raises(CheckpointError, match="a folder without"):
+        resolve(tmp_path)
+
+
+def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
+    path, content = trained(tmp_path)
+    model = content["hyper_parameters"]["model"]
+    model["word_hiddem_dim"] = model.pop("word_hidden_dim")
+    AtomicCheckpointIO().save_checkpoint(content, path)
+    with pytest.raises(
+        CheckpointError, match=r"best\.ckpt: its hyperparameters do not fit HAN: .*word_hiddem_dim"
+    ) as caught:
+        zoo.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_loaded_network_is_in_evaluation_and_takes_any_input(tmp_path):
+    path, _ = trained(tmp_path)
+    predictor = zoo.load(path)
+    assert predictor(["Good. Bad."])[0].probabilities == predictor(["Good. Bad."])[0].probabilities  # dropout 0.5
+    read = []
+    predictor.encoder = type(
+        "Numbers",
+        (),
+        {
+            "words": lambda self, one: read.append(one) or [["a"]],
+            "__call__": lambda self, chunk, encode=predictor.encoder: encode(["a"] * len(chunk)),
+        },
+    )()
+    assert len(predictor([3, (4, 5)])) == 2 and read == [3, (4, 5)]
+
+
+def run_of(folder, age, model="han", data="yelp"):
+    (folder / "checkpoints").mkdir(parents=True)
+    (folder / ".hydra").mkdir()
+    choices = {"model": model, "data": data}
+    (folder / ".hydra/hydra.yaml").write_text(yaml.safe_dump({"hydra": {"runtime": {"choices": choices}}}))
+    (folder / "checkpoints/last.ckpt").write_text("")
+    os.utime(folder / "checkpoints/last.ckpt", (1000 - age, 1000 - age))
+    return folder / "checkpoints/last.ckpt"
+
+
+def test_last_is_the_newest_of_this_model_and_data(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "logs/han_yelp/now"
+    with pytest.raises(CheckpointError, match="no earlier run of model=han data=yelp"):
+        find_last("han", "yelp", own)
+    found = {
+        name: run_of(tmp_path / name, age)
+        for age, name in [(9, "logs/han_yelp/old"), (8, "logs/sweeps/x/0"), (7, "logs/han_yelp/new")]
+    }
+    run_of(tmp_path / "logs/luong_yelp/a", 1, model="luong")
+    run_of(tmp_path / "logs/han_imdb/a", 1, data="imdb")
+    assert find_last("han", "yelp", own) == found["logs/han_yelp/new"]
+    run_of(tmp_path / "logs/sweeps/x/1", 3)
+    assert find_last("han", "yelp", own).parent.parent.name == "1"
+
+
+def test_last_is_looked_for_beside_a_folder_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = run_of(tmp_path / "runs/a", 5)
+    assert find_last("han", "yelp", tmp_path / "runs/b") == before
+    assert find_last("han", "yelp", tmp_path / "runs/a") == before  # the same folder again
+
+
+def test_the_jobs_of_one_sweep_do_not_resume_from_each_other(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    earlier, own = run_of(tmp_path / "logs/sweeps/a/0", 5), run_of(tmp_path / "logs/sweeps/b/0", 1)
+    (tmp_path / "logs/sweeps/b/multirun.yaml").write_text("")
+    assert find_last("han", "yelp", tmp_path / "logs/sweeps/b/1") == earlier
+    assert find_last("han", "yelp", tmp_path / "logs/sweeps/b/0") == own  # a job that was started again

@@ -102,14 +102,18 @@ def test_sigkill_and_ckpt_path_last(program_env, tmp_path):
     assert result(resumed)["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
-@pytest.mark.parametrize("trainer", ["cpu", "ddp_cpu"])
-def test_sigterm_saves_and_ends_cleanly(program_env, tmp_path, trainer):
+@pytest.mark.parametrize(
+    ("trainer", "number", "name"),
+    [("cpu", signal.SIGTERM, "SIGTERM"), ("ddp_cpu", signal.SIGTERM, "SIGTERM"), ("ddp_cpu", signal.SIGINT, "Ctrl-C")],
+)
+def test_a_signal_saves_and_ends_cleanly(program_env, tmp_path, trainer, number, name):
     endless = ["trainer.max_epochs=5000", "callbacks.last.every_n_steps=null", f"trainer={trainer}"]
     program = start([*LONG, *endless, "hydra.run.dir=run"], tmp_path, program_env)
     program.wait_for((tmp_path / "run/checkpoints/last.ckpt").exists)
-    program.signal(signal.SIGTERM)
-    assert program.wait() == 128 + signal.SIGTERM, program.stderr[-4000:]
-    assert "asked to end (SIGTERM)" in program.stderr and "ckpt_path=last" in program.stderr
-    assert "Traceback" not in program.stderr
+    program.signal(number)
+    assert program.wait() == 128 + number, program.stderr[-4000:]
+    assert program.stderr.count(f"asked to end ({name})") == 1, program.stderr[-4000:]
+    assert "ckpt_path=last" in program.stderr and "Traceback" not in program.stderr
+    assert program.stdout.count("parameters") == 1  # the ranks do not repeat each other
     assert os.listdir(tmp_path / "run/checkpoints").count("last.ckpt") == 1
     assert checkpoint(tmp_path / "run")["global_step"] > 0

@@ -12,17 +12,31 @@ from tests.run.programs import ROOT, SHORT, Program, launch, run
     [
         ("model.word_hiden_dim=3", "did you mean model.word_hidden_dim?"),
         ("modl=han", "did you mean model?"),
-        ("seed=abc", "seed=abc"),
-        ("model.word_pooling=median", "pooling is one of attention, mean, max; got 'median'"),
+        ("seed=abc", "seed=abc: expected a whole number, found str"),
+        ("seed=-1", "seed=-1: expected a whole number from 0 to"),
         ("ckpt_path=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
-        ("ckpt_path=last", "no earlier run"),
+        ("ckpt_path=last", "no earlier run of model=han data=yelp"),
         ("train=false", "give ckpt_path=PATH or ckpt_path=last"),
         ("data.source=/nowhere", "/nowhere"),
         ("hydra.run.dir=file/run", "hydra.run.dir"),
-        ("trainer.accelerator=gpu", "gpu"),
+        ("trainer.accelerator=gpu", "torch finds no GPU here; trainer=cpu runs without one"),
+        ("trainer.max_epochs=two", "trainer.max_epochs=two: expected a whole number"),
+        ("trainer.precision=bf17", "trainer.precision=bf17: expected"),
+        ("task=translation", "the data is for classification; leave task=... out"),
+        ("task.monitor=val/acc", "task.monitor=val/acc: classification has no such metric; did you mean val/accuracy?"),
+        ("task.monitor=accuracy", "did you mean val/accuracy?"),
+        ("task.mode=min", "of val/accuracy the max is best; leave task.mode out"),
+        ("logger=wandb", "wandb has no key here; run `wandb login` once, or give logger.wandb.offline=true"),
+        ("model=han,luong", "error: model=han,luong: several values; a run for each: -m model=han,luong"),
+        ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
+        ("optimizer.lr=fast", "optimizer.lr=fast: expected a number, found str"),
+        ("optimizer.fused=1", "optimizer.fused=1: expected true or false, found int"),
     ],
 )
-def test_one_line(tmp_path, capfd, override, expected):
+def test_one_line_and_no_folder(tmp_path, capfd, monkeypatch, override, expected):
+    monkeypatch.delenv("WANDB_MODE")
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     (tmp_path / "file").write_text("")
     assert launch([*SHORT, override], tmp_path) == 2
     printed = capfd.readouterr()
@@ -30,12 +44,43 @@ def test_one_line(tmp_path, capfd, override, expected):
     assert line.startswith("error: ") and expected in line
     assert not [other for other in before if "rror" in other]
     assert "Traceback" not in printed.err + printed.out
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_mistake_in_one_job_of_a_sweep(tmp_path, capfd):
-    assert launch(["-m", *SHORT, "model.word_pooling=median,mean"], tmp_path) == 2
+def test_nothing_is_prepared_for_a_command_that_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
+    for override in ("trainer.max_epochs=two", "task=translation", "seed=-1", "task.monitor=val/acc"):
+        assert launch([*SHORT, override], tmp_path) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_something_in_it_is_not_removed(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/notes.txt").write_text("mine")
+    assert launch([*SHORT, "hydra.run.dir=run", "seed=-1"], tmp_path) == 2
+    assert (tmp_path / "run/notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--model", "han"], "error: --model: there is no such option; overrides have no dashes: model=han"),
+        (["--model=han"], "overrides have no dashes: model=han"),
+        (["-model", "han"], "overrides have no dashes: model=han"),
+        (["--trainer.max_epochs", "3"], "overrides have no dashes: trainer.max_epochs=3"),
+    ],
+)
+def test_overrides_with_dashes(tmp_path, capfd, words, expected):
+    assert launch(words, tmp_path) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert expected in line
+
+
+def test_a_sweep_of_refused_jobs_leaves_no_folder(tmp_path, capfd):
+    assert launch(["-m", *SHORT, "seed=-1,-2"], tmp_path) == 2
     printed = capfd.readouterr()
-    assert "error: HAN: pooling is one of" in printed.err and "Traceback" not in printed.err
+    assert printed.err.count("error: seed=-") == 2 and "Traceback" not in printed.err
+    assert not list(tmp_path.iterdir())
 
 
 ENDS = (2, "error: modl: there is no such key; did you mean model?\n")

@@ -1,11 +1,15 @@
 """Typos end in one line that names the key and the nearest right one."""
 
+from typing import Annotated, Literal
+
 import pytest
+from annotated_types import Ge, Lt
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
-from zoo.errors import ConfigError
-from zoo.run.build import check, check_arguments, compose, fits
+from zoo.errors import ConfigError, did_you_mean, one_of
+from zoo.run.check import check, check_arguments
+from zoo.run.compose import compose
 from zoo.run.messages import explain
 
 
@@ -32,6 +36,7 @@ def line(*overrides):
         ("optimizer.lrr=1", "optimizer.lr"),
         ("trainer=ddp_cup", "trainer=ddp_cpu"),
         ("callbacks.best.moniter=x", "callbacks.best.monitor"),
+        ("data.batch_size=32", "data.loader.batch_size"),
     ],
 )
 def test_the_nearest_right_name(override, nearest):
@@ -101,18 +106,55 @@ def test_a_node_without_target():
         check_arguments(None, "model")
 
 
+class Bounded:
+    """As networks say what their arguments may be."""
+
+    def __init__(
+        self,
+        *,
+        pooling: Literal["attention", "mean", "max"] = "mean",
+        dropout: Annotated[float, Ge(0), Lt(1)] = 0.0,
+        size: Annotated[int, Ge(1)] | None = None,
+        sizes: Annotated[int, Ge(1)] | list[Annotated[int, Ge(1)]] = 1,
+        rates: tuple[float, float] = (0.0, 1.0),
+        either: bool | str = False,
+        built: Exception | None = None,
+    ) -> None: ...
+
+
 @pytest.mark.parametrize(
-    ("value", "hint", "answer"),
+    ("name", "value", "said"),
     [
-        (1, int, True),
-        (True, int, False),
-        (1, float, True),
-        ("a", float, False),
-        (None, int | None, True),
-        ("a", int | None, False),
-        ("a", int | str, True),
-        ([1], list[int], True),
+        ("pooling", "median", "part.pooling=median: expected 'attention', 'mean' or 'max', found str"),
+        ("dropout", 1.5, "part.dropout=1.5: expected less than 1, found float"),
+        ("dropout", -0.1, "part.dropout=-0.1: expected 0 or more, found float"),
+        ("dropout", True, "part.dropout=True: expected a number, found bool"),
+        ("size", 0, "part.size=0: expected 1 or more, found int"),
+        ("size", 2.0, "part.size=2.0: expected a whole number, found float"),
+        ("size", "two", "part.size=two: expected a whole number, found str"),
+        ("sizes", [3, 0], "part.sizes=[3, 0]: expected"),
+        ("rates", [0.9], "part.rates=[0.9]: expected"),
+        ("either", 3, "part.either=3: expected true or false or text, found int"),
+        ("built", 3, "part.built=3: expected Exception | None, found int"),
     ],
 )
-def test_fits(value, hint, answer):
-    assert fits(value, hint) is answer
+def test_a_value_that_an_annotation_does_not_allow(name, value, said):
+    with pytest.raises(ConfigError) as caught:
+        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_values_that_annotations_allow():
+    allowed = [("dropout", 0), ("size", None), ("size", 3), ("sizes", [3, 1]), ("rates", [1, 0.5]), ("either", "x")]
+    for name, value in [*allowed, ("built", {"_target_": "zoo.Thing"})]:
+        check_arguments(OmegaConf.create({"_target_": f"{__name__}.Bounded", name: value}), "part")
+
+
+def test_a_bad_choice_is_a_value_error_too():
+    with pytest.raises(ValueError, match="score is one of dot, general; got 'genral'; did you mean 'general'"):
+        one_of("score", "genral", ["dot", "general"])
+
+
+def test_what_there_is_where_nothing_is_near():
+    assert did_you_mean("x", ["b", "a"]) == "there are a, b"
+    assert did_you_mean("modl", ["model", "data"], "conf.") == "did you mean conf.model?"

@@ -1,11 +1,15 @@
 """A run that was killed and resumed reaches the weights of an uninterrupted one, bit for bit, wherever it was
 killed."""
 
+import contextlib
+import os
+import signal
+
 import pytest
 import torch
 from lightning import Callback, Trainer, seed_everything
 
-from zoo.callbacks import BestCheckpoint, Interrupted, LastCheckpoint, RandomState, StopOnNonFiniteLoss
+from zoo.callbacks import BestCheckpoint, FinalValidation, Interrupted, LastCheckpoint, RandomState, StopOnNonFiniteLoss
 from zoo.data.documents.yelp import Yelp
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.tasks import Classification
@@ -49,17 +53,22 @@ class Trace(Callback):
         self.documents.append(batch.index.tolist())
 
 
-def fit(folder, *, checkpoint=None, extra=(), accumulate=1, val_check_interval=1.0):
+def fit(folder, *, checkpoint=None, extra=(), accumulate=1, val_check_interval=1.0, scheduler=SCHEDULER, **options):
     seed_everything(1, verbose=False)
     task = Classification(
         model=MODEL,
         optimizer={"_target_": "torch.optim.Adam", "lr": 0.01},
-        scheduler=SCHEDULER,
+        scheduler=scheduler,
         monitor="val/loss",
         mode="min",
     )
-    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16 // accumulate, text={"minimum_frequency": 1})
+    data = Yelp(
+        sample={"train": 80, "val": 20, "test": 20},
+        loader={"batch_size": 16 // accumulate},
+        text={"minimum_frequency": 1},
+    )
     callbacks = [
+        FinalValidation(),
         BestCheckpoint("val/loss", "min"),
         LastCheckpoint(every_n_steps=1),
         RandomState(1),
@@ -79,6 +88,7 @@ def fit(folder, *, checkpoint=None, extra=(), accumulate=1, val_check_interval=1
         enable_model_summary=False,
         use_distributed_sampler=False,
         log_every_n_steps=1,
+        **options,
     )
     trainer.fit(task, datamodule=data, ckpt_path=checkpoint)
     return {
@@ -151,22 +161,92 @@ def test_accumulated_gradients_are_not_lost(tmp_path):
     assert equal(resumed, whole)
 
 
-@pytest.mark.parametrize("step", [2, 5])
-def test_sigterm_saves_and_says_how_to_go_on(tmp_path, whole, step):
-    import os
-    import signal
+class Validations(Callback):
+    """The steps after which was validated, and what was found."""
 
-    class Terminate(Callback):
-        def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
-            if trainer.global_step == step - 1:
-                os.kill(os.getpid(), signal.SIGTERM)
+    def __init__(self):
+        self.found = {}
 
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(Interrupted, match=rf"at step {step}: saved .*last\.ckpt.*ckpt_path=last"):
-        fit(tmp_path / "first", extra=[Terminate()])
-    assert signal.getsignal(signal.SIGTERM) == before
+    def on_validation_end(self, trainer, pl_module):
+        if not trainer.sanity_checking:
+            assert trainer.global_step not in self.found
+            self.found[trainer.global_step] = trainer.callback_metrics["val/loss"].item()
+
+
+def best(folder):
+    content = torch.load(folder / "checkpoints/best.ckpt", weights_only=True)
+    return {"step": content["global_step"], "weights": content["state_dict"]}
+
+
+class KillDuringValidation(Callback):
+    def __init__(self, step):
+        self.step = step
+
+    def on_validation_start(self, trainer, pl_module):
+        if trainer.global_step == self.step:
+            raise Killed
+
+
+@pytest.fixture(scope="module", params=[1.0, 2], ids=["each epoch", "each second step"])
+def validated(request, tmp_path_factory):
+    """Of an uninterrupted run: how often it validated, what it found then, and its best weights."""
+    folder, validations = tmp_path_factory.mktemp("validated"), Validations()
+    fit(folder, val_check_interval=request.param, extra=[validations])
+    return request.param, validations.found, best(folder)
+
+
+@pytest.mark.parametrize("kill", [KillBefore, KillDuringValidation])
+@pytest.mark.parametrize("step", [2, 4, 5, 10])
+def test_a_resume_skips_no_validation(tmp_path, validated, kill, step):
+    """A checkpoint after every step: none is written before a validation that the resumed run would leave out."""
+    interval, found, weights = validated
+    first, second = Validations(), Validations()
+    with contextlib.suppress(Killed):
+        fit(tmp_path / "first", val_check_interval=interval, extra=[first, kill(step)])
+    last = tmp_path / "first/checkpoints/last.ckpt"
+    fit(tmp_path / "second", val_check_interval=interval, extra=[second], checkpoint=last)
+    assert first.found | second.found == found
+    assert equal(best(tmp_path / "second"), weights)
+
+
+@pytest.mark.parametrize("step", [5, 6, 10])
+def test_a_rate_that_follows_the_validation_resumes(tmp_path, step):
+    plateau = {"_target_": "torch.optim.lr_scheduler.ReduceLROnPlateau", "factor": 0.5, "patience": 0, "mode": "max"}
+    scheduler = {"scheduler": plateau, "monitor": "val/loss", "interval": "epoch"}
+    whole = fit(tmp_path / "whole", scheduler=scheduler)
+    with pytest.raises(Killed):
+        fit(tmp_path / "first", scheduler=scheduler, extra=[KillBefore(step)])
+    last = tmp_path / "first/checkpoints/last.ckpt"
+    assert equal(fit(tmp_path / "second", scheduler=scheduler, checkpoint=last), whole)
+
+
+class Send(Callback):
+    def __init__(self, number, step):
+        self.number, self.step = number, step
+
+    def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
+        if trainer.global_step == self.step - 1:
+            os.kill(os.getpid(), self.number)
+
+
+@pytest.mark.parametrize(
+    ("number", "step", "name"),
+    [(signal.SIGTERM, 2, "SIGTERM"), (signal.SIGTERM, 5, "SIGTERM"), (signal.SIGINT, 2, "Ctrl-C")],
+)
+def test_a_signal_saves_and_says_how_to_go_on(tmp_path, whole, number, step, name):
+    before = signal.getsignal(number)
+    with pytest.raises(Interrupted, match=rf"\({name}\) at step {step}: saved .*last\.ckpt.*ckpt_path=last") as caught:
+        fit(tmp_path / "first", extra=[Send(number, step)])
+    assert caught.value.exit_code == 128 + number
+    assert signal.getsignal(number) == before
     resumed = fit(tmp_path / "second", checkpoint=tmp_path / "first/checkpoints/last.ckpt")
     assert equal(resumed, whole[0])
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path):
+    with pytest.raises(SystemExit):
+        fit(tmp_path, extra=[Send(signal.SIGINT, 4), Send(signal.SIGINT, 4)])
+    assert torch.load(tmp_path / "checkpoints/last.ckpt", weights_only=True)["global_step"] == 3
 
 
 def test_other_data_is_refused(tmp_path):
@@ -174,7 +254,7 @@ def test_other_data_is_refused(tmp_path):
     from zoo.errors import CheckpointError
 
     task = Classification(model=MODEL, optimizer={"_target_": "torch.optim.Adam"}, monitor="val/loss", mode="min")
-    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, batch_size=16, text={"minimum_frequency": 20})
+    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, loader={"batch_size": 16}, text={"minimum_frequency": 20})
     trainer = Trainer(
         default_root_dir=tmp_path, accelerator="cpu", logger=False, enable_progress_bar=False, barebones=False
     )

@@ -1,10 +1,13 @@
-"""The ranking of a multirun's jobs."""
+"""A multirun: its ranking, and jobs that fail."""
 
 import json
 
-from omegaconf import OmegaConf
+import pytest
+from hydra.core.plugins import Plugins
 
-from zoo.run.sweep import BestTrial, rank
+from tests.run.programs import SHORT, launch
+from tests.run.programs import result as result_of
+from zoo.run.sweep import conclude, note_failure, rank
 
 
 def result(job, score, mode="max"):
@@ -40,7 +43,7 @@ def test_prints_the_best_trials_score_and_overrides_last(tmp_path, capsys):
     for job, score in enumerate([0.3, 0.8, None]):
         (tmp_path / str(job)).mkdir()
         (tmp_path / str(job) / "result.json").write_text(json.dumps(result(job, score)))
-    BestTrial().on_multirun_end(OmegaConf.create({"hydra": {"sweep": {"dir": str(tmp_path)}}}))
+    assert conclude(tmp_path) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "best: val/accuracy 0.8000 with data=yelp seed=1"
     assert "2 jobs" in " ".join(lines)
@@ -50,5 +53,66 @@ def test_prints_the_best_trials_score_and_overrides_last(tmp_path, capsys):
 
 
 def test_a_sweep_without_scores_prints_nothing(tmp_path, capsys):
-    BestTrial().on_multirun_end(OmegaConf.create({"hydra": {"sweep": {"dir": str(tmp_path)}}}))
+    assert conclude(tmp_path) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_a_sweep_that_the_launcher_breaks_is_not_taken_for_a_good_one(tmp_path, capfd, monkeypatch):
+    Plugins.instance()  # imports its plugins anew
+    from hydra._internal.core_plugins.basic_launcher import BasicLauncher
+
+    def broken(self, job_overrides, initial_job_idx):
+        raise RuntimeError("the cluster is down")
+
+    monkeypatch.setattr(BasicLauncher, "launch", broken)
+    with pytest.raises(RuntimeError, match="the cluster is down"):
+        launch(["-m", *SHORT, "seed=1,2"], tmp_path)
+
+
+def test_a_sweep_that_cannot_be_composed_leaves_no_folder(tmp_path, capfd):
+    assert launch(["-m", *SHORT, "model=han,hann"], tmp_path) == 2
+    assert (
+        capfd.readouterr().err.splitlines()[-1] == "error: model=hann: there is no such model; did you mean model=han?"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_failed_jobs_are_named_by_what_is_their_own(tmp_path, capsys):
+    for job in range(3):
+        (tmp_path / str(job)).mkdir()
+    (tmp_path / "1/result.json").write_text(json.dumps(result(1, 0.5)))
+    note_failure(tmp_path / "0", ["data=yelp", "seed=0"], "no room", 2)
+    note_failure(tmp_path / "2", ["data=yelp", "seed=2"], "KeyError: 'x'", 1)
+    assert conclude(tmp_path) == 2
+    printed = capsys.readouterr()
+    assert printed.err.splitlines() == [
+        "failed: job 0 with seed=0: no room",
+        "failed: job 2 with seed=2: KeyError: 'x'",
+    ]
+    assert printed.out.splitlines()[-1].startswith("best: val/accuracy 0.5000")
+
+
+@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+def test_a_sweep_goes_on_after_a_job_that_failed(tmp_path, capfd, launcher):
+    if launcher == "joblib":
+        pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
+    overrides = [*SHORT, "trainer.max_epochs=1", "logger=none", f"hydra/launcher={launcher}", "hydra.sweep.dir=sweep"]
+    assert launch(["-m", *overrides, "optimizer=sgd", "optimizer.lr=1e+38,0.1,-1"], tmp_path) == 2
+    printed = capfd.readouterr()
+    assert result_of(tmp_path / "sweep/1")["score"] is not None
+    named = [line for line in printed.err.splitlines() if line.startswith("failed: ")]
+    assert [line.split(":")[1] for line in named] == [" job 0 with optimizer.lr=1e+38", " job 2 with optimizer.lr=-1"]
+    assert "the loss is" in named[0] and "learning rate" in named[1]
+    assert printed.out.splitlines()[-1].startswith("best: val/accuracy") and "Traceback" not in printed.err
+
+
+def test_a_search_goes_on_after_a_trial_that_failed(tmp_path, capfd):
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    overrides = [*SHORT, "trainer.max_epochs=1", "logger=none", "optimizer=sgd", "hydra.sweep.dir=sweep"]
+    search = ["hydra/sweeper=optuna", "hydra/sweeper/sampler=grid", "hydra.sweeper.direction=maximize"]
+    going_on = ["hydra.sweeper.max_failure_rate=1.0", "hydra.sweeper.n_jobs=1", "optimizer.lr=choice(0.1,1e+38)"]
+    assert launch(["-m", *overrides, *search, *going_on], tmp_path) == 2
+    assert len(list((tmp_path / "sweep").glob("*/result.json"))) == 1
+    assert len(list((tmp_path / "sweep").glob("*/failed.json"))) == 1
+    printed = capfd.readouterr()
+    assert "best: val/accuracy" in printed.out and "with optimizer.lr=1e+38: the loss is" in printed.err

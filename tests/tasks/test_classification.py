@@ -132,6 +132,15 @@ def test_predictions_show_the_words_as_written():
     assert list(prediction.to_dict()["probabilities"]) == ["a", "b", "c"]
 
 
+def test_examined_documents_show_the_words_as_written_and_which_are_unknown():
+    words, mask = torch.tensor([[[3, 1], [5, 0]]]), torch.tensor([[[True, True], [True, False]]])
+    one = DocumentBatch.of(words, mask, torch.tensor([2]), text=([["Good", "foood"], ["Slow"]],))
+    (examined,) = task().eval().examine(one)
+    assert [sentence.words for sentence in examined.prediction.sentences] == [("Good", "foood"), ("Slow",)]
+    assert [sentence.unknown for sentence in examined.prediction.sentences] == [(1,), ()]
+    assert (examined.index, examined.truth, examined.evidence) == (0, "c", None)
+
+
 class Data:
     """Stands for a data module whose vectors cover two words."""
 

@@ -1,12 +1,13 @@
-"""The Transformer's learning rate: numbers by hand, its peak, its slope, and a resumed run."""
+"""Learning rates: numbers by hand, peaks, slopes, torch's own for long runs, and resumed runs."""
 
 import copy
 
 import pytest
 import torch
 from torch import nn
+from torch.optim.lr_scheduler import OneCycleLR
 
-from zoo.tasks.schedules import Noam
+from zoo.tasks.schedules import Noam, SlantedTriangle
 
 
 def optimizer(groups=1):
@@ -66,3 +67,51 @@ def test_sizes_are_positive(sizes):
 def test_a_network_that_names_no_width():
     with pytest.raises(ValueError, match=r"scheduler\.scheduler\.dim=512"):
         Noam(optimizer(), dim=None)
+
+
+def torchs(steps, top):
+    """The schedule that the triangle took the place of."""
+    return OneCycleLR(
+        optimizer(), max_lr=top, total_steps=steps, pct_start=0.1, anneal_strategy="linear", cycle_momentum=False
+    )
+
+
+def triangle(steps, top):
+    return SlantedTriangle(torch.optim.Adam(nn.Linear(1, 1).parameters(), lr=top), total_steps=steps)
+
+
+@pytest.mark.parametrize("steps", [100, 376, 1000])  # 376: the default run
+def test_the_triangle_of_a_long_run_is_torchs_to_the_last_digit(steps):
+    assert rates(triangle(steps, 3e-3), steps) == rates(torchs(steps, 3e-3), steps)
+
+
+@pytest.mark.parametrize("steps", range(1, 41))
+def test_a_run_of_any_length_has_its_full_rate(steps):
+    found = rates(triangle(steps, 1.0), steps)
+    assert max(found) > 0.9 and min(found) > 0
+    assert found[0] == 1 or steps > 10
+    top = found.index(max(found))
+    assert found[:top] == sorted(found[:top]) and found[top:] == sorted(found[top:], reverse=True)
+    assert steps == 1 or found[-1] == pytest.approx(4e-6)
+
+
+def test_triangle_numbers_by_hand():
+    found = rates(triangle(21, 1.0), 21)  # peak at 1.1 steps after the first
+    assert found[0] == 1 / 25
+    assert found[1] == pytest.approx(0.04 + 0.96 / 1.1)
+    assert found[11] == pytest.approx(1 - (1 - 4e-6) * 9.9 / 18.9)
+
+
+def test_a_resumed_triangle_goes_on_with_the_same_rates():
+    whole = triangle(30, 0.5)
+    rates(whole, 11)
+    resumed = triangle(30, 0.5)
+    resumed.optimizer.load_state_dict(copy.deepcopy(whole.optimizer.state_dict()))
+    resumed.load_state_dict(copy.deepcopy(whole.state_dict()))
+    assert rates(resumed, 19) == rates(whole, 19)
+
+
+@pytest.mark.parametrize("steps", [0, float("inf")])
+def test_a_run_without_an_end_has_no_triangle(steps):
+    with pytest.raises(ValueError, match=r"trainer\.max_steps"):
+        triangle(steps, 1.0)

@@ -151,7 +151,7 @@ def test_attention_is_scored_against_the_true_alignment(monkeypatch):
 
 
 def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
-    penalty = {"doubly": {"_target_": "zoo.objectives.Coverage", "weight": 0.25, "tau": 1.0}, "none": None}
+    penalty = {"doubly": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.25, "tau": 1.0}, "none": None}
     translation, plain = task(penalty, label_smoothing=0.1).eval(), task(label_smoothing=0.1).eval()
     found = logged(translation, monkeypatch)
     logged(plain, monkeypatch)
@@ -159,7 +159,7 @@ def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
     loss = translation.training_step(one, 0)
     weights = translation(one).attention["source"]
     uncovered = ((1 - weights.sum(1)) ** 2)[one.source_mask].sum()
-    (term,) = [term for part in translation.regularizers for term in [part(translation(one), one)]]
+    (term,) = [term for part in translation.regularizers.values() for term in [part(translation(one), one)]]
     assert term.total.item() == pytest.approx(uncovered.item(), rel=1e-5)
     expected = plain.training_step(one, 0) + 0.25 * uncovered / term.count
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
@@ -367,14 +367,14 @@ def test_review_knows_the_links_only_where_the_reference_was_written(monkeypatch
     links[0, 0, 1] = True
     one = batch([0], links)
     with torch.no_grad():
-        (reviewed,) = translation.review(one)
-    assert reviewed.reference == "a man runs ."
-    assert reviewed.links is None
+        (examined,) = translation.examine(one)
+    assert examined.truth == "a man runs ."
+    assert examined.links is None
     true = one.target[0].tolist()
     best = Hypothesis(tuple(true), 0.0, 0.0, True)
     monkeypatch.setattr(translation, "decode", lambda *_: [[best]])
-    (reviewed,) = translation.review(one)
-    assert reviewed.links == [(1, 0)]
+    (examined,) = translation.examine(one)
+    assert examined.links == [(1, 0)]
 
 
 def test_every_parameter_belongs_to_the_network():

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from matplotlib.collections import QuadMesh
-from matplotlib.patches import Rectangle
+from matplotlib.collections import PatchCollection, QuadMesh
 
-from zoo.tasks.translation import ReviewedTranslation, Translated, TranslationPrediction
+from zoo.tasks.translation import ExaminedTranslation, Translated, TranslationPrediction
 from zoo.visualize.alignment import LONGEST_WORD, MOST_CELLS, alignment_figure
-from zoo.visualize.review import TRANSLATION_COLUMNS, attention_figure, table_of
+from zoo.visualize.translation import TranslationView
 
 SOURCE = ("ein", "hund", "$x$", "</s>")
 WEIGHTS = ((0.7, 0.1, 0.1, 0.1), (0.0, 1.0, 0.0, 0.0), (0.25, 0.25, 0.25, 0.25))
@@ -22,6 +21,12 @@ def cells(figure):
     return np.asarray(mesh.get_array()).reshape(mesh.get_coordinates().shape[0] - 1, -1)
 
 
+def frames(figure):
+    """The (column, row) of each frame."""
+    (found,) = [part for part in figure.axes[0].collections if isinstance(part, PatchCollection)]
+    return {tuple(map(int, path.get_extents().min)) for path in found.get_paths()}
+
+
 def test_every_weight_is_a_cell_under_its_source_token_and_beside_its_target_token():
     figure = alignment_figure(SOURCE, translated())
     np.testing.assert_allclose(cells(figure), WEIGHTS)
@@ -33,8 +38,8 @@ def test_every_weight_is_a_cell_under_its_source_token_and_beside_its_target_tok
 
 
 def test_true_links_are_frames():
-    frames = list(alignment_figure(SOURCE, translated(), [(1, 0), (0, 1)]).axes[0].patches)
-    assert {(frame.get_x(), frame.get_y()) for frame in frames if isinstance(frame, Rectangle)} == {(1, 0), (0, 1)}
+    assert frames(alignment_figure(SOURCE, translated(), [(1, 0), (0, 1)])) == {(1, 0), (0, 1)}
+    assert frames(alignment_figure(SOURCE, translated())) == set()
 
 
 def test_long_words_and_long_sentences_are_cut():
@@ -49,8 +54,7 @@ def test_long_words_and_long_sentences_are_cut():
 def test_without_attention_there_is_nothing_to_draw():
     with pytest.raises(ValueError, match="no attention"):
         alignment_figure(SOURCE, translated(attention=None))
-    reviewed = ReviewedTranslation(3, TranslationPrediction(SOURCE, (translated(attention=None),)), "a dog", None)
-    assert attention_figure(reviewed) is None
+    assert TranslationView().picture(TranslationPrediction(SOURCE, (translated(attention=None),))) is None
 
 
 def test_an_empty_translation_can_be_drawn():
@@ -58,9 +62,18 @@ def test_an_empty_translation_can_be_drawn():
 
 
 def test_rows_of_the_table():
-    reviewed = ReviewedTranslation(3, TranslationPrediction(SOURCE, (translated(),)), "a dog", [(0, 0)])
-    columns, rows = table_of([reviewed])
-    assert columns == TRANSLATION_COLUMNS
-    assert rows == [[3, "ein hund $x$ </s>", "a dog", "a dog", -0.5, "0-0 1-1"]]
-    frames = [part for part in attention_figure(reviewed).axes[0].patches if isinstance(part, Rectangle)]
-    assert len(frames) == 1
+    view, prediction = TranslationView(), TranslationPrediction(SOURCE, (translated(),))
+    examined = ExaminedTranslation(3, prediction, "a dog", [(0, 0)])
+    row = dict(zip(view.examined_columns(), view.examined_row(examined), strict=True))
+    assert list(row) == ["index", "source", "reference", "translation", "log-probability", "alignment"]
+    assert list(row.values()) == [3, "ein hund $x$ </s>", "a dog", "a dog", -0.5, "0-0 1-1"]
+    assert frames(view.picture(prediction, examined)) == {(0, 0)}
+
+
+def test_a_word_that_the_network_does_not_know_is_in_brackets():
+    prediction = TranslationPrediction(SOURCE, (translated(),), unknown=(1,))
+    figure = TranslationView().picture(prediction)
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["ein", "[hund]", "$x$", "</s>"]
+    assert "unknown to the network" in figure.texts[0].get_text()
+    known = alignment_figure(SOURCE, translated())
+    assert not any(text.get_text() for text in known.texts)

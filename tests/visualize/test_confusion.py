@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.visualize.test_page import contrast
-from zoo.visualize import confusion_figure, save_png
+from zoo.visualize import confusion_figure, save_picture
 from zoo.visualize.confusion import DARK, INK, SHADES
 
 MATRIX = [[8, 2, 0], [1, 3, 0], [0, 0, 0]]
@@ -42,7 +42,7 @@ def test_many_classes_long_names_and_no_examples(tmp_path):
     figure = confusion_figure(np.zeros((70, 70), dtype=int), names)
     assert not cells(figure)
     assert all(len(tick.get_text()) <= 28 for tick in figure.axes[0].get_yticklabels())
-    assert save_png(figure, tmp_path / "confusion.png").stat().st_size > 0
+    assert save_picture(figure, tmp_path / "confusion.png").stat().st_size > 0
 
 
 def test_numbers_are_readable_on_every_shade():

@@ -6,18 +6,19 @@ from rich.console import Console
 
 from tests.data.pairs.toy import Toy, prepared
 from zoo.data.documents.yelp import Yelp
-from zoo.visualize.describe import description
+from zoo.visualize.classification import ClassificationView
+from zoo.visualize.translation import TranslationView
 
 
-def shown(data):
+def shown(view, data):
     console = Console(file=StringIO(), width=140)
-    console.print(description(data.task, "mine", data.source_description, data.describe()))
+    console.print(view.description("mine", data.source_description, data.describe()))
     return console.file.getvalue()
 
 
 def test_pairs(cache_dir):
     data = prepared(Toy(text={"max_length": 8, "max_ratio": 1.2}))
-    text = shown(data)
+    text = shown(TranslationView(), data)
     assert "mine: sample: 82 generated toys, seed 1" in text
     assert f"vocabularies of {data.spec.source_size} (source) and {data.spec.target_size} (target) tokens" in text
     facts = data.describe()["splits"]["train"]
@@ -34,12 +35,12 @@ def test_pairs(cache_dir):
 
 def test_one_vocabulary(cache_dir):
     data = prepared(Toy(text={"joint": True}))
-    assert f"one vocabulary of {data.spec.source_size} tokens for both sides" in shown(data)
+    assert f"one vocabulary of {data.spec.source_size} tokens for both sides" in shown(TranslationView(), data)
 
 
 def test_documents(cache_dir):
     data = prepared(Yelp(sample={"train": 30, "val": 10, "test": 10}, text={"minimum_frequency": 1}))
-    text = shown(data)
+    text = shown(ClassificationView(), data)
     assert "mine: sample: 50 generated reviews, seed 1" in text
     assert "sentences a training document: mean" in text
     assert "5 classes" in text

@@ -7,22 +7,46 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
-from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from tests.visualize.documents import even, prediction, without_weights
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize import document_figure, save_png
-from zoo.visualize.picture import BAR_WIDTH, CLASS_BAR, EVIDENCE, MARGIN, WIDTH, WORD
+from zoo.visualize import document_figure, picture, save_picture
+from zoo.visualize.picture import BAR_WIDTH, CLASS_BAR, EVIDENCE, MARGIN, TEXT_LEFT, WIDTH, WORD, Letters
+
+
+def written(figure):
+    """The texts as they stand on the picture."""
+    return [artist for artist in figure.artists if isinstance(artist, Text)]
 
 
 def texts(figure):
-    return [text.get_text() for text in figure.axes[0].texts]
+    return [text.get_text() for text in written(figure)]
 
 
-def marked(figure, kind):
-    """The artists of a kind (`word`, `sentence`, `class`, `evidence`) by their numbers."""
-    artists = (a for a in figure.axes[0].get_children() if (a.get_gid() or "").startswith(kind + " "))
-    return {tuple(map(int, a.get_gid().split()[1:])): a for a in artists}
+def collection(figure, kind):
+    """All that is drawn of a kind, None where there is nothing."""
+    found = [artist for artist in figure.axes[0].collections if artist.get_gid() == kind]
+    assert len(found) <= 1, "one artist a kind"
+    return found[0] if found else None
+
+
+def lengths(figure, kind):
+    """Of the boxes or lines of a kind, in the order drawn."""
+    made = collection(figure, kind)
+    return [path.get_extents().width for path in made.get_paths()] if made else []
+
+
+def over(figure, kind):
+    """The words that the boxes or lines of a kind begin under -> (extents, colour)."""
+    found, made = {}, collection(figure, kind)
+    for number, path in enumerate(made.get_paths() if made else []):
+        box, colors = path.get_extents(), made.get_facecolor() if kind == "words" else made.get_color()
+        for text in written(figure):
+            x, y = text.get_position()
+            if abs(x - box.x0) < 0.04 and -0.1 < box.y1 - y < 0.12:
+                found[text.get_text()] = box, colors[number % len(colors)]
+    return found
 
 
 def test_shows_every_word_its_class_and_probabilities():
@@ -37,43 +61,52 @@ def test_shows_every_word_its_class_and_probabilities():
 
 def test_bars_and_boxes_are_as_strong_as_the_weights():
     figure = document_figure(prediction())
-    bars = {number: bar.get_width() / BAR_WIDTH for (number,), bar in marked(figure, "sentence").items()}
-    assert bars == {0: pytest.approx(1), 1: pytest.approx(0.36 / 0.64)}
-    classes = {number: bar.get_width() / CLASS_BAR for (number,), bar in marked(figure, "class").items()}
-    assert classes == {0: pytest.approx(0.25), 1: pytest.approx(0.75)}
-    boxes = marked(figure, "word")
-    assert (0, 2) not in boxes  # weight 0
-    for at, strength in {(0, 3): 1.0, (0, 1): 0.8 * 0.2 / 0.6, (1, 2): 0.6 * 0.5 / 0.6}.items():
+    assert lengths(figure, "sentences") == pytest.approx([BAR_WIDTH, BAR_WIDTH * 0.36 / 0.64])
+    assert lengths(figure, "classes") == pytest.approx([CLASS_BAR * 0.25, CLASS_BAR * 0.75])
+    boxes = over(figure, "words")
+    assert set(boxes) == {"the", "soup", "great", "we", "sat", "outside"}  # that of "was" is 0
+    for word, strength in {"great": 1.0, "soup": 0.8 * 0.2 / 0.6, "outside": 0.6 * 0.5 / 0.6}.items():
         expected = 1 - strength * (1 - np.array(to_rgb(WORD)))
-        np.testing.assert_allclose(boxes[at].get_facecolor()[:3], expected, atol=1e-6)
-    by_word = marked(document_figure(prediction(), weighing="word"), "word")
-    np.testing.assert_allclose(by_word[1, 2].get_facecolor()[0], 1 - 0.5 / 0.75 * (1 - to_rgb(WORD)[0]), atol=1e-6)
+        np.testing.assert_allclose(boxes[word][1][:3], expected, atol=1e-6)
+    _, color = over(document_figure(prediction(), weighing="word"), "words")["outside"]
+    np.testing.assert_allclose(color[0], 1 - 0.5 / 0.75 * (1 - to_rgb(WORD)[0]), atol=1e-6)
 
 
 def test_a_box_stands_behind_its_word():
     figure = document_figure(prediction())
     renderer = figure.canvas.get_renderer()
-    word = next(text for text in figure.axes[0].texts if text.get_text() == "great")
-    box = marked(figure, "word")[0, 3].get_window_extent(renderer)
+    word = next(text for text in written(figure) if text.get_text() == "great")
+    box = over(figure, "words")["great"][0].transformed(figure.axes[0].transData)
     extent = word.get_window_extent(renderer)
     assert box.x0 < extent.x0 < extent.x1 < box.x1
-    assert box.y0 < extent.y0 < extent.y1 < box.y1
+    assert box.y1 < extent.y0 < extent.y1 < box.y0  # y points down
 
 
 def test_true_evidence_is_underlined_and_a_phrase_is_underlined_through():
     figure = document_figure(prediction(), "good", [[False, False, True, True], [True, False, False]])
-    lines = marked(figure, "evidence")
-    assert set(lines) == {(0, 2), (0, 3), (1, 0)}
-    assert lines[0, 2].get_xdata()[1] == lines[0, 3].get_xdata()[0]
+    lines = over(figure, "evidence")
+    assert set(lines) == {"was", "great", "we"}
+    assert lines["was"][0].x1 == lines["great"][0].x0
+    assert to_rgb(EVIDENCE) == tuple(lines["was"][1][:3])
     assert "decided the true class" in texts(figure)
-    colours = [line.get_color() for line in document_figure(prediction()).findobj(Line2D)]
-    assert EVIDENCE not in colours
+    assert collection(document_figure(prediction()), "evidence") is None
+
+
+def test_words_that_the_network_does_not_know_have_a_dotted_line():
+    sentences = (
+        AttendedSentence(("the", "soooup", "was", "graet"), 0.6, (0.1, 0.4, 0.1, 0.4), unknown=(1, 3)),
+        AttendedSentence(("we", "left"), 0.4, (0.5, 0.5)),
+    )
+    figure = document_figure(prediction(sentences=sentences))
+    assert set(over(figure, "unknown")) == {"soooup", "graet"}
+    assert "unknown to the network" in texts(figure)
+    assert "unknown to the network" not in texts(document_figure(prediction()))
 
 
 def test_lines_wrap_inside_the_margins():
     figure = document_figure(even(1, 60))
     renderer = figure.canvas.get_renderer()
-    words = [text.get_window_extent(renderer) for text in figure.axes[0].texts if text.get_text() == "word"]
+    words = [text.get_window_extent(renderer) for text in written(figure) if text.get_text() == "word"]
     assert len(words) == 60
     assert max(extent.x1 for extent in words) / figure.dpi <= WIDTH - MARGIN + 0.02
     for one, other in pairwise(words):
@@ -99,8 +132,30 @@ def test_a_word_wider_than_the_picture_is_shortened():
     (word,) = [text for text in texts(figure) if text.startswith("xxx")]
     assert word.endswith("…")
     assert len(word) < 200
-    box = marked(figure, "word")[0, 0]
-    assert box.get_x() + box.get_width() <= WIDTH - MARGIN + 0.05
+    (width,) = lengths(figure, "words")
+    assert TEXT_LEFT - 0.035 + width <= WIDTH - MARGIN + 0.05
+
+
+def test_a_picture_has_few_artists_and_measures_each_text_once(monkeypatch):
+    """Each artist of its own costs more than what it draws."""
+    document = even(20, 8)
+    document_figure(document)
+    measured = []
+    monkeypatch.setattr(picture, "_letters", Letters)
+    renderer = picture._renderer()
+    width = renderer.get_text_width_height_descent
+    monkeypatch.setattr(renderer, "get_text_width_height_descent", lambda t, *_: measured.append(t) or width(t, *_))
+    figure = document_figure(document)
+    assert texts(figure).count("word") == 160
+    assert len(figure.axes[0].collections) <= 7
+    assert list(figure.axes[0].patches) == list(figure.axes[0].lines) == []
+    assert measured.count("word") == 1
+
+
+@pytest.mark.parametrize("ending", [".png", ".pdf", ".svg"])
+def test_the_ending_says_the_format(tmp_path, ending):
+    begin = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}[ending]
+    assert save_picture(document_figure(prediction()), tmp_path / f"x{ending}").read_bytes().startswith(begin)
 
 
 def test_is_as_high_as_its_text():
@@ -119,13 +174,13 @@ def test_is_as_high_as_its_text():
 def test_says_what_is_not_there(document, note):
     figure = document_figure(document)
     assert note in texts(figure)
-    assert [*marked(figure, "word"), *marked(figure, "sentence")] == []
+    assert collection(figure, "words") is collection(figure, "sentences") is None
 
 
 def test_many_classes_show_the_likeliest():
     probabilities = {f"class {i}": i / 1225 for i in range(50)}
     figure = document_figure(prediction(label="class 49", probabilities=probabilities))
-    assert len(marked(figure, "class")) == 6
+    assert len(lengths(figure, "classes")) == 6
     assert {f"class {i}" for i in range(40, 50)} & set(texts(figure)) == {f"class {i}" for i in range(44, 50)}
 
 
@@ -133,12 +188,12 @@ def test_many_classes_show_the_likeliest():
 def test_saves_any_text_as_it_stands(tmp_path):
     words = ("$5", "$\\no_math$", "x_i^2", "<b>", "日本", "\N{GRINNING FACE}", "\x00", "\ud800")
     document = prediction(sentences=(AttendedSentence(words, 1.0, (1 / 8,) * 8),))
-    path = save_png(document_figure(document), tmp_path / "new folder" / "é.png")
+    path = save_picture(document_figure(document), tmp_path / "new folder" / "é.png")
     height, width, _ = imread(path).shape
     assert width == 1350
     assert height > 200
 
 
 def test_leaves_no_figure_open_in_pyplot(tmp_path):
-    save_png(document_figure(prediction()), tmp_path / "a.png")
+    save_picture(document_figure(prediction()), tmp_path / "a.png")
     assert plt.get_fignums() == []

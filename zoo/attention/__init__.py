@@ -20,10 +20,12 @@ from zoo.attention.scores import (
     ContextScore,
     CosineScore,
     DotScore,
+    Form,
     GeneralScore,
     LocationScore,
     ScaledDotScore,
     Score,
+    ScoreName,
     score,
 )
 from zoo.attention.softmax import masked_softmax, segment_softmax
@@ -40,6 +42,7 @@ __all__ = [
     "CoverageMemory",
     "DotScore",
     "FertilityCoverage",
+    "Form",
     "GeneralScore",
     "Glimpse",
     "HardAttention",
@@ -51,6 +54,7 @@ __all__ = [
     "PredictedWindow",
     "ScaledDotScore",
     "Score",
+    "ScoreName",
     "SumCoverage",
     "causal_mask",
     "masked_softmax",

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Positive
 from zoo.attention.attend import per_query, weighted_mean
 from zoo.attention.softmax import masked_softmax
 
@@ -70,7 +71,7 @@ class FertilityCoverage(Coverage):
 
     width = 1
 
-    def __init__(self, key_dim: int, most: float = 2.0) -> None:
+    def __init__(self, key_dim: Count, most: Positive = 2.0) -> None:
         super().__init__()
         self.most = most
         self.fertility = nn.Linear(key_dim, 1, bias=False)
@@ -89,7 +90,7 @@ class NeuralCoverage(Coverage):
     The GRU is torch's, its input [alpha; h; s]; the part of h is computed once per source, the part of s once per step.
     """
 
-    def __init__(self, query_dim: int, key_dim: int, width: int = 10) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count, width: Count = 10) -> None:
         super().__init__()
         self.width = width
         self.gru = nn.GRUCell(1 + key_dim + query_dim, width)
@@ -104,7 +105,9 @@ class NeuralCoverage(Coverage):
         of_weight, _, of_query = self.gru.weight_ih.split(self.parts, 1)
         of_step = weights.unsqueeze(-1) * of_weight[:, 0] + nn.functional.linear(query, of_query).unsqueeze(-2)
         x_r, x_z, x_n = (sources.unsqueeze(1) + of_step).chunk(3, -1)  # (B, K, S, C) each
-        h_r, h_z, h_n = nn.functional.linear(coverage, self.gru.weight_hh, self.gru.bias_hh).chunk(3, -1)
+        h_r, h_z, h_n = nn.functional.linear(coverage.to(sources.dtype), self.gru.weight_hh, self.gru.bias_hh).chunk(
+            3, -1
+        )
         z = (x_z + h_z).sigmoid()
         n = (x_n + (x_r + h_r).sigmoid() * h_n).tanh()
         return n + z * (coverage - n)
@@ -113,7 +116,7 @@ class NeuralCoverage(Coverage):
 class CoverageAttention(nn.Module):
     """Additive attention that also reads the coverage of each position; no biases, as in the equation."""
 
-    def __init__(self, query_dim: int, key_dim: int, attention_dim: int, coverage: Coverage) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count, attention_dim: Count, coverage: Coverage) -> None:
         super().__init__()
         self.query_projection = nn.Linear(query_dim, attention_dim, bias=False)
         self.key_projection = nn.Linear(key_dim, attention_dim, bias=False)
@@ -127,8 +130,9 @@ class CoverageAttention(nn.Module):
         return CoverageMemory(self.key_projection(keys), values, mask, self.coverage.prepare(keys))
 
     def start(self, memory: CoverageMemory, hypotheses: int = 1) -> Tensor:
-        """C_0 = 0, (B, K, S, C)."""
-        return memory.keys.new_zeros(len(memory.mask), hypotheses, memory.mask.shape[1], self.coverage.width)
+        """C_0 = 0, (B, K, S, C), in float32 at least: half precision would lose what late steps add."""
+        shape = len(memory.mask), hypotheses, memory.mask.shape[1], self.coverage.width
+        return memory.keys.new_zeros(shape, dtype=torch.promote_types(memory.keys.dtype, torch.float32))
 
     def forward(self, query: Tensor, memory: CoverageMemory, coverage: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """One step: s_{i-1} (B, K, D_q), C_{i-1} (B, K, S, C) -> contexts (B, K, D_v), weights (B, K, S), C_i.
@@ -136,7 +140,7 @@ class CoverageAttention(nn.Module):
         The rows of a sentence without real positions are zero.
         """
         pairs = self.query_projection(query).unsqueeze(-2) + memory.keys.unsqueeze(1)  # (B, K, S, A)
-        scores = (pairs + self.coverage_projection(coverage)).tanh() @ self.v
+        scores = (pairs + self.coverage_projection(coverage.to(pairs.dtype))).tanh() @ self.v
         weights = masked_softmax(scores, per_query(memory.mask, scores))
         after = self.coverage(coverage, weights, query, memory.sources)
         return weighted_mean(weights, memory.values), weights, after

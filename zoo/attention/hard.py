@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from zoo.attention.attend import Memory, ScoredAttention, per_query, weighted_mean
+from zoo.attention.draw import draw
 from zoo.attention.softmax import masked_softmax
 
 
@@ -41,20 +42,9 @@ class HardAttention(ScoredAttention):
         scores = self.score(query, memory.keys)
         mask = per_query(memory.mask, scores)
         weights = masked_softmax(scores, mask)
-        position = draw(weights) if self.training else weights.argmax(-1, keepdim=True)  # (B, L, 1)
+        position = (draw(weights) if self.training else weights.argmax(-1)).unsqueeze(-1)  # (B, L, 1)
         real = weights.detach().gather(-1, position) > 0  # nothing can be chosen in an empty row
         chosen = torch.zeros_like(weights).scatter(-1, position, real.to(weights.dtype))
         log_probs = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).log_softmax(-1)
         log_prob = log_probs.gather(-1, position).masked_fill(~real, 0.0).squeeze(-1)
         return Glimpse(weighted_mean(chosen, memory.values), chosen, log_prob, weights)
-
-
-def draw(weights: Tensor) -> Tensor:
-    """(..., S) -> (..., 1) a position of each row, with probability proportional to its weight.
-
-    The largest of weight / Exp(1): the same distribution as torch.multinomial, which stops at a row of zeros. Such a
-    row gives some position here, whose weight is 0.
-    """
-    exact = weights.detach().to(torch.promote_types(weights.dtype, torch.float32))
-    waiting = torch.empty_like(exact).exponential_().clamp_min_(torch.finfo(exact.dtype).tiny)
-    return (exact / waiting).argmax(-1, keepdim=True)

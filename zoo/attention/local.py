@@ -11,6 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count
 from zoo.attention.attend import per_query
 from zoo.attention.softmax import masked_softmax
 
@@ -21,7 +22,7 @@ class MonotonicWindow(nn.Module):
     Raises ValueError for a `reach` below 1.
     """
 
-    def __init__(self, reach: int = 10) -> None:
+    def __init__(self, reach: Count = 10) -> None:
         super().__init__()
         self.reach = _at_least_one(reach)
 
@@ -45,7 +46,7 @@ class PredictedWindow(nn.Module):
     through the Gaussian alone; the choice of the window has no gradient. Raises ValueError for a `reach` below 1.
     """
 
-    def __init__(self, query_dim: int, reach: int = 10) -> None:
+    def __init__(self, query_dim: Count, reach: Count = 10) -> None:
         super().__init__()
         self.reach = _at_least_one(reach)
         self.projection = nn.Linear(query_dim, query_dim, bias=False)

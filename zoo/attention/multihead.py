@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.attention.attend import Memory
 from zoo.attention.restricted import causal_mask
 from zoo.attention.softmax import masked_softmax
@@ -34,13 +35,13 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(
         self,
-        dim: int,
-        heads: int,
+        dim: Count,
+        heads: Count,
         *,
-        query_dim: int | None = None,
-        key_dim: int | None = None,
-        value_dim: int | None = None,
-        dropout: float = 0.0,
+        query_dim: Count | None = None,
+        key_dim: Count | None = None,
+        value_dim: Count | None = None,
+        dropout: Share = 0.0,
     ) -> None:
         super().__init__()
         if heads < 1 or dim % heads:

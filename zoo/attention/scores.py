@@ -12,22 +12,57 @@ dimensions, such as B sentences or B sentences and H heads.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from typing import Annotated, ClassVar, NamedTuple
 
 import torch
+from annotated_types import Predicate
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from zoo.errors import one_of
+from zoo.arguments import Count, Positive
+from zoo.dotted import class_at
+from zoo.errors import ZooError, one_of
 
-SCORES = ("dot", "scaled_dot", "general", "additive", "concat", "location", "cosine")
+OWN = "the dotted name of a class of your own"
+
+
+class Form(NamedTuple):
+    """A score as the time loops of `zoo.layers.attention_loop` compute it: q . k, or with `v` v . tanh(W q + k)."""
+
+    keys: Tensor
+    """(B, S, A) k."""
+    matrix: Tensor | None = None
+    """(A, D_q) W; where it is None the query is taken as it is."""
+    v: Tensor | None = None
+    """(A)."""
+    unit: bool = False
+    """The query is compared by its direction, q / |q|."""
+    longest: int | None = None
+    """How many positions, from the first on, can be attended; None for all."""
 
 
 class Score(nn.Module, ABC):
     """The protocol: `forward(query, prepare(keys))`.
 
-    A subclass gives `many`, and `prepare` where its keys are not used as they are.
+    A subclass gives `many`, and `prepare` where its keys are not used as they are. One that time loops are to know as
+    well gives its `form`; without it a decoder that looks at every step is trained by its `step`, which is slower.
     """
+
+    equal_widths: ClassVar[bool] = False
+    """Queries and keys have to be of one width."""
+
+    def __init_subclass__(cls) -> None:
+        """A subclass that computes something else than its parent has not its parent's form."""
+        super().__init_subclass__()
+        own = vars(cls)
+        if "form" not in own and any(name in own for name in ("forward", "many", "prepare")):
+            cls.form = Score.form  # type: ignore[method-assign]
+
+    def form(self, prepared: Tensor) -> Form | None:
+        """What a time loop needs of prepared keys (B, S, A); None where it cannot compute this score."""
+        return None
 
     def prepare(self, keys: Tensor) -> Tensor:
         """The keys' part of the score: (..., S, D_k) -> (..., S, A)."""
@@ -53,9 +88,14 @@ class DotScore(Score):
     Raises ValueError if the widths differ.
     """
 
-    def __init__(self, query_dim: int, key_dim: int) -> None:
+    equal_widths = True
+
+    def __init__(self, query_dim: Count, key_dim: Count) -> None:
         super().__init__()
         _same_width("dot", query_dim, key_dim)
+
+    def form(self, prepared: Tensor) -> Form | None:
+        return Form(prepared)
 
     def many(self, queries: Tensor, prepared: Tensor) -> Tensor:
         return queries @ prepared.transpose(-2, -1)
@@ -67,10 +107,15 @@ class ScaledDotScore(Score):
     Raises ValueError if the widths differ.
     """
 
-    def __init__(self, query_dim: int, key_dim: int, scale: float | None = None) -> None:
+    equal_widths = True
+
+    def __init__(self, query_dim: Count, key_dim: Count, scale: float | None = None) -> None:
         super().__init__()
         _same_width("scaled_dot", query_dim, key_dim)
         self.scale = query_dim**-0.5 if scale is None else scale
+
+    def form(self, prepared: Tensor) -> Form | None:
+        return Form(prepared * self.scale)
 
     def many(self, queries: Tensor, prepared: Tensor) -> Tensor:
         return (queries * self.scale) @ prepared.transpose(-2, -1)
@@ -79,9 +124,12 @@ class ScaledDotScore(Score):
 class GeneralScore(Score):
     """q^T W k, with W (D_q, D_k) = `projection.weight`. The keys' part is W k."""
 
-    def __init__(self, query_dim: int, key_dim: int) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count) -> None:
         super().__init__()
         self.projection = nn.Linear(key_dim, query_dim, bias=False)
+
+    def form(self, prepared: Tensor) -> Form | None:
+        return Form(prepared)
 
     def prepare(self, keys: Tensor) -> Tensor:
         return self.projection(keys)
@@ -96,11 +144,14 @@ class AdditiveScore(Score):
     Bahdanau et al. 2015; no biases. Holds (..., L, S, A) numbers at once.
     """
 
-    def __init__(self, query_dim: int, key_dim: int, attention_dim: int) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count, attention_dim: Count) -> None:
         super().__init__()
         self.query_projection = nn.Linear(query_dim, attention_dim, bias=False)
         self.key_projection = nn.Linear(key_dim, attention_dim, bias=False)
         self.v = _vector(attention_dim)
+
+    def form(self, prepared: Tensor) -> Form | None:
+        return Form(prepared, self.query_projection.weight, self.v)
 
     def prepare(self, keys: Tensor) -> Tensor:
         return self.key_projection(keys)
@@ -115,11 +166,14 @@ class ConcatScore(Score):
     Luong et al. 2015. The numbers of the additive score with W = [W_q W_k], and computed like it.
     """
 
-    def __init__(self, query_dim: int, key_dim: int, attention_dim: int) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count, attention_dim: Count) -> None:
         super().__init__()
         self.query_dim = query_dim
         self.weight = nn.Parameter(nn.Linear(query_dim + key_dim, attention_dim, bias=False).weight.detach())
         self.v = _vector(attention_dim)
+
+    def form(self, prepared: Tensor) -> Form | None:
+        return Form(prepared, self.weight[:, : self.query_dim], self.v)
 
     def prepare(self, keys: Tensor) -> Tensor:
         return F.linear(keys, self.weight[:, self.query_dim :])
@@ -135,12 +189,18 @@ class LocationScore(Score):
     that a softmax gives them exactly 0, with zero gradient.
     """
 
-    def __init__(self, query_dim: int, longest: int) -> None:
+    def __init__(self, query_dim: Count, longest: Count) -> None:
         super().__init__()
         if longest < 1:
             raise ValueError(f"longest is the number of positions that can be attended, at least 1; got {longest}")
         self.longest = longest
         self.projection = nn.Linear(query_dim, longest, bias=False)
+
+    def form(self, prepared: Tensor) -> Form | None:
+        """Position s has row s of W for its key."""
+        size, steps = prepared.shape[:2]
+        rows = self.projection.weight[:steps]
+        return Form(F.pad(rows, (0, 0, 0, steps - len(rows))).expand(size, -1, -1), longest=self.longest)
 
     def prepare(self, keys: Tensor) -> Tensor:
         """(..., S, D_k) -> (..., S, 0): all that counts is how many there are."""
@@ -159,13 +219,17 @@ class CosineScore(Score):
     """
 
     SHORTEST = 1e-6
+    equal_widths = True
 
-    def __init__(self, query_dim: int, key_dim: int, temperature: float = 1.0) -> None:
+    def __init__(self, query_dim: Count, key_dim: Count, temperature: Positive = 1.0) -> None:
         super().__init__()
         _same_width("cosine", query_dim, key_dim)
         if temperature <= 0:
             raise ValueError(f"the temperature of the cosine score is positive; got {temperature}")
         self.temperature = temperature
+
+    def form(self, prepared: Tensor) -> Form | None:
+        return Form(prepared / self.temperature, unit=True)
 
     def prepare(self, keys: Tensor) -> Tensor:
         return self._direction(keys)
@@ -178,27 +242,61 @@ class CosineScore(Score):
         return (x / length.clamp_min(self.SHORTEST)).masked_fill(length < self.SHORTEST, 0.0)
 
 
+CLASSES: dict[str, type[Score]] = {
+    "dot": DotScore,
+    "scaled_dot": ScaledDotScore,
+    "general": GeneralScore,
+    "additive": AdditiveScore,
+    "concat": ConcatScore,
+    "location": LocationScore,
+    "cosine": CosineScore,
+}
+SCORES = tuple(CLASSES)
+
+
+def score_class(name: str) -> type[Score]:
+    """The score called `name`: one of SCORES, or a class of your own by its dotted name, such as my_package.MyScore.
+
+    Raises ValueError where there is no such score.
+    """
+    if "." not in name:
+        return CLASSES[one_of("score", name, [*SCORES, OWN])]
+    expected = f"expected one of {', '.join(SCORES)}, or {OWN}"
+    try:
+        found = class_at(name, Score)  # type: ignore[type-abstract]
+    except ZooError as error:
+        raise ValueError(f"score: {error}; {expected}") from error
+    if inspect.isabstract(found):
+        raise ValueError(f"score: {name} lacks {', '.join(sorted(found.__abstractmethods__))}; {expected}")
+    return found
+
+
+def is_score(name: str) -> bool:
+    """True; raises ValueError as `score_class`."""
+    return bool(score_class(name))
+
+
+ScoreName = Annotated[str, Predicate(is_score)]
+"""One of SCORES, or the dotted name of a class of your own."""
+
+
 def score(
     name: str, query_dim: int, key_dim: int, attention_dim: int | None = None, longest: int | None = None
 ) -> Score:
-    """The score called `name`, one of SCORES.
+    """The score called `name`, see `score_class`, built with those of the other arguments that its class takes.
 
-    `attention_dim` is the inner width of additive and concat, `longest` the number of positions of location; the others
-    do without. Raises ValueError for another name, for one of these missing, or for widths that do not fit the score.
+    `attention_dim` is the inner width of additive and concat, `longest` the number of positions of location. Raises
+    ValueError for another name, for an argument that is missing, or for widths that do not fit the score.
     """
-    if one_of("score", name, SCORES) == "dot":
-        return DotScore(query_dim, key_dim)
-    if name == "scaled_dot":
-        return ScaledDotScore(query_dim, key_dim)
-    if name == "general":
-        return GeneralScore(query_dim, key_dim)
-    if name == "cosine":
-        return CosineScore(query_dim, key_dim)
-    if name == "additive":
-        return AdditiveScore(query_dim, key_dim, _given(name, "attention_dim", attention_dim))
-    if name == "concat":
-        return ConcatScore(query_dim, key_dim, _given(name, "attention_dim", attention_dim))
-    return LocationScore(query_dim, _given(name, "longest", longest))
+    cls = score_class(name)
+    offered = {"query_dim": query_dim, "key_dim": key_dim, "attention_dim": attention_dim, "longest": longest}
+    parameters = inspect.signature(cls).parameters
+    given = {key: value for key, value in offered.items() if key in parameters and value is not None}
+    for key, parameter in parameters.items():
+        if parameter.default is parameter.empty and key not in given:
+            offer = "" if key in offered else f"; a score is built with {', '.join(offered)}, or with some of them"
+            raise ValueError(f"the {name} score needs {key}{offer}")
+    return cls(**given)
 
 
 class ContextScore(nn.Module):
@@ -207,7 +305,7 @@ class ContextScore(nn.Module):
     Yang et al. 2016, equations 5-6 and 8-9. The query is a parameter, so a key alone decides its score.
     """
 
-    def __init__(self, key_dim: int, attention_dim: int) -> None:
+    def __init__(self, key_dim: Count, attention_dim: Count) -> None:
         super().__init__()
         self.projection = nn.Linear(key_dim, attention_dim)
         self.context = _vector(attention_dim)

@@ -25,9 +25,11 @@ def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
     """Softmax of `scores` (N,) inside each segment: `segment` (N,) numbers the row of each score, 0 ... segments - 1.
 
     The same weights as `masked_softmax` on the padded grid, without the padding. Each segment subtracts a maximum
-    of its own: one maximum for all would underflow a segment whose scores lie far below it.
+    of its own: one maximum for all would underflow a segment whose scores lie far below it. Half precision is summed in
+    float32, as torch's softmax does it: a sum of ones in bfloat16 ends at 256.
     """
-    highest = scores.detach().new_full((segments,), -torch.inf).scatter_reduce(0, segment, scores.detach(), "amax")
-    exponential = (scores - highest.index_select(0, segment)).exp()
+    exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    highest = exact.detach().new_full((segments,), -torch.inf).scatter_reduce(0, segment, exact.detach(), "amax")
+    exponential = (exact - highest.index_select(0, segment)).exp()
     total = exponential.new_zeros(segments).index_add(0, segment, exponential)
-    return exponential / total.index_select(0, segment)
+    return (exponential / total.index_select(0, segment)).to(scores.dtype)

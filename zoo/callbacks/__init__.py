@@ -3,11 +3,12 @@
 from zoo.callbacks.artifact import BestCheckpointArtifact
 from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.averaging import ExponentialAverage
-from zoo.callbacks.checkpoint import BestCheckpoint, Interrupted, LastCheckpoint
+from zoo.callbacks.checkpoint import BestCheckpoint, FinalValidation, Interrupted, LastCheckpoint
 from zoo.callbacks.confusion import ConfusionPicture
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
+from zoo.callbacks.predictions_table import PredictionsTable
+from zoo.callbacks.progress import Progress
 from zoo.callbacks.random_state import RandomState
-from zoo.callbacks.samples import PredictionsTable
 from zoo.callbacks.throughput import Throughput
 
 __all__ = [
@@ -16,10 +17,12 @@ __all__ = [
     "BestCheckpointArtifact",
     "ConfusionPicture",
     "ExponentialAverage",
+    "FinalValidation",
     "Interrupted",
     "LastCheckpoint",
     "NonFiniteLoss",
     "PredictionsTable",
+    "Progress",
     "RandomState",
     "StopOnNonFiniteLoss",
     "Throughput",

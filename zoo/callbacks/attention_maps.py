@@ -1,7 +1,8 @@
-"""Pictures of what the network attends to, on the same documents each time."""
+"""Pictures of what the network attends to, on the same examples each time."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
@@ -9,25 +10,31 @@ from lightning import Callback, LightningModule, Trainer
 from zoo.callbacks.examples import Examples
 from zoo.callbacks.pictures import keep_picture
 from zoo.tasks import Task
-from zoo.visualize.review import attention_figure
+from zoo.visualize.view import view_of
 
 
 class AttentionMaps(Callback):
-    """Draws the first `count` examples of the validation set every `every_n_epochs` epochs, and of the test set.
+    """Draws the first `count` examples of the validation set every `every_n_minutes` minutes, behind the validation
+    that comes then, and at the end of the training; and those of the test set.
 
     The pictures are `attention/val_epoch03_1.png`, `attention/test_1.png`, ... in the run folder, and
-    `val/attention_1`, `test/attention_1`, ... in wandb and TensorBoard. A second validation in an epoch replaces the
-    files of the first.
+    `val/attention_1`, `test/attention_1`, ... in wandb and TensorBoard. Later ones of an epoch replace the files of
+    earlier ones.
     """
 
-    def __init__(self, count: int = 4, every_n_epochs: int = 1) -> None:
-        if count < 0 or every_n_epochs < 1:
-            raise ValueError(f"count is at least 0 and every_n_epochs at least 1; got {count} and {every_n_epochs}")
-        self.count, self.every_n_epochs = count, every_n_epochs
+    def __init__(self, count: int = 4, every_n_minutes: float = 5.0) -> None:
+        if count < 0 or not every_n_minutes > 0:
+            raise ValueError(f"count is at least 0 and every_n_minutes above 0; got {count} and {every_n_minutes}")
+        self.count, self.every_n_minutes = count, every_n_minutes
         self._examples: dict[str, Examples] = {}
+        self._epoch, self._drawn_at, self._drawn_step = 0, 0.0, -1
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         self._examples = {"val": Examples(self.count), "test": Examples(self.count)}
+        self._drawn_at, self._drawn_step = time.monotonic(), -1
+
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self._epoch = trainer.current_epoch  # at the end of the training it is the next one
 
     def on_validation_batch_end(
         self,
@@ -62,16 +69,25 @@ class AttentionMaps(Callback):
         self._examples["val"].close()
         if trainer.state.fn != "fit":
             self._draw(trainer, pl_module, "val", "val")
-        elif (trainer.current_epoch + 1) % self.every_n_epochs == 0:
-            self._draw(trainer, pl_module, "val", f"val_epoch{trainer.current_epoch:02d}")
+        elif time.monotonic() - self._drawn_at >= 60 * self.every_n_minutes:
+            self._draw_epoch(trainer, pl_module)
+
+    def on_fit_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if self._drawn_step != trainer.global_step:
+            self._draw_epoch(trainer, pl_module)
 
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._draw(trainer, pl_module, "test", "test")
+
+    def _draw_epoch(self, trainer: Trainer, task: LightningModule) -> None:
+        self._drawn_at, self._drawn_step = time.monotonic(), trainer.global_step
+        self._draw(trainer, task, "val", f"val_epoch{self._epoch:02d}")
 
     def _draw(self, trainer: Trainer, task: LightningModule, stage: str, name: str) -> None:
         if not trainer.is_global_zero:
             return
         assert isinstance(task, Task)
-        for number, reviewed in enumerate(self._examples[stage].review(task), 1):
-            if (figure := attention_figure(reviewed)) is not None:
+        view = view_of(task)
+        for number, examined in enumerate(self._examples[stage].examine(task), 1):
+            if (figure := view.picture(examined.prediction, examined)) is not None:
                 keep_picture(trainer, f"{stage}/attention_{number}", figure, f"attention/{name}_{number}.png")

@@ -1,27 +1,41 @@
-"""Checkpoints: the best by the monitored metric, the last for resuming, and a clean end on SIGTERM."""
+"""Checkpoints: the best by the monitored metric, the last for resuming, and a clean end on SIGTERM and Ctrl-C."""
 
 from __future__ import annotations
 
 import logging
 import shutil
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 from lightning import LightningModule, Trainer
-from lightning.pytorch.callbacks import Checkpoint, ModelCheckpoint
+from lightning.pytorch.callbacks import Callback, Checkpoint, ModelCheckpoint
+from lightning.pytorch.trainer.states import TrainerFn
+from lightning.pytorch.utilities import rank_zero_only
 
-from zoo.errors import ZooError
+from zoo.errors import ConfigError, ZooError, did_you_mean
 
 log = logging.getLogger(__name__)
 
 
-class Interrupted(ZooError):
-    """The run was asked to end (SIGTERM) and has saved its state."""
+NAMES = {signal.SIGTERM: "SIGTERM", signal.SIGINT: "Ctrl-C"}
+"""The signals that ask a run to save and end."""
 
-    exit_code = 128 + signal.SIGTERM
+
+class Interrupted(ZooError):
+    """The run was asked to end and has saved its state."""
+
+    def __init__(self, message: str, asked_by: signal.Signals) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + asked_by
+
+
+def first_rank() -> bool:
+    """Whether this process is the one that speaks for all ranks, in a run or before it."""
+    return rank_zero_only.rank == 0  # type: ignore[attr-defined]
 
 
 def checkpoint_folder(trainer: Trainer) -> Path:
@@ -42,6 +56,15 @@ class BestCheckpoint(ModelCheckpoint):
         self.dirpath = str(checkpoint_folder(trainer))
         super().setup(trainer, pl_module, stage)
 
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not trainer.sanity_checking and self.monitor not in trainer.callback_metrics:
+            found = [name for name in trainer.callback_metrics if name.startswith("val/")]
+            raise ConfigError(
+                f"task.monitor={self.monitor}: the validation of these data has no such metric; "
+                f"{did_you_mean(self.monitor, found)}"
+            )
+        super().on_validation_end(trainer, pl_module)
+
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over the best score and copies its file: Lightning forgets both when the folder changes."""
         assert self.dirpath is not None
@@ -59,29 +82,47 @@ class BestCheckpoint(ModelCheckpoint):
         self.best_k_models = {str(here): score}
 
 
+class FinalValidation(Callback):
+    """Validates after the last step of a run, wherever in an epoch it falls: the last weights may be the best."""
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        last_epoch = trainer.current_epoch + 1 == trainer.max_epochs
+        if (trainer.is_last_batch and last_epoch) or 0 < trainer.max_steps <= trainer.global_step:
+            trainer.check_val_every_n_epoch = 1
+            trainer.should_stop = True  # a loop that was told to stop validates first
+
+
 class LastCheckpoint(Checkpoint):
     """`checkpoints/last.ckpt`, written at the end of each epoch, every so many optimiser steps or minutes, and on
-    SIGTERM.
+    SIGTERM and Ctrl-C.
 
-    Only between optimiser steps, so that no half-accumulated gradient is lost. A SIGTERM during validation is answered
-    when the validation has ended.
+    Only between optimiser steps, so that no half-accumulated gradient is lost, and where a step is validated after its
+    validation, which a resumed run does not repeat. A signal during validation is answered when the validation has
+    ended; a second Ctrl-C ends the run at once.
     """
 
     def __init__(self, every_n_steps: int | None = None, every_n_minutes: float | None = None) -> None:
         if every_n_steps is not None and every_n_steps < 1:
             raise ValueError(f"every_n_steps counts optimiser steps, at least 1; got {every_n_steps}")
         self.every_n_steps, self.every_n_minutes = every_n_steps, every_n_minutes
-        self._step, self._saved_at, self._asked_to_stop = 0, time.monotonic(), False
-        self._previous_handler: Any = None
+        self._step, self._saved_at, self._due = 0, time.monotonic(), False
+        self._asked_by: signal.Signals | None = None
+        self._previous_handlers: dict[signal.Signals, Any] = {}
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._step, self._saved_at = trainer.global_step, time.monotonic()
         if threading.current_thread() is threading.main_thread():
-            # Lightning's own handler raises out of the middle of an epoch on one rank, without saving
-            self._previous_handler = signal.signal(signal.SIGTERM, self._ask_to_stop)
+            # Lightning's own handlers raise out of the middle of an epoch on one rank, without saving
+            self._previous_handlers = {asked: signal.signal(asked, self._ask_to_stop) for asked in NAMES}
 
-    def _ask_to_stop(self, signal_number: int, frame: Any) -> None:
-        self._asked_to_stop = True
+    def _ask_to_stop(self, number: int, frame: Any) -> None:
+        self._asked_by = signal.Signals(number)
+        if number == signal.SIGINT:
+            signal.signal(number, self._previous_handlers[self._asked_by])
+        if number == signal.SIGINT and first_rank():
+            print("\nCtrl-C: saving after this step; once more ends at once", file=sys.stderr, flush=True)
 
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
@@ -92,18 +133,25 @@ class LastCheckpoint(Checkpoint):
         if trainer.is_last_batch:
             return  # about to validate and save at the end of the epoch
         minutes = (time.monotonic() - self._saved_at) / 60
-        due = self.every_n_steps is not None and self._step % self.every_n_steps == 0
-        due |= self.every_n_minutes is not None and minutes >= self.every_n_minutes
-        stop = self._agreed(trainer, self._asked_to_stop)
-        if stop or self._agreed(trainer, due):
-            self._save(trainer)
-        if stop:
-            self._stop(trainer)
+        self._due |= self.every_n_steps is not None and self._step % self.every_n_steps == 0
+        self._due |= self.every_n_minutes is not None and minutes >= self.every_n_minutes
+        loop = trainer.fit_loop
+        assert loop._data_fetcher is not None
+        if not loop.epoch_loop._should_check_val_fx(loop._data_fetcher):
+            self._save_where_asked(trainer)
+
+    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if trainer.state.fn == TrainerFn.FITTING and not trainer.sanity_checking and not trainer.is_last_batch:
+            self._save_where_asked(trainer)
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self._save(trainer)
-        if self._agreed(trainer, self._asked_to_stop):
-            self._stop(trainer)
+        self._stop_where_asked(trainer)
+
+    def _save_where_asked(self, trainer: Trainer) -> None:
+        if self._agreed(trainer, self._due or self._asked_by is not None):
+            self._save(trainer)
+            self._stop_where_asked(trainer)
 
     @staticmethod
     def _agreed(trainer: Trainer, wish: bool) -> bool:
@@ -111,24 +159,27 @@ class LastCheckpoint(Checkpoint):
         return trainer.strategy.reduce_boolean_decision(wish, all=False) if trainer.world_size > 1 else wish
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._restore_handler()
+        self._restore_handlers()
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
-        self._restore_handler()
+        self._restore_handlers()
 
-    def _restore_handler(self) -> None:
-        if self._previous_handler is not None:
-            signal.signal(signal.SIGTERM, self._previous_handler)
-            self._previous_handler = None
+    def _restore_handlers(self) -> None:
+        for asked, handler in self._previous_handlers.items():
+            signal.signal(asked, handler)
+        self._previous_handlers = {}
 
     def _save(self, trainer: Trainer) -> None:
         if not trainer.fast_dev_run:  # type: ignore[attr-defined]
             trainer.save_checkpoint(checkpoint_folder(trainer) / "last.ckpt")
-        self._saved_at = time.monotonic()
+        self._saved_at, self._due = time.monotonic(), False
 
-    def _stop(self, trainer: Trainer) -> None:
-        path = checkpoint_folder(trainer) / "last.ckpt"
+    def _stop_where_asked(self, trainer: Trainer) -> None:
+        if not self._agreed(trainer, self._asked_by is not None):
+            return
+        path, asked_by = checkpoint_folder(trainer) / "last.ckpt", self._asked_by or signal.SIGTERM
         raise Interrupted(
-            f"asked to end (SIGTERM) at step {trainer.global_step}: saved {path}. "
-            f"Resume by the same command with ckpt_path=last, or ckpt_path='{path}'"
+            f"asked to end ({NAMES[asked_by]}) at step {trainer.global_step}: saved {path}. "
+            f"Resume by the same command with ckpt_path=last, or ckpt_path='{path}'",
+            asked_by,
         )

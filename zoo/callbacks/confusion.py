@@ -1,25 +1,21 @@
-"""The confusion matrix of the test set as a picture."""
+"""Pictures of a whole test, such as the confusion matrix."""
 
 from __future__ import annotations
 
 from lightning import Callback, LightningModule, Trainer
 
 from zoo.callbacks.pictures import keep_picture
-from zoo.tasks.classification import Classification
-from zoo.visualize import confusion_figure
+from zoo.tasks import Task
+from zoo.visualize.view import view_of
 
 
 class ConfusionPicture(Callback):
-    """Draws `confusion.png` in the run folder when the test has ended, and shows it in wandb and TensorBoard.
-
-    Tasks without classes have none.
-    """
+    """Draws what the task's view has of a whole test when it has ended, such as `confusion.png` in the run folder, and
+    shows it in wandb and TensorBoard. Tasks without classes have none."""
 
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not isinstance(pl_module, Classification):
-            return
-        assert pl_module.spec is not None
-        matrix = pl_module.test_confusion.compute()  # by all ranks: it adds up theirs
+        assert isinstance(pl_module, Task)
+        pictures = view_of(pl_module).test_pictures(pl_module)  # by all ranks: metrics add up theirs
         if trainer.is_global_zero:
-            figure = confusion_figure(matrix.cpu(), pl_module.spec.classes)
-            keep_picture(trainer, "test/confusion", figure, "confusion.png")
+            for name, draw in pictures.items():
+                keep_picture(trainer, f"test/{name}", draw(), f"{name}.png")

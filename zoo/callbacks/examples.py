@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from zoo.layers.modes import evaluating
 from zoo.tasks import Task
 
 
@@ -27,15 +28,16 @@ class Examples:
         """Takes no more: the split has been seen to its end, and comes again in the next epoch."""
         self.missing = 0
 
-    def review(self, task: Task) -> list[Any]:
-        """What the task's network says of each example now, without gradients, dropout and collectives."""
-        network = task.network
-        assert network is not None
-        modes = [(module, module.training) for module in network.modules()]
-        network.eval()
-        try:
-            with torch.no_grad():
-                return [reviewed for batch in self._batches for reviewed in task.review(batch.to(task.device))]
-        finally:
-            for module, training in modes:
-                module.training = training
+    def examine(self, task: Task) -> list[Any]:
+        """What the task's network says of each example now: without gradients, dropout and collectives, and what it
+        draws, as in sampling, is not taken from the random numbers of the training."""
+        assert task.network is not None
+        with evaluating(task.network), _own_random_numbers(task.device):
+            return [examined for batch in self._batches for examined in task.examine(batch.to(task.device))]
+
+
+def _own_random_numbers(device: torch.device) -> Any:
+    """Within it torch draws without the outside noticing, on the CPU and on `device`."""
+    if device.type == "cpu":
+        return torch.random.fork_rng(devices=[])
+    return torch.random.fork_rng(devices=[device], device_type=device.type)

@@ -12,12 +12,12 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from zoo.errors import ZooError
-from zoo.visualize import save_png
+from zoo.visualize.picture import save_picture
 
 
 def keep_picture(trainer: Trainer, key: str, figure: Figure, name: str) -> Path:
     """Writes `figure` to `name` in the run folder and shows it as `key` in wandb and TensorBoard. For rank 0."""
-    path = write(run_folder(trainer) / name, lambda path: save_png(figure, path))
+    path = write(run_folder(trainer) / name, lambda path: save_picture(figure, path))
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
             logger.log_image(key, [str(path)])  # no step: the logger's own axis is trainer/global_step

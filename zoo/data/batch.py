@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -36,19 +36,14 @@ class Batch(ABC):
         """The batch in page-locked memory."""
         return self._changed(lambda part: part.pin_memory())
 
+    def cast(self, dtype: torch.dtype) -> Self:
+        """The batch with its real numbers in `dtype`; whole numbers, masks and packings are left alone."""
+        return self._changed(
+            lambda part: part.to(dtype) if isinstance(part, Tensor) and part.is_floating_point() else part
+        )
+
     def _changed(self, change: Callable[[Any], Any]) -> Self:
         """The batch with `change` made to its tensors and packings."""
         parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         changed = {name: change(part) for name, part in parts.items() if isinstance(part, Tensor | Packing)}
         return replace(self, **changed)  # type: ignore[type-var]
-
-
-class Forced(NamedTuple):
-    """What teacher forcing reads of B targets."""
-
-    read: Tensor
-    """(B, T) the token before each of the target: begin, then the target without its last."""
-    mask: Tensor
-    """(B, T) True at tokens."""
-    packing: Packing
-    """Packs (B, T)."""

@@ -1,38 +1,30 @@
-"""Which examples share a batch: drawn anew each epoch, of similar length or any, the same on any number of ranks."""
+"""Batches by length: of examples of similar length, or drawn from all; and those of an evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
-from torch.utils.data import DataLoader, Dataset, Sampler
 
+from zoo.data.order import EXAMPLES, FIRST_ORDER, Nouns, Order, small_or_few, too_few
 from zoo.errors import ConfigError, DataError
 
-POOL = 50
+POOL = FIRST_ORDER["pool"]
 """So many batches of examples are sorted by length together before they are cut into batches."""
 
 
-class Nouns(NamedTuple):
-    """What examples and their parts are called."""
+class Bucketed(Order):
+    """Batches for training, of examples of similar length, and yet drawn anew in each epoch.
 
-    examples: str
-    parts: str
+    An epoch is a shuffle of all examples, dealt out into pools of `pool` batches each. A pool is sorted by length and
+    cut into its batches; then the batches of all pools are shuffled. A pool of one batch has nothing to sort: its batch
+    is a draw from all examples. Everything follows from (seed, epoch).
 
-
-EXAMPLES = Nouns("examples", "tokens")
-
-
-class BucketBatchSampler(Sampler[list[int]]):
-    """Batches for training.
-
-    An epoch is a shuffle of all examples, cut into pools; each pool is sorted by length and cut into batches, whose
-    order is shuffled. All of it follows from (seed, epoch). A batch is global: of its examples each of `world_size`
-    processes takes every world_size-th, so that a step sees the same examples whatever their number. Every epoch has
-    the same number of batches, on every process, none of them empty, each example in exactly one.
+    A batch is global: of its examples each of `world_size` processes takes every world_size-th, so that a step sees the
+    same examples whatever their number. Every epoch has the same number of batches, on every process, none of them
+    empty, each example in exactly one.
     """
 
     def __init__(
@@ -52,35 +44,35 @@ class BucketBatchSampler(Sampler[list[int]]):
     ) -> None:
         """Batches hold up to `batch_size` examples or `max_tokens` words, over all processes and about equally many in
         each. `lengths` (N,) are in words; (N, 2) for pairs, source and target, of which batches hold `max_tokens` words
-        together. So many as `pool` are sorted by length together: with 1 and `batch_size` each is a draw from all.
+        together.
 
-        Without `shuffle` every epoch has the batches and the order of epoch 0. The first `start` batches of `epoch` are
-        left out, of that epoch only. Raises ConfigError where a process would have no example in some step.
+        Without `shuffle` every epoch has the batches and the order of epoch 0. Raises ConfigError where a process would
+        have no example in some step.
         """
+        super().__init__(rank=rank, world_size=world_size, epoch=epoch, start=start)
         self._sides = _sides(lengths)
         self.lengths = self._sides.sum(1)
-        self.pool, self.nouns = pool, nouns
-        self.shuffle, self.seed, self.rank, self.world_size = shuffle, seed, rank, world_size
-        self.epoch, self.start = epoch, start
-        self.sampler = self  # Lightning calls set_epoch on `batch_sampler.sampler` alone
+        self.pool, self.nouns, self.shuffle, self.seed = pool, nouns, shuffle, seed
         self._by_tokens = _by_tokens(batch_size, max_tokens)
         self._count = self._count_batches(batch_size, max_tokens)
 
     def __len__(self) -> int:
-        """Batches of a whole epoch, those before `start` too: after a resume Lightning counts on from those."""
         return self._count
 
-    def set_epoch(self, epoch: int) -> None:
-        """Draw the batches of another epoch; a `start` belongs to the epoch it was given for."""
-        if epoch != self.epoch:
-            self.epoch, self.start = epoch, 0
+    def batches(self) -> Iterator[list[int]]:
+        return (batch[self.rank :: self.world_size].tolist() for batch in self.global_batches())
 
-    def __iter__(self) -> Iterator[list[int]]:
-        for batch in self.global_batches()[self.start :]:
-            yield batch[self.rank :: self.world_size].tolist()
+    def state(self) -> dict[str, Any]:
+        return {
+            self.nouns.examples: len(self.lengths),
+            self.nouns.parts: int(self.lengths.sum()),
+            **super().state(),
+            "pool": self.pool,
+            "seed": self.seed,
+        }
 
     def global_batches(self) -> list[NDArray[np.int64]]:
-        """The batches of the epoch over all processes, those before `start` included."""
+        """The batches of the epoch over all processes."""
         draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
         pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / self.pool)))
         runs = [pool[by_length(self._sides[pool])] for pool in pools]
@@ -100,7 +92,7 @@ class BucketBatchSampler(Sampler[list[int]]):
         if batch_size is not None:
             count = -(-examples // batch_size)
             enough = examples // max(1, count) >= least
-            advice = f"data.batch_size={batch_size} is too small" if batch_size < 2 * least else "there are too few"
+            advice = small_or_few(batch_size, least)
         else:
             assert max_tokens is not None
             # A batch ends with the example that begins before its last word, and may exceed its share by that one.
@@ -108,13 +100,10 @@ class BucketBatchSampler(Sampler[list[int]]):
             enough = max_tokens >= longest and (
                 words // max(1, count) >= least * longest or (count == 1 and examples >= least)
             )
-            sizes = f"the longest has {longest} {self.nouns.parts}, {(2 * least + 1) * longest} will do"
-            advice = f"data.max_tokens={max_tokens} is too small: {sizes}"
+            longest_is = f"the longest has {longest} {self.nouns.parts}, {(2 * least + 1) * longest} will do"
+            advice = f"data.loader.max_tokens={max_tokens} is too small: {longest_is}"
         if not enough:
-            raise ConfigError(
-                f"{examples} training {self.nouns.examples} cannot give each of {least} processes one in every step; "
-                f"{advice}"
-            )
+            raise ConfigError(too_few(examples, self.nouns.examples, least, advice))
         return count
 
 
@@ -132,17 +121,12 @@ def by_length(sides: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _by_tokens(batch_size: int | None, max_tokens: int | None) -> bool:
-    for key, value in (("batch_size", batch_size), ("max_tokens", max_tokens)):
-        if value is not None and (type(value) is not int or value < 1):
-            raise ConfigError(f"data.{key}={value!r}: a whole number from 1 on is expected")
     if (batch_size is None) == (max_tokens is None):
-        raise ConfigError(
-            "a batch is limited by data.batch_size (examples) or by data.max_tokens (words); set one of them"
-        )
+        raise ValueError("a batch is limited by batch_size (examples) or by max_tokens (words); give one of them")
     return max_tokens is not None
 
 
-class EvaluationBatchSampler(Sampler[list[int]]):
+class Evaluation(Order):
     """Batches for validation, test and prediction: each example once over all processes, none twice, none left out.
 
     Processes may have different numbers of batches. The limits are those of training, over all processes.
@@ -159,11 +143,12 @@ class EvaluationBatchSampler(Sampler[list[int]]):
         nouns: Nouns = EXAMPLES,
     ) -> None:
         """`lengths` (N,) or (N, 2) in words. Raises DataError where there are fewer examples than processes."""
+        super().__init__(rank=rank, world_size=world_size)
         every = _sides(lengths)
         if len(every) < world_size:
             raise DataError(
                 f"{len(every)} {nouns.examples} cannot be shared by {world_size} processes: "
-                "take fewer or a larger split"
+                "take fewer processes or a larger split"
             )
         own = by_length(every)[rank::world_size]
         if _by_tokens(batch_size, max_tokens):
@@ -184,66 +169,5 @@ class EvaluationBatchSampler(Sampler[list[int]]):
     def __len__(self) -> int:
         return len(self._batches)
 
-    def __iter__(self) -> Iterator[list[int]]:
-        yield from self._batches
-
-
-class TrainingLoader(DataLoader[Any]):
-    """A DataLoader that begins an epoch only with its first batch, and there where the trainer stands in it.
-
-    Lightning makes its iterator before it tells the epoch, and workers fetch at once: after a resume they would fetch
-    the order of epoch 0. And it counts the batches of a resumed epoch on from the checkpoint, but leaves skipping them
-    to the loader.
-    """
-
-    def __init__(
-        self,
-        dataset: Dataset[Any],
-        *,
-        batch_sampler: BucketBatchSampler,
-        batches_done: Callable[[], int],
-        collate_fn: Callable[[Any], Any] | None = None,
-        num_workers: int = 0,
-        pin_memory: bool = False,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`batches_done` gives the batches of the current epoch that lie behind; the others are as in DataLoader."""
-        super().__init__(
-            dataset,
-            batch_sampler=batch_sampler,
-            collate_fn=collate_fn,
-            num_workers=num_workers,
-            persistent_workers=num_workers > 0,
-            pin_memory=pin_memory,
-            generator=generator,
-        )
-        self._order = batch_sampler
-        self._batches_done = batches_done
-        self._resumed: dict[str, Any] = {}
-
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
-        self._order.start = self._batches_done()
-        old, new = {"pool": POOL} | self._resumed, self.state_dict()  # there once was but one size of a pool
-        if self._order.start and self._resumed and old != new:
-            differing = [f"{key} {old.get(key)} -> {new.get(key)}" for key in old | new if old.get(key) != new.get(key)]
-            raise DataError(
-                f"the checkpoint stands in the middle of an epoch of other data or batches ({', '.join(differing)}): "
-                "continue with the same ones, or from a checkpoint at the end of an epoch"
-            )
-        self._resumed = {}
-        yield from super().__iter__()
-
-    def state_dict(self) -> dict[str, Any]:
-        """What the order of an epoch depends on, for a checkpoint; the place in it Lightning counts itself."""
-        order = self._order
-        return {
-            order.nouns.examples: len(order.lengths),
-            order.nouns.parts: int(order.lengths.sum()),
-            "batches": len(order),
-            "pool": order.pool,
-            "seed": order.seed,
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Check, before going on inside an epoch, that its order is the one of the checkpoint."""
-        self._resumed = dict(state)
+    def batches(self) -> Iterator[list[int]]:
+        return iter(self._batches)

@@ -53,6 +53,6 @@ def make_once(target: Path, make: Callable[[Path], None]) -> bool:
     except OSError as error:
         raise DataError(
             f"{target}: the prepared data cannot be written here: {error}; "
-            "choose another place by data.cache_dir or the environment's ZOO_CACHE"
+            "choose another place by data.loader.cache_dir or the environment's ZOO_CACHE"
         ) from error
     return True

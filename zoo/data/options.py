@@ -1,23 +1,40 @@
-"""The groups of keys that data of every family have: how a corpus is split, how large a sample is."""
+"""The groups of keys that data of every family have: how batches are made, how a corpus is split, how large a sample
+is."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_type_hints
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from zoo.errors import ConfigError
 
+Count = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
 SHARE = "a share between 0 and 1"
+Part = Annotated[float, Field(gt=0, lt=1, description=SHARE)]
+"""Of the examples: some of them, and not all."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """A group of keys; `of` takes the mapping that a configuration file holds."""
+    """A group of keys; `of` takes the mapping that a configuration file holds. The annotations say what the values may
+    be. Raises ConfigError for others."""
 
     group: ClassVar[str]
     """Its key under `data`."""
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(type(self), include_extras=True)
+        for key in (field.name for field in fields(self)):
+            allowed = TypeAdapter(hints[key], config=ConfigDict(strict=True))
+            try:
+                allowed.validate_python(getattr(self, key))
+            except ValidationError:
+                raise self.refusal(key, expected(allowed.json_schema())) from None
 
     @classmethod
     def of(cls, value: Mapping[str, Any] | Self | None) -> Self:
@@ -35,14 +52,52 @@ class Options:
                 raise ConfigError(f"data.{cls.group}.{key}: no such key; {hint}")
         return cls(**{str(key): part for key, part in (value or {}).items()})
 
-    def _check(self, key: str, ok: bool, expected: str) -> None:
-        if not ok:
-            raise ConfigError(f"data.{self.group}.{key}={getattr(self, key)!r}: {expected} is expected")
+    def refusal(self, key: str, wanted: str) -> ConfigError:
+        """What to say of a value that cannot be."""
+        return ConfigError(f"data.{self.group}.{key}={getattr(self, key)!r}: {wanted} is expected")
 
-    def _whole_number(self, key: str, least: int = 1) -> None:
-        value = getattr(self, key)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        self._check(key, whole and value >= least, f"a whole number from {least} on")
+
+def expected(schema: Mapping[str, Any]) -> str:
+    """The values that a JSON schema lets in, in words."""
+    if "description" in schema:
+        return str(schema["description"])
+    if "anyOf" in schema:
+        return alternatives([expected(part) for part in schema["anyOf"]])
+    if "enum" in schema:
+        return alternatives(schema["enum"])
+    kinds = {"boolean": "true or false", "integer": "a whole number", "number": "a number", "null": "null"}
+    kind = kinds.get(schema["type"], "text")
+    return f"{kind} from {schema['minimum']} on" if "minimum" in schema else kind
+
+
+def alternatives(words: list[str]) -> str:
+    """`a, b or c`."""
+    return " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+
+
+@dataclass(frozen=True)
+class LoaderOptions(Options):
+    """How examples become batches. The files in conf/data have sizes of their own."""
+
+    group: ClassVar[str] = "loader"
+
+    batch_size: Count = 64
+    """Examples in a batch, over all processes."""
+    max_tokens: Count | None = None
+    """Words or tokens in a batch, over all processes; takes the place of batch_size."""
+    num_workers: Natural = 0
+    """Processes that make batches beside the one that trains."""
+    on_bad_row: Literal["error", "skip"] = "error"
+    """`error` stops at a row that cannot be used, `skip` counts it and goes on."""
+    cache_dir: str | None = None
+    """Folder of the prepared data; None: the environment's ZOO_CACHE, else ~/.cache/attention-zoo."""
+    seed: Natural = 0
+    """Of the order in which examples are seen."""
+
+    @property
+    def limit(self) -> dict[str, int]:
+        """The one of `batch_size` and `max_tokens` that holds."""
+        return {"batch_size": self.batch_size} if self.max_tokens is None else {"max_tokens": self.max_tokens}
 
 
 @dataclass(frozen=True)
@@ -51,27 +106,22 @@ class SplitOptions(Options):
 
     group: ClassVar[str] = "split"
 
-    val: float | str | list[str] = 0.1
-    test: float | str | list[str] = 0.1
-    seed: int = 1
+    val: Part = 0.1
+    test: Part = 0.1
+    seed: Natural = 1
     """Of the drawing. Apart from the seed of a run, so that runs with different seeds are tested on the same
     examples."""
 
     def __post_init__(self) -> None:
-        for key in ("val", "test"):
-            self._check(key, is_share(getattr(self, key)), SHARE)
-        self._something_left()
-
-    def _something_left(self) -> None:
-        self._whole_number("seed", 0)
-        shares = [share for share in (self.val, self.test) if isinstance(share, int | float)]
+        super().__post_init__()
+        shares = [share for share in (self.val, self.test) if is_share(share)]
         if sum(shares) >= 1:
             raise ConfigError(f"data.split: val={self.val} and test={self.test} leave nothing to train on")
 
 
 def is_share(value: Any) -> bool:
-    """Whether `value` is a number between 0 and 1, both left out."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1
+    """Whether what an option holds is a share, and no file or pattern."""
+    return isinstance(value, int | float)
 
 
 @dataclass(frozen=True)
@@ -80,16 +130,11 @@ class SampleOptions(Options):
 
     group: ClassVar[str] = "sample"
 
-    train: int = 6000
-    val: int = 500
-    test: int = 1000
-    seed: int = 1
+    train: Count = 6000
+    val: Count = 500
+    test: Count = 1000
+    seed: Natural = 1
     """Of the generator. Apart from the seed of a run, so that runs with different seeds see the same examples."""
-
-    def __post_init__(self) -> None:
-        for key in ("train", "val", "test"):
-            self._whole_number(key)
-        self._whole_number("seed", 0)
 
     @property
     def total(self) -> int:

@@ -12,9 +12,9 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
-from zoo.errors import ConfigError, DataError
+from zoo.errors import DataError
 
 log = logging.getLogger(__name__)
 
@@ -25,9 +25,7 @@ FIELD_LIMIT = 64 * 2**20
 class BadRows:
     """What happens to a row that cannot be used: `error` raises a DataError, `skip` counts it and goes on."""
 
-    def __init__(self, policy: str = "error") -> None:
-        if policy not in ("error", "skip"):
-            raise ConfigError(f"data.on_bad_row={policy!r}: error or skip is expected")
+    def __init__(self, policy: Literal["error", "skip"] = "error") -> None:
         self.policy = policy
         self.problems: Counter[str] = Counter()
 
@@ -36,7 +34,7 @@ class BadRows:
         unless skipping."""
         message = f"{place}: {problem}" + (f": {detail}" if detail else "")
         if self.policy == "error":
-            raise DataError(f"{message} (data.on_bad_row=skip leaves such rows out)")
+            raise DataError(f"{message} (data.loader.on_bad_row=skip leaves such rows out)")
         self.problems[problem] += 1
         if self.total <= 5:
             log.warning("left out: %s", message)
@@ -86,6 +84,8 @@ class Lines:
         self.number = 0
         self.undecodable = ""
         """What was wrong with the first line since `mark` that is not UTF-8."""
+        self.undecodable_at = 0
+        """The number of that line."""
         self._file = open_binary(path)
         self._offset = 0
         self._row: list[bytes] = []
@@ -115,10 +115,10 @@ class Lines:
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
-            found = f"byte 0x{raw[error.start]:02x} at offset {self._offset + error.start} of the file"
-            self.undecodable = (
-                self.undecodable or f"{found} (line {self.number}); is it Latin-1? Save the file as UTF-8"
-            )
+            if not self.undecodable:
+                found = f"byte 0x{raw[error.start]:02x} at offset {self._offset + error.start} of the file"
+                self.undecodable = f"{found}; is it Latin-1? Save the file as UTF-8"
+                self.undecodable_at = self.number
             return raw.decode(errors="replace")
         finally:
             self._offset += len(raw)
@@ -159,7 +159,7 @@ def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, 
             lines.rewind()
             continue
         if lines.undecodable:
-            bad(line_of(lines.path, start), "not UTF-8", lines.undecodable)
+            bad(line_of(lines.path, lines.undecodable_at), "not UTF-8", lines.undecodable)
         elif fields:
             yield start, fields
 
@@ -189,7 +189,8 @@ def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> It
                 try:
                     record = json.loads(line)
                 except ValueError as error:
-                    bad(place, "not json", str(error))
+                    at = f" at letter {error.pos + 1} of the line" if isinstance(error, json.JSONDecodeError) else ""
+                    bad(place, "not json", getattr(error, "msg", str(error)) + at)
                     continue
                 if not isinstance(record, dict):
                     bad(place, "not a json object", f"found {line.strip()[:40]!r}")

@@ -82,18 +82,38 @@ def progress(part: datasets.Dataset) -> Iterator[None]:
 
 
 def draw_splits(
-    given: dict[str, datasets.Dataset], split: SplitOptions, where: str, noun: str
+    given: dict[str, datasets.Dataset], split: SplitOptions, where: str, noun: str, classes: NDArray[Any] | None = None
 ) -> dict[str, datasets.Dataset]:
-    """Train, val and test, the ones that are missing drawn from train by the seed; the order inside a split stays."""
+    """Train, val and test, the ones that are missing drawn from train by the seed; the order inside a split stays.
+
+    `classes` (N,) are those of the examples of train: each split then gets its share of every class, and train some of
+    each. Raises DataError where there are too few examples for that.
+    """
     missing, whole = [name for name in SPLITS if name not in given], given["train"]
     sizes = [max(1, round(float(getattr(split, name)) * len(whole))) for name in missing]
-    if sum(sizes) >= len(whole):
-        raise DataError(f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them")
+    least = 1 if classes is None else len(np.unique(classes))
+    if missing and sum(sizes) + least > len(whole):
+        of_each = "" if least == 1 else f" and to train on each of {least} classes"
+        raise DataError(
+            f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them{of_each}; give a file "
+            f"of its own as data.split.{missing[-1]}, or more {noun}"
+        )
     drawn = np.random.default_rng(split.seed).permutation(len(whole))
+    if classes is not None:
+        drawn = drawn[np.argsort(_places(classes[drawn]), kind="stable")]
     *parts, rest = np.split(drawn, np.cumsum(sizes, dtype=int))
     chosen = {name: whole.select(np.sort(part)) for name, part in zip(missing, parts, strict=True)}
     found = given | chosen | ({"train": whole.select(np.sort(rest))} if missing else {})
     return {name: found[name] for name in SPLITS}
+
+
+def _places(classes: NDArray[Any]) -> NDArray[np.float64]:
+    """How much of its class each of some examples (N,) completes, in (0, 1]: in this order any stretch of them holds
+    every class by its share, and the last hold one of each."""
+    _, number, sizes = np.unique(classes, return_inverse=True, return_counts=True)
+    place = np.empty(len(classes))
+    place[np.argsort(number, kind="stable")] = np.concatenate([np.arange(1, size + 1) / size for size in sizes])
+    return place
 
 
 # Counting
@@ -127,6 +147,18 @@ def histogram(lengths: NDArray[Any]) -> dict[str, Any]:
         "max": int(lengths.max()),
         "bins": {name: int(count) for name, count in list(zip(names, bins, strict=False))[np.flatnonzero(bins)[0] :]},
     }
+
+
+def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Where each of some runs of these lengths begins, and where the last one ends."""
+    total = np.zeros(np.size(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=total[1:])
+    return total
+
+
+def list_array(values: pa.Array, lengths: ArrayLike) -> pa.ListArray:
+    """`values` cut into lists of these lengths."""
+    return pa.ListArray.from_arrays(pa.array(offsets(lengths), pa.int32()), values)
 
 
 # Reading

@@ -3,19 +3,19 @@
 from zoo.decoding.beam import BeamSearch
 from zoo.decoding.greedy import Greedy
 from zoo.decoding.hypothesis import Hypothesis
-from zoo.decoding.protocol import Generating, Sources, Specials
-from zoo.decoding.rollout import Samples
+from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.rollout import Rollout
 from zoo.decoding.sampling import Sampling
 from zoo.decoding.unknown import replace_unknown
 
 __all__ = [
     "BeamSearch",
+    "Examples",
     "Generating",
     "Greedy",
     "Hypothesis",
-    "Samples",
+    "Rollout",
     "Sampling",
-    "Sources",
     "Specials",
     "replace_unknown",
 ]

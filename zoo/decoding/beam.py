@@ -1,31 +1,31 @@
-"""Beam search over all hypotheses of all sentences at once, with a stop that never gives up a better hypothesis.
+"""Beam search over all hypotheses of all examples at once, with a stop that never gives up a better hypothesis.
 
-At each step a sentence's K live hypotheses, ranked by log P, are extended by every token. Of the 2K best extensions
+At each step an example's K live hypotheses, ranked by log P, are extended by every token. Of the 2K best extensions
 those that end, if among the first K, go to the finished ones with their final score; the first K that do not end stay
 alive. The first step has a single live hypothesis. Equal extensions: that of the better parent first, then the lower
-token id. A sentence is done, and leaves the batch, as soon as the worst of its n best finished hypotheses is at least
+token id. An example is done, and leaves the batch, as soon as the worst of its n best finished hypotheses is at least
 as good as the best that any live one can still become (`Ranking.reachable`).
 
-Notation: B sentences still in the batch, K beam, N n-best, V vocabulary, S source positions.
+Notation: B examples still in the batch, K beam, N n-best, V vocabulary, S positions of the memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count, Natural, NonNegative
 from zoo.attention.source import source_attention
 from zoo.decoding.best import best
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.protocol import Generating, Sources, Specials
-from zoo.decoding.ranking import Ranking
-from zoo.decoding.rules import Rules
+from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.ranking import LengthForm, Ranking
+from zoo.decoding.rules import Bound, Rules
 from zoo.decoding.trace import Entry, Trace
 from zoo.errors import ConfigError
-from zoo.layers.packing import without_end
 
 
 class Found(NamedTuple):
@@ -40,12 +40,12 @@ class Found(NamedTuple):
 
     @classmethod
     def nothing(cls, count: int, size: int, like: Tensor) -> Found:
-        """`count` sentences with `size` unused places."""
+        """`count` examples with `size` unused places."""
         scores, zeros = like.new_full((count, size), -torch.inf), torch.zeros(count, size, dtype=torch.long)
         return cls(scores, scores, *[zeros.to(like.device)] * 2)
 
-    def sentences(self, rows: Tensor) -> Found:
-        """Those of the sentences `rows` (B',)."""
+    def examples(self, rows: Tensor) -> Found:
+        """Those of the examples `rows` (B',)."""
         return Found(*(part[rows] for part in self))
 
     def merge(self, others: Found) -> Found:
@@ -55,7 +55,7 @@ class Found(NamedTuple):
         return Found(*(part.gather(1, order) for part in merged))
 
     def put(self, rows: Tensor, others: Found) -> Found:
-        """These with `others` (B', N) in place of those of the sentences `rows` (B',)."""
+        """These with `others` (B', N) in place of those of the examples `rows` (B',)."""
         return Found(*(part.index_copy(0, rows, other) for part, other in zip(self, others, strict=True)))
 
 
@@ -63,7 +63,7 @@ class BeamSearch:
     """The `nbest` hypotheses of the best scores that a beam of `beam_size` finds, best first.
 
     The score and its options are explained in `zoo.decoding.ranking`, lengths and n-grams in `zoo.decoding.rules`. With
-    `beam_size=1` and nothing but log P in the score this is greedy decoding. A sentence for which the rules and the
+    `beam_size=1` and nothing but log P in the score this is greedy decoding. An example for which the rules and the
     network let nothing end gets its last live hypotheses, marked unfinished. Raises ConfigError where a value makes no
     sense, or where coverage is asked of a network without attention.
     """
@@ -71,15 +71,15 @@ class BeamSearch:
     def __init__(
         self,
         *,
-        beam_size: int = 5,
-        nbest: int = 1,
-        length_penalty: float = 0.0,
-        length_form: str = "gnmt",
-        coverage_penalty: float = 0.0,
+        beam_size: Count = 5,
+        nbest: Count = 1,
+        length_penalty: NonNegative = 0.0,
+        length_form: LengthForm = "gnmt",
+        coverage_penalty: NonNegative = 0.0,
         length_reward: float = 0.0,
-        min_length: Sequence[float] = (0.0, 0.0),
-        max_length: Sequence[float] = (2.0, 10.0),
-        no_repeat_ngram: int = 0,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
     ) -> None:
         if not 1 <= nbest <= beam_size:
             raise ConfigError(f"nbest={nbest}, beam_size={beam_size}: give at least 1, and no more than the beam holds")
@@ -88,12 +88,12 @@ class BeamSearch:
         self.rules = Rules(min_length, max_length, no_repeat_ngram)
 
     @torch.no_grad()
-    def __call__(self, network: Generating, batch: Sources, specials: Specials) -> list[list[Hypothesis]]:
-        """For each sentence its hypotheses, best score first: `nbest`, or fewer where no more exist."""
+    def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
+        """For each example its hypotheses, best score first: `nbest`, or fewer where no more exist."""
         if not len(batch):
             return []
         found, finished, trace = self._search(network, batch, specials)
-        width = batch.source_mask.shape[1]
+        width = batch.memory_mask.shape[1]
         ids, attention = trace.back(
             found.position, found.slot, finished, padding=specials.padding, end=specials.end, width=width
         )
@@ -104,14 +104,14 @@ class BeamSearch:
             scores=found.score,
             finished=finished.expand_as(found.slot),
             attention=attention,
-            source_lengths=batch.source_mask.sum(1),
+            memory_mask=batch.memory_mask,
         )
 
-    def _search(self, network: Generating, batch: Sources, specials: Specials) -> tuple[Found, Tensor, Trace]:
-        """The best hypotheses, whether those of a sentence end, (B, 1), and the steps."""
-        ranking, size, words, count = self.ranking, self.beam_size, without_end(batch.source_mask), len(batch)
-        device, trace, position = words.device, Trace(), 0
-        lengths, rows = self.rules.lengths(batch.source_mask), torch.arange(count, device=device)
+    def _search(self, network: Generating, batch: Examples, specials: Specials) -> tuple[Found, Tensor, Trace]:
+        """The best hypotheses, whether those of an example end, (B, 1), and the steps."""
+        ranking, size, content, count = self.ranking, self.beam_size, batch.content_mask, len(batch)
+        device, trace, position = content.device, Trace(), 0
+        lengths, rows = self.rules.lengths(batch.memory_length), torch.arange(count, device=device)
         longest = lengths.longest.to(device)
         state = network.start(batch)
         tokens = torch.full((count, 1), specials.begin, device=device)
@@ -126,11 +126,11 @@ class BeamSearch:
             if live is None:
                 dtype = torch.promote_types(log_probs.dtype, torch.float32)  # sums of bfloat16 would lose too much
                 live = log_probs.new_zeros(count, 1, dtype=dtype)  # (B, K) log P, falling; -inf: no hypothesis
-                attended = live.new_zeros(count, 1, words.shape[1])  # (B, K, S) attention so far
+                attended = live.new_zeros(count, 1, content.shape[1])  # (B, K, S) attention so far
                 results = found = Found.nothing(count, self.nbest, like=live)
                 penalties = ranking.length_penalties(int(lengths.longest.max()), like=live)
             covered = attended + self._seen(attention) if ranking.coverage_penalty else attended
-            coverage = ranking.coverage(covered, words)  # (B, K)
+            coverage = ranking.coverage(covered, content)  # (B, K)
 
             scores = live[:, :, None] + log_probs  # (B, K, V)
             self.rules.forbid(scores, prefix, lengths, specials)
@@ -154,17 +154,23 @@ class BeamSearch:
             done, stuck = torch.stack([done, stuck]).cpu()  # the one wait for the device in a step
             if stuck.any():
                 where = stuck.nonzero().squeeze(1).to(device)
-                coverage = ranking.coverage(attended, words)
+                coverage = ranking.coverage(attended, content)
                 score = ranking.score(before, penalties[position - 1], coverage, position - 1)
                 slots = torch.arange(before.shape[1], device=device).expand_as(before)
                 unfinished = Found(score, before, torch.full_like(slots, position), slots)
-                found = found.put(where, found.merge(unfinished).sentences(where))
+                found = found.put(where, found.merge(unfinished).examples(where))
                 finished[rows[where]] = False
             if done.any():
                 gone, keep = (part.nonzero().squeeze(1).to(device) for part in (done, ~done))
-                results = results.put(rows[gone], found.sentences(gone))
-                lengths, found, state = lengths.sentences(~done), found.sentences(keep), state.sentences(keep)
-                rows, words, longest, live, tokens = rows[keep], words[keep], longest[keep], live[keep], tokens[keep]
+                results = results.put(rows[gone], found.examples(gone))
+                lengths, found, state = lengths.examples(~done), found.examples(keep), state.examples(keep)
+                rows, content, longest, live, tokens = (
+                    rows[keep],
+                    content[keep],
+                    longest[keep],
+                    live[keep],
+                    tokens[keep],
+                )
                 parents, prefix, covered = parents[keep], prefix[keep], covered[keep]
             state = state.reorder(parents)
             row = torch.arange(len(rows), device=device)[:, None]

@@ -17,8 +17,8 @@ def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     if blocks <= 2 * count:
         values, columns = scores.sort(dim=1, descending=True, stable=True)
         return values[:, :count], columns[:, :count]
-    # A block that is not among the `count` best by maximum, of equals the first, finds that many better entries in
-    # those. So they, and the entries behind the last block, hold all that is wanted.
+    # Only the `count` blocks with the largest maxima can hold one of the `count` largest entries: the maximum of each
+    # of these comes before any entry of another block. What stands behind the last whole block is looked at too.
     whole, columns = blocks * size, torch.arange(entries, device=scores.device)
     maxima = scores[:, :whole].unflatten(1, (blocks, size)).amax(2)
     chosen = maxima.sort(dim=1, descending=True, stable=True).indices[:, :count].sort(1).values  # columns stay in order

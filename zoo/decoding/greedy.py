@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
+from zoo.arguments import Natural
 from zoo.decoding.hypothesis import Hypothesis
-from zoo.decoding.protocol import Generating, Sources, Specials
-from zoo.decoding.rollout import Samples, rollout
-from zoo.decoding.rules import Rules
+from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.rollout import Rollout, rollout
+from zoo.decoding.rules import Bound, Rules
 
 
 class Greedy:
     """Writes the most probable token at every step, among equals the one of the lowest id, until the end.
 
-    A length (a, b) is a S + b tokens for a source of S; both count the end. See `zoo.decoding.rules`.
+    A length (a, b) is a L + b tokens, the end counted, for a memory of length L. See `zoo.decoding.rules`.
     """
 
     def __init__(
         self,
         *,
-        min_length: Sequence[float] = (0.0, 0.0),
-        max_length: Sequence[float] = (2.0, 10.0),
-        no_repeat_ngram: int = 0,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
     ) -> None:
         self.rules = Rules(min_length, max_length, no_repeat_ngram)
 
-    def draw(self, network: Generating, batch: Sources, specials: Specials) -> Samples:
-        """One sequence for each sentence, as tensors; differentiable where gradients are on."""
+    def draw(self, network: Generating, batch: Examples, specials: Specials) -> Rollout:
+        """One sequence for each example, as tensors; differentiable where gradients are on."""
         return rollout(network, batch, specials, rules=self.rules, choose=_most_probable)
 
     @torch.no_grad()
-    def __call__(self, network: Generating, batch: Sources, specials: Specials) -> list[list[Hypothesis]]:
-        """A list of one hypothesis for each sentence."""
+    def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
+        """A list of one hypothesis for each example."""
         if not len(batch):
             return []
         return self.draw(network, batch, specials).hypotheses(batch, specials)

@@ -9,27 +9,32 @@ from torch import Tensor
 from zoo.layers.state import State, Step
 
 
-class Sources(Protocol):
-    """B sources to write something for; whatever else they hold is between the batch and the network."""
+class Examples(Protocol):
+    """B examples to write something for, each from a memory of at most S positions: tokens, image regions, points,
+    sentences. What else they hold is between the batch and the network."""
 
     @property
-    def source_mask(self) -> Tensor:
-        """(B, S) True at tokens, the end included; a prefix of each row."""
+    def memory_mask(self) -> Tensor:
+        """(B, S) True at the positions of the memory that exist."""
+
+    @property
+    def content_mask(self) -> Tensor:
+        """(B, S) True at those of them that hold content, which coverage asks to be attended: not at an end mark."""
+
+    @property
+    def memory_length(self) -> Tensor:
+        """(B,) the number that the length of what is written is measured by."""
 
     def __len__(self) -> int:
         """B."""
 
 
 class Specials(Protocol):
-    """The ids that mean no word. A `PairSpec` is one."""
+    """The ids that stand for nothing to be shown."""
 
     @property
     def padding(self) -> int:
         """Never written."""
-
-    @property
-    def unknown(self) -> int:
-        """Written like any word."""
 
     @property
     def begin(self) -> int:
@@ -44,7 +49,7 @@ class Generating(Protocol):
     """A network that writes token by token. `zoo.layers.state` says what a state and a step hold."""
 
     def start(self, batch: Any) -> State:
-        """The state of one hypothesis for each sentence, before its first token."""
+        """The state of one hypothesis for each example, before its first token."""
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Reads `tokens` (B, K) and gives log-probabilities of the next ones (B, K, V)."""

@@ -4,41 +4,43 @@ score(Y) = log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here an
 
 - lp, form `gnmt` (Wu et al. 2016, equation 14): (5 + |Y|)^alpha / 6^alpha. Form `average`: |Y|^alpha, with alpha = 1
   the mean log-probability of a token (Gehring et al. 2017). With alpha = 0 both are 1.
-- cp (Wu et al. 2016): beta * sum over source words i of log min(sum over target positions j of p_ij, 1), p_ij the mean
-  of the attention over layers and heads, at the end token of the target too. That of the source is no word. A word
-  without any attention counts as LEAST.
+- cp (Wu et al. 2016): beta * sum over positions i of the memory that hold content of log min(sum over target positions
+  j of p_ij, 1), p_ij the mean of the attention over layers and heads, at the end token of the target too. In the paper
+  the content is the words of a source. A position without any attention counts as LEAST.
 - r: a reward for each token.
 
-Notation: B sentences, K hypotheses of each, S source positions.
+Notation: B examples, K hypotheses of each, S positions of the memory.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
+from zoo.arguments import NonNegative
 from zoo.errors import ConfigError, one_of
 
 LEAST = 1e-10
-FORMS = ("gnmt", "average")
+LengthForm = Literal["gnmt", "average"]
 
 
 @dataclass(frozen=True)
 class Ranking:
     """Penalties and reward of the score. Raises ConfigError where a value makes no sense."""
 
-    length_penalty: float = 0.0
+    length_penalty: NonNegative = 0.0
     """alpha."""
-    length_form: str = "gnmt"
-    coverage_penalty: float = 0.0
+    length_form: LengthForm = "gnmt"
+    coverage_penalty: NonNegative = 0.0
     """beta."""
     length_reward: float = 0.0
     """r."""
 
     def __post_init__(self) -> None:
-        one_of("length_form", self.length_form, FORMS, ConfigError)
+        one_of("length_form", self.length_form, get_args(LengthForm))
         for name in ("length_penalty", "coverage_penalty"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: give at least 0")
@@ -48,10 +50,10 @@ class Ranking:
         lengths = torch.arange(longest + 1, device=like.device, dtype=like.dtype).clamp(min=1)
         return ((5 + lengths) / 6 if self.length_form == "gnmt" else lengths) ** self.length_penalty
 
-    def coverage(self, attended: Tensor, words: Tensor) -> Tensor:
-        """cp (B, K) of the attention summed over target positions `attended` (B, K, S); `words` (B, S) True
-        at the words of the source."""
-        logs = attended.clamp(LEAST, 1.0).log().masked_fill(~words[:, None], 0.0)
+    def coverage(self, attended: Tensor, content: Tensor) -> Tensor:
+        """cp (B, K) of the attention summed over target positions `attended` (B, K, S); `content` (B, S) True
+        at the positions that hold content."""
+        logs = attended.clamp(LEAST, 1.0).log().masked_fill(~content[:, None], 0.0)
         return self.coverage_penalty * logs.sum(2)
 
     def score(self, log_prob: Tensor, penalty: Tensor, coverage: Tensor | float, length: int) -> Tensor:

@@ -1,6 +1,6 @@
 """Writing without search: at each step one token for each hypothesis, chosen from the network's distribution.
 
-Notation: B sentences, K hypotheses of each, T tokens of the longest, S source tokens, V vocabulary.
+Notation: B examples, K hypotheses of each, T tokens of the longest, S positions of the memory, V vocabulary.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.protocol import Generating, Sources, Specials
+from zoo.decoding.protocol import Examples, Generating, Specials
 from zoo.decoding.rules import Rules
 
 Choose = Callable[[Tensor], tuple[Tensor, Tensor]]
@@ -20,8 +20,8 @@ Choose = Callable[[Tensor], tuple[Tensor, Tensor]]
 were chosen."""
 
 
-class Samples(NamedTuple):
-    """K sequences for each of B sentences, and the gradient of their probabilities where gradients are on."""
+class Rollout(NamedTuple):
+    """K sequences for each of B examples, and the gradient of their probabilities where gradients are on."""
 
     tokens: Tensor
     """(B, K, T) ids, padding after the last token of each."""
@@ -33,10 +33,10 @@ class Samples(NamedTuple):
     network_log_probs: Tensor
     """(B, K, T) the same under the network's own distribution."""
     attention: dict[str, Tensor]
-    """(B, K, T, S) weights on the source by name, the mean of the heads; 0 after the last token."""
+    """(B, K, T, S) weights on the memory by name, the mean of the heads; 0 after the last token."""
 
-    def hypotheses(self, batch: Sources, specials: Specials) -> list[list[Hypothesis]]:
-        """K for each sentence, in the order drawn, scored by the network's log-probability."""
+    def hypotheses(self, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
+        """K for each example, in the order drawn, scored by the network's log-probability."""
         log_probs = self.network_log_probs.detach().sum(2)
         return as_hypotheses(
             ids=self.tokens,
@@ -45,25 +45,25 @@ class Samples(NamedTuple):
             scores=log_probs,
             finished=(self.tokens == specials.end).any(2),
             attention={name: weights.detach() for name, weights in self.attention.items()},
-            source_lengths=batch.source_mask.sum(1),
+            memory_mask=batch.memory_mask,
         )
 
 
 def rollout(
-    network: Generating, batch: Sources, specials: Specials, *, rules: Rules, choose: Choose, samples: int = 1
-) -> Samples:
-    """Writes `samples` sequences for each sentence, token by token, until each has written its end.
+    network: Generating, batch: Examples, specials: Specials, *, rules: Rules, choose: Choose, samples: int = 1
+) -> Rollout:
+    """Writes `samples` sequences for each example, token by token, until each has written its end.
 
-    A sentence leaves the batch when all of its sequences have ended. A sequence that nothing may follow stops
+    An example leaves the batch when all of its sequences have ended. A sequence that nothing may follow stops
     unfinished, and so does one of the longest length without an end, as a network that gives NaN writes it.
     """
-    device, count = batch.source_mask.device, len(batch)
-    lengths, rows = rules.lengths(batch.source_mask), torch.arange(count, device=device)
+    device, count = batch.memory_mask.device, len(batch)
+    lengths, rows = rules.lengths(batch.memory_length), torch.arange(count, device=device)
     state = network.start(batch).reorder(torch.zeros(count, samples, dtype=torch.long, device=device))
     prefix = torch.zeros(count, samples, 0, dtype=torch.long, device=device)
     tokens = torch.full((count, samples), specials.begin, device=device)
     over = torch.zeros(count, samples, dtype=torch.bool, device=device)
-    steps: list[Samples] = []  # of one token each
+    steps: list[Rollout] = []  # of one token each
 
     while len(rows):
         log_probs, state, attention = network.step(tokens, state)
@@ -75,27 +75,27 @@ def rollout(
         tokens = tokens.masked_fill(over, specials.padding)
 
         def everywhere(values: Tensor, rows: Tensor = rows, over: Tensor = over) -> Tensor:
-            """Values of the sentences still in the batch, 0 where a sequence is over, among those of all B."""
+            """Values of the examples still in the batch, 0 where a sequence is over, among those of all B."""
             values = values.masked_fill(over.view(*over.shape, *[1] * (values.dim() - 2)), 0)
             return values.new_zeros(count, *values.shape[1:]).index_copy(0, rows, values)
 
         ids = torch.full((count, samples), specials.padding, device=device).index_copy(0, rows, tokens)
         seen = {name: everywhere(weights) for name, weights in heads_mean(attention).items()}
-        steps.append(Samples(ids, everywhere(~over), everywhere(chosen_log_probs), everywhere(own_log_probs), seen))
+        steps.append(Rollout(ids, everywhere(~over), everywhere(chosen_log_probs), everywhere(own_log_probs), seen))
 
         prefix = torch.cat([prefix, tokens[:, :, None]], 2)
         longest = lengths.longest.to(device)[:, None] <= prefix.shape[2]
         over = over | (tokens == specials.end) | longest
         running = (~over.all(1)).cpu().nonzero().squeeze(1)  # the one wait for the device in a step
         if len(running) < len(rows):
-            lengths, keep = lengths.sentences(running), running.to(device)
+            lengths, keep = lengths.examples(running), running.to(device)
             rows, tokens, over, prefix = rows[keep], tokens[keep], over[keep], prefix[keep]
-            state = state.sentences(keep)
+            state = state.examples(keep)
 
     def together(parts: Iterable[Tensor]) -> Tensor:
         return torch.stack(list(parts), 2)
 
-    return Samples(
+    return Rollout(
         tokens=together(step.tokens for step in steps),
         mask=together(step.mask for step in steps),
         log_probs=together(step.log_probs for step in steps),

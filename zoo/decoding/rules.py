@@ -1,6 +1,7 @@
-"""What may be written next: lengths relative to the source, and n-grams that must not come back.
+"""What may be written next: lengths relative to the memory, and n-grams that must not come back.
 
-Notation: B sentences, K hypotheses of each, V vocabulary, t tokens written, S source tokens with their end.
+Notation: B examples, K hypotheses of each, V vocabulary, t tokens written, L length of the memory
+as the batch counts it.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from zoo.arguments import NonNegative
 from zoo.decoding.protocol import Specials
 from zoo.errors import ConfigError
 
+Bound = tuple[NonNegative, NonNegative]
+"""(a, b) stands for a S + b tokens."""
+
 
 class Lengths(NamedTuple):
-    """(B,) each, on the CPU: tokens of each source, and how many tokens may be written for it. All count the end."""
+    """(B,) each, on the CPU: how many tokens may be written for each example, the end counted."""
 
-    source: Tensor
     shortest: Tensor
     longest: Tensor
 
-    def sentences(self, rows: Tensor) -> Lengths:
-        """The lengths of the sentences `rows` (B',), on the CPU too."""
+    def examples(self, rows: Tensor) -> Lengths:
+        """The lengths of the examples `rows` (B',), on the CPU too."""
         return Lengths(*(part[rows] for part in self))
 
 
@@ -31,26 +35,26 @@ class Rules:
     """The rules that every way of decoding obeys. They act on the scores before anything is chosen."""
 
     def __init__(self, min_length: Sequence[float], max_length: Sequence[float], no_repeat_ngram: int) -> None:
-        """`min_length` and `max_length` (a, b): a S + b tokens, rounded down, at least 1, both with the end counted;
-        where they cross, the maximum holds. No n-gram of `no_repeat_ngram` tokens comes twice in a hypothesis; 0 lets
+        """`min_length` and `max_length` (a, b): a L + b tokens, rounded down, at least 1, with the end counted; where
+        they cross, the maximum holds. No n-gram of `no_repeat_ngram` tokens comes twice in a hypothesis; 0 lets
         all come. Raises ConfigError where a value makes no sense."""
         for name, bounds in (("min_length", min_length), ("max_length", max_length)):
             if len(bounds) != 2 or min(bounds) < 0:
-                raise ConfigError(f"{name}={list(bounds)}: give [a, b], both at least 0, for a S + b tokens")
+                raise ConfigError(f"{name}={list(bounds)}: give [a, b], both at least 0, for a L + b tokens")
         if no_repeat_ngram < 0:
             raise ConfigError(f"no_repeat_ngram={no_repeat_ngram}: give 0 (off) or the length of the n-grams")
         self.min_length, self.max_length, self.no_repeat_ngram = tuple(min_length), tuple(max_length), no_repeat_ngram
 
-    def lengths(self, source_mask: Tensor) -> Lengths:
-        """What the sources (B, S) let be written."""
-        source = source_mask.sum(1).cpu()
+    def lengths(self, memory_length: Tensor) -> Lengths:
+        """What memories of these lengths (B,) let be written."""
+        memory = memory_length.cpu().double()
 
         def bound(pair: Sequence[float]) -> Tensor:
             # 1e-9: 1.15 * 100 is a little less than 115
-            return (pair[0] * source.double() + pair[1] + 1e-9).floor().long().clamp(min=1)
+            return (pair[0] * memory + pair[1] + 1e-9).floor().long().clamp(min=1)
 
         longest = bound(self.max_length)
-        return Lengths(source, bound(self.min_length).minimum(longest), longest)
+        return Lengths(bound(self.min_length).minimum(longest), longest)
 
     def forbid(self, scores: Tensor, prefix: Tensor, lengths: Lengths, specials: Specials) -> None:
         """Sets to -inf, in place, the `scores` (B, K, V) of tokens that may not follow `prefix` (B, K, t).

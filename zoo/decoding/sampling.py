@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Annotated
 
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor
 
-from zoo.decoding.draw import draw
+from zoo.arguments import Count, Natural, Positive
+from zoo.attention.draw import draw
 from zoo.decoding.hypothesis import Hypothesis
-from zoo.decoding.protocol import Generating, Sources, Specials
-from zoo.decoding.rollout import Samples, rollout
-from zoo.decoding.rules import Rules
+from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.rollout import Rollout, rollout
+from zoo.decoding.rules import Bound, Rules
 from zoo.errors import ConfigError
 
 
 class Sampling:
-    """Draws `samples` sequences for each sentence, token by token.
+    """Draws `samples` sequences for each example, token by token.
 
     The distribution: what the rules forbid gets probability 0; log-probabilities are divided by `temperature`; of the
     `top_k` most probable tokens (0: of all) the smallest set stays that holds at least `top_p` of their probability,
@@ -27,13 +29,13 @@ class Sampling:
     def __init__(
         self,
         *,
-        samples: int = 1,
-        temperature: float = 1.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        min_length: Sequence[float] = (0.0, 0.0),
-        max_length: Sequence[float] = (2.0, 10.0),
-        no_repeat_ngram: int = 0,
+        samples: Count = 1,
+        temperature: Positive = 1.0,
+        top_k: Natural = 0,
+        top_p: Annotated[float, Gt(0), Le(1)] = 1.0,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
     ) -> None:
         if samples < 1:
             raise ConfigError(f"samples={samples}: draw at least 1")
@@ -47,8 +49,8 @@ class Sampling:
         self.rules = Rules(min_length, max_length, no_repeat_ngram)
 
     def draw(
-        self, network: Generating, batch: Sources, specials: Specials, generator: torch.Generator | None = None
-    ) -> Samples:
+        self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
+    ) -> Rollout:
         """The sequences as tensors. Where gradients are on, their log-probabilities carry them: what REINFORCE needs.
 
         `generator` is of the batch's device; without one torch's own is used.
@@ -56,16 +58,16 @@ class Sampling:
 
         def choose(log_probs: Tensor) -> tuple[Tensor, Tensor]:
             distribution = self.distribution(log_probs)
-            tokens = draw(distribution, generator)
+            tokens = draw(distribution.detach().exp(), generator)
             return tokens, distribution.gather(2, tokens[:, :, None]).squeeze(2)
 
         return rollout(network, batch, specials, rules=self.rules, choose=choose, samples=self.samples)
 
     @torch.no_grad()
     def __call__(
-        self, network: Generating, batch: Sources, specials: Specials, generator: torch.Generator | None = None
+        self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
     ) -> list[list[Hypothesis]]:
-        """A list of `samples` hypotheses for each sentence, in the order drawn; the same may come twice."""
+        """A list of `samples` hypotheses for each example, in the order drawn; the same may come twice."""
         if not len(batch):
             return []
         return self.draw(network, batch, specials, generator).hypotheses(batch, specials)

@@ -1,9 +1,11 @@
-"""The steps of a beam search, and the way back from a finished hypothesis to its tokens and their attention.
+"""What each step of a beam search leaves behind, and the way back through it from a hypothesis to its tokens.
 
-Nothing is copied while searching: a step leaves its tokens, the slot of the beam that each continues, and its weights.
+A hypothesis is not kept as a whole while searching. It stands in one slot of the beam after each step, and the step
+leaves three things of it: the slot that it stood in before, the token that it got, and the weights with which the token
+was chosen.
 
-Notation: B sentences, B' of them still in the batch at a step, K slots of the beam, N hypotheses to follow back,
-T steps, S source positions.
+Notation: B examples, B' of them still in the batch at a step, K slots of the beam, N hypotheses to follow back,
+T steps, S positions of the memory.
 """
 
 from __future__ import annotations
@@ -18,25 +20,25 @@ class Entry(NamedTuple):
     """What one step leaves."""
 
     rows: Tensor
-    """(B',) numbers of the sentences."""
+    """(B',) numbers of the examples."""
     parents: Tensor
-    """(B', K) for each live hypothesis after the step the slot, before it, that it continues."""
+    """(B', K) by the slot after the step: the slot before it."""
     tokens: Tensor
-    """(B', K) and its last token."""
+    """(B', K) by the slot after the step: the token that was added."""
     attention: dict[str, Tensor]
-    """(B', K before the step, S) weights of the hypotheses that were read."""
+    """(B', K, S) by the slot before the step: the weights with which it chose what to add."""
 
 
 class Trace(list[Entry]):
-    """The steps in their order: that of position t, counted from 1, is entry t - 1."""
+    """The steps in their order: entry t - 1 is the step that wrote token t, the first token being number 1."""
 
     def back(
         self, position: Tensor, slot: Tensor, finished: Tensor, *, padding: int, end: int, width: int
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Tokens (B, N, T) of hypotheses and their attention (B, N, T, `width` = S) by name.
+        """Tokens (B, N, T) of hypotheses and their attention (B, N, T, S = `width`) by name.
 
-        Each was in `slot` (B, N) before the step of `position` (B, N), where it wrote its end; or, where `finished`
-        (B, 1) is False, nothing.
+        A hypothesis is named by where it stopped: before step `position` (B, N) it stood in `slot` (B, N). In that step
+        it wrote its end if its sentence is `finished` (B, 1), and otherwise nothing.
         """
         shape = (*slot.shape, len(self))
         ids = torch.full(shape, padding, device=slot.device)

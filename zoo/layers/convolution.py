@@ -20,9 +20,9 @@ from zoo.layers.packing import Packing
 def window_index(packing: Packing, kernel: int, *, causal: bool) -> Tensor:
     """(N, k) the packed positions that each position's window holds, in the order of time.
 
-    A causal window ends at its position, otherwise the position stands in its middle. N, which is the number of no
-    position, stands for frames outside the row: `windows` reads zeros there. Raises ValueError where a window without
-    a middle is to be centred.
+    A causal window ends at its position; any other has its position in the middle. Where a window reaches beyond the
+    row it holds N, one more than the last position, and `windows` reads zeros. Raises ValueError for an even `kernel`
+    that is not causal, since it has no middle.
     """
     if not causal and kernel % 2 == 0:
         raise ValueError(f"a centred window has an odd number of frames, got {kernel}")

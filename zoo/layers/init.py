@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 STATE_GAIN = 4.0
 """How many times larger than by Glorot and Bengio (2010) matrices start that read states of an LSTM: where its inputs
 are near 1 in size the states are near 0.2 at first, and each layer above would make them three times smaller."""
+
+
+def orthogonal_matrix_(matrix: Tensor) -> None:
+    """Start `matrix` as a random orthogonal one, drawn in float32 at least: LAPACK knows no half precision."""
+    exact = torch.empty_like(matrix, dtype=torch.promote_types(matrix.dtype, torch.float32))
+    with torch.no_grad():
+        matrix.copy_(nn.init.orthogonal_(exact))
 
 
 def orthogonal_(rnn: nn.RNNBase) -> None:
@@ -17,7 +25,7 @@ def orthogonal_(rnn: nn.RNNBase) -> None:
     for name, weight in rnn.named_parameters():
         if name.startswith("weight_hh"):
             for matrix in weight.detach().split(rnn.hidden_size):
-                nn.init.orthogonal_(matrix)
+                orthogonal_matrix_(matrix)
         elif name.startswith("bias"):
             nn.init.zeros_(weight)
 

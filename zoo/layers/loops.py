@@ -105,9 +105,10 @@ def outside_autocast(function: Callable[..., Any]) -> Callable[..., Any]:
     """Run an autograd Function's forward or backward without autocast, which would change the dtype of its products."""
 
     @wraps(function)
-    def run(ctx: Any, first: Tensor, *others: Any) -> Any:
+    def run(ctx: Any, *inputs: Any) -> Any:
+        first = next(part for part in inputs if isinstance(part, Tensor))
         with torch.autocast(first.device.type, enabled=False):
-            return function(ctx, first, *others)
+            return function(ctx, *inputs)
 
     return run
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -49,13 +49,13 @@ class Packing:
         longest_first = lengths[order]
         steps = torch.arange(int(longest_first[0]) if len(order) else 0, device=device)
         sizes = (longest_first > steps[:, None]).sum(1)
-        begin = sizes.cumsum(0) - sizes  # (steps,) the first position of each time step
+        begin = starts(sizes)  # (steps,) the first position of each time step
         rank = torch.zeros_like(lengths).index_copy(0, order, torch.arange(len(order), device=device))
 
         cell = mask.reshape(-1).nonzero().squeeze(1)  # (N,) real cells, row by row
         number = torch.arange(len(cell), device=device)
         row = torch.arange(rows, device=device).repeat_interleave(lengths, output_size=len(cell))
-        first = lengths.cumsum(0) - lengths  # (rows,) the number of each row's first real cell
+        first = starts(lengths)  # (rows,) the number of each row's first real cell
         position = begin.index_select(0, number - first.index_select(0, row)) + rank.index_select(0, row)
         mirrored = position.index_select(0, (2 * first + lengths - 1).index_select(0, row) - number)
 
@@ -87,9 +87,10 @@ class Packing:
         return grid.view(*self.shape, *packed.shape[1:])
 
     def sum(self, packed: Tensor) -> Tensor:
-        """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row."""
-        total = packed.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, packed)
-        return total.view(*self.shape[:-1], *packed.shape[1:])
+        """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row. Half precision is summed in float32."""
+        exact = packed.to(torch.promote_types(packed.dtype, torch.float32)) if packed.is_floating_point() else packed
+        total = exact.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, exact)
+        return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Packing:
         """The same packing with its index tensors on `device`."""
@@ -103,6 +104,22 @@ class Packing:
         parts = ((field.name, getattr(self, field.name)) for field in fields(self))
         moved: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
         return replace(self, **moved)
+
+
+class Forced(NamedTuple):
+    """What teacher forcing reads of B targets."""
+
+    read: Tensor
+    """(B, T) the token before each of the target: begin, then the target without its last."""
+    mask: Tensor
+    """(B, T) True at tokens; a prefix of each row."""
+    packing: Packing
+    """Packs (B, T): scores of all target positions are (N, V) in this order."""
+
+
+def starts(lengths: Tensor) -> Tensor:
+    """(n,) where each of n parts begins that stand one behind the other."""
+    return lengths.cumsum(0) - lengths
 
 
 def without_end(mask: Tensor) -> Tensor:

@@ -6,14 +6,16 @@ Notation: `packing` packs a grid (..., T) with N real positions; D width.
 from __future__ import annotations
 
 from math import prod
+from typing import Literal, get_args
 
+import torch
 from torch import Tensor, nn
 
 from zoo.attention import ContextScore, segment_softmax
 from zoo.errors import one_of
 from zoo.layers.packing import Packing
 
-POOLINGS = ("attention", "mean", "max")
+Pooling = Literal["attention", "mean", "max"]
 
 
 class AttentionPooling(nn.Module):
@@ -35,8 +37,8 @@ class MeanPooling(nn.Module):
 
     def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
         """(N, D) -> row vectors (..., D), zero for an empty row, and weights (..., T)."""
-        lengths = packing.sum(hidden.new_ones(len(hidden)))  # (...)
-        weights = lengths.flatten().index_select(0, packing.row).reciprocal()  # (N,)
+        lengths = packing.sum(torch.ones_like(packing.row))  # (...), whole numbers: bfloat16 cannot count beyond 256
+        weights = lengths.to(hidden.dtype).reciprocal().flatten().index_select(0, packing.row)  # (N,)
         return packing.sum(weights[:, None] * hidden), packing.unpack(weights)
 
 
@@ -50,9 +52,9 @@ class MaxPooling(nn.Module):
         return highest.view(*packing.shape[:-1], -1), None
 
 
-def pooling(name: str, dim: int, attention_dim: int) -> AttentionPooling | MeanPooling | MaxPooling:
-    """The pooling called `name`. Raises ValueError for another name than POOLINGS."""
-    if one_of("pooling", name, POOLINGS) == "attention":
+def pooling(name: Pooling, dim: int, attention_dim: int) -> AttentionPooling | MeanPooling | MaxPooling:
+    """The pooling called `name`. Raises ValueError for another name."""
+    if one_of("pooling", name, get_args(Pooling)) == "attention":
         return AttentionPooling(dim, attention_dim)
     if name == "mean":
         return MeanPooling()

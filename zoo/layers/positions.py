@@ -6,11 +6,12 @@ Notation: D width of a vector.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-POSITIONS = ("sinusoidal", "learned")
+Positions = Literal["sinusoidal", "learned"]
 
 
 class SinusoidalPositions(nn.Module):

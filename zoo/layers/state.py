@@ -5,7 +5,8 @@ A generating model has two faces on the same weights. `forward(batch)` scores al
 `start(batch)` gives the `State` before the first token, and `step(tokens, state)` reads one token of each hypothesis
 and gives a `Step`.
 
-Notation: B sentences, K hypotheses of each (1 for greedy decoding and for training), S source positions, V vocabulary.
+Notation: B examples, K hypotheses of each (1 for greedy decoding and for training), S positions of the memory, V
+vocabulary.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class State:
-    """What is known before the next token: of the sentences, computed once, and of their hypotheses so far."""
+    """What is known before the next token: of the examples, computed once, and of their hypotheses so far."""
 
     memory: Mapping[str, Tensor]
-    """(B, ...) each: the encoder's output, its projections, masks. The hypotheses of a sentence share it."""
+    """(B, ...) each: the encoder's output, its projections, masks. The hypotheses of an example share it."""
     hypotheses: Mapping[str, Tensor]
     """(B, K, ...) each: what differs between hypotheses. Never changed in place."""
 
@@ -32,8 +33,8 @@ class State:
         row = torch.arange(len(parents), device=parents.device)[:, None]
         return State(self.memory, {name: part[row, parents] for name, part in self.hypotheses.items()})
 
-    def sentences(self, rows: Tensor) -> State:
-        """The state of some of the sentences, `rows` (B',) of B: their numbers."""
+    def examples(self, rows: Tensor) -> State:
+        """The state of some of the examples, `rows` (B',) of B: their numbers."""
 
         def chosen(parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return {name: part.index_select(0, rows) for name, part in parts.items()}
@@ -53,4 +54,4 @@ class Step(NamedTuple):
     """(B, K, V) log-probabilities of the next token, in float32 at least."""
     state: State
     attention: dict[str, Tensor]
-    """(B, K, S) or, with several heads, (B, K, H, S) weights on the source, by the names that `forward` gives them."""
+    """(B, K, S) or, with several heads, (B, K, H, S) weights on the memory, by the names that `forward` gives them."""

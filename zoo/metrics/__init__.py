@@ -3,7 +3,7 @@
 from zoo.metrics.alignment import AlignmentErrorRate
 from zoo.metrics.attention import AttentionRecall, uniform_rows, uniform_weights
 from zoo.metrics.likelihood import Perplexity, TokenLoss
-from zoo.metrics.text import CorpusBLEU, CorpusChrF, ExactMatch
+from zoo.metrics.text import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
 
 __all__ = [
     "AlignmentErrorRate",
@@ -13,6 +13,7 @@ __all__ = [
     "ExactMatch",
     "Perplexity",
     "TokenLoss",
+    "bleu_tokenizer",
     "uniform_rows",
     "uniform_weights",
 ]

@@ -44,6 +44,6 @@ def uniform_weights(mask: Tensor) -> Tensor:
     return mask / real.view(-1, *[1] * (mask.dim() - 1))
 
 
-def uniform_rows(source_mask: Tensor, targets: int) -> Tensor:
-    """Equal attention of each of T = `targets` target tokens to every real source position: (B, S) -> (B, T, S)."""
-    return uniform_weights(source_mask)[:, None].expand(-1, targets, -1)
+def uniform_rows(mask: Tensor, targets: int) -> Tensor:
+    """Equal attention of each of T = `targets` target tokens to every real position: (B, S) -> (B, T, S)."""
+    return uniform_weights(mask)[:, None].expand(-1, targets, -1)

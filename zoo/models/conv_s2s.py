@@ -21,11 +21,12 @@ output, z the encoder's output.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.attention import masked_softmax
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
@@ -50,20 +51,20 @@ class ConvS2S(nn.Module):
     """
 
     tasks = ("translation",)
-    attends_to = "source"
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
 
     def __init__(
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 512,
-        encoder_layers: int | list[list[int]] = 20,
-        decoder_layers: int | list[list[int]] = 20,
-        hidden_dim: int = 512,
-        kernel_size: int = 3,
-        output_dim: int = 512,
-        positions: int = 1024,
-        dropout: float = 0.1,
+        embedding_dim: Count = 512,
+        encoder_layers: Count | list[list[Count]] = 20,
+        decoder_layers: Count | list[list[Count]] = 20,
+        hidden_dim: Count = 512,
+        kernel_size: Count = 3,
+        output_dim: Count = 512,
+        positions: Count = 1024,
+        dropout: Share = 0.1,
     ) -> None:
         super().__init__()
         if not 0 <= dropout < 1:

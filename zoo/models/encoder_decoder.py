@@ -25,8 +25,12 @@ hidden units, l maxout units, V words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar, Literal, get_args
+
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
@@ -37,7 +41,7 @@ from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
-INITS = ("orthogonal", "paper")
+Init = Literal["orthogonal", "paper"]
 
 
 class EncoderDecoder(nn.Module):
@@ -47,20 +51,20 @@ class EncoderDecoder(nn.Module):
     """
 
     tasks = ("translation",)
-    attends_to = None
+    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 100,
-        hidden_dim: int = 1000,
-        maxout_dim: int = 500,
-        dropout: float = 0.0,
-        init: str = "orthogonal",
+        embedding_dim: Count = 100,
+        hidden_dim: Count = 1000,
+        maxout_dim: Count = 500,
+        dropout: Share = 0.0,
+        init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        one_of("init", init, INITS)
+        one_of("init", init, get_args(Init))
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, reset="before")
         self.summary = nn.Linear(hidden_dim, hidden_dim)  # V

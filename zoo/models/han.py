@@ -17,11 +17,15 @@ classes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from torch import nn
 
+from zoo.arguments import Count, Share
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
-from zoo.layers.pooling import pooling
+from zoo.layers.pooling import Pooling, pooling
 from zoo.layers.recurrent import GRU
 from zoo.models.output import Output
 
@@ -33,19 +37,20 @@ class HAN(nn.Module):
     """
 
     tasks = ("classification",)
+    attends: ClassVar[Mapping[str, str]] = {"word": "word_mask", "sentence": "sentence_mask"}
 
     def __init__(
         self,
         spec: DocumentSpec,
         *,
-        embedding_dim: int = 200,
-        word_hidden_dim: int = 50,
-        word_attention_dim: int = 100,
-        word_pooling: str = "attention",
-        sentence_hidden_dim: int = 50,
-        sentence_attention_dim: int = 100,
-        sentence_pooling: str = "attention",
-        dropout: float = 0.0,
+        embedding_dim: Count = 200,
+        word_hidden_dim: Count = 50,
+        word_attention_dim: Count = 100,
+        word_pooling: Pooling = "attention",
+        sentence_hidden_dim: Count = 50,
+        sentence_attention_dim: Count = 100,
+        sentence_pooling: Pooling = "attention",
+        dropout: Share = 0.0,
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)

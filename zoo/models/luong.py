@@ -11,17 +11,19 @@ Equations (h_t the top layer of the decoder after it has read y_{t-1}, h_s that 
 - Input feeding (3.3): the decoder's lowest layer reads [e(y_{t-1}); h~_{t-1}], h~_0 = 0.
 
 What differs from the paper:
-- `reverse_source` turns the whole source round, its end included, for the encoder alone: positions of the attention and
-  p_t are those of the source as written. The authors' code counts them in the reversed source.
+- The encoder reads the end of the source, where the authors' code does not: our choice. The end is not attended, as
+  there, and S of local_p does not count it: its state has read the whole sentence, so that a decoder which may look at
+  it looks at nothing else.
+- `reverse_source` turns the whole source round for the encoder alone, so that it reads the end first: our choice too.
+  Positions of the attention are those of the source as written, and so is p_t, as in the authors' code.
 - LSTMs have torch's two biases and the softmax one; no clipping of states inside the LSTM.
 - `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
   identity. concat and additive are `hidden_dim` wide inside.
 - `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
   inputs, with a gain where those are states of an LSTM, and so W_c and W_s; attention starts as torch's layers do.
 - `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
-- As in the authors' code, the end of the source is read but not attended, and S of local_p does not count it: its state
-  has read the whole sentence, and where it can be had the decoder looks nowhere else.
-- As there too, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less than 1.
+- As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
+  than 1.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses, L
 layers, E embedding, n hidden units, V words.
@@ -29,55 +31,61 @@ layers, E embedding, n hidden units, V words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar, Literal, get_args
+
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Positive, Share
 from zoo.attention.local import MonotonicWindow, PredictedWindow
+from zoo.attention.scores import Form, ScoreName
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
-from zoo.layers.attention_loop import Rows, View
+from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
 from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.layers.walk import walk
 from zoo.models.output import Output
 
-ATTENTIONS = ("global", "local_m", "local_p")
+Where = Literal["global", "local_m", "local_p"]
 
 
 class Luong(nn.Module):
     """Stacked LSTMs read the source; others, begun in their last states, write the target and look at the source.
 
-    `score` is one of `zoo.attention.SCORES`, `attention` = global | local_m | local_p with `window` D. All weights
-    start in [-init_range, init_range], as in the paper. Raises ValueError for an unknown
-    name or a range that is none.
+    `score` is one of `zoo.attention.SCORES` or a `Score` of your own by its dotted name, `attention` = global | local_m
+    | local_p with `window` D. All weights start in [-init_range, init_range], as in the paper. Raises ValueError for an
+    unknown name or a range that is none.
     """
 
     tasks = ("translation",)
-    attends_to = "words"
+    attends: ClassVar[Mapping[str, str]] = {"source": "content_mask"}
 
     def __init__(
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 1000,
-        hidden_dim: int = 1000,
-        num_layers: int = 4,
-        score: str = "general",
-        attention: str = "global",
-        window: int = 10,
+        embedding_dim: Count = 1000,
+        hidden_dim: Count = 1000,
+        num_layers: Count = 4,
+        score: ScoreName = "general",
+        attention: Where = "global",
+        window: Count = 10,
         input_feeding: bool = True,
         reverse_source: bool = False,
-        dropout: float = 0.0,
-        init_range: float | None = 0.1,
+        dropout: Share = 0.0,
+        init_range: Positive | None = 0.1,
     ) -> None:
         super().__init__()
-        one_of("attention", attention, ATTENTIONS)
+        one_of("attention", attention, get_args(Where))
         between = dropout if num_layers > 1 else 0.0
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
@@ -86,6 +94,8 @@ class Luong(nn.Module):
         input_dim = embedding_dim + hidden_dim if input_feeding else embedding_dim
         self.decoder = LSTM(input_dim, hidden_dim, num_layers=num_layers, dropout=between)
         self.score = score_called(score, hidden_dim, hidden_dim, hidden_dim, spec.longest_source)  # W_a, v_a
+        if input_feeding:
+            say_where_unknown(self.score)
         self.window: MonotonicWindow | PredictedWindow | None = None
         if attention == "local_m":
             self.window = MonotonicWindow(window)
@@ -97,23 +107,39 @@ class Luong(nn.Module):
         self.reverse_source = reverse_source
         self._initialise(init_range)
 
+    @property
+    def unnormalised(self) -> tuple[str, ...]:
+        """The attention whose rows sum to less than 1."""
+        return ("source",) if isinstance(self.window, PredictedWindow) else ()
+
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        The same as `step` after `step`.
+        The same as `step` after `step`. With input feeding and a score that the loop does not know it is done by
+        `step`, and the scores are log-probabilities.
         """
         read, _, targets = batch.forced
         memory, state = self._encode(batch)  # (M, n), (L, B, n) twice
+        keys = batch.source_packing.unpack(self.score.prepare(memory))  # (B, S, A)
+        form = self.score.form(keys) if self.input_feeding else None
+        if self.input_feeding and form is None:
+            return Output(*walk(self.step, self._start(memory, keys, state, batch), read, targets))
         y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
-        decode = self._decode_fed if self.input_feeding else self._decode_unfed
-        attentional, weights = decode(y, memory, state, batch, targets)  # (N, n), (B, T, S)
+        if form is None:
+            attentional, weights = self._decode_unfed(y, memory, keys, state, batch, targets)
+        else:
+            attentional, weights = self._decode_fed(y, memory, form, state, batch, targets)  # (N, n), (B, T, S)
         return Output(self.vocabulary(attentional), {"source": weights})
 
     def start(self, batch: PairBatch) -> State:
         """The state before the first target token."""
-        packed, (h, c) = self._encode(batch)
-        unpack = batch.source_packing.unpack
-        memory = {"memory": unpack(packed), "keys": unpack(self.score.prepare(packed)), "mask": batch.source_words}
+        memory, state = self._encode(batch)
+        return self._start(memory, batch.source_packing.unpack(self.score.prepare(memory)), state, batch)
+
+    def _start(self, states: Tensor, keys: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch) -> State:
+        """The state before the first target token, from what `_encode` gives and the prepared keys (B, S, A)."""
+        h, c = state
+        memory = {"states": batch.source_packing.unpack(states), "keys": keys, "mask": batch.content_mask}
         hypotheses = {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]}  # (B, 1, L, n)
         if self.input_feeding:
             hypotheses["fed"] = torch.zeros_like(h[-1])[:, None]  # h~_0 (B, 1, n)
@@ -131,7 +157,7 @@ class Luong(nn.Module):
 
         top = top.unflatten(0, x.shape[:2])  # h_t (B, K, n)
         weights = self._weights(top, memory["keys"], memory["mask"], before.get("position"))  # (B, K, S)
-        context = weights @ memory["memory"]  # (B, K, n)
+        context = weights @ memory["states"]  # (B, K, n)
         attentional = self.dropout(self.attentional(torch.cat([context, top], -1)).tanh())  # h~_t (B, K, n)    (5)
         log_probs = log_probabilities(self.vocabulary(attentional))  # (B, K, V)    (6)
 
@@ -161,20 +187,19 @@ class Luong(nn.Module):
         return h.index_select(0, sources.flip), state
 
     def _decode_unfed(
-        self, y: Tensor, memory: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch, targets: Packing
+        self, y: Tensor, memory: Tensor, keys: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch, targets: Packing
     ) -> tuple[Tensor, Tensor]:
         """h~ (N, n) and weights (B, T, S) without input feeding: all steps of the LSTMs, then all looks at once."""
         h, _ = self.decoder(y, targets, state)  # (N, n)
         queries = targets.unpack(h)  # (B, T, n)
-        keys, values = (batch.source_packing.unpack(part) for part in (self.score.prepare(memory), memory))
         position = torch.arange(queries.shape[1], device=h.device)
-        weights = self._weights(queries, keys, batch.source_words, position).to(h.dtype)  # (B, T, S)
-        c = targets.pack(weights @ values)  # (N, n)
+        weights = self._weights(queries, keys, batch.content_mask, position).to(h.dtype)  # (B, T, S)
+        c = targets.pack(weights @ batch.source_packing.unpack(memory))  # (N, n)
         attentional = self.dropout(self.attentional(torch.cat([c, h], -1)).tanh())
         return attentional, targets.unpack(targets.pack(weights))
 
     def _decode_fed(
-        self, y: Tensor, memory: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch, targets: Packing
+        self, y: Tensor, memory: Tensor, form: Form, state: tuple[Tensor, Tensor], batch: PairBatch, targets: Packing
     ) -> tuple[Tensor, Tensor]:
         """h~ (N, n) and weights (B, T, S) with input feeding; W_c c_t = sum_s a_t(s) W_c h_s."""
         of_context, of_hidden = self.attentional.weight.chunk(2, 1)
@@ -186,19 +211,17 @@ class Luong(nn.Module):
         biases = torch.stack(input_biases) + torch.stack(state_biases)  # (L, 4n)
         weights = torch.cat([torch.stack([of_fed, *inputs[1:]]), torch.stack(states)], 2)  # (L, 4n, 2n)
 
-        parts = self.score.prepare(memory), nn.functional.linear(memory, of_context)
-        keys, values = (batch.source_packing.unpack(part) for part in parts)  # (B, S, A), (B, S, n)
+        values = batch.source_packing.unpack(nn.functional.linear(memory, of_context))  # (B, S, n)
         window = self.window if isinstance(self.window, PredictedWindow) else None
-        view = View.of(self.score, keys, values, self._seen(batch.source_words, targets), targets, window)
-        dtype = view.values.dtype
+        scene = Scene.of(form, values, self._seen(batch.content_mask, targets), targets, window)
+        dtype = scene.values.dtype
         drops = None
         if self.training and self.dropout.p:
-            drops = self.dropout(view.values.new_ones(len(inputs), len(y), memory.shape[1]))  # (L, N, n)
+            drops = self.dropout(scene.values.new_ones(len(inputs), len(y), memory.shape[1]))  # (L, N, n)
         h, c = (part.index_select(1, targets.order).to(dtype) for part in state)
         table = nn.functional.linear(y, of_token, biases[0]).to(dtype)
-        attentional, found = attention_lstm(
-            table, (h, c), weights.to(dtype), biases[1:].to(dtype), of_hidden.to(dtype), view, Rows.of(targets), drops
-        )
+        decoder = weights.to(dtype), biases[1:].to(dtype), of_hidden.to(dtype)
+        attentional, found = attention_lstm(table, (h, c), *decoder, scene, TimeSteps.of(targets), drops)
         if drops is not None:
             attentional = attentional * drops[-1]
         return attentional.to(memory.dtype), targets.unpack(found.to(memory.dtype))

@@ -15,7 +15,8 @@ class Output:
     """Unnormalised scores: (B, C) of the classes; of a model that generates, (N, V) of the vocabulary at the N real
     target positions, in the order of `batch.target_packing`."""
     attention: dict[str, Tensor] = field(default_factory=dict)
-    """Weights after the softmax and before dropout, by name: rows sum to 1 on the real positions that the model attends
-    to and are exactly 0 elsewhere. Luong's local_p, which its paper does not renormalise, sums to less."""
+    """Weights after the softmax and before dropout, by name: `word`, or with the number of the layer `source.0`. What
+    stands before the dot is in the model's `attends`, with the name of the batch's mask that it sees: rows are exactly
+    0 outside it and sum to 1 inside, or to less where the name is in the model's `unnormalised`."""
     losses: dict[str, Tensor] = field(default_factory=dict)
     """Scalar losses of the model's own, which classification adds to its loss."""

@@ -12,8 +12,9 @@ Equations (appendix A.1 and A.2; biases left out there as here):
 - Output: t = the larger of each pair of neighbours in U_o s_{i-1} + V_o e(y_{i-1}) + C_o c_i, p = softmax(W_o t).
 
 What differs from the paper:
-- The encoder's GRUs have torch's two biases; in the decoder, as in the authors' code, the token's product has one and
-  so has the state's product in the output. W_s and W_o have none, unlike there.
+- The encoder's GRUs have torch's two biases. In the decoder the token's product has one for each of r, z and n, of
+  which the authors' code has only that of n. In the output the state's product has one, as there. W_s and W_o have
+  none, unlike there.
 - `score` can be any other. Where it takes keys as wide as the query (dot, scaled_dot, cosine), the key is the sum of
   the two directions' states.
 - `init` = orthogonal keeps the paper's orthogonal U, draws embeddings from N(0, 1) and the other matrices by Glorot and
@@ -27,56 +28,62 @@ E embedding, n hidden units, l maxout units, V words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar, Literal, get_args
+
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
+from zoo.attention.scores import ScoreName, score_class
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
-from zoo.layers.attention_loop import Rows, View
+from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.init import orthogonal_
+from zoo.layers.init import orthogonal_, orthogonal_matrix_
 from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.layers.walk import walk
 from zoo.models.output import Output
 
-INITS = ("orthogonal", "paper")
-OF_EQUAL_WIDTHS = ("dot", "scaled_dot", "cosine")
+Init = Literal["orthogonal", "paper"]
 
 
 class RNNSearch(nn.Module):
     """A bidirectional GRU reads the source; a GRU writes the target and looks at the source before each word.
 
-    `score` = additive (the paper's) | any other of `zoo.attention.SCORES`. `init` = orthogonal | paper. Raises
-    ValueError for another name of either.
+    `score` = additive (the paper's) | any other of `zoo.attention.SCORES` | a `Score` of your own by its dotted name.
+    `init` = orthogonal | paper. Raises ValueError for another name of either.
     """
 
     tasks = ("translation",)
-    attends_to = "source"
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
 
     def __init__(
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 620,
-        hidden_dim: int = 1000,
-        attention_dim: int = 1000,
-        maxout_dim: int = 500,
-        score: str = "additive",
-        dropout: float = 0.0,
-        init: str = "orthogonal",
+        embedding_dim: Count = 620,
+        hidden_dim: Count = 1000,
+        attention_dim: Count = 1000,
+        maxout_dim: Count = 500,
+        score: ScoreName = "additive",
+        dropout: Share = 0.0,
+        init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        one_of("init", init, INITS)
+        one_of("init", init, get_args(Init))
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, bidirectional=True, reset="before", update="new")
         self.initial_state = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s
-        self.sum_directions = score in OF_EQUAL_WIDTHS
+        self.sum_directions = score_class(score).equal_widths
         key_dim = hidden_dim if self.sum_directions else 2 * hidden_dim
         self.score = score_called(score, hidden_dim, key_dim, attention_dim, spec.longest_source)  # v_a, W_a, U_a
+        say_where_unknown(self.score)
         self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # e(begin) = 0
         self.decoder_token = nn.Linear(embedding_dim, 3 * hidden_dim)  # W_r, W_z, W
         self.decoder_state = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # U_r, U_z, U
@@ -91,30 +98,31 @@ class RNNSearch(nn.Module):
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each source position once.
+        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each source position once. With a
+        score that the loop does not know it is done by `step`, and the scores are log-probabilities.
         """
         read, _, targets = batch.forced
-        sources = batch.source_packing
         h, s = self._encode(batch)  # (M, 2n), (B, n)
+        start = self._start(h, s, batch)
+        form = self.score.form(start.memory["keys"])
+        if form is None:
+            return Output(*walk(self.step, start, read, targets, need_weights=need_weights))
         y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
 
-        keys, values = (sources.unpack(part) for part in (self._keys(h), self.decoder_context(h)))  # (B, S, ...)
-        view = View.of(self.score, keys, values, batch.source_mask.index_select(0, targets.row), targets)
+        values = batch.source_packing.unpack(self.decoder_context(h))  # (B, S, 3n)
+        scene = Scene.of(form, values, batch.source_mask.index_select(0, targets.row), targets)
         table, s, u = (
-            part.to(view.values.dtype)
+            part.to(scene.values.dtype)
             for part in (self.decoder_token(y), s.index_select(0, targets.order), self.decoder_state.weight)
         )
-        s, a = attention_gru(table, s, u, view, Rows.of(targets))  # s_{i-1} (N, n), (N, S)
+        s, a = attention_gru(table, s, u, scene, TimeSteps.of(targets))  # s_{i-1} (N, n), (N, S)
         weights = targets.unpack(a.to(h.dtype))  # (B, T, S)
-        c = targets.pack(weights @ sources.unpack(h))  # (N, 2n)
+        c = targets.pack(weights @ start.memory["states"])  # (N, 2n)
         return Output(self._scores(s.to(h.dtype), y, c), {"source": weights})
 
     def start(self, batch: PairBatch) -> State:
         """The state before the first target token."""
-        h, s = self._encode(batch)
-        unpack = batch.source_packing.unpack
-        memory = {"memory": unpack(h), "keys": unpack(self._keys(h)), "mask": batch.source_mask}  # (B, S, ...)
-        return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
+        return self._start(*self._encode(batch), batch)
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
@@ -122,7 +130,7 @@ class RNNSearch(nn.Module):
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
 
         weights = masked_softmax(self.score(s, memory["keys"]), memory["mask"][:, None])  # (B, K, S)
-        c = weights @ memory["memory"]  # (B, K, 2n)
+        c = weights @ memory["states"]  # (B, K, 2n)
         log_probs = log_probabilities(self._scores(s, y, c))  # (B, K, V)
 
         u_rz, u = self.decoder_state.weight.split([2 * s.shape[-1], s.shape[-1]])
@@ -137,6 +145,12 @@ class RNNSearch(nn.Module):
         sources = batch.source_packing
         h, last = self.encoder(self.dropout(self.source_embedding(sources.pack(batch.source))), sources)
         return h, self.initial_state(last[1]).tanh()  # the backward direction ends at the first word
+
+    def _start(self, h: Tensor, s: Tensor, batch: PairBatch) -> State:
+        """The state before the first target token, from what `_encode` gives."""
+        unpack = batch.source_packing.unpack
+        memory = {"states": unpack(h), "keys": unpack(self._keys(h)), "mask": batch.source_mask}  # (B, S, ...)
+        return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
 
     def _keys(self, h: Tensor) -> Tensor:
         """What the score needs of each source state: (M, 2n) -> (M, A)."""
@@ -158,7 +172,7 @@ class RNNSearch(nn.Module):
             nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
         orthogonal_(self.encoder)
         for matrix in self.decoder_state.weight.detach().chunk(3):
-            nn.init.orthogonal_(matrix)
+            orthogonal_matrix_(matrix)
         for linear in (self.decoder_token, self.output_state):
             nn.init.zeros_(linear.bias)
         if paper:

@@ -22,9 +22,13 @@ embedding, n hidden units, V words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Positive, Share
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
@@ -41,18 +45,18 @@ class Seq2SeqLSTM(nn.Module):
     """
 
     tasks = ("translation",)
-    attends_to = None
+    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
         spec: PairSpec,
         *,
-        embedding_dim: int = 1000,
-        hidden_dim: int = 1000,
-        num_layers: int = 4,
+        embedding_dim: Count = 1000,
+        hidden_dim: Count = 1000,
+        num_layers: Count = 4,
         reverse_source: bool = True,
-        dropout: float = 0.0,
-        init_range: float | None = 0.08,
+        dropout: Share = 0.0,
+        init_range: Positive | None = 0.08,
     ) -> None:
         super().__init__()
         between = dropout if num_layers > 1 else 0.0

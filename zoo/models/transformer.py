@@ -4,11 +4,12 @@ Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N
 Polosukhin. NeurIPS 2017. https://arxiv.org/abs/1706.03762
 
 Equations: stacks of layers section 3.1, attention (1) and multi-head attention 3.2, feed-forward nets (2), embeddings
-3.4, positions 3.5, dropout on the output of each sublayer and on embeddings + positions 5.4. `window` = r restricts
-self-attention to |i - j| <= r / 2, section 4. The rate of learning (3) is `scheduler=noam`.
+3.4, positions 3.5, dropout on the output of each sublayer and on embeddings + positions 5.4. `neighbourhood` = r
+restricts self-attention to |i - j| <= r / 2, section 4. The rate of learning (3) is `scheduler=noam`.
 
 What differs from the paper:
 - Query, key, value and output projections and the vocabulary layer have biases; its equations show none.
+- LayerNorm adds torch's 1e-5 to the variance, the authors' tensor2tensor 1e-6; the paper names no number.
 - `inner_dropout` acts on the weights of attention and on the units of the feed-forward nets; 0 in the paper.
 - Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned
   positions all tables start Xavier-uniform: else words, multiplied by sqrt(D), would start sqrt(D) times as large.
@@ -23,24 +24,26 @@ hidden_dim, H heads, E = D / H, t tokens read so far. All that concerns one toke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import sqrt
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
-from zoo.layers.positions import POSITIONS, LearnedPositions, SinusoidalPositions
+from zoo.layers.positions import LearnedPositions, Positions, SinusoidalPositions
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
-NORMS = ("post", "pre")
-TIED = ("none", "target", "all")
+Norm = Literal["post", "pre"]
+Tied = Literal["none", "target", "all"]
 
 Attend = Callable[[MultiHeadAttention, Tensor], tuple[Tensor, Tensor | None]]
 """How a layer's attention is used: the module and tokens (..., D) -> what they see (..., D) and the weights."""
@@ -49,7 +52,7 @@ Attend = Callable[[MultiHeadAttention, Tensor], tuple[Tensor, Tensor | None]]
 class Residual(nn.Module):
     """Around a sublayer f. post: LayerNorm(x + Dropout(f(x))), section 3.1; pre: x + Dropout(f(LayerNorm(x)))."""
 
-    def __init__(self, dim: int, dropout: float, norm: str) -> None:
+    def __init__(self, dim: int, dropout: float, norm: Norm) -> None:
         super().__init__()
         self.norm, self.dropout, self.pre = nn.LayerNorm(dim), nn.Dropout(dropout), norm == "pre"
 
@@ -67,7 +70,7 @@ class Layer(nn.Module):
     """Self-attention, in the decoder (`cross`) attention to the source, and the feed-forward net."""
 
     def __init__(
-        self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: str, *, cross: bool
+        self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: Norm, *, cross: bool
     ) -> None:
         """`dropout` of the sublayers' output, and within them."""
         super().__init__()
@@ -105,40 +108,44 @@ class Transformer(nn.Module):
 
     `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, tables as long as the longest source and
     target. `tied` = none | target (vocabulary layer and target embedding are one matrix) | all (the source embedding
-    too). `window` = r: self-attention sees r // 2 positions to each side; None for all.
+    too). `neighbourhood` = r: self-attention sees r // 2 positions to each side; None for all.
 
     Raises ValueError for a choice that does not exist, `tied=all` without a shared vocabulary, a width that the heads
-    do not divide or that is odd with sinusoidal positions, and a window below 1.
+    do not divide or that is odd with sinusoidal positions, and a neighbourhood below 1.
     """
 
     tasks = ("translation",)
-    attends_to = "source"
+    attends: ClassVar[Mapping[str, str]] = {
+        "source": "memory_mask",
+        "encoder": "memory_mask",
+        "decoder": "target_mask",
+    }
 
     def __init__(
         self,
         spec: PairSpec,
         *,
-        hidden_dim: int = 512,
-        layers: int = 6,
-        heads: int = 8,
-        feedforward_dim: int = 2048,
-        dropout: float = 0.1,
-        inner_dropout: float = 0.0,
-        norm: str = "post",
-        positions: str = "sinusoidal",
-        tied: str = "none",
-        window: int | None = None,
+        hidden_dim: Count = 512,
+        layers: Count = 6,
+        heads: Count = 8,
+        feedforward_dim: Count = 2048,
+        dropout: Share = 0.1,
+        inner_dropout: Share = 0.0,
+        norm: Norm = "post",
+        positions: Positions = "sinusoidal",
+        tied: Tied = "none",
+        neighbourhood: Count | None = None,
     ) -> None:
         super().__init__()
-        for key, value, choices in (("norm", norm, NORMS), ("positions", positions, POSITIONS), ("tied", tied, TIED)):
-            one_of(key, value, choices)
+        for key, value, choices in (("norm", norm, Norm), ("positions", positions, Positions), ("tied", tied, Tied)):
+            one_of(key, value, get_args(choices))
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all makes one matrix of both embeddings: it needs one vocabulary for both sides")
         if layers < 0:
             raise ValueError(f"layers is the number of layers of each side; got {layers}")
-        if window is not None and window < 1:
-            raise ValueError(f"a window holds at least the position itself; got window={window}")
-        self.dim, self.window = hidden_dim, window
+        if neighbourhood is not None and neighbourhood < 1:
+            raise ValueError(f"a neighbourhood holds at least the position itself; got neighbourhood={neighbourhood}")
+        self.dim, self.neighbourhood = hidden_dim, neighbourhood
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
         self.source_positions, self.target_positions = (
@@ -175,11 +182,11 @@ class Transformer(nn.Module):
         source = batch.source_packing
         memory, attention = self._encode(batch, need_weights)  # (N of the source, D)
         source_mask = batch.source_mask[:, None, None]  # (B, 1, 1, S)
-        window = self._neighbourhood(rows)
+        near = self._near(rows)
 
         def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
             q, k, v = module.split_heads(target.unpack(module.project(y)))  # (B, H, T, E) each
-            context, a = module.attend(q, k, v, window, causal=True, need_weights=need_weights)
+            context, a = module.attend(q, k, v, near, causal=True, need_weights=need_weights)
             return module.output(target.pack(context)), a
 
         def attend_source(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -223,8 +230,8 @@ class Transformer(nn.Module):
             ) -> tuple[Tensor, None]:
                 q, k, v = (part.transpose(1, 2)[..., None, :] for part in module.split_heads(module.project(y)))
                 keys, values = (torch.cat([before[name], new], -2) for name, new in zip(names, (k, v), strict=True))
-                if self.window is not None:  # it sees the tokens from here on, and later ones see no more
-                    keys, values = (part[..., -(self.window // 2 + 1) :, :] for part in (keys, values))
+                if self.neighbourhood is not None:  # it sees the tokens from here on, and later ones see no more
+                    keys, values = (part[..., -(self.neighbourhood // 2 + 1) :, :] for part in (keys, values))
                 after.update(zip(names, (keys, values), strict=True))  # (B, K, H, t + 1, E)
                 q, keys, values = (part.flatten(0, 1) for part in (q, keys, values))
                 context, _ = module.attend(q, keys, values, need_weights=False)  # (BK, 1, D)
@@ -246,8 +253,8 @@ class Transformer(nn.Module):
     def _encode(self, batch: PairBatch, need_weights: bool) -> tuple[Tensor, dict[str, Tensor]]:
         """The encoder's output at the real tokens of the source, (N, D), and its attention."""
         packing, attention = batch.source_packing, {}
-        mask, window = batch.source_mask[:, None, None], self._neighbourhood(batch.source_mask)
-        mask = mask if window is None else mask & window
+        mask, near = batch.source_mask[:, None, None], self._near(batch.source_mask)
+        mask = mask if near is None else mask & near
 
         def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
             q, k, v = module.split_heads(packing.unpack(module.project(y)))  # (B, H, S, E) each
@@ -270,10 +277,12 @@ class Transformer(nn.Module):
         """Tokens (...) and their positions (..., D) -> (..., D)."""
         return self.dropout(embedding(tokens) * sqrt(self.dim) + positions)
 
-    def _neighbourhood(self, mask: Tensor) -> Tensor | None:
+    def _near(self, mask: Tensor) -> Tensor | None:
         """The mask (T, T) of restricted self-attention among the positions of `mask` (B, T)."""
+        if self.neighbourhood is None:
+            return None
         length = mask.shape[-1]
-        return None if self.window is None else neighbourhood_mask(length, length, self.window, device=mask.device)
+        return neighbourhood_mask(length, length, self.neighbourhood, device=mask.device)
 
 
 def _real_rows(weights: Tensor, mask: Tensor) -> Tensor:

@@ -1,18 +1,20 @@
 """What a generating network is trained to do: one objective a file, and regularisers to add to any of them."""
 
 from zoo.objectives.attention_entropy import AttentionEntropy
-from zoo.objectives.coverage import Coverage
+from zoo.objectives.coverage import CoverageLoss
 from zoo.objectives.cross_entropy import CrossEntropy
-from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Term
+from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Supervised, TargetSpec, Term
 from zoo.objectives.reinforce import Reinforce
 from zoo.objectives.reward import Reward, SentenceBLEU
 from zoo.objectives.scheduled_sampling import ScheduledSampling
 from zoo.objectives.self_critical import SelfCritical
 from zoo.objectives.soft_feedback import SoftFeedback
 
+Coverage = CoverageLoss  # in checkpoints written before it had this name
+
 __all__ = [
     "AttentionEntropy",
-    "Coverage",
+    "CoverageLoss",
     "CrossEntropy",
     "Loss",
     "Network",
@@ -24,5 +26,7 @@ __all__ = [
     "SelfCritical",
     "SentenceBLEU",
     "SoftFeedback",
+    "Supervised",
+    "TargetSpec",
     "Term",
 ]

@@ -6,10 +6,9 @@ from __future__ import annotations
 import torch
 
 from zoo.attention.source import source_attention
-from zoo.data.pairs.batch import PairBatch
 from zoo.errors import ConfigError
 from zoo.models.output import Output
-from zoo.objectives.loss import Term
+from zoo.objectives.loss import Supervised, Term
 
 
 class AttentionEntropy:
@@ -21,10 +20,10 @@ class AttentionEntropy:
     def __init__(self, *, weight: float = 0.01) -> None:
         self.weight = weight
 
-    def __call__(self, output: Output, batch: PairBatch) -> Term:
+    def __call__(self, output: Output, batch: Supervised) -> Term:
         attention = source_attention(output.attention)
         if attention is None:
-            raise ConfigError("regularizer: this network returns no attention on the source to take the entropy of")
+            raise ConfigError("regularizer: this network returns no attention on the memory to take the entropy of")
         rows = batch.forced.packing.pack(attention)  # (N, S)
         rows = rows.to(torch.promote_types(rows.dtype, torch.float32))
         least = torch.finfo(rows.dtype).tiny  # the slope at 0 is infinite: padding and underflow would give NaN

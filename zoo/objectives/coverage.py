@@ -1,4 +1,4 @@
-"""Attention that leaves no source position out.
+"""Attention that leaves no position of the memory out.
 
 Doubly stochastic attention: Kelvin Xu et al. Show, Attend and Tell. ICML 2015. https://arxiv.org/abs/1502.03044
 """
@@ -7,37 +7,37 @@ from __future__ import annotations
 
 import torch
 
+from zoo.arguments import Positive
 from zoo.attention.source import source_attention
-from zoo.data.pairs.batch import PairBatch
 from zoo.errors import ConfigError
 from zoo.models.output import Output
-from zoo.objectives.loss import Term
+from zoo.objectives.loss import Supervised, Term
 
 
-class Coverage:
-    """sum_s (tau - sum_t alpha_ts)^2 over the real source positions, per sentence: each is attended tau in all.
+class CoverageLoss:
+    """sum_s (tau - sum_t alpha_ts)^2 over the positions that the memory has, per example: each is attended tau in all.
 
     tau = 1 is the paper's doubly stochastic attention. The rows of alpha sum to 1, so that T target tokens give S
-    source positions T in all: only with tau = T / S, which None stands for, can the term come to 0, and then only for a
-    network that attends to the source's end too, which is one of the S.
+    positions T in all: only with tau = T / S, which None stands for, can the term come to 0, and then only for a
+    network that may attend to all S, and not to those alone that hold content.
 
-    The term is divided by sentences as in the paper, but cross-entropy by tokens, where the paper sums over the
-    sentence: divide a paper's `weight` by the mean length of a target.
+    The term is divided by examples as in the paper, but cross-entropy by tokens, where the paper sums over the
+    caption: divide a paper's `weight` by the mean length of a target.
     """
 
-    def __init__(self, *, weight: float = 0.01, tau: float | None = None) -> None:
+    def __init__(self, *, weight: float = 0.01, tau: Positive | None = None) -> None:
         if tau is not None and tau <= 0:
-            raise ConfigError(f"tau={tau}: expected a number above 0, or null for T / S of each sentence")
+            raise ConfigError(f"tau={tau}: expected a number above 0, or null for T / S of each example")
         self.weight, self.tau = weight, tau
 
-    def __call__(self, output: Output, batch: PairBatch) -> Term:
+    def __call__(self, output: Output, batch: Supervised) -> Term:
         attention = source_attention(output.attention)
         if attention is None:
-            raise ConfigError("regularizer: this network returns no attention on the source to cover it with")
+            raise ConfigError("regularizer: this network returns no attention on the memory to cover it with")
         attended = attention.to(torch.promote_types(attention.dtype, torch.float32)).sum(1)  # (B, S)
         if self.tau is None:
-            tau = batch.forced.mask.sum(1).to(attended.dtype) / batch.source_mask.sum(1).clamp(min=1)
+            tau = batch.forced.mask.sum(1).to(attended.dtype) / batch.memory_mask.sum(1).clamp(min=1)
         else:
             tau = attended.new_full((len(batch),), self.tau)
-        missed = (tau[:, None] - attended).masked_fill(~batch.source_mask, 0.0)
+        missed = (tau[:, None] - attended).masked_fill(~batch.memory_mask, 0.0)
         return Term("coverage", missed.square().sum(), len(batch), self.weight)

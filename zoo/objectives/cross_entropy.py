@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.arguments import Share
 from zoo.errors import ConfigError
-from zoo.objectives.loss import Loss, Network
+from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec
 from zoo.objectives.vocabulary import token_terms
 
 
@@ -17,10 +16,10 @@ class CrossEntropy:
     alone.
     """
 
-    def __init__(self, *, label_smoothing: float = 0.0) -> None:
+    def __init__(self, *, label_smoothing: Share = 0.0) -> None:
         self.label_smoothing = smoothing_share(label_smoothing)
 
-    def __call__(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:
+    def __call__(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
         output = network(batch, need_weights=need_weights)
         terms = token_terms(output.logits, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
         return Loss(terms, output, {})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 from zoo.errors import ConfigError, one_of
 
@@ -36,7 +37,8 @@ def constant(step: int, k: float, slope: float, floor: float) -> float:
     return max(floor, k)
 
 
-DECAYS = {
+DecayName = Literal["linear", "exponential", "inverse_sigmoid", "constant"]
+DECAYS: dict[DecayName, tuple[Callable[..., float], str, Callable[[float, float], bool]]] = {
     "linear": (linear, "k > 0 and slope > 0", lambda k, slope: k > 0 and slope > 0),
     "exponential": (exponential, "0 < k < 1 and slope = 0", lambda k, slope: 0 < k < 1 and slope == 0),
     "inverse_sigmoid": (inverse_sigmoid, "k >= 1 and slope = 0", lambda k, slope: k >= 1 and slope == 0),
@@ -44,13 +46,14 @@ DECAYS = {
 }
 
 
-def decay(name: str, *, k: float, slope: float = 0.0, floor: float = 0.0) -> Decay:
+def decay(name: DecayName, *, k: float, slope: float = 0.0, floor: float = 0.0) -> Decay:
     """The schedule `name` with the paper's constants: k, c (`slope`) and the least share epsilon (`floor`).
 
     Raises ConfigError for an unknown name and for constants with which it is no schedule: k means something else in
     each.
     """
-    function, expected, fits = DECAYS[one_of("decay", name, DECAYS, ConfigError)]
+    one_of("decay", name, DECAYS)
+    function, expected, fits = DECAYS[name]
     if not (fits(k, slope) and 0 <= floor <= 1):
         raise ConfigError(
             f"decay={name} needs {expected}, and a floor from 0 to 1; got k={k}, slope={slope}, floor={floor}"

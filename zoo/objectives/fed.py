@@ -8,12 +8,12 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
+from zoo.arguments import NonNegative, Probability, Share
 from zoo.objectives.cross_entropy import smoothing_share
+from zoo.objectives.decay import DecayName
 from zoo.objectives.decay import decay as schedule
 from zoo.objectives.feeding import walk
-from zoo.objectives.loss import Loss, Network
+from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec
 from zoo.objectives.vocabulary import token_terms
 
 
@@ -24,20 +24,22 @@ class FedObjective(ABC):
 
     share_name: str
 
-    def __init__(self, *, decay: str, k: float, slope: float, floor: float, label_smoothing: float) -> None:
+    def __init__(
+        self, *, decay: DecayName, k: NonNegative, slope: NonNegative, floor: Probability, label_smoothing: Share
+    ) -> None:
         self.share = schedule(decay, k=k, slope=slope, floor=floor)
         self.label_smoothing = smoothing_share(label_smoothing)
 
     @abstractmethod
-    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: PairSpec) -> Tensor:
+    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: TargetSpec) -> Tensor:
         """Log-probabilities (R, 1, V) of a token and the true one (R, 1) -> what is read: ids (R, 1) or distributions
         (R, 1, V)."""
 
-    def __call__(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:
+    def __call__(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
         share = self.share(step)
         if share == 1:
             output = network(batch, need_weights=need_weights)
         else:
             output = walk(network, batch, partial(self.feed, share=share, spec=spec), need_weights=need_weights)
         terms = token_terms(output.logits, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
-        return Loss(terms, output, {self.share_name: torch.full((), share, device=batch.source.device)})
+        return Loss(terms, output, {self.share_name: torch.full((), share, device=batch.memory_mask.device)})

@@ -8,14 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor, nn
 
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
-from zoo.decoding.protocol import Generating
+from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.layers.packing import Forced
 from zoo.models.output import Output
+
+
+class Supervised(Examples, Protocol):
+    """B examples that come with what is to be written for them."""
+
+    @property
+    def forced(self) -> Forced:
+        """The targets as a network reads them that is told the truth."""
+
+    @property
+    def true_tokens(self) -> Tensor:
+        """(N,) the targets' real tokens, their ends included, in the order of `forced.packing`."""
+
+
+class TargetSpec(Specials, Protocol):
+    """What the data's spec says of the sequences to be written."""
+
+    @property
+    def longest_target(self) -> int:
+        """Tokens of the longest, its end included."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +43,7 @@ class Term:
 
     name: str
     total: Tensor
-    """() a sum over tokens or sentences, with its gradient."""
+    """() a sum over tokens or examples, with its gradient."""
     count: float | Tensor
     """How many it is a sum over, in this rank's part of the batch."""
     weight: float = 1.0
@@ -44,7 +63,7 @@ class Loss(NamedTuple):
 class Network(Generating, Protocol):
     """A generating model with both its faces: one pass over all target positions, or one step for each of them."""
 
-    def __call__(self, batch: PairBatch, *, need_weights: bool = True) -> Output: ...
+    def __call__(self, batch: Any, *, need_weights: bool = True) -> Output: ...
 
     def modules(self) -> Iterator[nn.Module]: ...
 
@@ -54,11 +73,12 @@ class Objective(Protocol):
     before a resumption included."""
 
     def __call__(
-        self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool
+        self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool
     ) -> Loss: ...
 
 
 class Regularizer(Protocol):
-    """A term that is added to any objective's, from the scores and the attention."""
+    """A term that is added to any objective's, from the scores and the attention. The task gives it the name of its
+    entry in the configuration: of one kind there may be several."""
 
-    def __call__(self, output: Output, batch: PairBatch) -> Term: ...
+    def __call__(self, output: Output, batch: Supervised) -> Term: ...

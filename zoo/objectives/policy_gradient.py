@@ -1,30 +1,34 @@
 """What learning from a reward shares: samples, their rewards, the estimate of the gradient, and the mixing with
 cross-entropy.
 
-Notation: B pairs, K samples of each.
+Notation: B examples, K samples of each.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import takewhile
+from typing import Annotated
 
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor, nn
 
-from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.spec import PairSpec
-from zoo.decoding import Greedy, Samples, Sampling
+from zoo.arguments import Count, Natural
+from zoo.decoding import Greedy, Rollout, Sampling
 from zoo.errors import ConfigError
-from zoo.objectives.loss import Loss, Network, Term
+from zoo.layers.modes import evaluating
+from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec, Term
 from zoo.objectives.reward import Reward
 from zoo.objectives.vocabulary import token_terms
 
+Weight = Annotated[float, Gt(0), Le(1)]
+"""The share of the reward's loss; without one there would be nothing to learn from it."""
+
 
 class PolicyGradient(nn.Module):
-    """-(reward - baseline) log p(sample), averaged over samples and sentences: in the mean over samples its gradient is
+    """-(reward - baseline) log p(sample), averaged over samples and examples: in the mean over samples its gradient is
     that of minus the expected reward, whatever the baseline, if that does not depend on the sample.
 
     Ronald J. Williams. Simple statistical gradient-following algorithms. 1992. https://doi.org/10.1007/BF00992696
@@ -33,14 +37,14 @@ class PolicyGradient(nn.Module):
     `weight` is the share of this loss, cross-entropy has the rest: it keeps the words in order that the reward does not
     see. With 1 it is left out, unless a regulariser asks for the attention.
 
-    `samples` are drawn of each sentence, from torch's default generator, which each rank seeds on its own. They may be
+    `samples` are drawn of each example, from torch's default generator, which each rank seeds on its own. They may be
     `extra` tokens longer than the batch's longest target, but never longer than `spec.longest_target`: there the end
     follows with certainty.
     """
 
     name: str
 
-    def __init__(self, *, reward: Reward, weight: float, samples: int, extra: int) -> None:
+    def __init__(self, *, reward: Reward, weight: Weight, samples: Count, extra: Natural) -> None:
         super().__init__()
         if not 0 < weight <= 1:
             raise ConfigError(f"weight={weight}: expected a share above 0 and at most 1")
@@ -53,27 +57,27 @@ class PolicyGradient(nn.Module):
         """What is subtracted from the `rewards` (B, K), in a shape that fits; `greedy_rewards()` gives those of the
         greedy hypotheses (B, 1)."""
 
-    def forward(self, network: Network, batch: PairBatch, *, spec: PairSpec, step: int, need_weights: bool) -> Loss:
+    def forward(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
         """The term of the reward, and cross-entropy where it has a share.
 
         Logs the mean reward and the mean baseline, and as `advantage` the mean size of their difference.
         """
-        assert batch.target is not None
-        longest = (0, min(batch.target.shape[1] + self.extra, spec.longest_target))
-        references = _until_end(batch.target, spec)
+        mask, packing = batch.forced.mask, batch.forced.packing
+        longest = (0, min(mask.shape[1] + self.extra, spec.longest_target))
+        references = _until_end(packing.unpack(batch.true_tokens), mask, spec)
 
-        def rewards_of(samples: Samples) -> Tensor:
+        def rewards_of(samples: Rollout) -> Tensor:
             """(B, K); waits for the device, as the reward is counted in Python."""
             count = samples.tokens.shape[1]
             repeated = [reference for reference in references for _ in range(count)]
-            rewards = self.reward(_until_end(samples.tokens.flatten(0, 1), spec), repeated)
+            rewards = self.reward(_until_end(samples.tokens.flatten(0, 1), samples.mask.flatten(0, 1), spec), repeated)
             if len(rewards) != len(repeated):
                 raise ConfigError(f"reward: {len(rewards)} numbers for {len(repeated)} hypotheses; expected as many")
             like = samples.log_probs
             return torch.as_tensor(rewards, dtype=like.dtype, device=like.device).view(-1, count)
 
         def greedy_rewards() -> Tensor:
-            with _inference(network):
+            with evaluating(network):
                 return rewards_of(Greedy(max_length=longest).draw(network, batch, spec))
 
         samples = Sampling(samples=self.samples, max_length=longest).draw(network, batch, spec)
@@ -90,21 +94,7 @@ class PolicyGradient(nn.Module):
         return Loss((earned, *forced), output, logs)
 
 
-def _until_end(rows: Tensor, spec: PairSpec) -> list[list[int]]:
-    """The ids of each row of (R, T) before its end or padding."""
-    over = (spec.end, spec.padding)
-    return [list(takewhile(lambda token: token not in over, row)) for row in rows.tolist()]
-
-
-@contextmanager
-def _inference(network: Network) -> Iterator[None]:
-    """Without gradients and dropout; afterwards every part is in the mode that it was in."""
-    training = [module for module in network.modules() if module.training]
-    try:
-        for module in training:
-            module.training = False
-        with torch.no_grad():
-            yield
-    finally:
-        for module in training:
-            module.training = True
+def _until_end(rows: Tensor, mask: Tensor, spec: TargetSpec) -> list[list[int]]:
+    """The ids of each row of (R, T) before its end; `mask` (R, T) True at tokens, a prefix of each row."""
+    written = zip(rows.tolist(), mask.sum(1).tolist(), strict=True)
+    return [list(takewhile(lambda token: token != spec.end, row[:length])) for row, length in written]

@@ -9,19 +9,21 @@ https://openreview.net/forum?id=r1lgTGL5DE
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count, Natural, Share
 from zoo.errors import ConfigError, one_of
-from zoo.objectives.policy_gradient import PolicyGradient
+from zoo.objectives.policy_gradient import PolicyGradient, Weight
 from zoo.objectives.reward import Reward
 
-BASELINES = ("leave_one_out", "moving_average")
+Baseline = Literal["leave_one_out", "moving_average"]
 
 
 class Reinforce(PolicyGradient):
-    """The baseline is `leave_one_out`, the mean reward of the sentence's other samples, or `moving_average`, that of
+    """The baseline is `leave_one_out`, the mean reward of the example's other samples, or `moving_average`, that of
     the batches before, each counting `momentum` times the one after it.
 
     The moving average travels in the checkpoint. Over several ranks it is that of the first, whose buffers DDP hands to
@@ -36,14 +38,14 @@ class Reinforce(PolicyGradient):
         self,
         *,
         reward: Reward,
-        weight: float = 0.5,
-        samples: int = 5,
-        baseline: str = "leave_one_out",
-        momentum: float = 0.99,
-        extra: int = 10,
+        weight: Weight = 0.5,
+        samples: Count = 5,
+        baseline: Baseline = "leave_one_out",
+        momentum: Share = 0.99,
+        extra: Natural = 10,
     ) -> None:
         super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
-        one_of("baseline", baseline, BASELINES, ConfigError)
+        one_of("baseline", baseline, get_args(Baseline))
         if baseline == "leave_one_out" and samples < 2:
             raise ConfigError("baseline=leave_one_out needs samples of at least 2: with 1 there is no other")
         if not 0 <= momentum < 1:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from zoo.objectives.policy_gradient import PolicyGradient
+from zoo.arguments import Count, Natural
+from zoo.objectives.policy_gradient import PolicyGradient, Weight
 from zoo.objectives.reward import Reward
 
 
@@ -22,7 +23,7 @@ class SelfCritical(PolicyGradient):
 
     name = "self_critical"
 
-    def __init__(self, *, reward: Reward, weight: float = 0.5, samples: int = 1, extra: int = 10) -> None:
+    def __init__(self, *, reward: Reward, weight: Weight = 0.5, samples: Count = 1, extra: Natural = 10) -> None:
         super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
 
     def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:

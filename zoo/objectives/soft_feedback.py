@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from zoo.data.pairs.spec import PairSpec
+from zoo.arguments import NonNegative, Probability, Share
+from zoo.objectives.decay import DecayName
 from zoo.objectives.fed import FedObjective
+from zoo.objectives.loss import TargetSpec
 
 
 class SoftFeedback(FedObjective):
@@ -25,16 +27,16 @@ class SoftFeedback(FedObjective):
     def __init__(
         self,
         *,
-        decay: str = "constant",
-        k: float = 0.0,
-        slope: float = 0.0,
-        floor: float = 0.0,
+        decay: DecayName = "constant",
+        k: NonNegative = 0.0,
+        slope: NonNegative = 0.0,
+        floor: Probability = 0.0,
         detach: bool = False,
-        label_smoothing: float = 0.0,
+        label_smoothing: Share = 0.0,
     ) -> None:
         super().__init__(decay=decay, k=k, slope=slope, floor=floor, label_smoothing=label_smoothing)
         self.detach = detach
 
-    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: PairSpec) -> Tensor:
+    def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: TargetSpec) -> Tensor:
         own = (log_probs.detach() if self.detach else log_probs).exp() * (1 - share)
         return own.scatter_add(-1, truth[..., None], own.new_full((*truth.shape, 1), share))

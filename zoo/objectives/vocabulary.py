@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from zoo.data.pairs.batch import PairBatch
-from zoo.objectives.loss import Term
+from zoo.objectives.loss import Supervised, Term
 
 
 class _VocabularyCrossEntropy(torch.autograd.Function):
@@ -68,11 +67,11 @@ def vocabulary_cross_entropy(
 
 
 def token_terms(
-    scores: Tensor, batch: PairBatch, *, label_smoothing: float, padding: int, weight: float = 1.0
+    scores: Tensor, batch: Supervised, *, label_smoothing: float, padding: int, weight: float = 1.0
 ) -> tuple[Term, Term]:
     """`cross_entropy` over the real target tokens, ends counted, and `nll`, the plain one for perplexity, unweighted.
 
-    `scores` (N, V) in the order of `batch.target_packing`.
+    `scores` (N, V) in the order of `batch.forced.packing`.
     """
     target = batch.true_tokens
     total, nll = vocabulary_cross_entropy(scores, target, label_smoothing=label_smoothing, padding=padding)

@@ -1,17 +1,19 @@
-"""What there is: models, data, experiments. conf/*/*.yaml is the catalogue; nothing else registers anything."""
+"""What there is: models, data, experiments. conf/*/*.yaml is the catalogue; nothing else registers anything.
+
+Nothing is imported to say so: `zoo list` answers at once.
+"""
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
-from hydra.utils import get_class
 
 import zoo
+from zoo.run.declared import Declared
+from zoo.run.search_path import folders
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class ModelEntry:
     source: str
     """Authors, venue, year and link, as the model's file gives them."""
     tasks: tuple[str, ...]
+    file: str
+    """Where it is written, from the folder that its package stands in."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +53,25 @@ def conf_dir() -> Path:
     return beside if (beside / "train.yaml").is_file() else package / "conf"
 
 
-def _files(group: str) -> list[Path]:
-    return sorted((conf_dir() / group).glob("*.yaml"))
+def _files(group: str, beside: tuple[Path, ...]) -> list[Path]:
+    """The files of a group, ours and those of the user's folders; of one name the first, as Hydra takes it."""
+    found = {path.stem: path for folder in reversed(_groups(group, beside)) for path in folder.glob("*.yaml")}
+    return sorted(found.values(), key=lambda path: path.stem)
 
 
-def _target(path: Path) -> Any:
+def _groups(group: str, beside: tuple[Path, ...]) -> list[Path]:
+    return [folder / group for folder in (conf_dir(), *beside)]
+
+
+def _target(path: Path, beside: tuple[Path, ...]) -> Declared:
     """The class a file of conf builds; a preset has it from the file it inherits."""
     content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     if "_target_" in content:
-        return get_class(content["_target_"])
+        return Declared(content["_target_"])
     for parent in content.get("defaults", []):
-        if isinstance(parent, str) and (path.parent / f"{parent}.yaml").is_file():
-            return _target(path.parent / f"{parent}.yaml")
+        for folder in _groups(path.parent.name, beside) if isinstance(parent, str) else ():
+            if (folder / f"{parent}.yaml").is_file():
+                return _target(folder / f"{parent}.yaml", beside)
     raise LookupError(f"{path} has no _target_, nor has a file it inherits")
 
 
@@ -72,28 +83,44 @@ def first_comment(path: Path) -> str:
     return next((line for line in lines if line and not line.startswith("@package")), "")
 
 
-@cache
 def models() -> dict[str, ModelEntry]:
     """Every model by the name that `model=` takes."""
+    return _models(folders())
+
+
+@cache
+def _models(beside: tuple[Path, ...]) -> dict[str, ModelEntry]:
     entries = {}
-    for path in _files("model"):
-        cls = _target(path)
-        doc = (inspect.getdoc(inspect.getmodule(cls)) or "").split("\n\n")
+    for path in _files("model", beside):
+        cls = _target(path, beside)
+        doc = cls.document.split("\n\n")
+        file = cls.module.replace(".", "/") + ".py"
         title, source = doc[0].rstrip("."), " ".join(doc[1].split()) if len(doc) > 1 else ""
-        entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.tasks))
+        entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.value("tasks")), file)
     return entries
 
 
-@cache
 def datasets() -> dict[str, DataEntry]:
     """Every data module by the name that `data=` takes."""
-    return {path.stem: DataEntry(path.stem, first_comment(path), _target(path).task) for path in _files("data")}
+    return _datasets(folders())
 
 
 @cache
+def _datasets(beside: tuple[Path, ...]) -> dict[str, DataEntry]:
+    return {
+        path.stem: DataEntry(path.stem, first_comment(path), _target(path, beside).value("task"))
+        for path in _files("data", beside)
+    }
+
+
 def experiments() -> dict[str, ExperimentEntry]:
     """Every experiment by the name that `experiment=` takes."""
-    return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment")}
+    return _experiments(folders())
+
+
+@cache
+def _experiments(beside: tuple[Path, ...]) -> dict[str, ExperimentEntry]:
+    return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment", beside)}
 
 
 def data_for(tasks: tuple[str, ...]) -> list[str]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from hydra.utils import get_class
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from rich.console import Console
 from rich.progress import track
 from torch import nn
 
 from zoo.data.spec import spec_from_state
+from zoo.dotted import NotHere, class_at
 from zoo.errors import CheckpointError
+from zoo.run.folder import resolve
+from zoo.run.old_checkpoints import modernised
 from zoo.tasks import Task
 
 
@@ -47,6 +50,10 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         return read_checkpoint(path)
 
 
+_sound: set[tuple[str, int, int]] = set()
+"""Files whose checksums were found right: path, time and size."""
+
+
 def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The content of a checkpoint of ours, tensors on the CPU; CheckpointError for a missing, damaged or foreign
     file."""
@@ -56,6 +63,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{path}: no such checkpoint; a run keeps its own under logs/<model>_<data>/<time>/checkpoints/"
         )
     try:
+        _check_sums(path)
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise CheckpointError(  # what torch says of it advises to switch its safety off
@@ -67,30 +75,18 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
         )
     if content["zoo"]["format"] != 1:
         raise CheckpointError(f"{path}: checkpoint format {content['zoo']['format']}; this version reads format 1")
-    return content
+    return modernised(content)
 
 
-def find_last(run_name_folder: Path, own_run: Path) -> Path:
-    """The newest last.ckpt of earlier runs of the same model and data."""
-    found = [path for path in run_name_folder.glob("**/checkpoints/last.ckpt") if own_run not in path.resolve().parents]
-    if not found:
-        raise CheckpointError(
-            f"ckpt_path=last: no earlier run under {run_name_folder} has a checkpoints/last.ckpt; "
-            "give the file itself, ckpt_path=PATH, or leave ckpt_path out to start anew"
-        )
-    return max(found, key=lambda path: path.stat().st_mtime)
-
-
-def _named(dotted: str, kind: type, path: Any) -> Any:
-    """The class a checkpoint names; only a subclass of `kind`, so that a foreign file cannot have anything else
-    called."""
-    try:
-        found = get_class(dotted)
-    except Exception as error:
-        raise CheckpointError(f"{path}: it names {dotted}, which is not here: {str(error).splitlines()[0]}") from error
-    if not issubclass(found, kind):
-        raise CheckpointError(f"{path}: it names {dotted}, which is no {kind.__name__}")
-    return found
+def _check_sums(path: Path) -> None:
+    """Raises BadZipFile where a part of the file is not what was written: torch does not look at its checksums."""
+    about = path.stat()
+    version = str(path.resolve()), about.st_mtime_ns, about.st_size
+    if version not in _sound:
+        with zipfile.ZipFile(path) as parts:
+            if (bad := parts.testzip()) is not None:
+                raise zipfile.BadZipFile(f"{bad} is not what was written")
+        _sound.add(version)
 
 
 class Predictor:
@@ -100,29 +96,51 @@ class Predictor:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
 
     @torch.inference_mode()
-    def __call__(self, inputs: Sequence[str], *, progress: bool = False) -> list[Any]:
-        """One prediction per input, in order; with `progress` a bar on the terminal."""
+    def __call__(self, inputs: Sequence[Any], *, progress: bool = False) -> list[Any]:
+        """One prediction per input, in order; with `progress` a bar on the terminal. What an input is, the encoder of
+        the data says."""
         if isinstance(inputs, str):
             raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
         predictions: list[Any] = []
         starts = range(0, len(inputs), self.batch_size)
         for start in track(starts, "predicting", console=Console(stderr=True), disable=not progress):
             chunk = list(inputs[start : start + self.batch_size])
-            shown = [self.encoder.words(text) for text in chunk]
+            shown = [self.encoder.words(one) for one in chunk]
             predictions += self.task.predictions(self.encoder(chunk).to(self.task.device), shown)
         return predictions
 
 
 def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Predictor:
-    """The network of a checkpoint with its vocabulary and classes; the file is all it takes. Raises CheckpointError."""
+    """The network of a checkpoint with its vocabulary and classes; the file is all it takes, the folder of its run or
+    `last`, the newest run under logs, do as well. Raises CheckpointError."""
+    path = resolve(path)
     content = read_checkpoint(path)
-    about = content["zoo"]
-    task: Task = _named(about["task"], Task, path)(**content["hyper_parameters"])
-    _named(task.hparams["model"]["_target_"], nn.Module, path)
-    encoder = _named(about["encoder_class"], object, path).from_state(about["encoder"])
-    task.build(spec_from_state(about["spec"]), encoder)
+    try:
+        return _rebuilt(content, device)
+    except NotHere as error:
+        raise CheckpointError(
+            f"{path}: {error}; a module beside your own configuration needs its --config-dir"
+        ) from error
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
+    about, told = content["zoo"], content["hyper_parameters"]
+    model = class_at(told["model"]["_target_"], nn.Module)
+    task_class = class_at(about["task"], Task)  # type: ignore[type-abstract]
+    encoder_class: Any = class_at(about["encoder_class"], object)
+    spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
+    try:
+        task = task_class(**told)
+        task.build(spec, encoder)
+    except Exception as error:
+        reason = str(error.__cause__ or error).splitlines()[0]  # Hydra's own words are a page
+        raise CheckpointError(f"its hyperparameters do not fit {model.__name__}: {reason}") from error
     try:
         task.load_state_dict(content["state_dict"])
     except RuntimeError as error:
-        raise CheckpointError(f"{path}: its weights do not fit the network it describes: {error}") from error
+        raise CheckpointError(
+            f"its weights do not fit the network it describes: {' '.join(str(error).split())}"
+        ) from error
     return Predictor(task.to(device), encoder)

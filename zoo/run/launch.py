@@ -2,24 +2,97 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 
 import hydra
 import torch.distributed as dist
+from hydra._internal.utils import get_args_parser
 from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+from hydra.types import RunMode
+from omegaconf import DictConfig, open_dict, read_write
 
-from zoo.errors import ZooError
+from zoo.callbacks.checkpoint import Interrupted, first_rank
+from zoo.errors import ConfigError, ZooError
+from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
+from zoo.run.compose import command_line_first, register, register_resolvers
+from zoo.run.folder import remove_run
 from zoo.run.messages import explain
-from zoo.run.schema import register
+from zoo.run.sweep import Sweep, conclude, note_failure
 
 DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
+
+log = logging.getLogger(__name__)
+
+
+def main(command: tuple[str, ...] = ()) -> None:
+    """Composes the configuration from `sys.argv` and trains; ends the process with code 2 after a one-line error.
+
+    `command` are the words before the overrides where there are any, as in `zoo train`.
+    """
+    register()
+    try:
+        overrides = search_path.take(sys.argv[1:])
+    except ZooError as error:
+        return _say(error, [], False)
+    # Hydra's parser wants all overrides on one side of a flag; people write -m at either end
+    overrides.sort(key=lambda word: word not in ("-m", "--multirun"))
+    sys.argv[1:], Sweep.folder = [*overrides, *search_path.overrides()], None
+    full = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
+
+    @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
+    def job(cfg: DictConfig) -> float | None:
+        register_resolvers()  # again, and the search path too: a parallel launcher's workers start here
+        for source in HydraConfig.get().runtime.config_sources:
+            if source.schema == "file" and source.provider not in ("main", "schema"):
+                search_path.add(source.path)
+        from zoo.run.train import train
+
+        if not full:
+            os.environ.pop("HYDRA_FULL_ERROR", None)  # the other ranks must not inherit it
+        try:
+            with one_job(command):
+                return train(cfg)
+        except Exception as error:
+            _end_job(error, overrides, full)
+            if HydraConfig.get().mode == RunMode.MULTIRUN and "BasicSweeper" in HydraConfig.get().sweeper._target_:
+                return None  # it would end the sweep; one that searches has to be told
+            raise
+        finally:
+            os.environ["HYDRA_FULL_ERROR"] = "1"
+
+    try:
+        _refuse_dashes(overrides)
+        with command_line_first():
+            job()
+    except Exception as error:
+        _conclude_sweep()
+        _say(error, overrides, full)
+        raise
+    except SystemExit:
+        _conclude_sweep()
+        raise
+    except KeyboardInterrupt:  # before the training, which saves and says so
+        sys.exit(128 + signal.SIGINT)
+    finally:
+        if not full:
+            os.environ.pop("HYDRA_FULL_ERROR", None)
+    _conclude_sweep()
+
+
+def _conclude_sweep() -> None:
+    """Ranks the jobs of a sweep, names those that failed, and ends the process where one did."""
+    folder, Sweep.folder = Sweep.folder, None
+    if folder is not None and (code := conclude(folder)):
+        sys.exit(code)
 
 
 @contextmanager
@@ -27,13 +100,11 @@ def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
     """While a job runs, makes the process look like a plain single run of exactly this job; then removes every trace.
 
     Lightning starts the other ranks by repeating `sys.argv`. In a sweep that would repeat the whole sweep, with a
-    sampler
-    of its own, and train each rank with other hyperparameters. `command` are the words before the overrides (`zoo
-    train`).
+    sampler of its own, and train each rank with other hyperparameters. `command` are the words before the overrides.
     """
     job = HydraConfig.get()
     argv, environment = sys.argv[:], {name: os.environ.get(name) for name in DDP_ENV}
-    sys.argv[1:] = [*command, *job.overrides.task]
+    sys.argv[1:] = [*command, *job.overrides.task, *search_path.overrides()]
     with read_write(job), open_dict(job):  # type: ignore[arg-type]
         job.run.dir = job.runtime.output_dir
     try:
@@ -51,68 +122,40 @@ def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
             sys.modules["wandb"].finish()  # else the next job of a sweep writes into this job's run
 
 
-def stamp() -> str:
-    """The time in a run folder's name. Processes that an outside launcher starts together take the launcher's name
-    for it."""
-    if job := os.environ.get("SLURM_JOB_ID"):
-        return f"slurm_{job}_{os.environ.get('SLURM_RESTART_COUNT', '0')}"
-    if run := os.environ.get("TORCHELASTIC_RUN_ID"):
-        return f"torchrun_{run if run != 'none' else os.environ['MASTER_PORT'] + '_' + str(os.getppid())}"
-    return datetime.now().strftime("%Y-%m-%d_%H-%M-%S-%f")
+def _refuse_dashes(words: list[str]) -> None:
+    """Raises ConfigError for an override in the dress of an option, `--model han` or `--model=han`."""
+    options = get_args_parser()._option_string_actions
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        named = re.fullmatch(r"--?([A-Za-z][\w./]+)(?:=(.*))?", word)
+        if named and not any(option.startswith(word.split("=")[0]) for option in options):
+            value = named[2] if named[2] is not None else "..." if after.startswith("-") or "=" in after else after
+            raise ConfigError(f"{word}: there is no such option; overrides have no dashes: {named[1]}={value or '...'}")
 
 
-def _sweep_name(mode: str, sweep_dir: str) -> str | None:
-    return Path(sweep_dir).name if "MULTIRUN" in str(mode) else None
-
-
-def register_resolvers() -> None:
-    """`${zoo.stamp:}`, `${zoo.run_name:dir}` and `${zoo.sweep_name:mode,dir}`."""
-    OmegaConf.register_new_resolver("zoo.stamp", stamp, use_cache=True, replace=True)
-    OmegaConf.register_new_resolver("zoo.run_name", lambda path: "_".join(Path(path).parts[-2:]), replace=True)
-    OmegaConf.register_new_resolver("zoo.sweep_name", _sweep_name, replace=True)
-
-
-def main(command: tuple[str, ...] = ()) -> None:
-    """Composes the configuration from `sys.argv` and trains; ends the process with code 2 after a one-line error."""
-    register()
-    register_resolvers()
-    # Hydra's parser wants all overrides on one side of a flag; people write -m at either end
-    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
-    full = os.environ.get("HYDRA_FULL_ERROR") == "1"
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
-    overrides, process = sys.argv[1:], os.getpid()
-
-    @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
-    def job(cfg: DictConfig) -> float | None:
-        register_resolvers()  # again: a parallel launcher's workers start here
-        from zoo.run.train import train
-
-        if not full:
-            del os.environ["HYDRA_FULL_ERROR"]  # the other ranks must not inherit it
-        try:
-            with one_job(command):
-                return train(cfg)
-        except Exception as error:
-            if os.getpid() == process:  # else the launcher brings it home
-                _say(error, overrides, full)
-            raise
-        finally:
-            os.environ["HYDRA_FULL_ERROR"] = "1"
-
-    try:
-        job()
-    except Exception as error:
-        _say(error, overrides, full)
-        raise
-    finally:
-        if not full:
-            del os.environ["HYDRA_FULL_ERROR"]
+def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
+    """Says why a job failed: at once, and in a sweep, which goes on, in the job's folder too; a command that was
+    refused leaves no folder."""
+    job, message = HydraConfig.get(), explain(error, overrides)
+    folder, reason = Path(job.runtime.output_dir), f"{type(error).__name__}: {' '.join(str(error).split())}"
+    sweeping = job.mode == RunMode.MULTIRUN
+    if sweeping and not isinstance(error, Interrupted):
+        if message is None or full:
+            log.error("job %s failed", job.job.num, exc_info=error)
+        else:
+            print(message, file=sys.stderr)
+        note_failure(folder, job.overrides.task, (message or reason).removeprefix("error: "), 2 if message else 1)
+        return
+    if message is not None and first_rank() and not sweeping:
+        remove_run(folder)
+    _say(error, overrides, full)
 
 
 def _say(error: Exception, overrides: list[str], full: bool) -> None:
-    """Ends the process with one line on `error` where one line is enough."""
+    """Ends the process with one line on `error` where one line is enough; all ranks of an interrupted run say the
+    same."""
     message = explain(error, overrides)
     if message is None or full:
         return
-    print(message, file=sys.stderr)
+    if first_rank() or not isinstance(error, Interrupted):
+        print(message, file=sys.stderr)
     sys.exit(error.exit_code if isinstance(error, ZooError) else 2)

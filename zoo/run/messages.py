@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from hydra.errors import (
@@ -16,7 +15,8 @@ from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from zoo.errors import ZooError
+from zoo.errors import ZooError, did_you_mean
+from zoo.run.compose import compose
 
 
 def explain(error: BaseException, overrides: list[str]) -> str | None:
@@ -45,7 +45,7 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
 def _unknown_choice(error: MissingConfigException) -> str:
     group, _, choice = str(error.missing_cfg_file).rpartition("/")
     options = list(error.options or [])
-    return f"error: {group}={choice}: there is no such {group}; {_nearest(choice, options, f'{group}=')}"
+    return f"error: {group}={choice}: there is no such {group}; {did_you_mean(choice, options, f'{group}=')}"
 
 
 def _composition(error: ConfigCompositionException, overrides: list[str]) -> str:
@@ -53,14 +53,16 @@ def _composition(error: ConfigCompositionException, overrides: list[str]) -> str
     unknown = re.match(r"Could not override '([^']+)'", str(error))
     if unknown:
         return _unknown_key(unknown[1], overrides)
+    if ambiguous := re.match(r"Ambiguous value for argument '([^']+)'|Sweep parameters '([^']+)'", str(error)):
+        words = ambiguous[1] or ambiguous[2]
+        key, _, values = words.partition("=")
+        return f"error: {words}: several values; a run for each: -m {words}; one list of them: '{key}=[{values}]'"
     reason = str(cause if cause is not None else error).splitlines()[0]
     where = re.match(r"Error merging override (.*)", str(error), re.DOTALL)
     return f"error: {where[1] if where else 'configuration'}: {reason}"
 
 
 def _unknown_key(key: str, overrides: list[str]) -> str:
-    from zoo.run.build import compose
-
     parent, _, name = key.rpartition(".")
     others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
     try:
@@ -74,12 +76,10 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
     if not parent:
         names += ["experiment", "sweep", "debug"]  # groups that leave no key of their own
     where = f"{parent}." if parent else ""
-    return f"error: {key}: there is no such key; {_nearest(name, names, where)}"
-
-
-def _nearest(name: str, options: list[str], prefix: str) -> str:
-    near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
-    return f"did you mean {prefix}{near[0]}?" if near else f"there are {', '.join(sorted(options))}"
+    for group, inside in OmegaConf.to_container(node).items():  # type: ignore[union-attr]
+        if isinstance(inside, dict) and name in inside:
+            return f"error: {key}: there is no such key; did you mean {where}{group!s}.{name}?"
+    return f"error: {key}: there is no such key; {did_you_mean(name, names, where)}"
 
 
 def _instantiation(error: InstantiationException) -> str | None:

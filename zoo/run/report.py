@@ -13,14 +13,14 @@ from typing import Any
 
 import torch
 from hydra.core.hydra_config import HydraConfig
-from lightning import Callback
 from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
 
 import zoo
-from zoo.callbacks import Throughput
+from zoo.run import search_path
 from zoo.run.build import Parts
+from zoo.run.folder import write_whole
 
 PACKAGES = ("torch", "torchvision", "lightning", "hydra-core", "torchmetrics", "datasets", "wandb")
 
@@ -31,17 +31,16 @@ def report(
     *,
     metrics: dict[str, float],
     score: float | None,
-    seconds: float,
+    spent: dict[str, float],
     checkpoint: str | None,
 ) -> None:
-    """Writes result.json into the run folder and prints the final table, on rank 0."""
+    """Writes result.json into the run folder and prints the final table, on rank 0; `spent` are seconds by phase."""
     trainer, task, data = parts.trainer, parts.task, parts.data
     if not trainer.is_global_zero:
         return
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    callbacks: list[Callback] = trainer.callbacks  # type: ignore[attr-defined]
-    rate = sum(c.examples_per_second for c in callbacks if isinstance(c, Throughput)) * trainer.world_size
+    rate = parts.throughput.examples_per_second * trainer.world_size if parts.throughput else 0.0
     network = task.network
     assert network is not None
     result: dict[str, Any] = {
@@ -55,7 +54,8 @@ def report(
         "epochs": trainer.current_epoch if cfg.train else 0,
         "steps": trainer.fit_loop.epoch_loop.global_step if cfg.train else 0,
         "devices": trainer.world_size,
-        "wall_seconds": round(seconds, 2),
+        "wall_seconds": round(sum(spent.values()), 2),
+        "phases": {name: round(seconds, 2) for name, seconds in spent.items()},
         "examples_per_second": round(rate, 1),
         "metrics": metrics,
         "signatures": task.signatures(),
@@ -83,11 +83,13 @@ def _print(result: dict[str, Any]) -> None:
     table.add_row("parameters", f"{result['parameters']:,}")
     if result["steps"]:
         table.add_row("training", f"{result['epochs']} epochs, {result['examples_per_second']:,.0f} examples/s")
-    table.add_row("wall time", f"{result['wall_seconds']:.0f} s")
+    phases = ", ".join(f"{name} {seconds:.0f}" for name, seconds in result["phases"].items())
+    table.add_row("wall time", f"{result['wall_seconds']:.0f} s: {phases}")
     table.add_row("data", result["source"])
     table.add_row("saved in", os.path.relpath(result["folder"]))
     if result["checkpoint"]:
-        table.add_row("try it", f'zoo predict {os.path.relpath(result["checkpoint"])} "..."')
+        beside = "".join(f"--config-dir {os.path.relpath(folder)} " for folder in search_path.folders())
+        table.add_row("try it", f'zoo predict {beside}{os.path.relpath(result["checkpoint"])} "..."')
     # a pipe has no width: paths must not be broken there
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
 
@@ -112,10 +114,3 @@ def git_commit() -> str | None:
         return git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes `text` to a temporary name and renames it, so that no reader ever sees half a file."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

@@ -1,43 +1,84 @@
-"""After a multirun: which job was best, and with which overrides."""
+"""A multirun: which job was best and by which overrides, and which ones failed."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 from rich.console import Console
 from rich.table import Table
 
+from zoo.run.folder import is_empty, remove_run, write_whole
 
-class BestTrial(Callback):
-    """Reads the jobs' result.json, so that it works with every launcher, and prints the ranking with the best one
-    last."""
+FAILED = "failed.json"
 
-    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
-        folder = Path(config.hydra.sweep.dir)
-        results = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*/result.json")]
-        ranked = rank([result for result in results if result["score"] is not None])
-        if not ranked:
-            return
-        shared = set.intersection(*(set(result["overrides"]) for result in ranked)) if len(ranked) > 1 else set()
-        console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
-        console.print(f"{len(ranked)} jobs in {folder}, best last", highlight=False)
-        metrics = [name for name in ranked[0]["headline"] if any(name in result["metrics"] for result in ranked)]
-        columns = [name.removeprefix("test/").replace("_", " ") for name in metrics]  # blanks, to be broken there
-        table = Table("job", ranked[0]["monitor"], *columns, "parameters", "minutes")
-        table.add_column("overrides", overflow="fold")
-        for result in ranked:
-            own = " ".join(override for override in result["overrides"] if override not in shared)
-            tested = (f"{value:.4g}" if (value := result["metrics"].get(name)) is not None else "–" for name in metrics)
-            facts = f"{result['parameters']:,}", f"{result['wall_seconds'] / 60:.1f}"
-            table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", *tested, *facts, own)
-        console.print(table)
-        best = ranked[-1]
-        print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")
+
+class Sweep(Callback):
+    """Remembers the folder of the multirun that has begun."""
+
+    folder: ClassVar[Path | None] = None
+
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        Sweep.folder = Path(config.hydra.sweep.dir)
+
+
+def note_failure(folder: Path, overrides: Iterable[str], message: str, exit_code: int) -> None:
+    """Leaves in the folder of a job why it failed, for `conclude`: another process may have run it."""
+    content = {"overrides": list(overrides), "error": message, "exit_code": exit_code}
+    write_whole(folder / FAILED, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def conclude(folder: Path) -> int:
+    """Prints the ranking of a multirun's jobs and the ones that failed; the exit code of the whole.
+
+    Reads what the jobs left, so that it works with every launcher. A sweep of refused jobs alone leaves no folder.
+    """
+    results = _read(folder.glob("*/result.json"))
+    failed = _read(folder.glob(f"*/{FAILED}"))
+    jobs = [set(job["overrides"]) for job in (results | failed).values()]
+    shared = set.intersection(*jobs) if len(jobs) > 1 else set()
+    if results:
+        _print_ranking(folder, list(results.values()), shared)
+    for path, failure in failed.items():
+        own = " ".join(override for override in failure["overrides"] if override not in shared)
+        print(f"failed: job {path.parent.name} with {own}: {failure['error']}", file=sys.stderr)
+    if not results and all(is_empty(path.parent, {FAILED}) for path in failed):
+        for path in failed:
+            shutil.rmtree(path.parent)
+        remove_run(folder)
+    return max((failure["exit_code"] for failure in failed.values()), default=0)
+
+
+def _read(paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
+    """Contents by file, in the order of the jobs."""
+    ordered = sorted(paths, key=lambda path: (len(path.parent.name), path.parent.name))
+    return {path: json.loads(path.read_text(encoding="utf-8")) for path in ordered}
+
+
+def _print_ranking(folder: Path, results: list[dict[str, Any]], shared: set[str]) -> None:
+    ranked = rank([result for result in results if result["score"] is not None])
+    if not ranked:
+        return
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
+    console.print(f"{len(ranked)} jobs in {folder}, best last", highlight=False)
+    metrics = [name for name in ranked[0]["headline"] if any(name in result["metrics"] for result in ranked)]
+    columns = [name.removeprefix("test/").replace("_", " ") for name in metrics]  # blanks, to be broken there
+    table = Table("job", ranked[0]["monitor"], *columns, "parameters", "minutes")
+    table.add_column("overrides", overflow="fold")
+    for result in ranked:
+        own = " ".join(override for override in result["overrides"] if override not in shared)
+        tested = (f"{value:.4g}" if (value := result["metrics"].get(name)) is not None else "–" for name in metrics)
+        facts = f"{result['parameters']:,}", f"{result['wall_seconds'] / 60:.1f}"
+        table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", *tested, *facts, own)
+    console.print(table)
+    best = ranked[-1]
+    print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")
 
 
 def rank(results: list[dict[str, Any]]) -> list[dict[str, Any]]:

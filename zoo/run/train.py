@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import logging
-import time
+import sys
 import warnings
 from pathlib import Path
 
+import datasets
 from hydra.core.hydra_config import HydraConfig
 from lightning import seed_everything
 from lightning.pytorch.callbacks import ModelCheckpoint
 from omegaconf import DictConfig
 
+from zoo.callbacks.checkpoint import checkpoint_folder, first_rank
+from zoo.callbacks.throughput import DATA
 from zoo.errors import ConfigError
 from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
-from zoo.run.checkpoint import find_last, read_checkpoint
+from zoo.run.check import check, check_machine
+from zoo.run.checkpoint import read_checkpoint
+from zoo.run.clock import Stopwatch
+from zoo.run.folder import find_last, resolve
 from zoo.run.report import report
 
 log = logging.getLogger(__name__)
@@ -23,7 +29,35 @@ log = logging.getLogger(__name__)
 
 def train(cfg: DictConfig) -> float | None:
     """Trains and tests what `cfg` describes; the best validation score goes back to the sweeper."""
+    begun = Stopwatch()
     quiet()
+    _check_starts(cfg)
+    check(cfg)
+    check_machine(cfg)
+    keep_freed_memory()
+    seed_everything(cfg.seed, workers=True, verbose=False)
+    parts = build(cfg)
+    task, data, trainer = parts.task, parts.data, parts.trainer
+    checkpoint = _checkpoint(cfg)
+    if cfg.start_from:
+        task.start = read_checkpoint(resolve(cfg.start_from))
+    metrics: dict[str, float] = {}
+    if cfg.train:
+        parts.phase(DATA)
+        trainer.fit(task, datamodule=data, ckpt_path=checkpoint, weights_only=True)
+        checkpoint = _trained(parts)
+        if trainer.overfit_batches:  # type: ignore[attr-defined]
+            metrics |= _learned_by_heart(parts)
+    score = _score(parts)
+    if cfg.test:
+        parts.phase(DATA)
+        trainer.test(task, datamodule=data, ckpt_path=checkpoint, verbose=False, weights_only=True)
+        metrics |= {name: value.item() for name, value in trainer.callback_metrics.items() if name.startswith("test/")}
+    report(cfg, parts, metrics=metrics, score=score, spent=begun.phases(parts.throughput), checkpoint=checkpoint)
+    return score
+
+
+def _check_starts(cfg: DictConfig) -> None:
     if not cfg.train and not (cfg.test and cfg.ckpt_path):
         raise ConfigError(
             "train=false evaluates what was trained before: give ckpt_path=PATH or ckpt_path=last, and test=true"
@@ -32,43 +66,44 @@ def train(cfg: DictConfig) -> float | None:
         raise ConfigError(
             "start_from begins a new run from a checkpoint's weights, ckpt_path goes on with a run: give one of them"
         )
-    keep_freed_memory()
-    seed_everything(cfg.seed, workers=True, verbose=False)
-    parts = build(cfg)
-    task, data, trainer = parts.task, parts.data, parts.trainer
-    checkpoint = _checkpoint(cfg.ckpt_path)
-    if cfg.start_from:
-        task.start = read_checkpoint(cfg.start_from)
-    started = time.perf_counter()
-    if cfg.train:
-        trainer.fit(task, datamodule=data, ckpt_path=checkpoint, weights_only=True)
-        checkpoint = _best(parts)
-    score = _score(parts)
-    metrics = {}
-    if cfg.test:
-        trainer.test(task, datamodule=data, ckpt_path=checkpoint, verbose=False, weights_only=True)
-        metrics = {name: value.item() for name, value in trainer.callback_metrics.items() if name.startswith("test/")}
-    report(cfg, parts, metrics=metrics, score=score, seconds=time.perf_counter() - started, checkpoint=checkpoint)
-    return score
 
 
-def _checkpoint(path: str | None) -> str | None:
-    """The checkpoint to start from, read once so that a bad file is named before anything is built."""
-    if path is None:
+def _checkpoint(cfg: DictConfig) -> str | None:
+    """The checkpoint to start from, read once so that a bad file is named before anything is prepared."""
+    if cfg.ckpt_path is None:
         return None
-    own_run = Path(HydraConfig.get().runtime.output_dir)
-    if path == "last":
-        choices = HydraConfig.get().runtime.choices
-        path = str(find_last(Path("logs") / f"{choices['model']}_{choices['data']}", own_run))
+    if cfg.ckpt_path == "last":
+        job = HydraConfig.get().runtime
+        path = find_last(job.choices["model"], job.choices["data"], Path(job.output_dir))
         log.info("ckpt_path=last: continuing from %s", path)
+    else:
+        path = resolve(cfg.ckpt_path, prefer="last" if cfg.train else "best")
     read_checkpoint(path)
-    return str(Path(path).resolve())
+    return str(path.resolve())
 
 
-def _best(parts: Parts) -> str | None:
-    callback = parts.trainer.checkpoint_callback
-    path = callback.best_model_path if isinstance(callback, ModelCheckpoint) else ""
-    return path or None  # fast_dev_run saves none: the last weights are tested then
+def _trained(parts: Parts) -> str | None:
+    """The best checkpoint of a run; the last one where nothing was validated; None where none was written, and the
+    weights in memory are tested."""
+    callback, last = parts.trainer.checkpoint_callback, checkpoint_folder(parts.trainer) / "last.ckpt"
+    if isinstance(callback, ModelCheckpoint) and callback.best_model_path:
+        return callback.best_model_path
+    if parts.trainer.fast_dev_run or not last.is_file():  # type: ignore[attr-defined]
+        return None
+    log.info("nothing was validated, so that there are no best weights: the last ones are kept and tested, %s", last)
+    return str(last)
+
+
+def _learned_by_heart(parts: Parts) -> dict[str, float]:
+    """What overfit_batches asks: the metrics of the batches that were trained on, named train/."""
+    trainer = parts.trainer
+    callbacks, loggers = trainer.callbacks, trainer.loggers  # type: ignore[attr-defined]
+    trainer.callbacks, trainer.loggers = [], []  # type: ignore[attr-defined]
+    try:
+        (metrics,) = trainer.validate(parts.task, dataloaders=parts.data.train_dataloader(), verbose=False)
+    finally:
+        trainer.callbacks, trainer.loggers = callbacks, loggers  # type: ignore[attr-defined]
+    return {name.replace("val/", "train/"): value for name, value in metrics.items()}
 
 
 def _score(parts: Parts) -> float | None:
@@ -80,17 +115,25 @@ def _score(parts: Parts) -> float | None:
 
 
 def quiet() -> None:
-    """Hides library lines that ask nothing of the reader."""
+    """Hides library lines that ask nothing of the reader, what other ranks say after the first, and, outside a
+    terminal, the bars of libraries."""
     for name in ("utilities.rank_zero", "accelerators.cuda", "trainer.connectors.checkpoint_connector"):
         logging.getLogger(f"lightning.pytorch.{name}").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", ".*does not have many workers.*")
-    warnings.filterwarnings(
-        "ignore", ".*dataloader is not resumable.*"
-    )  # the batch sampler resumes: zoo/data/bucketing.py
-    for folder in ("Experiment logs", "Checkpoint"):  # the run folder itself
-        warnings.filterwarnings("ignore", f".*{folder} directory .* exists and is not empty.*")
-    warnings.filterwarnings(
-        "ignore", ".*WeightAveraging.*configure_model"
-    )  # it warns of sharded weights, there are none
-    warnings.filterwarnings("ignore", ".*smaller than the logging interval.*")
-    warnings.filterwarnings("ignore", ".*isinstance.treespec, LeafSpec.*")  # Lightning's own use of torch
+    for message in (
+        "does not have many workers",
+        "dataloader is not resumable",  # the batch sampler resumes: zoo/data/bucketing.py
+        "Experiment logs directory .* exists and is not empty",  # the run folder itself
+        "Checkpoint directory .* exists and is not empty",
+        "WeightAveraging.*configure_model",  # it warns of sharded weights, there are none
+        "smaller than the logging interval",
+        "could not find the monitored key",  # said in one line where nothing is validated
+        "isinstance.treespec, LeafSpec",  # Lightning's own use of torch
+    ):
+        warnings.filterwarnings("ignore", f".*{message}")
+    if not first_rank():
+        for handler in logging.root.handlers:
+            if not isinstance(handler, logging.FileHandler):
+                handler.setLevel(logging.ERROR)
+        warnings.filterwarnings("ignore")
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()

@@ -2,7 +2,8 @@
 inside."""
 
 from zoo.tasks.classification import Classification
-from zoo.tasks.task import Task
+from zoo.tasks.generation import Generation
+from zoo.tasks.task import Examined, Task
 from zoo.tasks.translation import Translation
 
-__all__ = ["Classification", "Task", "Translation"]
+__all__ = ["Classification", "Examined", "Generation", "Task", "Translation"]

@@ -4,8 +4,9 @@ evidence."""
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
@@ -16,7 +17,7 @@ from zoo.data.documents.spec import DocumentSpec
 from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
-from zoo.tasks.task import Task
+from zoo.tasks.task import Examined, Task
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class AttendedSentence:
     """Attention to the sentence within its document; None where the network has none."""
     word_weights: tuple[float, ...] | None
     """Attention to each word within its sentence; they sum to 1."""
+    unknown: tuple[int, ...] = ()
+    """Positions of the words that the network does not know."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,10 @@ class DocumentPrediction:
 
 
 @dataclass(frozen=True)
-class ReviewedDocument:
-    """A document of a split, what the network says of it, and what is true."""
+class ExaminedDocument(Examined):
+    """A document of a split, its class as said and its true one."""
 
-    index: int
     prediction: DocumentPrediction
-    true_label: str | None
     evidence: list[list[bool]] | None
     """True at the words that decided the label, sentence by sentence; None where the data does not know them."""
 
@@ -67,6 +68,14 @@ class Classification(Task):
 
     name = "classification"
     headline = ("accuracy", "macro_f1", "attention_recall")
+    view: ClassVar[str] = "zoo.visualize.classification.ClassificationView"
+    monitors: ClassVar = {
+        "loss": "min",
+        "accuracy": "max",
+        "macro_f1": "max",
+        "attention_recall": "max",
+        "sentence_recall": "max",
+    }
     spec: DocumentSpec | None
 
     def build(self, spec: Spec, encoder: Any) -> None:
@@ -97,7 +106,7 @@ class Classification(Task):
     def training_step(self, batch: DocumentBatch, batch_idx: int) -> Tensor:
         output = self(batch)
         assert batch.label is not None
-        total = F.cross_entropy(output.logits.float(), batch.label, reduction="sum")
+        total = F.cross_entropy(_precise(output.logits), batch.label, reduction="sum")
         self.train_loss.update(total.detach() / len(batch), len(batch))
         self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(batch))
         return self.global_mean(total, len(batch)) + sum(output.losses.values())
@@ -116,7 +125,7 @@ class Classification(Task):
     def _evaluate(self, batch: DocumentBatch, stage: str, metrics: nn.ModuleDict) -> Tensor:
         output = self(batch)
         assert batch.label is not None
-        logits = output.logits.float()
+        logits = _precise(output.logits)
 
         def log(name: str, *values: Tensor | int) -> None:
             metric = metrics[name]
@@ -144,10 +153,11 @@ class Classification(Task):
         """Classes and attention; `words` are the documents as they should be shown, lists of sentences, which are
         lists of words."""
         output = self.predict_step(batch)
-        probabilities = output.logits.float().softmax(-1).tolist()
+        probabilities = _precise(output.logits).softmax(-1).tolist()
         sentence_weights = output.attention["sentence"].tolist() if "sentence" in output.attention else None
         word_weights = output.attention["word"].tolist() if "word" in output.attention else None
         assert self.spec is not None
+        unknown = (batch.words == self.spec.unknown).tolist()
         return [
             DocumentPrediction(
                 label=self.spec.classes[max(range(len(row)), key=row.__getitem__)],
@@ -157,6 +167,7 @@ class Classification(Task):
                         words=tuple(sentence),
                         weight=sentence_weights[b][s] if sentence_weights else None,
                         word_weights=tuple(word_weights[b][s][: len(sentence)]) if word_weights else None,
+                        unknown=tuple(i for i in range(len(sentence)) if unknown[b][s][i]),
                     )
                     for s, sentence in enumerate(words[b])
                 ),
@@ -164,22 +175,29 @@ class Classification(Task):
             for b, row in enumerate(probabilities)
         ]
 
-    def review(self, batch: DocumentBatch) -> list[ReviewedDocument]:
+    def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
         assert self.spec is not None
-        known = self.encoder.vocabulary.words
-        documents = [
-            [[known[number] for number in sentence] for sentence in _real(words, mask)]
-            for words, mask in zip(batch.words, batch.word_mask, strict=True)
-        ]
+        documents: Any = batch.text
+        if documents is None:
+            known = self.encoder.vocabulary.words
+            documents = [
+                [[known[number] for number in sentence] for sentence in _real(words, mask)]
+                for words, mask in zip(batch.words, batch.word_mask, strict=True)
+            ]
         return [
-            ReviewedDocument(
+            ExaminedDocument(
                 index=int(batch.index[b]),
                 prediction=prediction,
-                true_label=None if batch.label is None else self.spec.classes[int(batch.label[b])],
+                truth=None if batch.label is None else self.spec.classes[int(batch.label[b])],
                 evidence=None if batch.evidence is None else _real(batch.evidence[b], batch.word_mask[b]),
             )
             for b, prediction in enumerate(self.predictions(batch, documents))
         ]
+
+
+def _precise(scores: Tensor) -> Tensor:
+    """In float32 at least."""
+    return scores.to(torch.promote_types(scores.dtype, torch.float32))
 
 
 def _real(values: Tensor, mask: Tensor) -> list[list]:

@@ -6,6 +6,44 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from zoo.arguments import Count, Positive
+
+
+class SlantedTriangle(LRScheduler):
+    """Up in a straight line over the first `warmup` of `total_steps`, then down in one to almost nothing.
+
+    Howard and Ruder 2018, section 3.2: from a 25th of the optimizer's own rate up to it, and down to a 250,000th. Step
+    it after every step of the optimizer. In a run of any length a step comes within a tenth of the full rate; up to 10
+    steps, at the default warm-up, the first has it. In longer runs the rates are those of torch's OneCycleLR with
+    linear annealing, which divides by zero at 10 steps and trains a single one at its last rate. The rate follows from
+    the number of the step alone, so that a resumed run goes on exactly. Raises ValueError for a run without an end.
+    """
+
+    START, END = 25.0, 1e4  # the rate is divided by the first at the start, and by both at the end
+
+    def __init__(self, optimizer: Optimizer, *, total_steps: float, warmup: float = 0.1, last_epoch: int = -1) -> None:
+        if not isinstance(total_steps, int) or total_steps < 1:
+            raise ValueError(
+                f"the run takes {total_steps} steps, and the rate has to come down by the last one: give "
+                "trainer.max_epochs or trainer.max_steps, or scheduler=none"
+            )
+        if not 0 <= warmup <= 1:
+            raise ValueError(f"warmup is a share of the steps, from 0 to 1; got {warmup}")
+        self.total_steps, self.warmup = total_steps, warmup
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float | Tensor]:
+        """The rates of the next step, one for each group of parameters."""
+        return [self._rate(float(base)) for base in self.base_lrs]
+
+    def _rate(self, top: float) -> float:
+        step, last, start = self.last_epoch, self.total_steps - 1, top / self.START
+        peak = max(float(self.warmup * self.total_steps) - 1, 0.0)
+        if step <= peak:
+            return (top - start) * (step / peak) + start if peak else top
+        share = min((step - peak) / (last - peak), 1.0) if last > peak else 1.0
+        return (start / self.END - top) * share + top
+
 
 class Noam(LRScheduler):
     """lr = scale * dim^-0.5 * min(step^-0.5, step * warmup^-1.5), the steps counted from 1.
@@ -17,7 +55,13 @@ class Noam(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Optimizer, *, dim: int | None, warmup: int = 4000, scale: float = 1.0, last_epoch: int = -1
+        self,
+        optimizer: Optimizer,
+        *,
+        dim: Count | None,
+        warmup: Count = 4000,
+        scale: Positive = 1.0,
+        last_epoch: int = -1,
     ) -> None:
         if dim is None:
             raise ValueError(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 import torch.distributed as dist
@@ -22,6 +24,15 @@ TOTAL_STEPS = "total_steps"
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Examined:
+    """An example of a split, what the network says of it, and what is true."""
+
+    index: int
+    prediction: Any
+    truth: str | None
+
+
 class Task(LightningModule, ABC):
     """One task around any network that serves it.
 
@@ -32,6 +43,12 @@ class Task(LightningModule, ABC):
     name: str
     headline: tuple[str, ...]
     """The test metrics by which models are compared first, as the table of a sweep shows them."""
+    view: ClassVar[str]
+    """The dotted name of the class that shows what the task does, a `zoo.visualize.view.View`."""
+    monitors: ClassVar[Mapping[str, str]]
+    """The metrics of the validation that may choose the best weights, and whether the `max` or the `min` is best."""
+    groups: ClassVar[tuple[str, ...]] = ()
+    """The groups of the configuration that it takes besides the optimizer and the scheduler."""
     network: nn.Module | None
 
     def __init__(
@@ -52,6 +69,11 @@ class Task(LightningModule, ABC):
         self.encoder: Any = None
         self.start: dict[str, Any] | None = None
         """The content of a checkpoint whose weights the training begins with."""
+
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        """Raises ConfigError for what this task, with a network of the class `model`, can refuse of a run's
+        configuration before anything is built."""
 
     # building
 
@@ -138,8 +160,9 @@ class Task(LightningModule, ABC):
         """One prediction per example of `batch`; `words` are its inputs as they should be shown."""
 
     @abstractmethod
-    def review(self, batch: Any) -> list[Any]:
-        """For each example of a batch of a split what the network says, and what is true: for pictures and tables."""
+    def examine(self, batch: Any) -> list[Any]:
+        """For each example of a batch of a split what the network says, and what is true, as `Examined` or
+        a class of it: for pictures and tables."""
 
     def signatures(self) -> dict[str, str]:
         """What the test metrics that have several definitions were computed by, for result.json."""
@@ -221,6 +244,6 @@ class Task(LightningModule, ABC):
             if planned is not None and planned < steps:
                 raise ConfigError(
                     f"ckpt_path: the learning rate of that run was planned for {planned} steps, this one takes "
-                    f"{steps}: leave trainer.max_epochs and data.batch_size as they were, or begin another run from "
-                    "its weights, start_from=PATH"
+                    f"{steps}: leave trainer.max_epochs and data.loader.batch_size as they were, or begin another run "
+                    "from its weights, start_from=PATH"
                 )

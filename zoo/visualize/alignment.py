@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from matplotlib.collections import PatchCollection
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from zoo.visualize.fonts import families
 from zoo.visualize.picture import DPI, EVIDENCE, FAINT, INK, SOFT, WORD
 from zoo.visualize.weighing import shown
 
@@ -22,16 +24,22 @@ SHADES = LinearSegmentedColormap.from_list("attention", ["#f5f7fa", WORD, "#123a
 
 
 def alignment_figure(
-    source: Sequence[str], translated: Translated, alignment: Sequence[tuple[int, int]] | None = None
+    source: Sequence[str],
+    translated: Translated,
+    alignment: Sequence[tuple[int, int]] | None = None,
+    *,
+    unknown: Collection[int] = (),
 ) -> Figure:
     """A grid with a row for each token written and a column for each of the source; the darker, the more attention.
 
-    `alignment` holds the true links (source, target), drawn as frames. At most MOST_CELLS rows and columns are shown.
+    `alignment` holds the true links (source, target), drawn as frames; `unknown`, positions of source tokens that the
+    network does not know, drawn in brackets. At most MOST_CELLS rows and columns are shown.
     No pyplot, so drawing needs no display and leaves no state behind. Raises ValueError where there is no attention.
     """
     if translated.attention is None:
         raise ValueError("this network has no attention to draw")
-    columns, rows = [_short(word) for word in source[:MOST_CELLS]], [_short(w) for w in translated.tokens[:MOST_CELLS]]
+    columns = [f"[{_short(w)}]" if number in unknown else _short(w) for number, w in enumerate(source[:MOST_CELLS])]
+    rows = [_short(word) for word in translated.tokens[:MOST_CELLS]]
     weights = [row[: len(columns)] for row in translated.attention[: len(rows)]]
     left = MARGIN + LETTER * max(map(len, rows), default=1)
     top = MARGIN + 0.8 * LETTER * max(map(len, columns), default=1)
@@ -45,16 +53,18 @@ def alignment_figure(
     axes.set_xticks([x + 0.5 for x in range(len(columns))], columns, rotation=90, fontsize=8, color=INK)
     axes.set_yticks([y + 0.5 for y in range(len(rows))], rows, fontsize=8, color=INK)
     axes.tick_params(length=0, pad=3, top=True, labeltop=True, bottom=False, labelbottom=False)
+    fonts = list(families([*columns, *rows]))
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)
-    for x, y in alignment or ():
-        if x < len(columns) and y < len(rows):
-            axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=EVIDENCE, linewidth=1.2))
+        label.set(parse_math=False, fontfamily=fonts)
+    links = [Rectangle((x, y), 1, 1) for x, y in alignment or () if x < len(columns) and y < len(rows)]
+    frames = PatchCollection(links, facecolors="none", edgecolors=EVIDENCE, linewidths=1.2)
+    axes.add_collection(frames, autolim=False)
     for side in axes.spines.values():
         side.set_color(FAINT)
-    cut = len(source) > MOST_CELLS or len(translated.tokens) > MOST_CELLS
-    if cut:
-        figure.text(0.01, 0.01, f"cut to {MOST_CELLS} tokens", fontsize=7, color=SOFT)
+    notes = ["[ ] unknown to the network"] if any(number in unknown for number in range(len(columns))) else []
+    if len(source) > MOST_CELLS or len(translated.tokens) > MOST_CELLS:
+        notes.append(f"cut to {MOST_CELLS} tokens")
+    figure.text(0.01, 0.01, ", ".join(notes), fontsize=7, color=SOFT)
     return figure
 
 

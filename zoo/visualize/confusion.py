@@ -10,6 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from zoo.visualize.fonts import families
 from zoo.visualize.weighing import shown
 
 SHADES = LinearSegmentedColormap.from_list("white to blue", ["#ffffff", "#cfe1fb", "#4a90f0", "#1d4f9c", "#0f2c5c"])
@@ -52,7 +53,7 @@ def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:
         ticks, tick_names, rotation=40 if slanted else 0, ha="right" if slanted else "center", parse_math=False
     )
     axes.set_yticks(ticks, tick_names, parse_math=False)
-    axes.tick_params(length=0, labelsize=9.5, labelcolor=INK)
+    axes.tick_params(length=0, labelsize=9.5, labelcolor=INK, labelfontfamily=list(families(names)))
     axes.set_xticks(np.arange(len(classes) + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(classes) + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="#e3e7ed", linewidth=0.8)

@@ -1,12 +1,11 @@
-"""A data set on the terminal: counts, lengths, what is unknown or was left out, examples."""
+"""A data set on the terminal: its name and source, numbers of its splits, lengths as bars."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -16,62 +15,31 @@ BAR = 30
 """Cells of the longest bar."""
 
 
-def description(task: str, name: str, source: str, facts: Mapping[str, Any]) -> Group:
-    """`facts` as the data's `describe()` gives them."""
-    return {"classification": describe_documents, "translation": describe_pairs}[task](name, source, facts)
+def headline(name: str, source: str) -> Text:
+    """The data set and where its examples come from."""
+    return Text.assemble((name, "bold"), f": {source}")
 
 
-def describe_documents(name: str, source: str, facts: Mapping[str, Any]) -> Group:
-    """`facts` as `DocumentData.describe()` gives them."""
-    splits: Mapping[str, Mapping[str, Any]] = facts["splits"]
-    parts: list[RenderableType] = [
-        Text.assemble((name, "bold"), f": {source}"),
-        Text(f"vocabulary {facts['vocabulary_size']:,} words, {len(facts['classes'])} classes"),
-    ]
-    if facts["skipped"]:
-        parts.append(Text(f"left out: {counted(facts['skipped'])}"))
-    sizes = Table("split", "documents", "unknown words", "cut short", *facts["classes"])
+def left_out(skipped: Mapping[str, int]) -> list[RenderableType]:
+    """What was left out, where anything was."""
+    return [Text(f"left out: {counted(skipped)}")] if skipped else []
+
+
+def numbers_of_splits(splits: Mapping[str, Mapping[str, Any]]) -> Table:
+    """A row for each split with the numbers that are known of it."""
+    names = [name for name, value in next(iter(splits.values()), {}).items() if isinstance(value, int | float)]
+    table = Table("split", *(name.replace("_", " ") for name in names))
     for split, part in splits.items():
-        shares = (f"{count / max(part['documents'], 1):.1%}" for count in part["classes"].values())
-        sizes.add_row(split, f"{part['documents']:,}", f"{part['unknown_rate']:.1%}", f"{part['truncated']:,}", *shares)
-    parts.append(sizes)
-    for what in ("sentences", "words"):
-        parts += _lengths(f"{what} a training document", splits["train"][what])
-    parts.append(Text("\nexamples"))
-    for example in facts["examples"]:
-        parts.append(Padding(Text.assemble((example["label"], "bold"), f"  {example['text']}"), (0, 0, 1, 2)))
-    return Group(*parts)
+        table.add_row(
+            split, *(f"{part[name]:,}" if isinstance(part[name], int) else f"{part[name]:.4g}" for name in names)
+        )
+    return table
 
 
-def describe_pairs(name: str, source: str, facts: Mapping[str, Any]) -> Group:
-    """`facts` as `PairData.describe()` gives them."""
-    splits: Mapping[str, Mapping[str, Any]] = facts["splits"]
-    sides = ("source", "target")
-    both = f"vocabularies of {facts['source_size']:,} (source) and {facts['target_size']:,} (target) tokens"
-    parts: list[RenderableType] = [
-        Text.assemble((name, "bold"), f": {source}"),
-        Text(f"one vocabulary of {facts['source_size']:,} tokens for both sides" if facts["shared"] else both),
-    ]
-    if facts["skipped"]:
-        parts.append(Text(f"left out: {counted(facts['skipped'])}"))
-    sizes = Table("split", "pairs", "unknown in source", "unknown in target", "longest", "dropped")
-    for split, part in splits.items():
-        unknown = (f"{part[f'{side}_unknown_rate']:.1%}" for side in sides)
-        longest = " and ".join(str(part[f"{side}_tokens"]["max"]) for side in sides)
-        sizes.add_row(split, f"{part['pairs']:,}", *unknown, longest, counted(part["dropped"]) or "none")
-    parts.append(sizes)
-    for side in sides:
-        parts += _lengths(f"tokens a training {side}", splits["train"][f"{side}_tokens"])
-    examples = Table("source", "target", title="examples", title_justify="left", show_lines=True)
-    for example in facts["examples"]:
-        for kind in ("text", "tokens"):  # as written, and as the network reads it
-            examples.add_row(*(Text(example[f"{side}_{kind}"]) for side in sides))
-    return Group(*parts, Text(), examples)
-
-
-def _lengths(what: str, lengths: Mapping[str, Any]) -> list[RenderableType]:
-    middle = f"mean {lengths['mean']}, median {lengths['median']:g}, most {lengths['max']}"
-    return [Text(f"\n{what}: {middle}"), _histogram(lengths["bins"])]
+def lengths(what: str, numbers: Mapping[str, Any]) -> list[RenderableType]:
+    """How long the examples are, in words and as bars; `numbers` as `zoo.data.stored.histogram` gives them."""
+    middle = f"mean {numbers['mean']}, median {numbers['median']:g}, most {numbers['max']}"
+    return [Text(f"\n{what}: {middle}"), _histogram(numbers["bins"])]
 
 
 def _histogram(bins: Mapping[str, int]) -> Table:

@@ -1,123 +1,48 @@
-"""Classified documents as one page without server, script or anything to load. Texts stay texts."""
+"""A page without server, script or anything to load: an article for each input. Texts stay texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING
+from typing import Any
 
-from zoo.visualize.weighing import WEIGHINGS, sentence_strengths, shown, word_strengths
+from zoo.visualize.weighing import shown
 
-if TYPE_CHECKING:
-    from zoo.tasks.classification import AttendedSentence, DocumentPrediction
-
-Evidence = Sequence[Sequence[bool]]
-"""For each sentence of a document, True at the words that decided its label."""
+TITLE = "What the network attended to"
 
 
-def document_html(
-    predictions: Sequence[DocumentPrediction],
-    *,
-    title: str = "What the network attended to",
-    true_labels: Sequence[str | None] | None = None,
-    evidence: Sequence[Evidence | None] | None = None,
-) -> str:
-    """The page: class, probabilities, a bar for the weight of each sentence, words shaded by theirs, numbers on hover.
-
-    A switch shades by `√sentence × word` (as the paper does), by `sentence × word` or by the word's weight alone.
-    Words of `evidence` are underlined.
-    """
-    labels = [None] * len(predictions) if true_labels is None else true_labels
-    proofs = [None] * len(predictions) if evidence is None else evidence
-    documents = [_document(*each) for each in zip(predictions, labels, proofs, strict=True)]
-    has_words = any(word_strengths(prediction) for prediction in predictions)
+def html(about: str, articles: Sequence[str | None], *, title: str = TITLE, choice: str = "") -> str:
+    """The page: `about` in plain words, a `choice` of displays, and the articles; one that is None is a blank input."""
     return Template(files("zoo.visualize").joinpath("page.html").read_text("utf-8")).substitute(
-        title=_text(title),
-        about=_about(predictions, evidence is not None),
-        choice=_choice() if has_words else "",
-        documents="\n".join(documents),
+        title=text(title),
+        about=text(about),
+        choice=choice,
+        articles="\n".join(article("<p>(blank)</p>", kind="blank") if one is None else one for one in articles),
     )
 
 
-def _text(text: str) -> str:
-    return escape(shown(text))
+def text(words: str) -> str:
+    """`words` as HTML."""
+    return escape(shown(words))
 
 
-def _about(predictions: Sequence[DocumentPrediction], underlined: bool) -> str:
-    parts = [f"{len(predictions)} document{'' if len(predictions) == 1 else 's'}."]
-    if any(sentence_strengths(prediction) for prediction in predictions):
-        parts.append("The bar before a sentence is the attention it got in its document.")
-    if any(word_strengths(prediction) for prediction in predictions):
-        parts.append("The colour behind a word is its attention; point at it for the numbers.")
-    if underlined:
-        parts.append("Underlined words decided the true class.")
-    return " ".join(parts)
+def article(content: str, *, kind: str = "") -> str:
+    """One input and what the network says of it; `content` is HTML."""
+    return f"<article{f' class={kind}' if kind else ''}>\n{content}\n</article>"
 
 
-def _choice() -> str:
-    options = "\n".join(
-        f'<label><input type="radio" name="by" id="by-{name}"{" checked" if name == "paper" else ""}> '
-        f"{way.title} <small>({way.formula})</small></label>"
-        for name, way in WEIGHINGS.items()
+def rows(pairs: Iterable[tuple[str, Any]]) -> str:
+    """Names and values side by side."""
+    cells = (
+        f'<tr><th scope="row">{text(name)}</th><td dir="auto">{text(str(value))}</td></tr>' for name, value in pairs
     )
-    scale = '<span class="scale">none <i></i> the document\'s strongest</span>'
-    return f'<fieldset class="choice"><legend>Words by</legend>\n{options}\n{scale}</fieldset>'
+    return '<table class="rows"><tbody>\n' + "\n".join(cells) + "\n</tbody></table>"
 
 
-def _document(prediction: DocumentPrediction, true_label: str | None, evidence: Evidence | None) -> str:
-    bars = sentence_strengths(prediction)
-    shades = {name: word_strengths(prediction, name) for name in WEIGHINGS}
-    lines = []
-    for s, sentence in enumerate(prediction.sentences):
-        at = [False] * len(sentence.words) if evidence is None else evidence[s]
-        strengths = {name: rows[s] for name, rows in shades.items() if rows}
-        words = " ".join(_word(sentence, i, strengths, at[i]) for i in range(len(sentence.words)))
-        margin = ""
-        if bars is not None:
-            margin = (
-                f'<span class="weight" data-weight="{sentence.weight!r}">{sentence.weight:.3f}'
-                f'<span class="bar" style="--v:{bars[s]:.4f}"></span></span>'
-            )
-        lines.append(f'<li>{margin}<p class="words" dir="auto">{words}</p></li>')
-    if not lines:
-        lines.append('<li><p class="words">(no words)</p></li>')
-    bare = "" if bars is not None else " bare"
-    return (
-        f'<article data-label="{_text(prediction.label)}">\n<header>{_verdict(prediction, true_label)}\n'
-        f"{_classes(prediction)}</header>\n"
-        f'<ol class="sentences{bare}">\n' + "\n".join(lines) + "\n</ol>\n</article>"
-    )
-
-
-def _word(sentence: AttendedSentence, i: int, strengths: dict[str, list[float]], evident: bool) -> str:
-    word = _text(sentence.words[i])
-    if sentence.word_weights is None:
-        return f'<span class="e">{word}</span>' if evident else word
-    weight = sentence.word_weights[i]
-    style = ";".join(f"--{name}-v:{row[i]:.3f}" for name, row in strengths.items())
-    tip = f"word {weight:.4g}"
-    if sentence.weight is not None:
-        tip += f" × sentence {sentence.weight:.4g} = {weight * sentence.weight:.4g} of the document"
-    kind = "w e" if evident else "w"
-    return f'<span class="{kind}" data-weight="{weight!r}" data-tip="{tip}" style="{style}">{word}</span>'
-
-
-def _verdict(prediction: DocumentPrediction, true_label: str | None) -> str:
-    judged = ""
-    if true_label is not None:
-        kind, mark = ("right", "✓") if true_label == prediction.label else ("wrong", "✗")
-        judged = f' · <span class="{kind}">true class {_text(true_label)} {mark}</span>'
-    probability = prediction.probabilities[prediction.label]
-    return f'<div><h2>{_text(prediction.label)}</h2><p class="verdict">probability {probability:.3f}{judged}</p></div>'
-
-
-def _classes(prediction: DocumentPrediction) -> str:
-    rows = "\n".join(
-        f'<tr{" class=predicted" if name == prediction.label else ""} data-probability="{probability!r}">'
-        f'<th scope="row">{_text(name)}</th><td>{probability:.3f}</td>'
-        f'<td><span class="bar" style="--v:{probability:.4f}"></span></td></tr>'
-        for name, probability in prediction.probabilities.items()
-    )
-    return f'<table class="classes"><tbody>\n{rows}\n</tbody></table>'
+def how_many(predictions: Sequence[Any | None], noun: str) -> str:
+    """`2 texts, 1 blank.`"""
+    there = sum(prediction is not None for prediction in predictions)
+    blank = f", {len(predictions) - there} blank" if there < len(predictions) else ""
+    return f"{there} {noun}{'' if there == 1 else 's'}{blank}."

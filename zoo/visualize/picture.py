@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import BoxStyle
+from matplotlib.path import Path as Outline
+from matplotlib.text import Text
 
+from zoo.visualize.fonts import families
 from zoo.visualize.weighing import WEIGHINGS, sentence_strengths, shown, word_strengths
 
 if TYPE_CHECKING:
@@ -35,10 +40,8 @@ LINE_HEIGHT, BOX_HEIGHT = 0.27, 0.215
 SENTENCE_GAP = 0.09
 CLASS_HEIGHT, CLASS_BAR, MOST_CLASSES = 0.185, 1.1, 6
 
-FONT = FontProperties(family="DejaVu Sans", size=10.5)
-SMALL = FontProperties(family="DejaVu Sans", size=8.5)
-SMALL_BOLD = FontProperties(family="DejaVu Sans", size=8.5, weight="bold")
-LARGE = FontProperties(family="DejaVu Sans", size=15, weight="bold")
+ROUND = BoxStyle.Round(pad=0, rounding_size=0.045)
+DOTTED = (0, (1.0, 1.6))
 
 
 class _Placed(NamedTuple):
@@ -51,16 +54,27 @@ class _Placed(NamedTuple):
     width: float
 
 
-class _Ruler:
-    """Measures text in inches, as the Agg canvas will draw it."""
+class Letters:
+    """The fonts of a picture, from the families that have its letters, and how wide they draw a text, in inches."""
 
-    def __init__(self, figure: Figure) -> None:
-        self.renderer = FigureCanvasAgg(figure).get_renderer()
+    def __init__(self, families: tuple[str, ...]) -> None:
+        names = list(families)
+        self.normal = FontProperties(family=names, size=10.5)
+        self.small = FontProperties(family=names, size=8.5)
+        self.small_bold = FontProperties(family=names, size=8.5, weight="bold")
+        self.large = FontProperties(family=names, size=15, weight="bold")
+        self._widths: dict[tuple[str, int], float] = {}
 
-    def width(self, text: str, font: FontProperties = FONT) -> float:
-        return self.renderer.get_text_width_height_descent(text, font, False)[0] / DPI
+    def width(self, text: str, font: FontProperties | None = None) -> float:
+        """As the Agg canvas will draw it; each text is measured once."""
+        font = font or self.normal
+        if (text, id(font)) not in self._widths:
+            if len(self._widths) > 100_000:
+                self._widths.clear()
+            self._widths[text, id(font)] = _renderer().get_text_width_height_descent(text, font, False)[0] / DPI
+        return self._widths[text, id(font)]
 
-    def cut(self, text: str, most: float, font: FontProperties = FONT) -> str:
+    def cut(self, text: str, most: float, font: FontProperties | None = None) -> str:
         """`text` fit to be shown, shortened by an ellipsis where it is wider than `most` inches."""
         text = shown(text[:400])  # wider than any line: a word of 100,000 letters need not be measured
         if self.width(text, font) <= most:
@@ -70,6 +84,80 @@ class _Ruler:
             middle = (fits + too_long) // 2
             fits, too_long = (middle, too_long) if self.width(text[:middle] + "…", font) <= most else (fits, middle)
         return text[:fits] + "…"
+
+
+@cache
+def _letters(families: tuple[str, ...]) -> Letters:
+    return Letters(families)
+
+
+@cache
+def _renderer() -> Any:
+    return FigureCanvasAgg(Figure(dpi=DPI)).get_renderer()
+
+
+class _Sheet:
+    """What is drawn on a picture, kept by its kind: of each kind a single collection is made, as one artist a shape
+    takes most of the time. A collection's gid is its kind."""
+
+    def __init__(self, figure: Figure, axes: Axes, letters: Letters) -> None:
+        self.figure, self.axes, self.letters = figure, axes, letters
+        self._boxes: dict[str, list[tuple[Outline, Any]]] = defaultdict(list)
+        self._lines: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+
+    def write(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        font: FontProperties | None = None,
+        color: str = INK,
+        *,
+        right: bool = False,
+    ) -> None:
+        """`text` from `x` on, or up to it, on the baseline `y`."""
+        font, side, place = font or self.letters.normal, "right" if right else "left", self.axes.transData
+        text_there = Text(
+            x, y, text, fontproperties=font, color=color, va="baseline", ha=side, parse_math=False, transform=place
+        )
+        self.figure.add_artist(text_there)  # axes would cut each out along their edge
+
+    def box(self, kind: str, left: float, top: float, width: float, height: float, color: Any) -> None:
+        """A filled box; those of words have round corners."""
+        box = (left, top, width, height)
+        outline = ROUND(*box, mutation_size=1.0) if kind == "words" else _rectangle(*box)
+        self._boxes[kind].append((outline, color))
+
+    def line(self, kind: str, left: float, right: float, y: float) -> None:
+        """A line from `left` to `right`."""
+        self._lines[kind].append((left, right, y))
+
+    def finish(self) -> None:
+        """Adds what was kept, in the order in which the kinds came up."""
+        for kind, boxes in self._boxes.items():
+            outlines, colors = zip(*boxes, strict=True)
+            made = PathCollection(outlines, facecolors=colors, edgecolors="none", transform=self.axes.transData)
+            made.set_gid(kind)
+            self.axes.add_collection(made, autolim=False)
+        for kind, lines in self._lines.items():
+            color, width, style = STROKES[kind]
+            ends = [((left, y), (right, y)) for left, right, y in lines]
+            drawn = LineCollection(ends, colors=color, linewidths=width, linestyles=[style], capstyle="butt")
+            drawn.set_gid(kind)
+            self.axes.add_collection(drawn, autolim=False)
+
+
+STROKES: dict[str, tuple[str, float, Any]] = {
+    "rules": (LINE, 0.8, "solid"),
+    "evidence": (EVIDENCE, 1.7, "solid"),
+    "unknown": (FAINT, 1.3, DOTTED),
+}
+"""Colour, width and style of each kind of line."""
+
+
+def _rectangle(left: float, top: float, width: float, height: float) -> Outline:
+    right, bottom = left + width, top + height
+    return Outline([(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], closed=True)
 
 
 def document_figure(
@@ -82,44 +170,54 @@ def document_figure(
 ) -> Figure:
     """The picture, `WIDTH` inches wide and as high as the text needs, at most `max_lines` lines of it.
 
-    `evidence` is True at the words that decided the label; they are underlined. `weighing` is a key of `WEIGHINGS`.
+    `evidence` is True at the words that decided the label; they are underlined. A dotted line is under words that the
+    network does not know. `weighing` is a key of `WEIGHINGS`.
     No pyplot, so drawing needs no display and leaves no state behind.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message="Glyph .* missing from"
-        )  # drawn as a box: the text may hold any script
-        figure = Figure(figsize=(WIDTH, 1), dpi=DPI, facecolor="white")
-        ruler = _Ruler(figure)
-        rows = _layout(prediction, ruler, max_lines)
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # it was said which, in words
+        letters = _letters(families(_texts(prediction, true_label)))
+        rows = _layout(prediction, letters, max_lines)
         classes = _classes(prediction)
         header = max(0.75, len(classes) * CLASS_HEIGHT) + 0.25
         body = sum(LINE_HEIGHT * (1 + row[-1].line if row else 1) + SENTENCE_GAP for row in rows) + SENTENCE_GAP
         note = _left_out(prediction, rows)
         height = MARGIN + header + body + 0.62 + (LINE_HEIGHT if note else 0.0)
-        figure.set_size_inches(WIDTH, height)
+        figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white")
+        FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(height, 0))
         axes.set_axis_off()
-        _draw_header(axes, ruler, prediction, true_label, classes)
-        y = _draw_sentences(axes, prediction, rows, evidence, weighing, MARGIN + header)
-        _write(axes, TEXT_LEFT, y + 0.22, note, SMALL, SOFT)
-        _draw_legend(axes, ruler, prediction, weighing, evidence is not None, height - 0.3)
+        sheet = _Sheet(figure, axes, letters)
+        _draw_header(sheet, prediction, true_label, classes)
+        y = _draw_sentences(sheet, prediction, rows, evidence, weighing, MARGIN + header)
+        sheet.write(TEXT_LEFT, y + 0.22, note, letters.small, SOFT)
+        _draw_legend(sheet, prediction, rows, weighing, evidence is not None, height - 0.3)
+        sheet.finish()
     return figure
 
 
-def save_png(figure: Figure, path: Path | str) -> Path:
-    """Writes `figure` to `path`, making its folder."""
+def _texts(prediction: DocumentPrediction, true_label: str | None) -> Iterator[str]:
+    """All that may be written of a document."""
+    yield from prediction.probabilities
+    yield "✓✗…" + (true_label or "")
+    for sentence in prediction.sentences:
+        yield from (shown(word[:400]) for word in sentence.words)
+
+
+def save_picture(figure: Figure, path: Path | str) -> Path:
+    """Writes `figure` to `path`, in the format of its ending, making its folder."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(path, dpi=figure.dpi, format="png")
+        quick: dict[str, Any] = {"pil_kwargs": {"compress_level": 2}} if path.suffix == ".png" else {}
+        figure.savefig(path, dpi=figure.dpi, **quick)
     return path
 
 
-def _layout(prediction: DocumentPrediction, ruler: _Ruler, max_lines: int) -> list[list[_Placed]]:
+def _layout(prediction: DocumentPrediction, letters: Letters, max_lines: int) -> list[list[_Placed]]:
     """The words of the sentences that fit into `max_lines` lines; the last one shown may be cut."""
-    space = ruler.width("n n") - 2 * ruler.width("n") + 0.02
+    space = letters.width("n n") - 2 * letters.width("n") + 0.02
     rows: list[list[_Placed]] = []
     left_over = max_lines
     for sentence in prediction.sentences:
@@ -128,8 +226,8 @@ def _layout(prediction: DocumentPrediction, ruler: _Ruler, max_lines: int) -> li
         row: list[_Placed] = []
         line, left = 0, TEXT_LEFT
         for number, word in enumerate(sentence.words):
-            word = ruler.cut(word, WIDTH - MARGIN - TEXT_LEFT)
-            width = ruler.width(word)
+            word = letters.cut(word, WIDTH - MARGIN - TEXT_LEFT)
+            width = letters.width(word)
             if left > TEXT_LEFT and left + width > WIDTH - MARGIN:
                 line, left = line + 1, TEXT_LEFT
             if line == left_over:
@@ -164,41 +262,32 @@ def _classes(prediction: DocumentPrediction) -> list[tuple[str, float]]:
     return rows if len(rows) <= MOST_CLASSES else sorted(rows, key=lambda row: -row[1])[:MOST_CLASSES]
 
 
-def _write(
-    axes: Axes, x: float, y: float, text: str, font: FontProperties = FONT, color: str = INK, *, right: bool = False
-) -> None:
-    axes.text(
-        x, y, text, fontproperties=font, color=color, va="baseline", ha="right" if right else "left", parse_math=False
-    )
-
-
 def _draw_header(
-    axes: Axes, ruler: _Ruler, prediction: DocumentPrediction, true_label: str | None, classes: list[tuple[str, float]]
+    sheet: _Sheet, prediction: DocumentPrediction, true_label: str | None, classes: list[tuple[str, float]]
 ) -> None:
-    _write(axes, MARGIN, MARGIN + 0.1, "predicted", SMALL, SOFT)
-    _write(axes, MARGIN, MARGIN + 0.41, ruler.cut(prediction.label, 5.0, LARGE), LARGE)
+    letters = sheet.letters
+    sheet.write(MARGIN, MARGIN + 0.1, "predicted", letters.small, SOFT)
+    sheet.write(MARGIN, MARGIN + 0.41, letters.cut(prediction.label, 5.0, letters.large), letters.large)
     under = f"probability {prediction.probabilities[prediction.label]:.2f}"
-    _write(axes, MARGIN, MARGIN + 0.68, under, SMALL, SOFT)
+    sheet.write(MARGIN, MARGIN + 0.68, under, letters.small, SOFT)
     if true_label is not None:
         right = true_label == prediction.label
-        verdict = f"{'✓' if right else '✗'} true class {ruler.cut(true_label, 3.5, SMALL_BOLD)}"
-        x = MARGIN + ruler.width(under, SMALL) + 0.2
-        _write(axes, x, MARGIN + 0.68, verdict, SMALL_BOLD, RIGHT if right else WRONG)
+        verdict = f"{'✓' if right else '✗'} true class {letters.cut(true_label, 3.5, letters.small_bold)}"
+        x = MARGIN + letters.width(under, letters.small) + 0.2
+        sheet.write(x, MARGIN + 0.68, verdict, letters.small_bold, RIGHT if right else WRONG)
     bar_left = WIDTH - MARGIN - CLASS_BAR - 0.4
     for k, (name, probability) in enumerate(classes):
         y = MARGIN + 0.1 + k * CLASS_HEIGHT
         chosen = name == prediction.label
-        font, color = (SMALL_BOLD, INK) if chosen else (SMALL, SOFT)
-        _write(axes, bar_left - 0.1, y, ruler.cut(name, 1.7, font), font, color, right=True)
-        axes.add_patch(Rectangle((bar_left, y - 0.09), CLASS_BAR, 0.1, color=TRACK, lw=0))
-        bar = Rectangle((bar_left, y - 0.09), CLASS_BAR * probability, 0.1, color=INK if chosen else CLASS, lw=0)
-        bar.set_gid(f"class {k}")
-        axes.add_patch(bar)
-        _write(axes, WIDTH - MARGIN, y, f"{probability:.2f}", font, color, right=True)
+        font, color = (letters.small_bold, INK) if chosen else (letters.small, SOFT)
+        sheet.write(bar_left - 0.1, y, letters.cut(name, 1.7, font), font, color, right=True)
+        sheet.box("tracks", bar_left, y - 0.09, CLASS_BAR, 0.1, TRACK)
+        sheet.box("classes", bar_left, y - 0.09, CLASS_BAR * probability, 0.1, INK if chosen else CLASS)
+        sheet.write(WIDTH - MARGIN, y, f"{probability:.2f}", font, color, right=True)
 
 
 def _draw_sentences(
-    axes: Axes,
+    sheet: _Sheet,
     prediction: DocumentPrediction,
     rows: list[list[_Placed]],
     evidence: Sequence[Sequence[bool]] | None,
@@ -208,52 +297,46 @@ def _draw_sentences(
     """Draws the rows from `y` down and returns where they end."""
     strengths, bars = word_strengths(prediction, weighing), sentence_strengths(prediction)
     for s, row in enumerate(rows):
-        axes.add_line(Line2D((MARGIN, WIDTH - MARGIN), (y, y), color=LINE, lw=0.8))
+        sentence = prediction.sentences[s]
+        sheet.line("rules", MARGIN, WIDTH - MARGIN, y)
         y += SENTENCE_GAP / 2
         baseline = y + 0.185
         if bars is not None:
-            weight = f"{prediction.sentences[s].weight:.2f}"
-            _write(axes, BAR_LEFT - 0.1, baseline, weight, SMALL, FAINT if weight == "0.00" else SOFT, right=True)
-            axes.add_patch(Rectangle((BAR_LEFT, baseline - 0.105), BAR_WIDTH, BAR_HEIGHT, color=TRACK, lw=0))
-            bar = Rectangle((BAR_LEFT, baseline - 0.105), BAR_WIDTH * bars[s], BAR_HEIGHT, color=SENTENCE, lw=0)
-            bar.set_gid(f"sentence {s}")
-            axes.add_patch(bar)
+            weight, top = f"{sentence.weight:.2f}", baseline - 0.105
+            color = FAINT if weight == "0.00" else SOFT
+            sheet.write(BAR_LEFT - 0.1, baseline, weight, sheet.letters.small, color, right=True)
+            sheet.box("tracks", BAR_LEFT, top, BAR_WIDTH, BAR_HEIGHT, TRACK)
+            sheet.box("sentences", BAR_LEFT, top, BAR_WIDTH * bars[s], BAR_HEIGHT, SENTENCE)
         for placed in row:
             strength = strengths[s][placed.number] if strengths else 0.0
-            _draw_word(axes, placed, baseline + placed.line * LINE_HEIGHT, strength, f"word {s} {placed.number}")
+            _draw_word(sheet, placed, baseline + placed.line * LINE_HEIGHT, strength)
         if evidence is not None:
-            _underline(axes, row, evidence[s], baseline, f"evidence {s}")
+            _underline(sheet, "evidence", row, evidence[s], baseline + 0.052)
+        if sentence.unknown:
+            unknown = [number in sentence.unknown for number in range(len(sentence.words))]
+            _underline(sheet, "unknown", row, unknown, baseline + 0.075)
         y += LINE_HEIGHT * (1 + row[-1].line if row else 1) + SENTENCE_GAP / 2
-    axes.add_line(Line2D((MARGIN, WIDTH - MARGIN), (y, y), color=LINE, lw=0.8))
+    sheet.line("rules", MARGIN, WIDTH - MARGIN, y)
     return y
 
 
-def _draw_word(axes: Axes, placed: _Placed, baseline: float, strength: float, gid: str) -> None:
+def _draw_word(sheet: _Sheet, placed: _Placed, baseline: float, strength: float) -> None:
     if strength > 0.01:
-        box = FancyBboxPatch(
-            (placed.left - 0.035, baseline - 0.155),
-            placed.width + 0.07,
-            BOX_HEIGHT,
-            boxstyle="round,pad=0,rounding_size=0.045",
-            facecolor=_tint(strength),
-            edgecolor="none",
-        )
-        box.set_gid(gid)
-        axes.add_patch(box)
-    _write(axes, placed.left, baseline, placed.word)
+        left, width = placed.left - 0.035, placed.width + 0.07
+        sheet.box("words", left, baseline - 0.155, width, BOX_HEIGHT, _tint(strength))
+    sheet.write(placed.left, baseline, placed.word)
 
 
-def _underline(axes: Axes, row: list[_Placed], evident: Sequence[bool], baseline: float, gid: str) -> None:
-    """A line under each evident word, drawn through to the next one where that is evident too."""
+def _underline(sheet: _Sheet, kind: str, row: list[_Placed], marked: Sequence[bool], y: float) -> None:
+    """A line under each marked word, drawn through to the next one where that is marked too; `y` is that of the first
+    line of the row."""
     for placed, following in zip(row, [*row[1:], None], strict=True):
-        if not evident[placed.number]:
+        if not marked[placed.number]:
             continue
-        right, y = placed.left + placed.width, baseline + placed.line * LINE_HEIGHT + 0.052
-        if following is not None and following.line == placed.line and evident[following.number]:
+        right = placed.left + placed.width
+        if following is not None and following.line == placed.line and marked[following.number]:
             right = following.left
-        line = Line2D((placed.left, right), (y, y), color=EVIDENCE, lw=1.7, solid_capstyle="butt")
-        line.set_gid(f"{gid} {placed.number}")
-        axes.add_line(line)
+        sheet.line(kind, placed.left, right, y + placed.line * LINE_HEIGHT)
 
 
 def _tint(strength: float) -> tuple[float, ...]:
@@ -261,27 +344,35 @@ def _tint(strength: float) -> tuple[float, ...]:
 
 
 def _draw_legend(
-    axes: Axes, ruler: _Ruler, prediction: DocumentPrediction, weighing: str, underlined: bool, y: float
+    sheet: _Sheet,
+    prediction: DocumentPrediction,
+    rows: list[list[_Placed]],
+    weighing: str,
+    underlined: bool,
+    y: float,
 ) -> None:
-    x = MARGIN
-    has_sentences, has_words = (
-        sentence_strengths(prediction) is not None,
-        word_strengths(prediction, weighing) is not None,
-    )
+    x, small = MARGIN, sheet.letters.small
+    has_words = word_strengths(prediction, weighing) is not None
+    has_sentences = sentence_strengths(prediction) is not None
+
+    def explain(text: str, sample: float) -> None:
+        """`text` behind a sample of so many inches."""
+        nonlocal x
+        sheet.write(x + sample, y, text, small, SOFT)
+        x += sample + sheet.letters.width(text, small) + 0.35
+
     if prediction.sentences and not has_sentences and not has_words:
-        _write(axes, x, y, "the network has no attention weights", SMALL, SOFT)
-        x += ruler.width("the network has no attention weights", SMALL) + 0.35
+        explain("the network has no attention weights", 0.0)
     if has_sentences:
-        axes.add_patch(Rectangle((x, y - 0.095), 0.3, 0.1, color=SENTENCE, lw=0))
-        _write(axes, x + 0.38, y, "sentence weight", SMALL, SOFT)
-        x += 0.38 + ruler.width("sentence weight", SMALL) + 0.35
+        sheet.box("legend", x, y - 0.095, 0.3, 0.1, SENTENCE)
+        explain("sentence weight", 0.38)
     if has_words:
         for i in range(40):
-            axes.add_patch(Rectangle((x + i * 0.02, y - 0.115), 0.021, 0.14, color=_tint((i + 1) / 40), lw=0))
-        way = WEIGHINGS[weighing]
-        label = "word weight" if weighing == "word" else f"word weight ({way.title})"
-        _write(axes, x + 0.88, y, label, SMALL, SOFT)
-        x += 0.88 + ruler.width(label, SMALL) + 0.35
+            sheet.box("legend", x + i * 0.02, y - 0.115, 0.021, 0.14, _tint((i + 1) / 40))
+        explain("word weight" if weighing == "word" else f"word weight ({WEIGHINGS[weighing].title})", 0.88)
     if underlined:
-        axes.add_line(Line2D((x, x + 0.3), (y - 0.03, y - 0.03), color=EVIDENCE, lw=1.6))
-        _write(axes, x + 0.38, y, "decided the true class", SMALL, SOFT)
+        sheet.line("evidence", x, x + 0.3, y - 0.03)
+        explain("decided the true class", 0.38)
+    if any(placed.number in prediction.sentences[s].unknown for s, row in enumerate(rows) for placed in row):
+        sheet.line("unknown", x, x + 0.3, y - 0.03)
+        explain("unknown to the network", 0.38)

@@ -12,17 +12,22 @@ from rich.text import Text
 from zoo.visualize.weighing import sentence_strengths, shown, word_strengths
 
 if TYPE_CHECKING:
-    from zoo.tasks.classification import DocumentPrediction
+    from zoo.tasks.classification import AttendedSentence, DocumentPrediction
 
 BAR = 20  # cells of a full probability bar
 SENTENCE_BAR = 8
 MOST_CLASSES = 10
+UNKNOWN = "(?)"
+"""Behind a word that the network does not know."""
 VISIBLE, MARKED, STRONG = 0.1, 0.25, 0.6
 PALE, DEEP = (222, 235, 252), (91, 155, 240)  # behind near-black letters, readable on light and dark terminals
 
 
 class DocumentText:
-    """Prints itself with `rich`: words shaded where there is colour, else *marked* and, the strongest, **marked**."""
+    """Prints itself with `rich`: words shaded where there is colour, else *marked* and, the strongest, **marked**.
+
+    (?) stands behind words that the network does not know.
+    """
 
     def __init__(self, prediction: DocumentPrediction) -> None:
         self.prediction = prediction
@@ -79,7 +84,7 @@ def _sentences(prediction: DocumentPrediction, colour: bool, ascii_only: bool) -
         table.add_column(no_wrap=True, min_width=SENTENCE_BAR)
     table.add_column(ratio=1)
     for s, sentence in enumerate(prediction.sentences):
-        text = _words(sentence.words, strengths[s] if strengths else None, colour)
+        text = _words(sentence, strengths[s] if strengths else None, colour)
         if bars is None:
             table.add_row(text)
         else:
@@ -87,10 +92,10 @@ def _sentences(prediction: DocumentPrediction, colour: bool, ascii_only: bool) -
     return table
 
 
-def _words(words: tuple[str, ...], strengths: list[float] | None, colour: bool) -> Text:
+def _words(sentence: AttendedSentence, strengths: list[float] | None, colour: bool) -> Text:
     text = Text()
     open_mark = ""
-    for i, word in enumerate(words):
+    for i, word in enumerate(sentence.words):
         strength = strengths[i] if strengths else 0.0
         mark = "" if colour else "**" if strength >= STRONG else "*" if strength >= MARKED else ""
         if mark != open_mark:
@@ -98,6 +103,8 @@ def _words(words: tuple[str, ...], strengths: list[float] | None, colour: bool) 
         text.append(" " if i else "")
         text.append(mark if mark != open_mark else "")
         text.append(shown(word), _shade(strength) if colour and strength >= VISIBLE else None)
+        if i in sentence.unknown:
+            text.append(UNKNOWN, "dim")
         open_mark = mark
     text.append(open_mark)
     return text

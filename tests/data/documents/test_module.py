@@ -1,5 +1,6 @@
 """What all documents share once they are prepared: description, memory, vectors."""
 
+import csv
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from zoo.data.documents.ag_news import AgNews
+from zoo.data.documents.own import OwnDocuments
 from zoo.data.stored import histogram
 from zoo.errors import DataError
 
@@ -92,3 +94,36 @@ def test_histogram_by_hand():
     assert found["max"] == 8
     assert histogram(np.array([5, 64]))["bins"] == {"4-7": 1, "8-15": 0, "16-31": 0, "32-63": 0, "64-127": 1}
     assert histogram(np.array([0]))["bins"] == {"0": 1}
+
+
+def test_evaluation_keeps_the_words_as_written_and_training_does_not(tmp_path, cache_dir):
+    rows = [(f"The FOOD{n} wasn't good. Été!", n % 2) for n in range(40)]
+    path = tmp_path / "a.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *rows])
+    data = OwnDocuments(path=str(path), text={"minimum_frequency": 2})
+    data.prepare_data()
+    data.setup()
+    assert next(iter(data.train_dataloader())).text is None
+    for loader in (data.val_dataloader(), data.test_dataloader()):
+        for batch in loader:
+            assert len(batch.text) == len(batch)
+            for number, document in enumerate(batch.text):
+                assert [len(sentence) for sentence in document] == [6, 2]
+                assert document[0][0] == "The"
+                assert document[0][1].startswith("FOOD")
+                assert document[1] == ["Été", "!"]
+                known = data.encoder.vocabulary.decode(batch.words[number, 0, :6].tolist())
+                assert known == ["the", "<unk>", "was", "n't", "good", "."]
+            first = batch.to("cpu").first(1)
+            assert first.text == batch.text[:1]
+    texts = data.encoder(["The FOOD! Bad.", ""]).text
+    assert texts == ([["The", "FOOD", "!"], ["Bad", "."]], [])
+
+
+def test_generated_documents_keep_their_words_for_evaluation_too(cache_dir):
+    data = prepared()
+    batch = next(iter(data.test_dataloader()))
+    for number, document in enumerate(batch.text):
+        mask = batch.word_mask[number]
+        assert [len(sentence) for sentence in document] == mask.sum(1)[mask.any(1)].tolist()

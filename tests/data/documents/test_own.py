@@ -104,11 +104,14 @@ def test_classes_in_natural_order(tmp_path, cache_dir, labels, classes):
 
 def test_the_split_follows_from_its_seed_and_not_from_the_runs(tmp_path, cache_dir):
     path = write_csv(tmp_path / "a.csv", rows())
-    first = documents(prepared(path, seed=1), "test")
-    assert documents(prepared(path, seed=2), "test") == first
+    first = documents(prepared(path, loader={"seed": 1}), "test")
+    assert documents(prepared(path, loader={"seed": 2}), "test") == first
     assert documents(prepared(path, split={"seed": 2}), "test") != first
     assert sizes(prepared(path, split={"val": 0.25, "test": 0.5})) == {"train": 10, "val": 10, "test": 20}
-    orders = [[b.index.tolist() for b in prepared(path, seed=s, batch_size=4).train_dataloader()] for s in (1, 1, 2)]
+    orders = [
+        [b.index.tolist() for b in prepared(path, loader={"seed": s, "batch_size": 4}).train_dataloader()]
+        for s in (1, 1, 2)
+    ]
     assert orders[0] == orders[1] != orders[2]
 
 
@@ -186,11 +189,15 @@ HEADER = "texte reçu,étoiles\n"
         ),
         (HEADER + "a,1\nb,2\n", {}, "a.csv: 2 documents are too few to draw val and test from them"),
         (HEADER, {}, "a.csv: no document in the train split"),
-        (HEADER + ",1\n,2\n", {"on_bad_row": "skip"}, "a.csv: no document in the train split; left out: {'no text'"),
+        (
+            HEADER + ",1\n,2\n",
+            {"loader": {"on_bad_row": "skip"}},
+            "a.csv: no document in the train split; left out: 2 no text",
+        ),
         (
             HEADER + "a,1\nb,2\n" * 9,
             {"text": {"minimum_frequency": 50}},
-            "a.csv: no word occurs 50 times (data.text.min",
+            "a.csv: no word occurs 50 times in 14 training documents; data.text.minimum_frequency=1",
         ),
         ("", {}, "a.csv: the file is empty"),
     ],
@@ -208,7 +215,7 @@ def test_a_label_that_only_the_test_has(tmp_path, cache_dir):
     message = "line 3: unknown label: 'élevée' does not occur in the training documents, where there are 'élevé', 'bas'"
     with pytest.raises(DataError, match=rf"^{test}, {message}; did you mean 'élevé'\?"):
         prepared(train, split={"test": str(test)})
-    data = prepared(train, split={"test": str(test)}, on_bad_row="skip")
+    data = prepared(train, split={"test": str(test)}, loader={"on_bad_row": "skip"})
     assert sizes(data)["test"] == 2
     with pytest.raises(DataError, match="unknown label"):  # what was prepared with skip is no answer to error
         prepared(train, split={"test": str(test)})
@@ -254,7 +261,7 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
             r"data.split.test=1.5: a share between 0 and 1, the path of a table",
         ),
         (own | {"split": {"val": 0.5, "test": 0.5}}, ConfigError, r"leave nothing to train on"),
-        (own | {"on_bad_row": "ignore"}, ConfigError, r"data.on_bad_row='ignore'"),
+        (own | {"loader": {"on_bad_row": "ignore"}}, ConfigError, r"data.loader.on_bad_row='ignore'"),
     ]
     for options, error, message in cases:
         with pytest.raises(error, match=message):
@@ -263,10 +270,10 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
 
 def test_skipped_rows_are_counted_and_told(tmp_path, cache_dir, caplog):
     path = write_csv(tmp_path / "a.csv", [*rows(), ("", "bas"), ("x", ""), ("y", "bas", "z")])
-    with pytest.raises(DataError, match=r"a.csv, line 5\d: no text \(data.on_bad_row=skip leaves such rows out\)"):
+    with pytest.raises(DataError, match=r"a.csv, line 5\d: no text \(data.loader.on_bad_row=skip leaves"):
         prepared(path)
     with caplog.at_level("INFO", "zoo"):
-        data = prepared(path, on_bad_row="skip")
+        data = prepared(path, loader={"on_bad_row": "skip"})
     assert data.describe()["skipped"] == {"no text": 1, "no label": 1, "wrong number of fields": 1}
     assert "documents: left out 3 rows: 1 no text, 1 no label, 1 wrong number of fields" in caplog.text
     assert sizes(data) == {"train": 32, "val": 4, "test": 4}
@@ -281,7 +288,7 @@ def test_strange_documents(tmp_path, cache_dir, caplog):
         ("!" * 999, "bas"),
     ]
     with caplog.at_level("INFO", "zoo"):
-        data = prepared(write_csv(tmp_path / "a.csv", rows() + strange), max_tokens=1000)
+        data = prepared(write_csv(tmp_path / "a.csv", rows() + strange), loader={"max_tokens": 1000})
     whole = data.describe()["splits"]
     assert sum(part["documents"] for part in whole.values()) == 45
     assert sum(part["truncated"] for part in whole.values()) == 3
@@ -307,7 +314,7 @@ def test_prepared_once_and_anew_when_something_changes(tmp_path, cache_dir, capl
 
     assert runs()
     assert not runs()
-    assert not runs(batch_size=7, seed=3, num_workers=0, max_tokens=1000)
+    assert not runs(loader={"batch_size": 7, "seed": 3, "num_workers": 0, "max_tokens": 1000})
     assert runs(text={"minimum_frequency": 2})
     assert runs(split={"test": 0.3})
     os.utime(path, ns=(1, 1))
@@ -354,5 +361,5 @@ def test_many_documents_in_parallel_are_the_same(tmp_path, cache_dir, monkeypatc
     alone = {split: documents(prepared(path), split) for split in ("train", "test")}
     monkeypatch.setattr("zoo.data.stored.PARALLEL", 1000)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    parallel = prepared(path, cache_dir=str(tmp_path / "other"))
+    parallel = prepared(path, loader={"cache_dir": str(tmp_path / "other")})
     assert {split: documents(parallel, split) for split in ("train", "test")} == alone

@@ -102,7 +102,7 @@ def test_files_of_unequal_length(tmp_path, cache_dir):
     folder = official(tmp_path / "m", suffix="")
     with open(folder / "val.en", "a") as file:
         file.write("one more\n")
-    message = f"{folder / 'val.en'}, line 6: this line has no partner: 'one more'"
+    message = f"{folder / 'val.en'}, line 6: this line has no translation: 'one more'"
     with pytest.raises(DataError, match="^" + re.escape(message)):
         Multi30k(source=str(folder)).prepare_data()
     assert not [file for file in (cache_dir / "multi30k").iterdir() if file.suffix != ".lock"]
@@ -141,7 +141,7 @@ def real(shared_data, tmp_path_factory):
     if not folder.is_dir():
         pytest.skip("no Multi30k beside the clone (../shared/data/multi30k)")
     cache = tmp_path_factory.mktemp("multi30k")
-    return prepared(Multi30k(source=str(folder), cache_dir=str(cache), max_tokens=2500))
+    return prepared(Multi30k(source=str(folder), loader={"cache_dir": str(cache), "max_tokens": 2500}))
 
 
 def test_the_real_files(real, caplog):
@@ -158,13 +158,13 @@ def test_the_real_files(real, caplog):
     assert len(test) == 1_000
     assert test[0] == "A man in an orange hat starring at something."
     with caplog.at_level("INFO", "zoo"):
-        prepared(Multi30k(source=real.source, cache_dir=real.cache_dir))
+        prepared(Multi30k(source=real.source, loader={"cache_dir": real.loader.cache_dir}))
     assert "preparing" not in caplog.text
 
 
 def test_batches_of_the_real_files(real):
     """By tokens bucketed by both sides: nearly all of a batch is tokens. By pairs a draw, half of which is padding."""
-    lengths = real._part("train").lengths
+    lengths = real.part("train").lengths
 
     def share(batches):
         return [
@@ -177,7 +177,7 @@ def test_batches_of_the_real_files(real):
     assert source > 0.85
     assert target > 0.97
     assert max(int(lengths[batch].sum()) for batch in bucketed) <= 2500
-    by_pairs = prepared(Multi30k(source=real.source, cache_dir=real.cache_dir, batch_size=64))
+    by_pairs = prepared(Multi30k(source=real.source, loader={"cache_dir": real.loader.cache_dir, "batch_size": 64}))
     drawn = by_pairs.train_dataloader().batch_sampler.global_batches()
     assert {len(batch) for batch in drawn} <= {63, 64}
     assert 0.4 < min(share(drawn)) <= max(share(drawn)) < 0.65
@@ -203,6 +203,6 @@ def test_spacys_words_give_the_public_tables_vocabulary(shared_data, tmp_path):
     if not (shared_data / "multi30k").is_dir():
         pytest.skip("no Multi30k beside the clone (../shared/data/multi30k)")
     data = prepared(
-        Multi30k(source=str(shared_data / "multi30k"), cache_dir=str(tmp_path), text={"tokenizer": "spacy"})
+        Multi30k(source=str(shared_data / "multi30k"), loader={"cache_dir": str(tmp_path)}, text={"tokenizer": "spacy"})
     )
     assert (data.spec.source_size, data.spec.target_size) == (7_853, 5_893)

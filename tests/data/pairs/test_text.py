@@ -157,9 +157,12 @@ def test_spacy():
             {"vocabulary_size": [9, 8, 7]},
             r"data\.text\.vocabulary_size=\[9, 8, 7\]: .* a list \[source,target\] of two",
         ),
-        ({"vocabulary_size": [9, 8], "joint": True}, r"vocabulary_size=\[9, 8\]: .*for separate vocabularies"),
+        (
+            {"vocabulary_size": [9, 8], "joint": True},
+            r"vocabulary_size=\[9, 8\]: of one vocabulary .* one whole number",
+        ),
         ({"max_length": 0}, r"data\.text\.max_length=0"),
-        ({"max_ratio": 0.5}, r"data\.text\.max_ratio=0\.5: null or a number from 1 on"),
+        ({"max_ratio": 0.5}, r"data\.text\.max_ratio=0\.5: a number from 1 on or null"),
         ({"max_lenght": 5}, r"did you mean data\.text\.max_length\?"),
     ],
 )
@@ -175,7 +178,7 @@ def test_wrong_options_of_ones_own_pairs():
         PairColumns.of({"source": "de"})
     assert PairColumns.of({"source": "a", "target": "b"}).names() == ("a", "b")
     for wrong in (0, 2, "", ["a", "b", "c"], [1, 2], None):
-        with pytest.raises(ConfigError, match=r"data\.split\.test=.*a share between 0 and 1, a table, or a list"):
+        with pytest.raises(ConfigError, match=r"data\.split\.test=.*a share between 0 and 1, a table or a list"):
             OwnPairSplitOptions.of({"test": wrong})
     assert OwnPairSplitOptions.of({"test": ["a", "b"]}).files(2) == {"test": ["a", "b"]}
     with pytest.raises(ConfigError, match=r"a share between 0 and 1 or a table is expected"):

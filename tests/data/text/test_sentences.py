@@ -2,13 +2,19 @@
 
 import pytest
 
+from zoo.data.documents.encoding import tokenizer_of
 from zoo.data.text.options import TextOptions
-from zoo.data.text.sentences import clean, normal_form, split_sentences, split_text, split_words, unescape_zhang
+from zoo.data.text.sentences import Words, clean, split_sentences, split_text, unescape_zhang
+from zoo.data.text.tokenization import TreebankTokenizer
 from zoo.errors import ConfigError
 
 
+def split(text, **options):
+    return split_text(text, TextOptions(**options), tokenizer_of(TextOptions(**options)))
+
+
 def sentences(text, **options):
-    return [" ".join(words) for words in split_text(text, TextOptions(**options)).sentences]
+    return [" ".join(words) for words in split(text, **options).sentences]
 
 
 @pytest.mark.parametrize(
@@ -69,39 +75,42 @@ def test_the_escapes_of_zhang(raw, plain):
 
 
 def test_limits_cut_and_tell():
-    options = TextOptions(max_sentences=2, max_words=3, max_word_length=5)
-    assert split_text("One two.\n\nThree.", options) == ([["One", "two", "."], ["Three", "."]], False)
-    assert split_text("A.\n\nB.\n\nC.", options) == ([["A", "."], ["B", "."]], True)
-    assert split_text("one two three four", options) == ([["one", "two", "three"]], True)
-    assert split_text("abcdefgh", options) == ([["abcde"]], True)
+    limits = {"max_sentences": 2, "max_words": 3, "max_word_length": 5, "lower": False}
+    for text, kept, cut in (
+        ("One two.\n\nThree.", [["One", "two", "."], ["Three", "."]], False),
+        ("A.\n\nB.\n\nC.", [["A", "."], ["B", "."]], True),
+        ("one two three four", [["one", "two", "three"]], True),
+        ("abcdefgh", [["abcde"]], True),
+    ):
+        assert split(text, **limits) == Words(kept, kept, cut)
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "<br /><br>", "&nbsp;\x00"])
 def test_nothing_to_read(text):
-    assert split_text(text, TextOptions()) == ([], False)
+    assert split(text) == Words([], [], False)
 
 
 def test_what_nobody_should_write():
-    long = split_text("It was good. " * 10_000, TextOptions())
+    long = split("It was good. " * 10_000)
     assert len(long.sentences) == 100
     assert long.cut
-    assert split_text("a" * 5_000, TextOptions()) == ([["a" * 40]], True)
+    assert split("a" * 5_000) == Words([["a" * 40]], [["a" * 40]], True)
     for text in ("." * 5000, '"' * 5000, "a.b!c?" * 1000, ". " * 2000, "(" * 5000, "'" * 5000):
-        found = split_text(text, TextOptions())
+        found = split(text)
         assert all(found.sentences)
         assert len(found.sentences) <= 100
 
 
 def test_the_vocabularys_form_keeps_every_position():
-    words = [["Crème", "ISTANBUL", "İ", "ß"]]
-    assert normal_form(words, TextOptions()) == [["crème", "istanbul", "İ".lower(), "ß"]]
-    assert normal_form(words, TextOptions(lower=False)) == words
+    text, words = "Crème ISTANBUL İ ß", [["Crème", "ISTANBUL", "İ", "ß"]]
+    assert split(text)[:2] == (words, [["crème", "istanbul", "İ".lower(), "ß"]])
+    assert split(text, lower=False)[:2] == (words, words)
 
 
 def test_words_of_a_sentence_that_is_already_split_stay():
     """The samples are written in the tokeniser's own words."""
     line = 'the soup , which i had , was n\'t " bad " at all ( $ 5 ) .'
-    assert split_words(line) == line.split()
+    assert TreebankTokenizer(lower=True).split(line).shown == line.split()
     assert split_sentences("a . b", "lines") == ["a . b"]
 
 
@@ -114,7 +123,7 @@ def test_words_of_a_sentence_that_is_already_split_stay():
         ({"minimum_frequency": 2.5}, r"data\.text\.minimum_frequency=2\.5"),
         ({"lower": "yes"}, r"data\.text\.lower='yes': true or false"),
         ({"max_word": 3}, r"data\.text\.max_word: no such key; did you mean data\.text\.max_words\?"),
-        ({"colour": 3}, r"data\.text\.colour: no such key; there are: lower, sentences"),
+        ({"colour": 3}, r"data\.text\.colour: no such key; there are: tokenizer, lower"),
         ("punkt", r"data\.text: a group of keys is expected, found 'punkt'"),
     ],
 )

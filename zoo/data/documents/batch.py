@@ -35,6 +35,8 @@ class DocumentBatch(Batch):
     """(U,) the distinct word ids of the batch."""
     word_at: Tensor
     """(N,) for each packed word its row in `distinct`."""
+    text: tuple[list[list[str]], ...] | None = None
+    """B documents as sentences of words as they were written, each word in the place of its id; only for evaluation."""
 
     @classmethod
     def of(
@@ -45,6 +47,7 @@ class DocumentBatch(Batch):
         *,
         index: Tensor | None = None,
         evidence: Tensor | None = None,
+        text: tuple[list[list[str]], ...] | None = None,
     ) -> DocumentBatch:
         """A batch from padded ids (B, S, W) and their mask; everything else follows from these."""
         sentence_mask = word_mask.any(-1)
@@ -61,6 +64,7 @@ class DocumentBatch(Batch):
             sentence_packing=Packing.of(sentence_mask),
             distinct=distinct,
             word_at=word_at,
+            text=text,
         )
 
     def __len__(self) -> int:
@@ -73,4 +77,5 @@ class DocumentBatch(Batch):
             return None if tensor is None else tensor[:count].cpu().clone()
 
         words, mask, index = (tensor[:count].cpu().clone() for tensor in (self.words, self.word_mask, self.index))
-        return DocumentBatch.of(words, mask, part(self.label), index=index, evidence=part(self.evidence))
+        text = self.text and self.text[:count]
+        return DocumentBatch.of(words, mask, part(self.label), index=index, evidence=part(self.evidence), text=text)

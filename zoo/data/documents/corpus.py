@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from zoo.data.documents.module import DocumentData
 from zoo.data.documents.readers import Row, read_hub_parquet
 from zoo.data.documents.sources import DocumentSource, hub_source, with_classes
-from zoo.data.options import SampleOptions, SplitOptions
+from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import Generator, existing, file_source, find_splits, sample_source
 from zoo.data.text.options import TextOptions
@@ -36,12 +36,7 @@ class Corpus(DocumentData):
         split: Mapping[str, Any] | SplitOptions | None = None,
         text: Mapping[str, Any] | TextOptions | None = None,
         vectors: str | None = None,
-        batch_size: int = 64,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        on_bad_row: str = "error",
-        cache_dir: str | None = None,
-        seed: int = 0,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """`source` is `sample`, `hub` or the path of the official files; `sample` its sizes; the rest as in
         `DocumentData`."""
@@ -49,12 +44,7 @@ class Corpus(DocumentData):
             text=text,
             split=SplitOptions.of(split),
             vectors=vectors,
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-            num_workers=num_workers,
-            on_bad_row=on_bad_row,
-            cache_dir=cache_dir,
-            seed=seed,
+            loader=loader,
         )
         self.source = source
         self.sample = SampleOptions.of(sample)
@@ -75,6 +65,11 @@ class Corpus(DocumentData):
         if not self.source:
             raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {self.layout}")
         if self.source == "sample":
+            if (self.text.tokenizer, self.text.language) != ("words", "en"):
+                raise ConfigError(
+                    f"data.text.tokenizer={self.text.tokenizer} and data.text.language={self.text.language}: the "
+                    "sample is made of English words; take data.source=hub or data.source=PATH"
+                )
             source = sample_source(self.generator(), self.sample, self.noun)
             return with_classes(source, self.classes, generated=True)
         if self.source == "hub":

@@ -13,50 +13,64 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.data.documents.batch import DocumentBatch
-from zoo.data.stored import Rows, StoredSplit, numbers_of
+from zoo.data.stored import Rows, StoredSplit, numbers_of, offsets
 from zoo.data.text.options import TextOptions
-from zoo.data.text.sentences import normal_form, split_text
+from zoo.data.text.sentences import split_text
+from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, Tokenizer, TreebankTokenizer
 from zoo.data.text.vocabulary import Vocabulary
+
+
+def tokenizer_of(text: TextOptions, learned: str | None = None) -> Tokenizer:
+    """The tokenizer of documents; `learned` is the state of one for subwords."""
+    if text.subwords:
+        assert learned is not None
+        return SubwordTokenizer(learned)
+    if text.tokenizer == "words" and text.language == "en":
+        return TreebankTokenizer(text.lower)
+    return RuleTokenizer(text.tokenizer, text.language, text.lower)
 
 
 class DocumentEncoder:
     """Texts to batches with the vocabulary and the rules of the training data; all that a prediction needs of them."""
 
-    def __init__(self, vocabulary: Vocabulary, text: TextOptions) -> None:
+    def __init__(self, vocabulary: Vocabulary, text: TextOptions, learned: str | None = None) -> None:
+        """`learned` is the state of a tokenizer for subwords."""
         self.vocabulary = vocabulary
         self.text = text
+        self.tokenizer = tokenizer_of(text, learned)
 
     def words(self, text: str) -> list[list[str]]:
         """The words of each sentence as they are written, in the positions that they have in the batch."""
-        return split_text(text, self.text).sentences
+        return split_text(text, self.text, self.tokenizer).sentences
 
     def __call__(self, texts: str | Sequence[str]) -> DocumentBatch:
         """A batch without labels, one document a text; a text without words is a document without sentences."""
-        documents = [
-            normal_form(self.words(text), self.text) for text in ([texts] if isinstance(texts, str) else texts)
-        ]
-        sentences = [sentence for document in documents for sentence in document]
+        texts = [texts] if isinstance(texts, str) else texts
+        found = [split_text(text, self.text, self.tokenizer) for text in texts]
+        sentences = [sentence for document in found for sentence in document.forms]
         return batch_of(
             np.array(self.vocabulary.encode(word for sentence in sentences for word in sentence), np.int64),
             offsets([len(sentence) for sentence in sentences]),
-            offsets([len(document) for document in documents]),
+            offsets([len(document.forms) for document in found]),
+            text=tuple(document.sentences for document in found),
         )
 
     def state(self) -> dict[str, Any]:
         """Plain data for a checkpoint."""
-        return {"words": self.vocabulary.state(), "text": asdict(self.text)}
+        return {"words": self.vocabulary.state(), "text": asdict(self.text), "learned": self.tokenizer.state()}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The encoder that `state` came from."""
-        return cls(Vocabulary.from_state(state["words"]), TextOptions.of(state["text"]))
+        # Before there were tokenizers to choose from, all were words of English.
+        return cls(Vocabulary.from_state(state["words"]), TextOptions.of(state["text"]), state.get("learned"))
 
 
 class EncodedDocuments(StoredSplit):
     """Documents of a prepared split."""
 
     def __init__(self, documents: datasets.Dataset) -> None:
-        super().__init__(documents, ("words", "label", "evidence"), numbers_of(documents, "num_words"))
+        super().__init__(documents, ("words", "label", "evidence", "text"), numbers_of(documents, "num_words"))
 
 
 def collate(rows: Rows) -> DocumentBatch:
@@ -73,12 +87,8 @@ def collate(rows: Rows) -> DocumentBatch:
         label=torch.from_numpy(np.array(rows.table["label"].to_numpy(), np.int64)),
         index=torch.tensor(rows.numbers),
         evidence=None if evidence is None else np.asarray(evidence),
+        text=tuple(rows.table["text"].to_pylist()) if "text" in rows.table.column_names else None,
     )
-
-
-def offsets(lengths: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
-    """Where each of some runs of these lengths begins, and where the last one ends."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def batch_of(
@@ -89,6 +99,7 @@ def batch_of(
     label: Tensor | None = None,
     index: Tensor | None = None,
     evidence: NDArray[np.bool_] | None = None,
+    text: tuple[list[list[str]], ...] | None = None,
 ) -> DocumentBatch:
     """Pad N word ids, cut into sentences by `first_word` and these into B documents by `first_sentence` (see
     `offsets`)."""
@@ -108,4 +119,5 @@ def batch_of(
         label,
         index=index,
         evidence=None if evidence is None else grid(evidence, np.bool_),
+        text=text,
     )

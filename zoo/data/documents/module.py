@@ -11,20 +11,19 @@ from typing import Any, ClassVar
 import datasets
 import torch
 
-from zoo.data.bucketing import Nouns
 from zoo.data.cache import fingerprint, make_once
 from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
-from zoo.data.documents.prepare import DOCUMENTS, FORMAT, VOCABULARY, prepare
+from zoo.data.documents.prepare import DOCUMENTS, ENCODER, FORMAT, prepare
 from zoo.data.documents.sources import DocumentSource
 from zoo.data.documents.spec import DocumentSpec
-from zoo.data.options import SplitOptions
+from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.order import Nouns
 from zoo.data.prepared import PreparedData
 from zoo.data.rows import counted
 from zoo.data.sources import existing, identity
 from zoo.data.stored import StoredSplit
 from zoo.data.text.options import TextOptions
 from zoo.data.text.vectors import WordVectors, read_vectors
-from zoo.data.text.vocabulary import Vocabulary
 
 log = logging.getLogger(__name__)
 
@@ -43,12 +42,7 @@ class DocumentData(PreparedData[DocumentSource]):
         text: Mapping[str, Any] | TextOptions | None = None,
         split: SplitOptions | None = None,
         vectors: str | None = None,
-        batch_size: int = 64,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        on_bad_row: str = "error",
-        cache_dir: str | None = None,
-        seed: int = 0,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """No file is touched here.
 
@@ -56,15 +50,10 @@ class DocumentData(PreparedData[DocumentSource]):
             text: how text becomes words, see `TextOptions`.
             split: shares of the splits that the corpus comes without, see `SplitOptions`.
             vectors: file of pretrained word vectors.
-            batch_size: documents in a batch; this and the rest as in `PreparedData`.
+            loader: how batches are made, see `LoaderOptions`.
         """
         super().__init__(
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-            num_workers=num_workers,
-            on_bad_row=on_bad_row,
-            cache_dir=cache_dir,
-            seed=seed,
+            loader=loader,
         )
         self.text = TextOptions.of(text)
         self.split = split or SplitOptions()
@@ -83,14 +72,17 @@ class DocumentData(PreparedData[DocumentSource]):
         return {"format": FORMAT, "text": vars(self.text), "split": vars(self.split), "classes": classes}
 
     def _write(self, folder: Path, source: DocumentSource) -> dict[str, Any]:
-        return prepare(folder, source, self.text, self.split, self.on_bad_row)
+        return prepare(folder, source, self.text, self.split, self.loader.on_bad_row)
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        vocabulary = Vocabulary.from_state(json.loads((folder / VOCABULARY).read_text("utf-8")))
+        self.encoder = self._encoder(folder)
+        self.spec = DocumentSpec(vocabulary_size=about["vocabulary_size"], classes=tuple(about["classes"]))
         stored = datasets.load_from_disk(folder / DOCUMENTS)
-        self.encoder = DocumentEncoder(vocabulary, self.text)
-        self.spec = DocumentSpec(vocabulary_size=len(vocabulary), classes=tuple(about["classes"]))
         return {name: EncodedDocuments(part) for name, part in stored.items()}
+
+    @staticmethod
+    def _encoder(folder: Path) -> DocumentEncoder:
+        return DocumentEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))
 
     @property
     def _collate(self) -> Callable[[Any], Any]:
@@ -111,7 +103,7 @@ class DocumentData(PreparedData[DocumentSource]):
         return vectors
 
     def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
-        words = Vocabulary.from_state(json.loads((folder / VOCABULARY).read_text("utf-8"))).words
+        words = self._encoder(folder).vocabulary.words
         torch.save(read_vectors(self._vectors_file(), words)._asdict(), temporary / "vectors.pt")
 
     def _vectors_file(self) -> Path:
@@ -134,4 +126,4 @@ class DocumentData(PreparedData[DocumentSource]):
             lines.append(f"{cut:,} documents were cut (data.text.max_sentences, max_words, max_word_length)")
         if skipped := about["skipped"]:
             lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines
+        return [*lines, *about["notes"]]

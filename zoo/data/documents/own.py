@@ -9,6 +9,7 @@ from typing import Any
 from zoo.data.documents.module import DocumentData
 from zoo.data.documents.options import OwnSplitOptions
 from zoo.data.documents.sources import DocumentSource, folder_source, table_source
+from zoo.data.options import LoaderOptions
 from zoo.data.readers import TABLES, is_table
 from zoo.data.sources import existing, find_splits
 from zoo.data.text.options import TextOptions
@@ -36,12 +37,7 @@ class OwnDocuments(DocumentData):
         split: Mapping[str, Any] | OwnSplitOptions | None = None,
         text: Mapping[str, Any] | TextOptions | None = None,
         vectors: str | None = None,
-        batch_size: int = 64,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        on_bad_row: str = "error",
-        cache_dir: str | None = None,
-        seed: int = 0,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """`path` is one of LAYOUT; the columns are those of a table; the rest as in `DocumentData`."""
         self.own_split = OwnSplitOptions.of(split)
@@ -49,12 +45,7 @@ class OwnDocuments(DocumentData):
             text=text,
             split=self.own_split,
             vectors=vectors,
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-            num_workers=num_workers,
-            on_bad_row=on_bad_row,
-            cache_dir=cache_dir,
-            seed=seed,
+            loader=loader,
         )
         self.path = path
         self.text_column = text_column

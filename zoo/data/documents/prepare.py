@@ -1,78 +1,116 @@
-"""From a source of documents to ids on the disk, once: rows -> words -> vocabulary of the training split -> ids."""
+"""From a source of documents to ids on the disk, once: rows -> splits -> words -> vocabulary of the training split ->
+ids."""
 
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from zoo.data.documents.classes import Classes
+from zoo.data.documents.encoding import DocumentEncoder, tokenizer_of
 from zoo.data.documents.readers import Row
 from zoo.data.documents.sources import DocumentSource, Sample
+from zoo.data.notes import key, majority, mostly_unknown, repeated, uncut
 from zoo.data.options import SplitOptions
-from zoo.data.rows import BadRows, closest
-from zoo.data.stored import count_words, draw_splits, histogram, map_split, numbers_of, save, write_rows
-from zoo.data.text.options import TextOptions
-from zoo.data.text.sentences import normal_form, split_text
+from zoo.data.rows import BadRows, counted
+from zoo.data.stored import (
+    ROWS,
+    count_words,
+    draw_splits,
+    histogram,
+    list_array,
+    map_split,
+    numbers_of,
+    offsets,
+    save,
+    write_rows,
+)
+from zoo.data.text.options import DEFAULT_SUBWORDS, TextOptions, check_language
+from zoo.data.text.sentences import clean, split_sentences, split_text
+from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer
 from zoo.data.text.vocabulary import SPECIAL, UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raise it with every change of what is stored or of how text becomes words: older caches are then left alone."""
-VOCABULARY, DOCUMENTS = "vocabulary.json", "documents"
+ENCODER, DOCUMENTS = "encoder.json", "documents"
+FEW = 1000
+"""Training documents; in fewer a word that occurs twice is no rare one."""
 
 WORDS = pa.list_(pa.list_(pa.string()))
 EVIDENCE = pa.list_(pa.list_(pa.bool_()))
 
 
 def prepare(
-    folder: Path, source: DocumentSource, text: TextOptions, split: SplitOptions, on_bad_row: str = "error"
+    folder: Path,
+    source: DocumentSource,
+    text: TextOptions,
+    split: SplitOptions,
+    on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
     """Write the documents of `source` into an empty folder; their description. Raises DataError for what cannot be
     used."""
     bad, classes = BadRows(on_bad_row), Classes(source.classes)
+    check_language(text.tokenizer, text.language)
+    tokenizer = None if text.subwords else tokenizer_of(text)
     splits = {}
     for name, read in source.splits.items():
         file = folder / f"{name}.arrow"
         count = _write(file, source, read(bad), text, classes, bad)
         if not count:
-            skipped = f"; left out: {dict(bad.problems)}" if bad.total else ""
+            skipped = f"; left out: {counted(bad.problems)}" if bad.total else ""
             raise DataError(f"{source.place}: no document in the {name} split{skipped}")
         classes.close(source.place, count)
         splits[name] = datasets.Dataset.from_file(str(file))
+    splits = draw_splits(splits, split, source.place, "documents", numbers_of(splits["train"], "label"))
+    tokenizer = tokenizer or _learned(splits["train"], text)
     if not source.generated:
-        splits = {name: _split_into_words(part, text, folder / f"{name}-words.arrow") for name, part in splits.items()}
-    splits = draw_splits(splits, split, source.place, "documents")
-    vocabulary = Vocabulary.of_counts(count_words(splits["train"], "sentences"), text.minimum_frequency)
-    if not vocabulary.state():
-        raise DataError(f"{source.place}: no word occurs {text.minimum_frequency} times (data.text.minimum_frequency)")
+        cut_up = partial(words_table, options=text, tokenizer=tokenizer)
+        splits = {
+            name: map_split(part, cut_up, folder / f"{name}-words.arrow", f"{name}: splitting into words")
+            for name, part in splits.items()
+        }
+    vocabulary = _vocabulary(splits["train"], tokenizer, text, source.place)
     order = classes.order()
     encode = partial(encode_table, words=pa.array(vocabulary.state()), label=pa.array(np.argsort(order), pa.int64()))
     encoded = {
-        name: map_split(part, encode, folder / f"{name}-ids.arrow", f"{name}: numbering the words")
+        name: map_split(
+            part,
+            partial(encode, written=name != "train"),
+            folder / f"{name}-ids.arrow",
+            f"{name}: numbering the words",
+        )
         for name, part in splits.items()
     }
     save(encoded, folder / DOCUMENTS)
+    state = DocumentEncoder(vocabulary, text, tokenizer.state()).state()
+    (folder / ENCODER).write_text(json.dumps(state, ensure_ascii=False), "utf-8")
     names = [classes.names[number] for number in order]
-    about = {
+    facts = {name: describe(part, names) for name, part in encoded.items()}
+    train = facts["train"]
+    return {
         "source": source.description.replace("{count}", f"{sum(map(len, encoded.values())):,}"),
         "classes": names,
         "vocabulary_size": len(vocabulary),
         "skipped": dict(bad.problems),
-        "splits": {name: describe(part, names) for name, part in encoded.items()},
+        "splits": facts,
+        "notes": [
+            *repeated({name: numbers_of(part, "key") for name, part in splits.items()}, "documents"),
+            *majority(train["classes"]),
+            *uncut("a training sentence", train["words"]["mean"] / max(1, train["sentences"]["mean"]), text),
+            *mostly_unknown(train["unknown_rate"], text),
+        ],
         "examples": _examples(splits["train"], classes),
     }
-    (folder / VOCABULARY).write_text(json.dumps(vocabulary.state(), ensure_ascii=False), "utf-8")
-    return about
 
 
 def _examples(part: datasets.Dataset, classes: Classes) -> list[dict[str, str]]:
@@ -84,63 +122,7 @@ def _examples(part: datasets.Dataset, classes: Classes) -> list[dict[str, str]]:
     ]
 
 
-class Classes:
-    """Class names: given, or collected from the first split that is read."""
-
-    def __init__(self, given: tuple[str, ...] | None) -> None:
-        self.given = given is not None
-        self.names = list(given or ())
-        self._numbers = {name: number for number, name in enumerate(self.names)}
-        self._closed = self.given
-
-    def number(self, row: Row, bad: BadRows) -> int | None:
-        """The class of a row; None, once reported, for one that the first split did not have."""
-        if isinstance(row.label, int):
-            return row.label
-        if row.label not in self._numbers:
-            if self._closed:
-                found = f"{row.label!r} does not occur in the training documents, where there are "
-                bad(
-                    row.place,
-                    "unknown label",
-                    found + ", ".join(map(repr, self.names)) + closest(row.label, self.names),
-                )
-                return None
-            self._numbers[row.label] = len(self.names)
-            self.names.append(row.label)
-        return self._numbers[row.label]
-
-    def close(self, where: str, rows: int) -> None:
-        """Take no more names. Raises DataError for names that are no classes."""
-        if not self._closed and len(self.names) < 2:
-            raise DataError(
-                f"{where}: all {rows:,} documents have the label {self.names[0]!r}; at least two classes are expected"
-            )
-        if not self._closed and len(self.names) > max(50, rows // 2):
-            raise DataError(
-                f"{where}: {len(self.names):,} different labels in {rows:,} documents, such as {self.names[0]!r} and "
-                f"{self.names[1]!r}; is data.label_column the column of the classes?"
-            )
-        self._closed = True
-
-    def order(self) -> list[int]:
-        """The numbers of the names in their natural order; given ones stay as they are."""
-        numbers = range(len(self.names))
-        return list(numbers) if self.given else sorted(numbers, key=_natural(self.names).__getitem__)
-
-
-def _natural(names: list[str]) -> list[Any]:
-    """Sort keys: numbers as numbers if all are, else text with the numbers inside it as numbers."""
-    try:
-        numbers = [float(name) for name in names]
-    except ValueError:
-        numbers = [math.nan]
-    if all(map(math.isfinite, numbers)):
-        return numbers
-    parts = [re.split(r"(\d+)", name.casefold()) for name in names]
-    return [
-        ([int(p) if n % 2 else p for n, p in enumerate(part)], name) for part, name in zip(parts, names, strict=True)
-    ]
+# Rows
 
 
 def _write(
@@ -153,9 +135,8 @@ def _write(
 ) -> int:
     """Stream rows into an Arrow file; the number of them."""
     numbered = _generated(rows, text) if source.generated else _labelled(rows, classes, bad)  # type: ignore[arg-type]
-    columns = (
-        {"sentences": WORDS, "evidence": EVIDENCE, "cut": pa.bool_()} if source.generated else {"text": pa.string()}
-    )
+    generated = {"sentences": WORDS, "written": WORDS, "evidence": EVIDENCE, "cut": pa.bool_(), "key": pa.int64()}
+    columns = generated if source.generated else {"text": pa.string()}
     return write_rows(file, pa.schema({**columns, "label": pa.int64()}), numbered, "documents")
 
 
@@ -167,62 +148,82 @@ def _labelled(rows: Iterable[Row], classes: Classes, bad: BadRows) -> Iterator[d
 
 def _generated(samples: Iterable[Sample], text: TextOptions) -> Iterator[dict[str, Any]]:
     for sample in samples:
-        kept = sample.sentences[: text.max_sentences]
+        kept = [sentence[: text.max_words] for sentence in sample.sentences[: text.max_sentences]]
+        whole = sum(map(len, sample.sentences))
         yield {
-            "sentences": [sentence[: text.max_words] for sentence in kept],
+            "sentences": kept,
+            "written": kept,
             "evidence": [flags[: text.max_words] for flags in sample.evidence[: text.max_sentences]],
-            "cut": len(kept) < len(sample.sentences) or any(len(sentence) > text.max_words for sentence in kept),
+            "cut": sum(map(len, kept)) < whole,
+            "key": key(kept),
             "label": sample.label,
         }
 
 
-def _split_into_words(part: datasets.Dataset, text: TextOptions, file: Path) -> datasets.Dataset:
-    return map_split(part, partial(words_table, options=text), file, "splitting into words")
+# Words
 
 
-def words_table(table: pa.Table, options: TextOptions) -> pa.Table:
-    """Texts -> normal forms of their words; True in `cut` where a limit took something away."""
-    documents = [split_text(text, options) for text in table["text"].to_pylist()]
+def _learned(train: datasets.Dataset, text: TextOptions) -> Tokenizer:
+    """Subwords of the training documents."""
+
+    def sentences() -> Iterator[str]:
+        for table in train.with_format("arrow").iter(batch_size=ROWS):
+            cleaned = map(clean, table["text"].to_pylist())
+            yield from chain.from_iterable(split_sentences(part, text.sentences, text.language) for part in cleaned)
+
+    size = (text.vocabulary_size or DEFAULT_SUBWORDS) - len(SPECIAL) + 1  # the unknown piece is among its own
+    return SubwordTokenizer.learn(text.tokenizer, sentences, vocabulary_size=size, lower=text.lower)
+
+
+def words_table(table: pa.Table, options: TextOptions, tokenizer: Tokenizer) -> pa.Table:
+    """Texts -> the forms of their words and the words as written; True in `cut` where a limit took something away."""
+    documents = [split_text(text, options, tokenizer) for text in table["text"].to_pylist()]
     return pa.table(
         {
-            "sentences": pa.array([normal_form(document.sentences, options) for document in documents], WORDS),
+            "sentences": pa.array([document.forms for document in documents], WORDS),
+            "written": pa.array([document.sentences for document in documents], WORDS),
             "cut": pa.array([document.cut for document in documents], pa.bool_()),
+            "key": pa.array([key(document.forms) for document in documents], pa.int64()),
             "label": table["label"],
         }
     )
 
 
-def encode_table(table: pa.Table, words: pa.Array, label: pa.Array) -> pa.Table:
-    """Words -> ids, class numbers -> class numbers in their final order, and the lengths by which batches are made."""
+def _vocabulary(train: datasets.Dataset, tokenizer: Tokenizer, text: TextOptions, where: str) -> Vocabulary:
+    if isinstance(tokenizer, SubwordTokenizer):
+        return Vocabulary(tokenizer.pieces)
+    rarest = text.minimum_frequency or (2 if len(train) < FEW else 5)
+    found = Vocabulary.of_counts(count_words(train, "sentences"), rarest, size=text.vocabulary_size)
+    if not found.state():
+        raise DataError(
+            f"{where}: no word occurs {rarest} times in {len(train):,} training documents; "
+            "data.text.minimum_frequency=1 keeps every word"
+        )
+    return found
+
+
+def encode_table(table: pa.Table, words: pa.Array, label: pa.Array, written: bool) -> pa.Table:
+    """Words -> ids, class numbers -> class numbers in their final order, and the lengths by which batches are made; the
+    words as `written` stay as `text`."""
     sentences = table["sentences"].combine_chunks()
     documents, lengths = pc.list_value_length(sentences), pc.list_value_length(sentences.flatten())
     known = pc.add(pc.index_in(sentences.flatten().flatten(), words), len(SPECIAL))
     ids = pc.fill_null(known, UNKNOWN).cast(pa.int32())
-    first_sentence, first_word = _offsets(documents), _offsets(lengths)
-    unknown = _offsets(pc.equal(ids, UNKNOWN))[first_word][first_sentence]
+    word_of_document = offsets(lengths)[offsets(documents)]
     columns = {
-        "words": _nested(ids, first_word, first_sentence),
+        "words": list_array(list_array(ids, lengths), documents),
         "label": label.take(table["label"]),
         "num_sentences": documents,
-        "num_words": pa.array(np.diff(first_word[first_sentence]), pa.int32()),
-        "num_unknown": pa.array(np.diff(unknown), pa.int32()),
+        "num_words": pa.array(np.diff(word_of_document), pa.int32()),
+        "num_unknown": pa.array(np.diff(offsets(pc.equal(ids, UNKNOWN))[word_of_document]), pa.int32()),
         "cut": table["cut"],
     }
+    if written:
+        columns["text"] = table["written"]
     if "evidence" in table.column_names:
         evidence = table["evidence"].combine_chunks()
-        columns["evidence"] = _nested(evidence.flatten().flatten(), first_word, first_sentence)
+        columns["evidence"] = list_array(list_array(evidence.flatten().flatten(), lengths), documents)
     return pa.table(columns)
-
-
-def _offsets(lengths: pa.Array) -> NDArray[np.int32]:
-    total = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(np.asarray(lengths), out=total[1:])
-    return total
-
-
-def _nested(values: pa.Array, first_word: NDArray[np.int32], first_sentence: NDArray[np.int32]) -> pa.ListArray:
-    inner = pa.ListArray.from_arrays(pa.array(first_word), values)
-    return pa.ListArray.from_arrays(pa.array(first_sentence), inner)
 
 
 def describe(part: datasets.Dataset, classes: list[str]) -> dict[str, Any]:

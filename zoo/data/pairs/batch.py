@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch, Forced
-from zoo.layers.packing import Packing, without_end
+from zoo.data.batch import Batch
+from zoo.layers.packing import Forced, Packing, without_end
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,19 @@ class PairBatch(Batch):
         )
 
     @property
-    def source_words(self) -> Tensor:
-        """(B, S) True at the tokens of the source but its end."""
+    def memory_mask(self) -> Tensor:
+        """(B, S) True at the positions that can be attended: the tokens of the source."""
+        return self.source_mask
+
+    @property
+    def content_mask(self) -> Tensor:
+        """(B, S) True at those of them that hold content: the tokens of the source but its end."""
         return without_end(self.source_mask)
+
+    @property
+    def memory_length(self) -> Tensor:
+        """(B,) what lengths of a target are measured by: the tokens of the source, the end included."""
+        return self.source_mask.sum(1)
 
     @property
     def forced(self) -> Forced:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from zoo.data.options import SampleOptions
+from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import generated_pairs
@@ -26,20 +26,12 @@ class GeneratedPairs(PairData):
         self,
         *,
         sample: Mapping[str, Any] | SampleOptions | None = None,
-        batch_size: int = 32,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        cache_dir: str | None = None,
-        seed: int = 0,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """`sample` gives the sizes of the splits; the rest as in `PairData`."""
         super().__init__(
             text=self.tokens,
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-            num_workers=num_workers,
-            cache_dir=cache_dir,
-            seed=seed,
+            loader=loader,
         )
         self.sample = SampleOptions.of(sample)
 

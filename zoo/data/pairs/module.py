@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import datasets
 
-from zoo.data.bucketing import Nouns
-from zoo.data.options import SplitOptions
+from zoo.data.bucketing import POOL
+from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.order import Nouns, Order
 from zoo.data.pairs.encoding import EncodedPairs, PairEncoder, collate_pairs
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.prepare import ENCODER, FORMAT, PAIRS, prepare_pairs
@@ -34,7 +35,6 @@ class PairData(PreparedData[Source]):
 
     task: ClassVar[str] = "translation"
     nouns: ClassVar[Nouns] = Nouns("pairs", "tokens")
-    any_length: ClassVar[bool] = True
     spec: PairSpec
     encoder: PairEncoder
 
@@ -44,12 +44,7 @@ class PairData(PreparedData[Source]):
         text: PairTextOptions,
         languages: tuple[str, str] = ("en", "en"),
         split: SplitOptions | None = None,
-        batch_size: int = 64,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        on_bad_row: str = "error",
-        cache_dir: str | None = None,
-        seed: int = 0,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """No file is touched here.
 
@@ -57,17 +52,10 @@ class PairData(PreparedData[Source]):
             text: how text becomes tokens, see `PairTextOptions`.
             languages: of the source and of the target, for the rules of words.
             split: shares of the splits that the corpus comes without, see `SplitOptions`.
-            batch_size: pairs in a batch, of any length, over all processes.
-            max_tokens: tokens in a batch of pairs of similar length, source and target together, over all processes;
-                takes the place of batch_size. The rest as in `PreparedData`.
+            loader: how batches are made, see `LoaderOptions`; `max_tokens` counts source and target together.
         """
         super().__init__(
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-            num_workers=num_workers,
-            on_bad_row=on_bad_row,
-            cache_dir=cache_dir,
-            seed=seed,
+            loader=loader,
         )
         self.text = text
         self.languages = languages
@@ -78,7 +66,7 @@ class PairData(PreparedData[Source]):
         return {"family": "pairs", "format": FORMAT, **options}
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
-        return prepare_pairs(folder, source, self.text, self.languages, self.split, self.on_bad_row)
+        return prepare_pairs(folder, source, self.text, self.languages, self.split, self.loader.on_bad_row)
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
         self.encoder = PairEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))
@@ -94,7 +82,11 @@ class PairData(PreparedData[Source]):
             end=END,
         )
         stored = datasets.load_from_disk(folder / PAIRS)
-        return {name: EncodedPairs(part, evaluation=name != "train") for name, part in stored.items()}
+        overfits = bool(getattr(self.trainer, "overfit_batches", 0))  # and so evaluates what it trains on
+        return {name: EncodedPairs(part, evaluation=overfits or name != "train") for name, part in stored.items()}
+
+    def training_order(self, part: StoredSplit) -> Order:
+        return self._bucketed(part, POOL if self.loader.max_tokens else 1)
 
     @property
     def _collate(self) -> Callable[[Any], Any]:
@@ -112,4 +104,4 @@ class PairData(PreparedData[Source]):
                 lines.append(f"{name}: dropped {sum(dropped.values()):,} pairs: {counted(dropped)}")
         if skipped := about["skipped"]:
             lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines
+        return [*lines, *about["notes"]]

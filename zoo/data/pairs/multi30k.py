@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from zoo.data.options import SampleOptions
+from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import translations
@@ -50,12 +50,7 @@ class Multi30k(PairData):
         test: str = HUB_TEST,
         sample: Mapping[str, Any] | SampleOptions | None = None,
         text: Mapping[str, Any] | PairTextOptions | None = None,
-        batch_size: int = 64,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        on_bad_row: str = "error",
-        cache_dir: str | None = None,
-        seed: int = 0,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """`source` is `sample`, `hub` or the path of the official files; the languages are two of en, de, fr and cs;
         `test` is the name of a test set, as in the official files; `sample` the sample's sizes; the rest as in
@@ -71,12 +66,7 @@ class Multi30k(PairData):
         super().__init__(
             text=PairTextOptions.of(text),
             languages=languages,
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-            num_workers=num_workers,
-            on_bad_row=on_bad_row,
-            cache_dir=cache_dir,
-            seed=seed,
+            loader=loader,
         )
         self.source = source
         self.test = test

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from zoo.data.options import LoaderOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns
 from zoo.data.pairs.sources import NOUN, line_source, read_pair_table, read_tsv
@@ -38,12 +39,7 @@ class Parallel(PairData):
         columns: Mapping[str, Any] | PairColumns | None = None,
         split: Mapping[str, Any] | OwnPairSplitOptions | None = None,
         text: Mapping[str, Any] | OwnPairTextOptions | None = None,
-        batch_size: int = 64,
-        max_tokens: int | None = None,
-        num_workers: int = 0,
-        on_bad_row: str = "error",
-        cache_dir: str | None = None,
-        seed: int = 0,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """`path` is one of LAYOUT, `columns` names its two columns; the rest as in `PairData`."""
         own = OwnPairTextOptions.of(text)
@@ -52,12 +48,7 @@ class Parallel(PairData):
             text=own.without_languages(),
             languages=(own.source_language, own.target_language),
             split=self.own_split,
-            batch_size=batch_size,
-            max_tokens=max_tokens,
-            num_workers=num_workers,
-            on_bad_row=on_bad_row,
-            cache_dir=cache_dir,
-            seed=seed,
+            loader=loader,
         )
         self.source_path, self.target_path, self.path = source_path, target_path, path
         self.columns = PairColumns.of(columns)

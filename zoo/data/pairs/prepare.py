@@ -8,28 +8,39 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from zoo.data.notes import key, repeated, uncut
 from zoo.data.options import SplitOptions
 from zoo.data.pairs.encoding import PairEncoder, Side, tokenizer_of
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import NOUN, PairRow
-from zoo.data.rows import BadRows
+from zoo.data.rows import BadRows, counted
 from zoo.data.sources import Source
-from zoo.data.stored import ROWS, count_words, draw_splits, histogram, map_split, numbers_of, save, write_rows
+from zoo.data.stored import (
+    ROWS,
+    count_words,
+    draw_splits,
+    histogram,
+    list_array,
+    map_split,
+    numbers_of,
+    save,
+    write_rows,
+)
+from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
 from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer
 from zoo.data.text.vocabulary import PAIR_SPECIAL, UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 2
+FORMAT = 3
 """Raise it with every change of what is stored or of how text becomes tokens: older caches are then left alone."""
-DEFAULT_SUBWORDS = 8000
-"""How many there are where `data.text.vocabulary_size` does not say."""
 ENCODER, PAIRS = "encoder.json", "pairs"
 SIDES = ("source", "target")
 
@@ -44,20 +55,24 @@ def prepare_pairs(
     text: PairTextOptions,
     languages: tuple[str, str],
     split: SplitOptions,
-    on_bad_row: str = "error",
+    on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
     """Write the pairs of `source` into an empty folder; their description. Raises DataError for what cannot be used."""
     bad, dropped = BadRows(on_bad_row), Counter[str]()
+    for language in languages:
+        check_language(text.tokenizer, language)
+    tokenizers = [] if text.subwords else [tokenizer_of(text, language, None) for language in languages]
     splits = {}
     for name, read in source.splits.items():
         file = folder / f"{name}.arrow"
         if not _write(file, usable(read(bad), name == "train", bad, dropped)):
             left_out = {**bad.problems, **dropped}
-            raise DataError(f"{source.place}: no pair in the {name} split" + f"; left out: {left_out}" * bool(left_out))
+            skipped = f"; left out: {counted(left_out)}" if left_out else ""
+            raise DataError(f"{source.place}: no pair in the {name} split{skipped}")
         splits[name] = datasets.Dataset.from_file(str(file))
     splits = draw_splits(splits, split, source.place, NOUN)
     count = sum(map(len, splits.values()))
-    tokenizers = _tokenizers(splits["train"], text, languages)
+    tokenizers = tokenizers or _learned(splits["train"], text)
     tokenize = partial(tokens_table, tokenizers=tokenizers)
     tokens = {
         name: map_split(part, tokenize, folder / f"{name}-tokens.arrow", f"{name}: splitting into tokens")
@@ -75,6 +90,8 @@ def prepare_pairs(
     encoder = PairEncoder(sides[0], sides[1], text, languages)
     (folder / ENCODER).write_text(json.dumps(encoder.state(), ensure_ascii=False), "utf-8")
     most = [max(int(numbers_of(part, f"num_{side}").max()) for part in encoded.values()) for side in SIDES]
+    facts = {name: describe(part, dropped if name == "train" else {}) for name, part in encoded.items()}
+    means = {f"a training {side}": facts["train"][f"{side}_tokens"]["mean"] for side in SIDES}
     return {
         "source": source.description.replace("{count}", f"{count:,}"),
         "languages": list(languages),
@@ -84,7 +101,11 @@ def prepare_pairs(
         "longest_source": most[0] + 1,  # the end
         "longest_target": most[1] + 1,
         "skipped": dict(bad.problems),
-        "splits": {name: describe(part, dropped if name == "train" else {}) for name, part in encoded.items()},
+        "splits": facts,
+        "notes": [
+            *repeated({name: _keys(part) for name, part in encoded.items()}, NOUN),
+            *chain.from_iterable(uncut(what, mean, text) for what, mean in means.items()),
+        ],
         "examples": _examples(tokens["train"]),
     }
 
@@ -128,9 +149,8 @@ def _columns(row: PairRow) -> dict[str, Any]:
 # Tokens
 
 
-def _tokenizers(train: datasets.Dataset, text: PairTextOptions, languages: tuple[str, str]) -> list[Tokenizer]:
-    if not text.subwords:
-        return [tokenizer_of(text, language, None) for language in languages]
+def _learned(train: datasets.Dataset, text: PairTextOptions) -> list[Tokenizer]:
+    """Subwords of the training pairs."""
 
     def learn(size: int | None, *sides: str) -> Tokenizer:
         return SubwordTokenizer.learn(
@@ -204,7 +224,7 @@ def _filtered(part: datasets.Dataset, text: PairTextOptions, dropped: Counter[st
         keep &= ~wrong
     if not keep.any():
         raise DataError(
-            f"{where}: no pair is left to train on; left out: {dict(dropped)} (data.text.max_length, max_ratio)"
+            f"{where}: no pair is left to train on; left out: {counted(dropped)} (data.text.max_length, max_ratio)"
         )
     return part if keep.all() else part.select(np.flatnonzero(keep))
 
@@ -222,7 +242,10 @@ def _vocabularies(
         for count, size in zip(counts, text.sizes, strict=True)
     ]
     if not all(vocabulary.state() for vocabulary in found):
-        raise DataError(f"{where}: no token occurs {text.minimum_frequency} times (data.text.minimum_frequency)")
+        raise DataError(
+            f"{where}: no token occurs {text.minimum_frequency} times in {len(train):,} training pairs; "
+            "data.text.minimum_frequency=1 keeps every token"
+        )
     return found
 
 
@@ -232,10 +255,7 @@ def ids_table(table: pa.Table, words: Sequence[pa.Array]) -> pa.Table:
     for side, known in zip(SIDES, words, strict=True):
         tokens = table[side].combine_chunks()
         ids = pc.add(pc.index_in(tokens.flatten(), known), len(PAIR_SPECIAL))
-        first = np.concatenate([[0], np.cumsum(np.asarray(tokens.value_lengths()), dtype=np.int32)])
-        columns[side] = pa.ListArray.from_arrays(
-            pa.array(first, pa.int32()), pc.fill_null(ids, UNKNOWN).cast(pa.int32())
-        )
+        columns[side] = list_array(pc.fill_null(ids, UNKNOWN).cast(pa.int32()), tokens.value_lengths())
     return pa.table(columns)
 
 
@@ -251,6 +271,11 @@ def describe(part: datasets.Dataset, dropped: dict[str, int]) -> dict[str, Any]:
         facts[f"{side}_tokens"] = histogram(lengths)
         facts[f"{side}_unknown_rate"] = unknown / max(1, int(lengths.sum()))
     return {**facts, "dropped": dict(dropped)}
+
+
+def _keys(part: datasets.Dataset) -> NDArray[np.int64]:
+    texts = zip(*(_texts(part, side) for side in SIDES), strict=True)
+    return np.fromiter(map(key, texts), np.int64, len(part))
 
 
 def _examples(part: datasets.Dataset) -> list[dict[str, str]]:

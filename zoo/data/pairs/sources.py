@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from zoo.data.options import SampleOptions
+from zoo.data.pairs.samples.pair import Pair
 from zoo.data.readers import read_columns
 from zoo.data.rows import BadRows, Lines, line_of
 from zoo.data.sources import SPLITS, Generator, Source, download, identity, sample_source
@@ -17,18 +18,6 @@ from zoo.errors import DataError
 
 NOUN = "pairs"
 TSV_COLUMNS = "a source and a target with one tab between are expected"
-
-
-class Pair(Protocol):
-    """A generated pair: its words, and which of them mean the same."""
-
-    @property
-    def source(self) -> Sequence[str]: ...
-    @property
-    def target(self) -> Sequence[str]: ...
-    @property
-    def alignment(self) -> Sequence[tuple[int, int]]:
-        """(source position, target position) of each link."""
 
 
 class Links(NamedTuple):
@@ -68,16 +57,16 @@ def read_lines(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow]:
                 bad(broken[0], "not UTF-8", broken[1])
             else:
                 yield PairRow(texts[0].rstrip("\r\n"), texts[1].rstrip("\r\n"), places)
-        extra = [(lines, text) for lines, text in zip(sides, texts, strict=True) if text is not None]
-        for longer, text in extra:
-            first = longer.number
-            for _ in longer:
-                longer.mark()
-            counts = " and ".join(f"{lines.path} {lines.number:,}" for lines in sides)
-            raise DataError(
-                f"{line_of(longer.path, first)}: this line has no partner: {text.strip()[:60]!r}; each line is to be "
-                f"the translation of the same line of the other file, and of lines have {counts}"
-            )
+        for longer, shorter, text in zip(sides, sides[::-1], texts, strict=True):
+            if text is not None:
+                place = line_of(longer.path, longer.number)
+                for _ in longer:
+                    longer.mark()
+                raise DataError(
+                    f"{place}: this line has no translation: {text.strip()[:60]!r}; {longer.path} has "
+                    f"{longer.number:,} lines, {shorter.path} has {shorter.number:,}, and what belongs together is to "
+                    "stand in the same line of both"
+                )
 
 
 def read_tsv(path: Path, bad: BadRows) -> Iterator[PairRow]:

@@ -1,36 +1,69 @@
-"""The keys that say how a text becomes sentences of words."""
+"""The keys that say how a text becomes tokens, and a document sentences of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from zoo.data.options import Options
+from pydantic import Field
 
-SENTENCES = ("punkt", "lines")
+from zoo.data.options import Count, Options
+from zoo.errors import ConfigError
+
+SUBWORDS = ("bpe", "unigram")
+"""Tokenizers that are learned from the training texts."""
+DEFAULT_SUBWORDS = 8000
+"""How many there are where `data.text.vocabulary_size` does not say."""
+UNSPACED = ("zh", "yue", "ja", "th", "lo", "km", "my", "bo")
+"""Languages that are written without blanks between words, for which the rules of `words` would find none."""
+UNSPACED_ADVICE = "writing without blanks between words wants data.text.tokenizer=characters, unigram or spacy"
+Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de,")]
+Size = Annotated[int, Field(ge=6)]
+"""Of a vocabulary: its special tokens, and something else."""
 
 
 @dataclass(frozen=True)
-class TextOptions(Options):
-    """How a text becomes sentences of words, and the words ids."""
+class TokenOptions(Options):
+    """How a text becomes tokens, and the tokens ids."""
 
     group: ClassVar[str] = "text"
 
+    tokenizer: Literal["words", "spacy", "whitespace", "characters", "bpe", "unigram"] = "words"
+    """`words` by rules for the language, `spacy` by spaCy's, `whitespace`, `characters`, or subwords that are learned
+    from the training texts, `bpe` or `unigram`."""
     lower: bool = True
     """Case is dropped."""
-    sentences: str = "punkt"
-    """`punkt` splits into sentences, `lines` takes one sentence a line."""
-    max_sentences: int = 100
-    """Sentences of a document that are kept, from its beginning."""
-    max_words: int = 100
-    """Words of a sentence that are kept, from its beginning."""
-    max_word_length: int = 40
-    """Letters of a word that are kept."""
-    minimum_frequency: int = 5
-    """Words that occur less often in the training split are unknown."""
+    minimum_frequency: Count = 1
+    """Tokens that occur less often in the training texts are unknown; not for subwords."""
+    vocabulary_size: Size | None = None
+    """Tokens, the special ones included, at most; the rarest are unknown. None sets no limit to words and 8,000 to
+    subwords."""
 
-    def __post_init__(self) -> None:
-        self._check("lower", isinstance(self.lower, bool), "true or false")
-        self._check("sentences", self.sentences in SENTENCES, " or ".join(SENTENCES))
-        for key in ("max_sentences", "max_words", "max_word_length", "minimum_frequency"):
-            self._whole_number(key)
+    @property
+    def subwords(self) -> bool:
+        """Tokens are learned."""
+        return self.tokenizer in SUBWORDS
+
+
+def check_language(tokenizer: str, language: str) -> None:
+    """Raises ConfigError where `tokenizer` has no words to find."""
+    if tokenizer == "words" and language in UNSPACED:
+        raise ConfigError(f"data.text.tokenizer=words has no rules for the language {language!r}: {UNSPACED_ADVICE}")
+
+
+@dataclass(frozen=True)
+class TextOptions(TokenOptions):
+    """How a document becomes sentences of tokens, and the tokens ids."""
+
+    language: Language = "en"
+    """Whose rules cut sentences, `words` and those of `spacy`."""
+    sentences: Literal["punkt", "lines"] = "punkt"
+    """`punkt` splits into sentences, `lines` takes one sentence a line."""
+    max_sentences: Count = 100
+    """Sentences of a document that are kept, from its beginning."""
+    max_words: Count = 100
+    """Words of a sentence that are kept, from its beginning."""
+    max_word_length: Count = 40
+    """Letters of a word that are kept."""
+    minimum_frequency: Count | None = 5  # type: ignore[assignment]
+    """None is 5, and 2 in fewer than 1,000 training documents."""

@@ -1,8 +1,8 @@
-"""From raw text to sentences of words: the one place that decides what a word is.
+"""From raw text to sentences: the one place that decides where a sentence ends.
 
-Sentences by Punkt (Kiss and Strunk 2006) with the abbreviations written out below in place of trained ones, words by
-the Penn Treebank rules, both from NLTK and without downloaded data. Close to the Stanford CoreNLP that Yang et al.
-(2016) used: "can't" is "ca n't", punctuation stands alone; other than there, quotation marks stay `"`.
+By Punkt (Kiss and Strunk 2006) from NLTK, without downloaded data. Its trained abbreviations are replaced: for English
+and German by those written out below, for other languages by the prefixes of Moses that sacremoses carries. Marks that
+end a sentence in other scripts (。！？ । ። ...) need no blank behind them.
 """
 
 from __future__ import annotations
@@ -13,23 +13,45 @@ import unicodedata
 from functools import cache
 from typing import NamedTuple
 
-from nltk.tokenize import NLTKWordTokenizer
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 from zoo.data.text.options import TextOptions
+from zoo.data.text.tokenization import Tokenizer
 
-ABBREVIATIONS = """
-    adm apt assn asst ave bldg blvd bros capt cf cmdr co col corp dept dist dr ed e.g eg est etc ext fig ft gen gov
-    hon hwy i.e ie inc jr lt ltd maj max min mr mrs ms mt oz pp pres prof pvt rd rep rev sen sgt sq sr st univ vol
-    vs a.m p.m u.k u.s u.s.a d.c b.c a.d a.k.a ph.d m.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec mon
-    tue tues wed thu thur thurs fri
-"""
+ABBREVIATIONS = {
+    "en": """
+        adm apt assn asst ave bldg blvd bros capt cf cmdr co col corp dept dist dr ed e.g eg est etc ext fig ft gen gov
+        hon hwy i.e ie inc jr lt ltd maj max min mr mrs ms mt oz pp pres prof pvt rd rep rev sen sgt sq sr st univ vol
+        vs a.m p.m u.k u.s u.s.a d.c b.c a.d a.k.a ph.d m.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec mon
+        tue tues wed thu thur thurs fri
+    """,
+    "de": """
+        abb abs abt allg anm art aufl bd bsp bspw bzgl bzw ca dergl dgl dipl dr ebd einschl engl etc evtl exkl frl geb
+        gegr ggf ggü hd hl hr hrsg inkl ing insb jh jhd kap lfd lt max mind min mio mrd nr orig pers phil prof rd rel s
+        sog st std str tel u u.a u.ä u.u usf usw v.a v.chr n.chr vgl vs z z.b z.t z.zt zit zzgl zt d d.h d.j i i.d.r
+        i.h.v o o.ä o.g jan feb apr aug sept okt nov dez
+    """,
+}
 # After an abbreviation or "...", these with a capital begin a new sentence.
-SENTENCE_STARTERS = """
-    the a an this that these those there here i we you he she it they my our your his her its their and but so or if
-    when while after before because although however then now also not no nothing everything everyone what who where
-    why how in on at for with as to
-"""
+SENTENCE_STARTERS = {
+    "en": """
+        the a an this that these those there here i we you he she it they my our your his her its their and but so or if
+        when while after before because although however then now also not no nothing everything everyone what who where
+        why how in on at for with as to
+    """,
+    "de": """
+        der die das ein eine dieser diese dieses hier dort ich wir du er sie es man mein unser ihr sein und aber doch
+        denn oder wenn weil obwohl dann danach da dabei daher dazu jetzt nun auch nicht kein nichts alles alle was wer
+        wo warum wie in im am an auf bei für mit nach von zu zum zur
+    """,
+}
+ORDINALS = {"de": [str(number) for number in range(1, 100)]}
+"""Numbers that a full stop makes ordinal: am 3. Mai."""
+ENDS, CLOSERS = "。！？｡؟۔।॥။።៕᠃᠉", "」』）》〉】”’\"'"
+OTHER_ENDS = re.compile(rf"(?<=[{ENDS}])(?![{ENDS}{CLOSERS}])|(?<=[{ENDS}][{CLOSERS}])(?![{ENDS}{CLOSERS}])")
+"""Behind the marks that end a sentence in Chinese, Japanese, Arabic, Urdu, Indic, Burmese, Ethiopic, Khmer and
+Mongolian writing, and behind the quotation marks and brackets that close after them. Thai has none: its sentences are
+its lines and blocks."""
 
 LINE_BREAK = re.compile(r"<\s*(?:br|p|/p)\s*/?\s*>|\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]", re.IGNORECASE)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff]")
@@ -43,22 +65,29 @@ class Words(NamedTuple):
     """A document of words."""
 
     sentences: list[list[str]]
-    """None of them empty."""
+    """The words as they are written; no sentence is empty."""
+    forms: list[list[str]]
+    """The same as the vocabulary knows them."""
     cut: bool
     """True where the limits took something away."""
 
 
 @cache
-def _sentence_tokenizer() -> PunktSentenceTokenizer:
+def _punkt(language: str) -> PunktSentenceTokenizer:
     parameters = PunktParameters()
-    parameters.abbrev_types = set(ABBREVIATIONS.split())
-    parameters.sent_starters = set(SENTENCE_STARTERS.split())
+    parameters.abbrev_types = {*_abbreviations(language), *ORDINALS.get(language, ())}
+    parameters.sent_starters = set(SENTENCE_STARTERS.get(language, "").split())
     return PunktSentenceTokenizer(parameters)
 
 
-@cache
-def _word_tokenizer() -> NLTKWordTokenizer:
-    return NLTKWordTokenizer()
+def _abbreviations(language: str) -> list[str]:
+    if language in ABBREVIATIONS:
+        return ABBREVIATIONS[language].split()
+    from sacremoses.corpus import NonbreakingPrefixes
+
+    prefixes = NonbreakingPrefixes()
+    known = prefixes.words(language) if language in prefixes.available_langs else ()
+    return [prefix.split()[0].lower() for prefix in known]
 
 
 def unescape_zhang(text: str) -> str:
@@ -74,14 +103,14 @@ def clean(text: str) -> str:
     return CONTROL.sub(" ", LINE_BREAK.sub("\n", text)).translate(TYPOGRAPHIC)
 
 
-def split_sentences(text: str, how: str = "punkt") -> list[str]:
+def split_sentences(text: str, how: str = "punkt", language: str = "en") -> list[str]:
     """The sentences of a cleaned text: `punkt`, where a blank line ends a sentence too, or `lines`."""
     if how == "lines":
         return [line.strip() for line in text.split("\n") if line.strip()]
     found: list[str] = []
-    for block in BLANK_LINE.split(text):
+    for block in (piece for paragraph in BLANK_LINE.split(text) for piece in OTHER_ENDS.split(paragraph)):
         sentences: list[str] = []
-        for part in _sentence_tokenizer().tokenize(block.strip()):
+        for part in _punkt(language).tokenize(block.strip()):
             if sentences and not WORD_CHARACTER.search(part):
                 sentences[-1] += " " + part  # "?!" and ". . ." are no sentences of their own
             else:
@@ -90,29 +119,20 @@ def split_sentences(text: str, how: str = "punkt") -> list[str]:
     return found
 
 
-def split_words(sentence: str) -> list[str]:
-    """The words of one sentence by the Treebank rules, with `"` for both quotation marks."""
-    return ['"' if word in ("``", "''") else word for word in _word_tokenizer().tokenize(sentence)]
-
-
-def split_text(text: str, options: TextOptions) -> Words:
-    """Sentences of words as they are written, within the limits; a text without words gives no sentences.
-
-    `options.lower` is left to `normal_form`, so that a prediction can be shown with the words of its author.
-    """
-    found = split_sentences(clean(text), options.sentences)
+def split_text(text: str, options: TextOptions, tokenizer: Tokenizer) -> Words:
+    """Sentences of words within the limits; a text without words gives no sentences."""
+    found = split_sentences(clean(text), options.sentences, options.language)
     cut = len(found) > options.max_sentences
-    sentences = []
+    shown, forms = [], []
     for sentence in found[: options.max_sentences]:
-        words = split_words(sentence)
-        cut = cut or len(words) > options.max_words
-        words = words[: options.max_words]
-        cut = cut or any(len(word) > options.max_word_length for word in words)
+        tokens = tokenizer.split(sentence)
+        cut = cut or len(tokens.shown) > options.max_words
+        words, known = tokens.shown[: options.max_words], tokens.forms[: options.max_words]
+        if not options.subwords:  # a shortened subword would be another one
+            cut = cut or any(len(word) > options.max_word_length for word in words)
+            words = [word[: options.max_word_length] for word in words]
+            known = [word.lower() for word in words] if options.lower else words
         if words:
-            sentences.append([word[: options.max_word_length] for word in words])
-    return Words(sentences, cut)
-
-
-def normal_form(sentences: list[list[str]], options: TextOptions) -> list[list[str]]:
-    """The words as the vocabulary knows them."""
-    return [[word.lower() for word in sentence] for sentence in sentences] if options.lower else sentences
+            shown.append(words)
+            forms.append(known)
+    return Words(shown, forms, cut)

@@ -1,7 +1,9 @@
-"""From the text of one side of a pair to its tokens, and from tokens to text: the one place that decides on both.
+"""From a text to its tokens, and from tokens to text: the one place that decides on both.
 
 `words` are those of Moses (Koehn et al. 2007, https://aclanthology.org/P07-2045) by sacremoses, which also puts the
-tokens of `words` and `spacy` together again. `bpe` (Sennrich et al. 2016, https://aclanthology.org/P16-1162) and
+tokens of `words` and `spacy` together again. English documents are cut by the Penn Treebank rules of NLTK instead,
+close to the Stanford CoreNLP that Yang et al. (2016) used: "can't" is "ca n't", punctuation stands alone; other than
+there, quotation marks stay `"`. `bpe` (Sennrich et al. 2016, https://aclanthology.org/P16-1162) and
 `unigram` (Kudo 2018, https://aclanthology.org/P18-1007) are learned by Hugging Face's tokenizers; as in SentencePiece,
 "▁" stands for the blank before a word, so that their tokens spell the text letter by letter.
 """
@@ -19,6 +21,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import tokenizers
+from nltk.tokenize import NLTKWordTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 from zoo.data.text.vocabulary import SPECIAL, UNKNOWN
@@ -67,6 +70,8 @@ class RuleTokenizer(Tokenizer):
 
     def __init__(self, kind: str, language: str, lower: bool) -> None:
         self.kind, self.language, self.lower = kind, language, lower
+        if kind == "spacy":
+            _spacy(language)  # what is missing is said before anything is read
 
     def split(self, text: str) -> Tokens:
         shown = self._split(unicodedata.normalize("NFC", text))
@@ -92,6 +97,16 @@ class RuleTokenizer(Tokenizer):
         if self.kind == "spacy":
             return [token.text for token in _spacy(self.language)(text)]
         return _moses(self.language)[0].tokenize(text, escape=False)
+
+
+class TreebankTokenizer(RuleTokenizer):
+    """English words by the Treebank rules, with `"` for both quotation marks."""
+
+    def __init__(self, lower: bool) -> None:
+        super().__init__("words", "en", lower)
+
+    def _split(self, text: str) -> list[str]:
+        return ['"' if word in ("``", "''") else word for word in _treebank().tokenize(text)]
 
 
 class SubwordTokenizer(Tokenizer):
@@ -181,6 +196,11 @@ def find(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
 
 
 @cache
+def _treebank() -> NLTKWordTokenizer:
+    return NLTKWordTokenizer()
+
+
+@cache
 def _moses(language: str) -> tuple[Any, Any]:
     """Tokenizer and detokenizer; without rules for a language, those of English."""
     import sacremoses
@@ -199,4 +219,8 @@ def _spacy(language: str) -> Any:
     try:
         return spacy.blank(language).tokenizer
     except ImportError as error:
-        raise ConfigError(f"data.text.tokenizer=spacy: spaCy has no rules for the language {language!r}") from error
+        reason = str(error).split(". ")[0].removesuffix(".")
+        raise ConfigError(
+            f"data.text.tokenizer=spacy: spaCy has no rules for the language {language!r} here ({reason}); take "
+            "characters, unigram, or whitespace for a text that has blanks between words"
+        ) from error

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
@@ -12,7 +10,8 @@ from lightning.pytorch.loggers import WandbLogger
 from zoo.callbacks.examples import Examples
 from zoo.callbacks.pictures import run_folder, write
 from zoo.tasks import Task
-from zoo.visualize.review import table_of
+from zoo.visualize.files import csv_text
+from zoo.visualize.view import view_of
 
 
 class PredictionsTable(Callback):
@@ -44,13 +43,11 @@ class PredictionsTable(Callback):
         if not trainer.is_global_zero or self.count == 0:
             return
         assert isinstance(pl_module, Task)
-        columns, rows = table_of(self._examples.review(pl_module))
-        write(run_folder(trainer) / "predictions.csv", lambda path: _write_csv(path, [columns, *rows]))
+        view = view_of(pl_module)
+        columns = view.examined_columns()
+        rows = [view.examined_row(examined) for examined in self._examples.examine(pl_module)]
+        text = csv_text(columns, rows)
+        write(run_folder(trainer) / "predictions.csv", lambda path: path.write_text(text, "utf-8", newline=""))
         for logger in trainer.loggers:
             if isinstance(logger, WandbLogger):
                 logger.log_table("test/predictions", columns=columns, data=rows)
-
-
-def _write_csv(path: Path, rows: list[list[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)

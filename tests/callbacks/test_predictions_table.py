@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from tests.callbacks import runs
-from zoo.callbacks.samples import PredictionsTable
-from zoo.visualize.review import DOCUMENT_COLUMNS
+from zoo.callbacks.predictions_table import PredictionsTable
+from zoo.visualize.classification import ClassificationView
+
+DOCUMENT_COLUMNS = ClassificationView().examined_columns()
 
 
 def table(folder):

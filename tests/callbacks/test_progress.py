@@ -1,0 +1,56 @@
+"""The bar of a run keeps one line; without a terminal there is none, but a line an epoch in the log."""
+
+import io
+import logging
+import shutil
+from os import terminal_size
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+from rich.progress import Progress as RichProgress
+from rich.progress import TextColumn
+
+from tests.run.programs import TINY, launch
+from zoo.callbacks import Progress
+
+METRICS = {"train/loss": 0.123, "val/loss": 12.345, "val/accuracy": 0.987, "val/free_running_perplexity": 1234.5}
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_one_line(monkeypatch, columns):
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: terminal_size((columns, 24)))
+    bar = Progress()
+    trainer = SimpleNamespace(loggers=[SimpleNamespace(version=3)], progress_bar_metrics=METRICS)
+    shown = bar.get_metrics(trainer, SimpleNamespace(monitor="val/accuracy"))
+    assert "v_num" not in shown and (columns < 80 or "val/accuracy" in shown) and (columns < 200 or len(shown) == 4)
+    text = TextColumn(" ".join(f"{name}: {value:.3f}" for name, value in shown.items()))
+    console = Console(width=columns, file=io.StringIO(), force_terminal=True)
+    progress = RichProgress(*bar.configure_columns(trainer), text, console=console)
+    progress.add_task("Epoch 99/100", total=1000, completed=1000)
+    console.print(progress)
+    assert len(console.file.getvalue().splitlines()) == 1
+
+
+def test_a_log_file_has_a_line_an_epoch_and_no_bars(tmp_path, capfd, cache_dir):
+    overrides = [word for word in TINY if "enable_progress_bar" not in word]
+    assert launch([*overrides, "callbacks=none", "trainer.max_epochs=2", "hydra.run.dir=run"], tmp_path) == 0
+    printed = capfd.readouterr()
+    text = printed.out + printed.err
+    assert "━" not in text and "it/s" not in text and "examples/s]" not in text and "\r" not in text
+    lines = [line for line in (tmp_path / "run/train.log").read_text().splitlines() if "epoch" in line]
+    assert ["epoch 1, step 4" in lines[0], "epoch 2, step 8" in lines[1], len(lines)] == [True, True, 2]
+    assert "train/loss" in lines[0] and "val/accuracy" in lines[0]
+
+
+def test_other_ranks_do_not_repeat_the_first(monkeypatch):
+    from zoo.callbacks import checkpoint
+    from zoo.run.train import quiet
+
+    said = io.StringIO()
+    monkeypatch.setattr(logging.root, "handlers", [logging.StreamHandler(said)])
+    monkeypatch.setattr(checkpoint.rank_zero_only, "rank", 1)
+    quiet()
+    logging.getLogger("zoo.tasks").warning("once is enough")
+    logging.getLogger("zoo.tasks").error("of this rank alone")
+    assert said.getvalue() == "of this rank alone\n"

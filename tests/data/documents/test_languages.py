@@ -1,0 +1,149 @@
+"""Documents that are not English: sentences, words, a short training and a prediction, as a new user would."""
+
+import csv
+import json
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+import zoo
+from tests.run.programs import TINY, launch
+from zoo.data.documents.encoding import DocumentEncoder, tokenizer_of
+from zoo.data.documents.own import OwnDocuments
+from zoo.data.text.options import TextOptions
+from zoo.data.text.sentences import split_sentences, split_text
+from zoo.errors import ConfigError
+from zoo.models import HAN
+
+CHINESE = [
+    ("这家餐厅很好。我喜欢！服务也不错。", "好"),
+    ("菜太咸了。我不喜欢？再也不来。", "坏"),
+    ("“非常好吃。”她说。我们都喜欢。", "好"),
+    ("味道很差，服务更差。真的不好。", "坏"),
+]
+GERMAN = [
+    ("Dr. Müller kam am 3. Mai, z. B. mit Käse. Das Essen war sehr gut. Über alles schön!", "gut"),
+    ("Das Hähnchen war ggf. kalt. Es schmeckte mir nicht. Nie wieder, Hr. Ober!", "schlecht"),
+    ("Wir kommen u. a. wegen der Soße. Sie ist großartig.", "gut"),
+    ("Die Brühe war salzig usw. und trüb. Nein danke.", "schlecht"),
+]
+JAPANESE = [("とても美味しかった。また来ます！", "良い"), ("「まずい。」と彼は言った。もう行かない。", "悪い")]
+THAI = [("อาหารอร่อยมาก\n\nบริการดี", "ดี"), ("รสชาติแย่มาก\n\nไม่มาอีก", "แย่")]
+
+
+def table(path, documents, rows=20):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *(documents * rows)[:rows]])
+    return path
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("de", "Dr. Müller kam am 3. Mai, z. B. um 8 Uhr. Das war gut.", 2),
+        ("de", "Es war z.B. Prof. Schmidt da. Er blieb bis zum 31. Dezember. Danach nicht.", 3),
+        ("de", "Sie ist 12. Er ist 13.", 2),
+        ("fr", "M. Dupont est venu. Il est parti.", 2),
+        ("zh", "这家餐厅很好。我喜欢！“真的？！”她说。", 4),
+        ("ja", "「まずい。」と彼は言った。もう行かない。", 3),
+        ("hi", "यह अच्छा है। वह भी अच्छा है॥ हाँ", 3),
+        ("my", "ဒါ ကောင်းတယ်။ သွားမယ်။", 2),
+        ("th", "อาหารอร่อยมาก\n\nบริการดี", 2),
+        ("en", "Dr. Smith was late. We left at 5 p.m. The food?!", 3),
+    ],
+)
+def test_sentences_of_a_language(language, text, expected):
+    found = split_sentences(text, language=language)
+    assert len(found) == expected, found
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def prepared(path, **text):
+    data = OwnDocuments(path=str(path), text={"minimum_frequency": 1, **text}, loader={"batch_size": 64})
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+@pytest.mark.parametrize(
+    ("documents", "text"),
+    [
+        (CHINESE, {"language": "zh", "tokenizer": "characters"}),
+        (CHINESE, {"language": "zh", "tokenizer": "spacy"}),
+        (CHINESE, {"language": "zh", "tokenizer": "bpe", "vocabulary_size": 60}),
+        (GERMAN, {"language": "de"}),
+        (GERMAN, {"language": "de", "tokenizer": "unigram", "vocabulary_size": 90}),
+        (JAPANESE, {"language": "ja", "tokenizer": "characters"}),
+        (THAI, {"language": "th", "tokenizer": "characters"}),
+        (THAI, {"language": "th", "tokenizer": "whitespace"}),
+    ],
+    ids=lambda value: "-".join(map(str, value.values())) if isinstance(value, dict) else "",
+)
+def test_trained_for_two_steps_and_read_by_the_same_encoder(tmp_path, cache_dir, documents, text):
+    if text.get("tokenizer") == "spacy":
+        pytest.importorskip("spacy")
+    data = prepared(table(tmp_path / "a.csv", documents), **text)
+    assert data.describe()["splits"]["train"]["unknown_rate"] == 0
+    model = HAN(data.spec, embedding_dim=4, word_hidden_dim=2, sentence_hidden_dim=2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for _ in range(2):
+        for batch in data.train_dataloader():
+            optimizer.zero_grad()
+            F.cross_entropy(model(batch).logits, batch.label).backward()
+            optimizer.step()
+    encoder = DocumentEncoder.from_state(json.loads(json.dumps(data.encoder.state())))
+    for batch in data.test_dataloader():
+        for number, written in enumerate(batch.text):
+            text_again = next(raw for raw, _ in documents if encoder.words(raw) == written)
+            again = encoder(text_again)
+            assert again.text == (written,)
+            ids = batch.words[number][batch.word_mask[number]]
+            assert torch.equal(again.words[again.word_mask], ids)
+            assert torch.allclose(model(again).logits, model(batch).logits[number], atol=1e-5)
+
+
+def test_a_chinese_csv_of_twenty_rows_as_a_new_user_would(tmp_path, cache_dir):
+    path = table(tmp_path / "評論.csv", CHINESE)
+    small = [word for word in TINY if not word.startswith("data.")]
+    words = ["data=documents", f"data.path='{path}'", "data.text.language=zh", "data.text.tokenizer=characters"]
+    run = tmp_path / "run"
+    assert launch([*words, *small, "trainer.max_epochs=1", f"hydra.run.dir={run}"], tmp_path) == 0
+    predictor = zoo.load(run / "checkpoints/best.ckpt")
+    (prediction,) = predictor(["这家餐厅很好。"])
+    assert prediction.label in ("好", "坏")
+    assert predictor.encoder.words("这家餐厅很好。我") == [list("这家餐厅很好。"), ["我"]]
+
+
+@pytest.mark.parametrize("language", ["zh", "ja", "th"])
+def test_words_are_refused_where_a_language_has_no_blanks(tmp_path, cache_dir, language):
+    with pytest.raises(ConfigError, match=rf"tokenizer=words has no rules for the language '{language}': .*characters"):
+        prepared(table(tmp_path / "a.csv", CHINESE), language=language)
+    assert not [file for file in cache_dir.rglob("*") if file.is_dir() and file.name != "documents"]
+
+
+def test_spacy_says_what_a_language_is_missing():
+    pytest.importorskip("spacy")
+    with pytest.raises(ConfigError, match=r"spaCy has no rules for the language 'zz' here \(.*take characters"):
+        tokenizer_of(TextOptions(tokenizer="spacy", language="zz"))
+
+
+def test_an_encoder_of_before_there_were_tokenizers_to_choose_from(tmp_path):
+    """What checkpoints of the time hold."""
+    text = {
+        "lower": True,
+        "sentences": "punkt",
+        "max_sentences": 100,
+        "max_words": 100,
+        "max_word_length": 40,
+        "minimum_frequency": 5,
+    }
+    encoder = DocumentEncoder.from_state({"words": ["the", "food", "was", "n't", "good", "."], "text": text})
+    assert encoder("The food wasn't good.").words.tolist() == [[[2, 3, 4, 5, 6, 7]]]
+
+
+def test_subwords_are_not_shortened():
+    options = TextOptions(tokenizer="characters", max_word_length=1)
+    assert not split_text("abc", options, tokenizer_of(options)).cut
+    options = TextOptions(max_word_length=2)
+    assert split_text("abc", options, tokenizer_of(options)).sentences == [["ab"]]

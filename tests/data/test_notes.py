@@ -1,0 +1,154 @@
+"""What is said of data on which a score would deceive; and splits that hold every class by its share."""
+
+import csv
+from collections import Counter
+
+import datasets
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.data.pairs.toy import Toy
+from tests.data.pairs.toy import prepared as prepared_pairs
+from zoo.data.documents.own import OwnDocuments
+from zoo.data.notes import key, majority, repeated
+from zoo.data.options import SplitOptions
+from zoo.data.pairs.parallel import Parallel
+from zoo.data.stored import draw_splits
+from zoo.errors import DataError
+
+
+def table(path, documents):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *documents])
+    return str(path)
+
+
+def own(path, **options):
+    data = OwnDocuments(**{"path": path, "text": {"minimum_frequency": 1}, **options})
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+def notes(data):
+    return data.describe()["notes"]
+
+
+VARIED = [(f"text {n} is {'good' if n % 2 else 'bad'} .", n % 2) for n in range(40)]
+
+
+def test_nothing_is_said_of_good_data(tmp_path, cache_dir, caplog):
+    assert notes(own(table(tmp_path / "a.csv", VARIED))) == []
+    assert notes(prepared_pairs(Toy(sample={"train": 60, "val": 10, "test": 12}))) != [None]
+
+
+def test_a_test_that_is_the_training_is_told(tmp_path, cache_dir, caplog):
+    path = table(tmp_path / "a.csv", VARIED)
+    with caplog.at_level("INFO", "zoo"):
+        data = own(path, split={"test": path})
+    line = "test: 36 of 40 documents stand in train too"
+    assert [line, "test: 4 of 40 documents stand in val too"] == notes(data)
+    assert any(line in record.getMessage() for record in caplog.records)
+    data = own(path, split={"test": table(tmp_path / "b.csv", VARIED[:30]), "val": table(tmp_path / "c.csv", VARIED)})
+    assert notes(data)[0] == "val: all 40 documents stand in train too: a score on them says nothing of new ones"
+    assert notes(data)[1].startswith("test: all 30 documents stand in train too: ")
+
+
+def test_the_same_document_in_other_case_is_the_same(tmp_path, cache_dir):
+    test = table(tmp_path / "b.csv", [("TEXT 3 is good.", 1), ("another text", 0)])
+    (note,) = notes(own(table(tmp_path / "a.csv", VARIED), split={"test": test, "val": test}))[:1]
+    assert note == "val: 1 of 2 documents stand in train too"
+
+
+@pytest.mark.parametrize(
+    ("counts", "share"), [((75, 25), "75%"), ((74, 26), None), ((60, 20, 20), None), ((70, 15, 15), "70%")]
+)
+def test_a_majority(counts, share):
+    found = majority({str(number): count for number, count in enumerate(counts)})
+    assert found == (
+        [f"{share} of the training documents are of class '0': who always says so is right as often"] if share else []
+    )
+
+
+def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):
+    chinese = [("这家餐厅很好。我喜欢，真的！" + "很" * (n % 7), n % 2) for n in range(40)]
+    found = notes(own(table(tmp_path / "a.csv", chinese)))
+    assert "a training sentence has 1 words on average: data.text.tokenizer=words does not cut" in " ".join(found)
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{chr(0x4E00 + n) * 3}\tgood number {n}\n" for n in range(40)), encoding="utf-8")
+    data = Parallel(path=str(pairs), text={"minimum_frequency": 1, "tokenizer": "whitespace"})
+    data.prepare_data()
+    data.setup()
+    assert "a training source has 1 words on average" in " ".join(notes(data))
+    assert "a training target" not in " ".join(notes(data))
+
+
+def test_words_that_are_mostly_unknown(tmp_path, cache_dir):
+    found = notes(own(table(tmp_path / "a.csv", VARIED), text={"minimum_frequency": 30}))
+    assert not any("unknown" in note for note in found)  # text, is and the full stop are known
+    rare = [(f"w{n} x{n} y{n} same", n % 2) for n in range(40)]
+    assert notes(own(table(tmp_path / "b.csv", rare), text={"minimum_frequency": 2})) == [
+        "75% of the training words are unknown: data.text.minimum_frequency=1 keeps them all"
+    ]
+
+
+def test_keys():
+    assert key([["a", "b"]]) == key([["a", "b"]]) != key([["a"], ["b"]])
+    keys = {name: np.array(numbers) for name, numbers in (("train", [1, 2]), ("val", [3]), ("test", [3, 4]))}
+    assert repeated(keys, "pairs") == ["test: 1 of 2 pairs stand in val too"]
+
+
+# splits
+
+
+@settings(max_examples=100)
+@given(st.lists(st.integers(0, 4), min_size=4, max_size=120), st.integers(0, 3))
+def test_every_class_gives_its_share_and_stays_in_training(labels, seed):
+    labels = np.array(labels)
+    part = datasets.Dataset.from_dict({"label": labels, "number": np.arange(len(labels))})
+    split = SplitOptions(val=0.2, test=0.1, seed=seed)
+    sizes = [max(1, round(share * len(labels))) for share in (0.2, 0.1)]
+    if sum(sizes) + len(set(labels.tolist())) > len(labels):
+        with pytest.raises(DataError, match=r"a\.csv: \d+ documents are too few to draw val and test from them"):
+            draw_splits({"train": part}, split, "a.csv", "documents", labels)
+        return
+    found = draw_splits({"train": part}, split, "a.csv", "documents", labels)
+    numbers = {name: part["number"][:] for name, part in found.items()}
+    assert sorted(number for part in numbers.values() for number in part) == list(range(len(labels)))
+    assert all(list(part) == sorted(part) for part in numbers.values())
+    assert [len(numbers["val"]), len(numbers["test"])] == sizes
+    assert set(labels[numbers["train"]].tolist()) == set(labels.tolist())
+    counts = Counter(labels.tolist())
+    fill = sizes[0] / len(labels)  # rounded, and more where small classes give none
+    for label, count in Counter(labels[numbers["val"]].tolist()).items():
+        assert count <= max(fill * counts[label] + len(counts), 1)
+
+
+def test_the_share_of_each_class_by_hand():
+    labels = np.array([0] * 60 + [1] * 30 + [2] * 10)
+    part = datasets.Dataset.from_dict({"label": labels})
+    found = draw_splits({"train": part}, SplitOptions(val=0.2, test=0.1), "a", "documents", labels)
+    for name, expected in (("train", [42, 21, 7]), ("val", [12, 6, 2]), ("test", [6, 3, 1])):
+        assert np.bincount(found[name]["label"][:]).tolist() == expected
+    other = draw_splits({"train": part}, SplitOptions(val=0.2, test=0.1, seed=2), "a", "documents", labels)
+    assert np.bincount(other["val"]["label"][:]).tolist() == [12, 6, 2]
+
+
+def test_too_few_documents_for_their_classes(tmp_path, cache_dir):
+    few = table(tmp_path / "a.csv", [(f"text {n}", n % 5) for n in range(6)])
+    message = r"6 documents are too few to draw val and test from them and to train on each of 5 classes; give a file"
+    with pytest.raises(DataError, match=message):
+        own(few)
+
+
+def test_twenty_rows_with_a_class_of_one(tmp_path, cache_dir):
+    rows = [(f"the text {n} and more of the same", "a" if n % 2 else "b") for n in range(19)] + [("the rare one", "c")]
+    data = own(table(tmp_path / "a.csv", rows), text={"minimum_frequency": None})
+    splits = data.describe()["splits"]
+    assert splits["train"]["classes"]["c"] == 1
+    assert [splits[name]["documents"] for name in ("train", "val", "test")] == [16, 2, 2]
+    assert data.encoder.vocabulary.words[2:4] == ["the", "and"]  # twice is often enough in so few
+    (batch,) = data.train_dataloader()
+    assert len(batch) == 16

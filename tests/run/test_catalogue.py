@@ -1,0 +1,78 @@
+"""The catalogue is read without importing what it lists, and says what the classes say."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+from hydra.utils import get_class
+
+from tests.catalogue import MODELS, ROOT
+from zoo.errors import ConfigError
+from zoo.run import catalogue
+from zoo.run.compose import compose
+from zoo.run.declared import Declared
+
+HEAVY = ("torch", "lightning", "torchmetrics", "hydra", "matplotlib", "datasets")
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["--help"], ["predict", "--help"]], ids=" ".join)
+def test_listing_and_help_load_no_library_of_training(words, program_env):
+    code = f"import sys; from zoo.cli import main\ntry: main({words!r})\nexcept SystemExit: pass\n"
+    code += f"print('loaded', sorted({{name.split('.')[0] for name in sys.modules}} & set({HEAVY!r})))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=program_env, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "loaded []"
+
+
+def test_models_are_what_their_classes_say():
+    for name, entry in catalogue.models().items():
+        cls = MODELS[name].cls
+        title, source, *_ = inspect.getdoc(inspect.getmodule(cls)).split("\n\n")
+        assert (entry.title, entry.source) == (title.rstrip("."), " ".join(source.split()))
+        assert entry.tasks == cls.tasks
+
+
+def test_data_are_what_their_classes_say():
+    for name, entry in catalogue.datasets().items():
+        assert entry.task == get_class(compose([f"data={name}"]).data._target_).task
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A user's own package, which cannot be imported here."""
+    folder = tmp_path / "ours"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from ours.networks import Network\nraise RuntimeError('imported')\n")
+    (folder / "networks.py").write_text(
+        "from ours.parts import Above\nimport torch\n"
+        "class Network(Above, torch.nn.Module):\n    pass\n"
+        "class Silent(torch.nn.Module):\n    tasks: tuple\n"
+        "class Computed(torch.nn.Module):\n    tasks = tuple('ab')\n"
+    )
+    (folder / "parts.py").write_text("class Above:\n    tasks: tuple[str, ...] = ('tagging',)\n")
+    (folder / "torn.py").write_text("class Torn(:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+def test_a_class_that_is_inherited_from_and_passed_on(package):
+    for dotted in ("ours.Network", "ours.networks.Network", "ours.parts.Above"):
+        assert Declared(dotted).value("tasks") == ("tagging",)
+
+
+@pytest.mark.parametrize(
+    ("dotted", "message"),
+    [
+        ("ours.networks.Netwrok", "there is no class Netwrok in .*networks.py"),
+        ("ours.netwroks.Network", "ours.netwroks: there is no such module"),
+        ("nowhere.Network", "nowhere: there is no such module"),
+        ("ours.torn.Torn", "torn.py, line 1: "),
+        ("ours.networks.Silent", "ours.networks.Silent does not say its `tasks`"),
+        ("ours.networks.Computed", r"networks.py, line 8: tasks is tuple\('ab'\); write it out"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(package, dotted, message):
+    with pytest.raises(ConfigError, match=message):
+        Declared(dotted).value("tasks")

@@ -1,0 +1,71 @@
+"""What wins over an experiment: groups and values of the command line, and nothing more than they state."""
+
+import pytest
+from omegaconf import OmegaConf
+
+from zoo.run.check import check
+from zoo.run.compose import compose
+
+YELP, WMT, MULTI30K = "experiment=han_yelp2015", "experiment=seq2seq_lstm_wmt14", "experiment=rnnsearch_multi30k"
+
+
+def composed(*overrides):
+    cfg = compose(list(overrides))
+    check(cfg)
+    return OmegaConf.masked_copy(cfg, [key for key in cfg if key != "hydra"])
+
+
+def alone(group, *overrides):
+    return OmegaConf.to_container(compose(list(overrides))[group])
+
+
+def test_an_experiment_sets_what_nobody_else_chose():
+    cfg = composed(YELP)
+    assert (cfg.trainer.max_epochs, cfg.optimizer.momentum, cfg.data.text.minimum_frequency) == (20, 0.9, 6)
+
+
+def test_a_trainer_states_its_own_keys_and_leaves_the_others():
+    fast = composed(YELP, "trainer=fast").trainer
+    assert (fast.max_epochs, fast.limit_train_batches, fast.limit_val_batches) == (1, 4, 2)
+    several = composed(WMT, "trainer=ddp_cpu").trainer
+    assert (several.strategy, several.devices) == ("ddp", 2)
+    assert (several.max_epochs, several.max_steps, several.gradient_clip_val) == (8, 703125, 0.167)
+
+
+def test_a_value_of_the_command_line_wins_over_both():
+    assert composed(YELP, "trainer=fast", "trainer.max_epochs=7").trainer.max_epochs == 7
+    assert composed("trainer.max_epochs=7", "trainer=fast", YELP).trainer.max_epochs == 7
+
+
+@pytest.mark.parametrize(
+    ("experiment", "group", "choice"),
+    [
+        (YELP, "optimizer", "adam"),  # and no momentum, which Adam has none of
+        (YELP, "optimizer", "sgd"),
+        (YELP, "scheduler", "linear"),
+        (WMT, "scheduler", "cosine"),
+        (WMT, "decoding", "greedy"),  # and no beam
+        (MULTI30K, "objective", "cross_entropy"),  # and no decay
+        (MULTI30K, "decoding", "beam"),
+        (MULTI30K, "model", "luong"),  # and no maxout
+    ],
+)
+def test_a_group_is_what_was_chosen(experiment, group, choice):
+    model = [] if group == "model" else ["model=luong", "data=multi30k"] * (experiment != YELP)
+    found = OmegaConf.to_container(composed(experiment, f"{group}={choice}")[group])
+    assert found == alone(group, f"{group}={choice}", *model)
+
+
+def test_a_group_that_is_empty_is_empty():
+    assert not composed(WMT, "scheduler=none").scheduler
+    assert composed(WMT).scheduler.scheduler.milestones[0] == 468750
+
+
+def test_several_of_a_group():
+    cfg = composed(MULTI30K, "callbacks=[none,averaging]")
+    assert "averaging" in cfg.callbacks and "early_stopping" not in cfg.callbacks
+    assert cfg.trainer.max_epochs == 10
+
+
+def test_debugging_stays_above_an_experiment():
+    assert composed(YELP, "trainer=cpu", "debug=overfit").trainer.max_epochs == 50

@@ -1,0 +1,65 @@
+"""Runs that end inside an epoch, or without having validated: what is kept, tested and said."""
+
+import csv
+import json
+
+import pytest
+import torch
+
+from tests.run.programs import TINY, TINY_PAIRS, launch, result
+
+STOPPING = [*TINY, "callbacks=[checkpoint,early_stopping]", "hydra.run.dir=run"]  # 4 steps an epoch
+
+
+def validations(folder):
+    with (folder / "metrics.csv").open() as file:
+        return [int(row["step"]) + 1 for row in csv.DictReader(file) if row.get("val/loss")]
+
+
+def step_of(folder, name):
+    return torch.load(folder / f"checkpoints/{name}.ckpt", weights_only=True)["global_step"]
+
+
+@pytest.mark.parametrize(
+    ("override", "steps"),
+    [
+        ("trainer.max_steps=3", [3]),
+        ("trainer.max_steps=10", [4, 8, 10]),  # where torch's OneCycleLR divides by zero
+        ("trainer.check_val_every_n_epoch=3", [12, 16]),
+        ("trainer.val_check_interval=3", [3, 7, 11, 15, 16]),
+    ],
+)
+def test_the_last_step_is_validated(tmp_path, override, steps):
+    assert launch([*STOPPING, override], tmp_path) == 0
+    run = tmp_path / "run"
+    assert validations(run) == steps
+    assert result(run)["steps"] == step_of(run, "last") == steps[-1]
+    assert step_of(run, "best") in steps
+    assert result(run)["checkpoint"].endswith("best.ckpt")
+
+
+def test_without_validation_the_last_weights_are_kept_and_tested(tmp_path, capfd):
+    assert launch([*STOPPING, "trainer.limit_val_batches=0", "trainer.max_epochs=2"], tmp_path) == 0
+    facts = result(tmp_path / "run")
+    assert facts["checkpoint"].endswith("last.ckpt") and facts["score"] is None
+    assert step_of(tmp_path / "run", "last") == 8 and "test/accuracy" in facts["metrics"]
+    said = [line for line in capfd.readouterr().out.splitlines() if "nothing was validated" in line]
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(("tiny", "metric"), [(TINY, "accuracy"), (TINY_PAIRS, "exact_match")])
+def test_debug_overfit_says_whether_its_batches_are_known_by_heart(tmp_path, capfd, tiny, metric):
+    overrides = [*tiny, "debug=overfit", "callbacks=none", "trainer.max_epochs=3", "hydra.run.dir=run"]
+    assert launch(overrides, tmp_path) == 0
+    facts, said = result(tmp_path / "run"), capfd.readouterr().out
+    assert {"train/loss", f"train/{metric}"} <= facts["metrics"].keys()
+    assert f"train/{metric}" in said and not any(name.startswith("val/") for name in facts["metrics"])
+
+
+def test_the_time_is_counted_by_phase(tmp_path, capfd):
+    assert launch([*STOPPING, "trainer.max_epochs=1"], tmp_path) == 0
+    facts = result(tmp_path / "run")
+    assert set(facts["phases"]) == {"imports", "data", "training", "validation and test", "pictures", "other"}
+    assert sum(facts["phases"].values()) == pytest.approx(facts["wall_seconds"], abs=0.05)
+    assert json.loads((tmp_path / "run/result.json").read_text())["phases"]["training"] > 0
+    assert "wall time" in (said := capfd.readouterr().out) and "imports" in said and "pictures" in said

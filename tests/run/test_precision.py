@@ -1,0 +1,81 @@
+"""trainer.precision=bf16-true and 64-true: the weights themselves are of that kind, the metrics count as ever."""
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import Tensor
+
+import zoo
+from tests.run.programs import SHORT, TINY_PAIRS, launch, result
+from zoo.data.batch import Batch
+from zoo.layers.init import orthogonal_
+from zoo.layers.packing import Packing
+from zoo.layers.recurrent import LSTM
+
+RUNS = {
+    "han": ([*SHORT, "model.dropout=0.1"], "The food was not good.", "accuracy"),
+    "luong": (
+        [*TINY_PAIRS, "callbacks=none", "trainer.max_epochs=2", "model.init_range=null"],
+        "ein mann .",
+        "exact_match",
+    ),
+}
+
+
+@pytest.mark.parametrize(("precision", "dtype"), [("bf16-true", torch.bfloat16), ("64-true", torch.float64)])
+@pytest.mark.parametrize("model", RUNS)
+def test_trains_tests_and_loads(model, precision, dtype, tmp_path):
+    words, text, counted = RUNS[model]
+    assert launch([*words, f"trainer.precision={precision}", "hydra.run.dir=run"], tmp_path) == 0
+    facts = result(tmp_path / "run")
+    right = facts["metrics"][f"test/{counted}"] * facts["sizes"]["test"]
+    assert right == pytest.approx(round(right), abs=1e-4)  # a mean in bfloat16 would be none of 37
+    assert 0 < facts["metrics"]["test/loss"] < 10
+    checkpoint = torch.load(facts["checkpoint"], weights_only=True)
+    weights = {name: value for name, value in checkpoint["state_dict"].items() if name.startswith("network.")}
+    assert {value.dtype for value in weights.values()} == {dtype}
+    (prediction,) = zoo.load(facts["checkpoint"])([text])
+    shares = list(prediction.probabilities.values()) if model == "han" else prediction.best.attention[0]
+    assert sum(shares) == pytest.approx(1, abs=1e-3)
+
+
+def test_float16_is_refused_in_one_line(tmp_path, capsys):
+    assert launch([*SHORT, "trainer.precision=16-true", "hydra.run.dir=run"], tmp_path) == 2
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "16-true" in said and "take bf16-true" in said
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+@dataclass(frozen=True)
+class Points(Batch):
+    """What a batch may hold."""
+
+    points: Tensor
+    mask: Tensor
+    index: Tensor
+    packing: Packing
+    text: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def first(self, count: int) -> "Points":
+        return self
+
+
+def test_a_batch_casts_its_real_numbers_alone():
+    mask = torch.tensor([[True, False]])
+    batch = Points(torch.rand(1, 2), mask, torch.arange(1), Packing.of(mask), ("a",))
+    cast = batch.cast(torch.bfloat16)
+    assert cast.points.dtype == torch.bfloat16
+    for name in ("mask", "index", "packing", "text"):
+        assert getattr(cast, name) is getattr(batch, name)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_an_orthogonal_start_in_half_precision(dtype):
+    rnn = LSTM(3, 8).to(dtype)
+    orthogonal_(rnn)
+    for matrix in rnn.weight_hh_l0.detach().float().split(8):
+        torch.testing.assert_close(matrix @ matrix.T, torch.eye(8), rtol=0, atol=0.02)

@@ -1,0 +1,146 @@
+"""`zoo predict`: the same outputs for every task."""
+
+import csv
+import json
+
+import pytest
+
+from tests.run.programs import SHORT, TINY_PAIRS, launch
+from zoo.cli import main
+
+RUNS = {
+    "classification": [*SHORT, "trainer.max_epochs=1", "data.text.minimum_frequency=1"],
+    "translation": [*TINY_PAIRS, "callbacks=none", "trainer.max_epochs=1"],
+}
+LINES = {
+    "classification": ["The food was slow.", "", "The foood <b>was</b> slow."],
+    "translation": ["ein mann schläft .", "", "ein mann <b>tanzzt</b> ."],
+}
+UNKNOWN = {"classification": "foood", "translation": "tanzzt"}
+
+
+@pytest.fixture(scope="module", params=RUNS)
+def task(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def checkpoint(task, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(task)
+    assert launch([*RUNS[task], "hydra.run.dir=run"], folder) == 0
+    return str(folder / "run/checkpoints/last.ckpt")
+
+
+@pytest.fixture
+def lines(task, tmp_path, monkeypatch):
+    """A file of two inputs with a blank line between; the working folder is its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lines.txt").write_text("\n".join(LINES[task]) + "\n")
+    return ["--file", "lines.txt"]
+
+
+def refused(words, capsys):
+    """The one line that a refused command prints."""
+    with pytest.raises(SystemExit) as end:
+        main(["predict", *words])
+    assert end.value.code == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    (line,) = printed.err.splitlines()
+    return line
+
+
+def test_a_page(checkpoint, lines, tmp_path, task):
+    main(["predict", checkpoint, *lines, "--html", "new/folder/page.html"])
+    page = (tmp_path / "new/folder/page.html").read_text()
+    articles = page.split("<article")[1:]
+    assert len(articles) == 3
+    assert [article.startswith(" class=blank") for article in articles] == [False, True, False]
+    assert "<script" not in page and "<b>" not in page
+    assert 'u"' in articles[2] and UNKNOWN[task] in articles[2]
+    assert "data-weight=" in articles[0] and 'u"' not in articles[0]
+
+
+def test_a_table(checkpoint, lines, tmp_path):
+    main(["predict", checkpoint, *lines, "--csv", "new/table.csv"])
+    with (tmp_path / "new/table.csv").open(encoding="utf-8", newline="") as file:
+        header, first, blank, last = csv.reader(file)
+    assert header[0] == "line" and len({len(row) for row in (header, first, blank, last)}) == 1
+    assert [row[0] for row in (first, blank, last)] == ["1", "2", "3"]
+    assert first[1].startswith(("The food", "ein mann")) and not any(blank[1:])
+
+
+def test_json(checkpoint, lines, capsys, task):
+    main(["predict", checkpoint, *lines, "--json"])
+    first, blank, last = map(json.loads, capsys.readouterr().out.splitlines())
+    assert blank is None
+    if task == "classification":
+        ((first,), (last,)) = first["sentences"], last["sentences"]
+    words = last["words" if task == "classification" else "source"]
+    unknown = {words[i] for i in last["unknown"]}
+    assert UNKNOWN[task] in unknown and not {"The", "was", "slow", "ein", "mann"} & unknown
+    assert first["unknown"] == []
+
+
+def test_the_terminal_keeps_the_place_of_a_blank_line(checkpoint, lines, capsys, task):
+    main(["predict", checkpoint, *lines])
+    printed = capsys.readouterr()
+    assert "" in printed.out.splitlines()[1:-1]
+    if task == "translation":
+        assert len(printed.out.splitlines()) == 3
+    else:
+        shown = printed.out.replace("*", "").split()
+        assert "foood(?)" in shown and "food" in shown
+    (said,) = printed.err.splitlines()
+    assert said.startswith("unknown to the network: ") and UNKNOWN[task] in said
+
+
+@pytest.mark.parametrize(("ending", "begin"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml"), ("", None)])
+def test_pictures(checkpoint, lines, tmp_path, ending, begin):
+    main(["predict", checkpoint, *lines, "--attention", f"new/map{ending}"])
+    files = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert files == [f"map-{number}{ending or '.png'}" for number in (1, 3)]
+    assert (tmp_path / "new" / files[0]).read_bytes().startswith(begin or b"\x89PNG")
+
+
+def test_a_picture_of_an_unknown_kind_is_refused(checkpoint, lines, capsys, tmp_path):
+    said = refused([checkpoint, *lines, "--attention", "new/map.bmp"], capsys)
+    assert said == "error: --attention new/map.bmp: pictures are written as .png, .pdf, .svg; found .bmp"
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("option", ["--html", "--csv", "--attention"])
+def test_a_file_that_cannot_be_written_is_said_before_anything_is_predicted(checkpoint, capsys, tmp_path, option):
+    (tmp_path / "file").write_text("")
+    said = refused([checkpoint, "ein mann .", option, f"{tmp_path}/file/out.png"], capsys)
+    assert said.startswith(f"error: {option} {tmp_path}/file/out.png: ") and "give a file that can be written" in said
+
+
+def test_a_file_is_no_text(checkpoint, lines, capsys):
+    said = refused([checkpoint, "lines.txt"], capsys)
+    assert said.startswith("error: lines.txt is a file: give --file lines.txt")
+
+
+def test_nothing_to_predict(checkpoint, capsys):
+    assert "nothing to predict" in refused([checkpoint, " ", ""], capsys)
+
+
+def test_help_shows_the_options_of_the_checkpoints_task(checkpoint, capsys, task):
+    for words in ([checkpoint, "--help"], ["-h", checkpoint]):
+        with pytest.raises(SystemExit) as end:
+            main(["predict", *words])
+        assert end.value.code == 0
+        printed = capsys.readouterr().out
+        assert "--html" in printed and ("--beam" in printed) == (task == "translation")
+    with pytest.raises(SystemExit):
+        main(["predict", "--help"])
+    assert "--beam" not in capsys.readouterr().out
+
+
+def test_an_option_of_another_task_is_named(checkpoint, capsys, task):
+    if task == "translation":
+        main(["predict", "--beam", "2", checkpoint, "ein mann ."])
+        assert capsys.readouterr().out.strip()
+    else:
+        said = refused([checkpoint, "good", "--beam", "3"], capsys)
+        assert said.startswith("error: --beam: not for a network that was trained for classification; zoo predict ")

@@ -1,0 +1,116 @@
+"""A view of a task outside the package: what it does not say has a form that serves."""
+
+import re
+from argparse import Namespace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from zoo.errors import ConfigError
+from zoo.tasks import Classification, Examined, Translation
+from zoo.visualize import View, view_of
+from zoo.visualize.files import csv_text
+
+
+class Tagged:
+    """A prediction of a task that the package does not know."""
+
+    def __init__(self, words, tags):
+        self.words, self.tags = words, tags
+
+    def to_dict(self):
+        return {"words": self.words, "tags": self.tags}
+
+
+class TagView(View):
+    noun = "sentence"
+    columns = ("words", "tags")
+
+    def row(self, prediction):
+        return [" ".join(prediction.words), " ".join(prediction.tags)]
+
+
+class Tagging:
+    view = f"{__name__}.TagView"
+
+
+class Viewless:
+    pass
+
+
+class Misled:
+    view = f"{__name__}.Tagged"
+
+
+class Lost:
+    view = "nowhere.View"
+
+
+PREDICTION = Tagged(["a", "<b>"], ["DT", "NN"])
+
+
+def test_a_task_names_its_view():
+    assert type(view_of(Tagging)).__name__ == type(view_of(Tagging())).__name__ == "TagView"
+    assert {type(view_of(task)).__name__ for task in (Classification, Translation)} == {
+        "ClassificationView",
+        "TranslationView",
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (Viewless, "Viewless names no view"),
+        (Misled, "Misled.view: it names .*Tagged, which is no View"),
+        (Lost, "Lost.view: it names nowhere.View, which is not here: "),
+    ],
+)
+def test_a_view_that_is_not_there(task, message):
+    with pytest.raises(ConfigError, match=message):
+        view_of(task)
+
+
+def test_columns_and_a_row_are_enough():
+    view, examined = view_of(Tagging), Examined(7, PREDICTION, "DT NN")
+    assert view.as_json(PREDICTION) == {"words": ["a", "<b>"], "tags": ["DT", "NN"]}
+    assert view.terminal(PREDICTION, 0, Namespace()) == "a <b>\tDT NN"
+    assert (view.examined_columns(), view.examined_row(examined)) == (
+        ["index", "words", "true", "tags"],
+        [7, "a <b>", "DT NN", "DT NN"],
+    )
+    assert csv_text(view.columns, [view.row(PREDICTION)]) == "words,tags\r\na <b>,DT NN\r\n"
+    assert view.picture(PREDICTION) is view.picture(PREDICTION, examined) is None
+    assert dict(view.test_pictures(None)) == {}
+    page = view.page([PREDICTION, None])
+    assert "1 sentence, 1 blank." in page and "a &lt;b&gt;" in page and "<b>" not in page
+
+
+def test_the_numbers_of_the_splits_describe_data_of_any_family():
+    facts = {"splits": {"train": {"points": 1200, "share": 0.25, "bins": {}}, "test": {"points": 7, "share": 0.5}}}
+    console = Console(file=StringIO(), width=80)
+    console.print(view_of(Tagging).description("mine", "two splits", facts))
+    text = console.file.getvalue()
+    assert "mine: two splits" in text and "bins" not in text
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if "│" in line]
+    assert rows == [["train", "1,200", "0.25"], ["test", "7", "0.5"]]
+
+
+def test_inputs_are_lines_and_blank_ones_keep_their_place(tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text("one\n \nthree\n")
+    view = view_of(Tagging)
+    assert view.read(["zero", ""], tmp_path / "in.txt") == ["zero", None, "one", None, "three"]
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=r"in.txt is a file: give --file in.txt, which reads it, a sentence a line"):
+        view.read(["in.txt"], None)
+
+
+def test_the_commands_and_the_callbacks_know_no_task_by_name():
+    zoo = Path(__file__).resolve().parents[2] / "zoo"
+    tasks = [path.stem for path in (zoo.parent / "conf/task").glob("*.yaml")]
+    assert {"classification", "translation"} <= set(tasks)
+    for path in [zoo / "cli.py", *(zoo / "callbacks").glob("*.py")]:
+        imports = re.findall(r"^\s*(?:from|import) .*", path.read_text("utf-8"), re.MULTILINE)
+        assert not [line for line in imports if any(task in line.lower() for task in tasks)], path
+        assert "isinstance(predictor.task" not in path.read_text("utf-8"), path

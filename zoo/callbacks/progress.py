@@ -1,0 +1,73 @@
+"""How far the training is: one line on a terminal; elsewhere a line in the log after each epoch."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+from typing import Any
+
+from lightning import LightningModule, Trainer
+from lightning.pytorch.callbacks import RichProgressBar
+from lightning.pytorch.callbacks.progress.rich_progress import (
+    BatchesProcessedColumn,
+    CustomBarColumn,
+    CustomTimeColumn,
+)
+from rich.progress import TextColumn
+from rich.table import Column
+
+log = logging.getLogger(__name__)
+
+BAR = 8
+OTHERS = len("Validation 1000/1000 0:00:00 • 0:00:00   ") + BAR
+"""Columns of a line that are not of its metrics."""
+
+
+class Progress(RichProgressBar):
+    """Lightning's bar, never wider than the terminal: of the metrics the monitored one and what fits beside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        if not sys.stdout.isatty():
+            self.disable()
+
+    def configure_columns(self, trainer: Trainer) -> list[Any]:
+        theme = self.theme
+        return [
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            CustomBarColumn(
+                bar_width=BAR,
+                complete_style=theme.progress_bar,
+                finished_style=theme.progress_bar_finished,
+                pulse_style=theme.progress_bar_pulse,
+            ),
+            BatchesProcessedColumn(style=theme.batch_progress),
+            CustomTimeColumn(style=theme.time),
+        ]
+
+    def _init_progress(self, trainer: Trainer) -> None:
+        super()._init_progress(trainer)
+        if self._metric_component is not None:
+            self._metric_component._table_column = Column(no_wrap=True, overflow="ellipsis")
+
+    def get_metrics(
+        self, trainer: Trainer, pl_module: LightningModule
+    ) -> dict[str, int | str | float | dict[str, float]]:
+        """The metrics that fit; the loggers have them all."""
+        metrics, monitor = super().get_metrics(trainer, pl_module), getattr(pl_module, "monitor", None)
+        metrics.pop("v_num", None)
+        shown: dict[str, int | str | float | dict[str, float]] = {}
+        room = shutil.get_terminal_size().columns - OTHERS
+        for name in sorted(metrics, key=lambda name: name != monitor):
+            room -= len(f"{name}: 00.000 ")
+            if room >= 0:
+                shown[name] = metrics[name]
+        return shown
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        super().on_train_epoch_end(trainer, pl_module)
+        if self.is_disabled and trainer.is_global_zero:
+            metrics: dict[str, Any] = trainer.progress_bar_metrics
+            said = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+            log.info("epoch %d, step %d: %s", trainer.current_epoch + 1, trainer.global_step, said)

@@ -1,0 +1,55 @@
+"""What a person should know of the data before trusting a score on it: one line each, for the log and `zoo data`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zoo.data.text.options import UNSPACED_ADVICE, TokenOptions
+
+
+def key(parts: Sequence[Any]) -> int:
+    """A number that two examples share where they are the same."""
+    return int.from_bytes(blake2b(repr(parts).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def repeated(keys: Mapping[str, NDArray[np.int64]], noun: str) -> list[str]:
+    """Examples of validation and test that stand in a split before them; `keys` (N,) of each split."""
+    notes = []
+    for name, earlier in (("val", ("train",)), ("test", ("train", "val"))):
+        for other in earlier:
+            same, count = int(np.isin(keys[name], keys[other]).sum()), len(keys[name])
+            known = f"{name}: {'all' if same == count else f'{same:,} of'} {count:,} {noun} stand in {other} too"
+            if same == count and other == "train":
+                known += ": a score on them says nothing of new ones"
+            if same:
+                notes.append(known)
+    return notes
+
+
+def majority(classes: Mapping[str, int]) -> list[str]:
+    """A class of training documents so large that a network may learn to say nothing else."""
+    name = max(classes, key=classes.__getitem__)
+    share = classes[name] / sum(classes.values())
+    if share < (1 + 1 / len(classes)) / 2:
+        return []
+    return [f"{share:.0%} of the training documents are of class {name!r}: who always says so is right as often"]
+
+
+def uncut(what: str, mean: float, text: TokenOptions) -> list[str]:
+    """Texts that the tokenizer did not cut; `mean` is of the tokens that `what` has."""
+    if mean >= 1.5:
+        return []
+    found = f"{what} has {mean:.2g} words on average: data.text.tokenizer={text.tokenizer} does not cut this text"
+    return [f"{found}; {UNSPACED_ADVICE}"]
+
+
+def mostly_unknown(rate: float, text: TokenOptions) -> list[str]:
+    """A vocabulary that holds little of its own training text."""
+    if rate < 0.5:
+        return []
+    return [f"{rate:.0%} of the training words are unknown: data.text.minimum_frequency=1 keeps them all"]

@@ -1,0 +1,131 @@
+"""What every data set is as a LightningDataModule, wherever its examples come from: loaders in the family's order."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+import torch
+from lightning.pytorch import LightningDataModule
+from torch.utils.data import DataLoader, Dataset
+
+from zoo.data.options import LoaderOptions
+from zoo.data.order import Nouns, Order, TrainingLoader
+from zoo.data.spec import Spec
+from zoo.data.text.vectors import WordVectors
+
+P = TypeVar("P", bound=Dataset[Any])
+
+
+class ServedData(LightningDataModule, ABC, Generic[P]):
+    """Examples of three splits, given out in batches. After `setup` there are `spec`, `encoder`, `describe()` and the
+    loaders.
+
+    A family says what a split is (`part`), in which order its examples are seen (`training_order`, `evaluation_order`)
+    and how they are put together (`_collate`).
+    """
+
+    task: ClassVar[str]
+    """The task that the data are for."""
+    nouns: ClassVar[Nouns]
+    """What its examples and their parts are called."""
+    name: str
+    spec: Spec
+    encoder: Any
+
+    def __init__(self, *, loader: Mapping[str, Any] | LoaderOptions | None = None) -> None:
+        """No file is touched here. `loader` says how batches are made, see `LoaderOptions`."""
+        super().__init__()
+        self.loader = LoaderOptions.of(loader)
+
+    @abstractmethod
+    def part(self, split: str) -> P:
+        """The examples of `train`, `val` or `test`; asked for a list of numbers it gives what `_collate` takes."""
+
+    @abstractmethod
+    def training_order(self, part: P) -> Order:
+        """How the examples of `part` are seen in training; `ranks` says which process this is."""
+
+    @abstractmethod
+    def evaluation_order(self, part: P) -> Order:
+        """How they are seen in validation, test and prediction: each once over all processes."""
+
+    @property
+    @abstractmethod
+    def _collate(self) -> Callable[[Any], Any]:
+        """From some examples of a split to a batch."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """What the data is, as plain data: name, source, splits, notes, examples."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """Examples of each split."""
+
+    @property
+    def source_description(self) -> str:
+        """Where the examples come from and how many there are, in one line."""
+        return str(self.describe()["source"])
+
+    def vectors(self) -> WordVectors | None:
+        """Pretrained vectors of the vocabulary's words, where the data has any."""
+        return None
+
+    # Loaders
+
+    def train_dataloader(self) -> TrainingLoader:
+        part = self.part("train")
+        order = self.training_order(part)
+        return TrainingLoader(part, batch_sampler=order, batches_done=self._batches_done, **self._loading())
+
+    def val_dataloader(self) -> DataLoader[Any]:
+        return self._evaluation_loader("val")
+
+    def test_dataloader(self) -> DataLoader[Any]:
+        return self._evaluation_loader("test")
+
+    def predict_dataloader(self) -> DataLoader[Any]:
+        return self._evaluation_loader("test")
+
+    def _evaluation_loader(self, split: str) -> DataLoader[Any]:
+        part = self.part(split)
+        return DataLoader(part, batch_sampler=self.evaluation_order(part), **self._loading())
+
+    def _loading(self) -> dict[str, Any]:
+        on_cuda = self.trainer is not None and self.trainer.strategy.root_device.type == "cuda"
+        return {
+            "collate_fn": self._collate,
+            "num_workers": self.loader.num_workers,
+            "pin_memory": on_cuda,
+            # Without one of its own a loader draws from the generator of the dropout, and a resumed run differs from
+            # then on.
+            "generator": torch.Generator().manual_seed(self.loader.seed),
+        }
+
+    def _batches_done(self) -> int:
+        """Batches of the current epoch that were trained before a resume."""
+        trainer = self.trainer
+        if trainer is None or not trainer.training:
+            return 0
+        return trainer.fit_loop.epoch_loop.batch_progress.current.ready
+
+    @property
+    def overfitting(self) -> bool:
+        """`overfit_batches` asks for the same few batches in each epoch."""
+        return bool(getattr(self.trainer, "overfit_batches", 0))
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """Which process this is, and of how many: for an order."""
+        return {"rank": self._rank, "world_size": self._world_size}
+
+    @property
+    def _rank(self) -> int:
+        return 0 if self.trainer is None else self.trainer.global_rank
+
+    @property
+    def _world_size(self) -> int:
+        return 1 if self.trainer is None else self.trainer.world_size

@@ -1,0 +1,171 @@
+"""From overrides to a configuration: the root keys, the resolvers, and what wins over an experiment."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import hydra._internal.hydra as hydra_internal
+from hydra import compose as hydra_compose
+from hydra import initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.utils import get_class
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from zoo.run import search_path
+from zoo.run.catalogue import conf_dir
+
+
+@dataclass
+class TrainConfig:
+    """The root keys of conf/train.yaml and their types."""
+
+    seed: int = 1
+    train: bool = True
+    test: bool = True
+    ckpt_path: str | None = None
+    start_from: str | None = None
+    compile: bool = False
+    tags: list[str] = field(default_factory=list)
+    model: Any = None
+    data: Any = None
+    objective: Any = None
+    decoding: Any = None
+    regularizer: Any = None
+    task: Any = None
+    optimizer: Any = None
+    scheduler: Any = None
+    trainer: Any = None
+    logger: Any = None
+    callbacks: Any = None
+
+
+def compose(overrides: list[str]) -> DictConfig:
+    """The configuration that `python train.py <overrides>` runs, for use in code and in tests."""
+    register()
+    with command_line_first(), initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())):
+        beside = search_path.overrides()
+        return hydra_compose("train", overrides=[*beside, *overrides], return_hydra_config=True)
+
+
+def plain(node: Any) -> dict[str, Any]:
+    """A node as plain dicts, lists, strings and numbers, interpolations resolved: what a checkpoint may hold."""
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else dict(node or {})  # type: ignore[return-value]
+
+
+def register() -> None:
+    """Stores the root keys and every argument of the installed Trainer, so that a mistyped one fails at composition
+    and none has to be added by `+`; and the resolvers."""
+    from lightning import Trainer
+
+    store = ConfigStore.instance()
+    store.store(name="schema", node=dataclasses.asdict(TrainConfig()))  # plain, so that a task may bring other groups
+    arguments = {
+        name: parameter.default for name, parameter in inspect.signature(Trainer).parameters.items() if name != "self"
+    }
+    store.store(group="trainer", name="signature", node={"_target_": "lightning.Trainer", **arguments})
+    register_resolvers()
+
+
+# resolvers
+
+
+def register_resolvers() -> None:
+    """`${zoo.stamp:}`, `${zoo.run_name:dir}`, `${zoo.sweep_name:mode,dir}` and `${zoo.mode:task,metric}`."""
+    OmegaConf.register_new_resolver("zoo.stamp", stamp, use_cache=True, replace=True)
+    OmegaConf.register_new_resolver("zoo.run_name", lambda path: "_".join(Path(path).parts[-2:]), replace=True)
+    OmegaConf.register_new_resolver("zoo.sweep_name", _sweep_name, replace=True)
+    OmegaConf.register_new_resolver("zoo.mode", _mode, replace=True)
+
+
+def stamp() -> str:
+    """The time in a run folder's name. Processes that an outside launcher starts together take the launcher's name
+    for it."""
+    if job := os.environ.get("SLURM_JOB_ID"):
+        return f"slurm_{job}_{os.environ.get('SLURM_RESTART_COUNT', '0')}"
+    if run := os.environ.get("TORCHELASTIC_RUN_ID"):
+        return f"torchrun_{run if run != 'none' else os.environ['MASTER_PORT'] + '_' + str(os.getppid())}"
+    return datetime.now().strftime("%Y-%m-%d_%H-%M-%S-%f")
+
+
+def _sweep_name(mode: str, sweep_dir: str) -> str | None:
+    return Path(sweep_dir).name if "MULTIRUN" in str(mode) else None
+
+
+def _mode(task: str, metric: str) -> str:
+    """Whether the best of a validation metric is its max or its min, as the task's class says."""
+    modes: dict[str, str] = get_class(task).monitors  # type: ignore[attr-defined]
+    return modes.get(metric.removeprefix("val/"), "min")  # of a metric that is none `check` says so
+
+
+# what wins over an experiment
+
+
+@contextmanager
+def command_line_first() -> Iterator[None]:
+    """Within it, Hydra composes so that groups chosen on the command line win over an experiment's values.
+
+    Hydra merges an experiment's file after all groups, as it must to win over their defaults: of `experiment=x
+    trainer=fast` its `trainer.max_epochs` would win too.
+    """
+    before = hydra_internal.ConfigLoaderImpl
+    hydra_internal.ConfigLoaderImpl = CommandLineFirst  # type: ignore[misc]  # Hydra has no hook for it
+    try:
+        yield
+    finally:
+        hydra_internal.ConfigLoaderImpl = before  # type: ignore[misc]
+
+
+class CommandLineFirst(ConfigLoaderImpl):
+    """Of a group chosen on the command line, an experiment's value stays only where the chosen file says nothing of
+    the key itself but inherits it: `trainer=ddp` keeps an experiment's max_epochs, `optimizer=adam` drops its
+    momentum."""
+
+    def load_configuration(
+        self, config_name: str | None, overrides: list[str], *arguments: Any, **options: Any
+    ) -> DictConfig:
+        self._chosen = {
+            override.key_or_group: override.value()
+            for override in OverridesParser.create().parse_overrides(overrides)
+            if not (override.is_delete() or override.is_sweep_override() or "." in override.key_or_group)
+        }
+        return super().load_configuration(config_name, overrides, *arguments, **options)
+
+    def _compose_config_from_defaults_list(self, defaults: list[Any], repo: Any) -> DictConfig:
+        cfg = super()._compose_config_from_defaults_list(defaults, repo)
+        experiments = [default for default in defaults if (default.config_path or "").startswith("experiment/")]
+        if not experiments:
+            return cfg
+        without = super()._compose_config_from_defaults_list([d for d in defaults if d not in experiments], repo)
+        for group, choice in self._chosen.items():
+            if not repo.group_exists(group) or group == "experiment":
+                continue
+            files = [f"{group}/{name}" for name in (choice if isinstance(choice, list) else [choice])]
+            stated = OmegaConf.merge(*(loaded.config for file in files if (loaded := repo.load_config(file))))
+            for experiment in experiments:
+                asked = repo.load_config(experiment.config_path).config.get(group)
+                if OmegaConf.is_dict(asked):
+                    with open_dict(cfg):
+                        _give_way(cfg, without, group, asked, stated)
+        return cfg
+
+
+def _give_way(parent: DictConfig, without: DictConfig, name: str, asked: Any, stated: Any) -> None:
+    """Puts back, of what an experiment `asked` for at `name`, whatever a chosen file has `stated` or does not know."""
+    if OmegaConf.is_dict(asked) and OmegaConf.is_dict(without.get(name)) and OmegaConf.is_dict(parent.get(name)):
+        for key, value in asked.items_ex(resolve=False):
+            below = stated if stated is None else stated._get_node(key)
+            _give_way(parent._get_node(name), without._get_node(name), key, value, below)  # type: ignore[arg-type]
+    elif name not in without:
+        parent.pop(name)
+    elif stated is not None:
+        parent[name] = without._get_node(name)

@@ -1,0 +1,96 @@
+"""Folders of runs: files written whole, those that hold a run of a model on some data, and those that hold nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Set
+from pathlib import Path
+
+import yaml
+
+from zoo.errors import CheckpointError
+
+BEGUN = {".hydra", "hparams.yaml", "multirun.yaml"}
+"""What Hydra and a logger write before anything has happened, besides logs."""
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes `text` to a temporary name and renames it, so that no reader ever sees half a file."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def is_empty(folder: Path, besides: Set[str] = frozenset()) -> bool:
+    """Whether nothing in `folder` is of use to anyone: only what is there before a run does anything, and
+    `besides`."""
+    return all(
+        path.name in BEGUN | besides or path.suffix == ".log" or (path.is_dir() and not any(path.iterdir()))
+        for path in folder.iterdir()
+    )
+
+
+def remove_run(folder: Path) -> None:
+    """Removes `folder` if it holds nothing of use, and the folders above it that it leaves empty."""
+    folder = folder.resolve()
+    if folder.is_dir() and is_empty(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+    above = folder.parent
+    while not folder.exists() and above != Path.cwd() and above.is_dir() and not any(above.iterdir()):
+        above.rmdir()
+        folder, above = above, above.parent
+
+
+def find_last(model: str, data: str, own_run: Path) -> Path:
+    """The newest last.ckpt of `model` on `data`: in the folder of this run itself, under logs, or beside this run's
+    folder where it has another place. Raises CheckpointError where there is none.
+
+    The other jobs of a sweep are no earlier runs.
+    """
+    places = {Path("logs").resolve(), own_run.resolve().parent}
+    for path in _newest_first(places):
+        folder = path.parent.parent
+        beside = folder != own_run and folder.parent == own_run.parent
+        if not (beside and (own_run.parent / "multirun.yaml").is_file()) and _ran(folder, model, data):
+            return path
+    raise CheckpointError(
+        f"ckpt_path=last: no earlier run of model={model} data={data} under "
+        f"{' or '.join(sorted(map(str, places)))} has a checkpoints/last.ckpt; give the file itself, ckpt_path=PATH, "
+        "or leave ckpt_path out to start anew"
+    )
+
+
+def _newest_first(places: set[Path]) -> Iterator[Path]:
+    found = {
+        path for place in places for depth in range(4) for path in place.glob("*/" * depth + "checkpoints/last.ckpt")
+    }
+    yield from sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def _ran(folder: Path, model: str, data: str) -> bool:
+    """Whether the run of a folder was of this model and data."""
+    try:
+        hydra = yaml.safe_load((folder / ".hydra" / "hydra.yaml").read_text(encoding="utf-8"))["hydra"]
+        choices = hydra["runtime"]["choices"]
+    except (OSError, KeyError, TypeError, yaml.YAMLError):
+        return folder.parent.name == f"{model}_{data}"
+    return (choices.get("model"), choices.get("data")) == (model, data)
+
+
+def resolve(path: str | os.PathLike[str], prefer: str = "best") -> Path:
+    """The checkpoint that `path` means: itself, the one of a run whose folder it is, or of the newest run under logs
+    for `last`; best.ckpt or last.ckpt, as preferred. Raises CheckpointError."""
+    path = Path(path)
+    if str(path) == "last" and not path.exists():
+        newest = next(_newest_first({Path("logs").resolve()}), None)
+        if newest is None:
+            raise CheckpointError("last: no run under logs has a checkpoints/last.ckpt; give the path of a checkpoint")
+        path = newest.parent
+    if not path.is_dir():
+        return path
+    folder = path / "checkpoints" if (path / "checkpoints").is_dir() else path
+    for name in (prefer, "best", "last"):
+        if (folder / f"{name}.ckpt").is_file():
+            return folder / f"{name}.ckpt"
+    raise CheckpointError(f"{path}: a folder without checkpoints/best.ckpt and last.ckpt; give that of a run")

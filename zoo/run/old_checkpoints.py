@@ -1,0 +1,68 @@
+"""Checkpoints written before names changed: the one place that knows the old ones."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from zoo.dotted import class_at
+from zoo.errors import CheckpointError
+
+MOVED = {
+    "zoo.data.encoding.DocumentEncoder": "zoo.data.documents.encoding.DocumentEncoder",
+    "zoo.data.pair_encoding.PairEncoder": "zoo.data.pairs.encoding.PairEncoder",
+    "zoo.objectives.Coverage": "zoo.objectives.CoverageLoss",
+}
+SPECS = {"DocumentSpec": "zoo.data.documents.spec.DocumentSpec", "PairSpec": "zoo.data.pairs.spec.PairSpec"}
+RENAMED = {"window": "neighbourhood"}
+"""Arguments of networks; only of those that no longer take the old one."""
+
+
+def modernised(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a checkpoint with today's names."""
+    content = {key: _moved(part) if key in ("zoo", "hyper_parameters") else part for key, part in content.items()}
+    spec = content["zoo"].get("spec", {})
+    if "kind" in spec:
+        content["zoo"]["spec"] = {"class": SPECS.get(spec["kind"], spec["kind"])} | {
+            key: value for key, value in spec.items() if key != "kind"
+        }
+    if "_target_" in (told := content.get("hyper_parameters", {})).get("model", {}):
+        told["model"] = _renamed(told["model"])
+    if "lr_schedulers" in content:
+        content["lr_schedulers"] = [_triangle(state, content["optimizer_states"]) for state in content["lr_schedulers"]]
+    return content
+
+
+def _moved(part: Any) -> Any:
+    """`part` with the new name of a class wherever the old one stands."""
+    if isinstance(part, dict):
+        return {key: _moved(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_moved(value) for value in part]
+    return MOVED[part] if isinstance(part, str) and part in MOVED and not _here(part) else part
+
+
+def _here(name: str) -> bool:
+    try:
+        return bool(class_at(name, object))
+    except CheckpointError:
+        return False
+
+
+def _renamed(model: dict[str, Any]) -> dict[str, Any]:
+    if not _here(model["_target_"]):
+        return model  # which is said where it is built
+    takes = inspect.signature(class_at(model["_target_"], object)).parameters
+    return {
+        RENAMED[name] if name in RENAMED and name not in takes and RENAMED[name] in takes else name: value
+        for name, value in model.items()
+    }
+
+
+def _triangle(state: dict[str, Any], optimizers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The state of torch's OneCycleLR as that of our SlantedTriangle, which took its place as scheduler=linear."""
+    if "_schedule_phases" not in state:
+        return state
+    tops = [group["max_lr"] for group in optimizers[0]["param_groups"]]
+    kept = {"last_epoch", "total_steps", "_step_count", "_last_lr"}
+    return {key: value for key, value in state.items() if key in kept} | {"base_lrs": tops}

@@ -1,0 +1,137 @@
+"""What translation shows: n-best lists, and which source token each token was written from."""
+
+from __future__ import annotations
+
+from argparse import Namespace, _ArgumentGroup
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from zoo.data.rows import counted
+from zoo.errors import ConfigError, DataError
+from zoo.tasks.translation import ExaminedTranslation, Translation, TranslationPrediction
+from zoo.visualize import alignment_page
+from zoo.visualize.describe import headline, left_out, lengths
+from zoo.visualize.files import make_folder, read_lines
+from zoo.visualize.view import Predicts, View
+from zoo.visualize.weighing import shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from zoo.tasks import Examined
+
+SIDES = ("source", "target")
+
+
+class TranslationView(View):
+    """Sources with what was written of them."""
+
+    columns: ClassVar[tuple[str, ...]] = ("source", "translation", "log-probability", "alignment")
+    """`alignment` as Pharaoh pairs, source-target."""
+    truth: ClassVar[str] = "reference"
+
+    def options(self, group: _ArgumentGroup) -> None:
+        group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")
+        group.add_argument("--nbest", type=int, metavar="N", help="the N best, as `number ||| text ||| score`")
+        group.add_argument(
+            "--replace-unknown",
+            nargs="?",
+            const="",
+            metavar="DICTIONARY",
+            help="an unknown word becomes the source word it attended to most, or what that is in a file of lines "
+            "`source<tab>target`",
+        )
+        group.add_argument(
+            "--pharaoh",
+            type=Path,
+            metavar="OUT",
+            help="write pairs i-j of a source and a target token, counted from 0 in those that --json shows",
+        )
+
+    def prepare(self, predictor: Predicts, options: Namespace) -> None:
+        task = predictor.task
+        assert isinstance(task, Translation)
+        asked = [name for name in ("attention", "pharaoh", "replace_unknown") if getattr(options, name) is not None]
+        if asked and predictor(["."])[0].best.attention is None:
+            name = asked[0].replace("_", "-")
+            raise ConfigError(f"--{name}: this network has no attention; train one that has, such as model=luong")
+        if options.pharaoh is not None:
+            make_folder("--pharaoh", options.pharaoh)
+        if options.beam is not None or options.nbest is not None:
+            task.search(options.beam, options.nbest)
+        if options.replace_unknown is not None:
+            task.replace_unknown, task.dictionary = True, _dictionary(options.replace_unknown)
+
+    def row(self, prediction: TranslationPrediction) -> list[Any]:
+        best, source = prediction.best, shown(" ".join(prediction.source))
+        return [source, shown(best.text), round(best.log_prob, 4), best.pharaoh]
+
+    def terminal(self, prediction: TranslationPrediction, number: int, options: Namespace) -> str:
+        if options.nbest is None:
+            return prediction.best.text
+        return "\n".join(f"{number} ||| {one.text} ||| {one.score:.4f}" for one in prediction.translations)
+
+    def unknown(self, prediction: TranslationPrediction) -> list[str]:
+        return [prediction.source[i] for i in prediction.unknown]
+
+    def files(self, predictions: Sequence[TranslationPrediction | None], options: Namespace) -> dict[Path, str]:
+        if options.pharaoh is None:
+            return {}
+        return {
+            options.pharaoh: "".join(f"{prediction.best.pharaoh if prediction else ''}\n" for prediction in predictions)
+        }
+
+    def picture(self, prediction: TranslationPrediction, examined: Examined | None = None) -> Figure | None:
+        from zoo.visualize.alignment import alignment_figure
+
+        if prediction.best.attention is None:
+            return None
+        links = examined.links if isinstance(examined, ExaminedTranslation) else None
+        return alignment_figure(prediction.source, prediction.best, links, unknown=prediction.unknown)
+
+    def about(self, predictions: Sequence[TranslationPrediction | None]) -> str:
+        return alignment_page.about(predictions)
+
+    def article(self, prediction: TranslationPrediction) -> str:
+        return alignment_page.article(prediction)
+
+    def description(self, name: str, source: str, facts: Mapping[str, Any]) -> Group:
+        splits: Mapping[str, Mapping[str, Any]] = facts["splits"]
+        both = f"vocabularies of {facts['source_size']:,} (source) and {facts['target_size']:,} (target) tokens"
+        parts: list[RenderableType] = [
+            headline(name, source),
+            Text(f"one vocabulary of {facts['source_size']:,} tokens for both sides" if facts["shared"] else both),
+            *left_out(facts["skipped"]),
+        ]
+        sizes = Table("split", "pairs", "unknown in source", "unknown in target", "longest", "dropped")
+        for split, part in splits.items():
+            unknown = (f"{part[f'{side}_unknown_rate']:.1%}" for side in SIDES)
+            longest = " and ".join(str(part[f"{side}_tokens"]["max"]) for side in SIDES)
+            sizes.add_row(split, f"{part['pairs']:,}", *unknown, longest, counted(part["dropped"]) or "none")
+        parts.append(sizes)
+        for side in SIDES:
+            parts += lengths(f"tokens a training {side}", splits["train"][f"{side}_tokens"])
+        examples = Table(*SIDES, title="examples", title_justify="left", show_lines=True)
+        for example in facts["examples"]:
+            for kind in ("text", "tokens"):  # as written, and as the network reads it
+                examples.add_row(*(Text(example[f"{side}_{kind}"]) for side in SIDES))
+        return Group(*parts, Text(), examples)
+
+
+def _dictionary(path: str) -> dict[str, str]:
+    """The words of a file of lines `source<tab>target`; none without a path."""
+    if not path:
+        return {}
+    found = {}
+    for number, line in enumerate(read_lines(Path(path), "--replace-unknown", "source<tab>target in each line"), 1):
+        if line.strip():
+            words = line.split("\t")
+            if len(words) != 2:
+                raise DataError(f"{path}, line {number}: found {len(words)} columns; expected source<tab>target")
+            found[words[0].strip()] = words[1].strip()
+    return found
