@@ -60,7 +60,7 @@ def test_short_and_long_batches_come_in_any_order_another_each_epoch(limit):
     lengths = np.arange(1, 301) % 60 + 1
     orders = []
     for epoch in range(4):
-        means = [lengths[batch].mean() for batch in BucketBatchSampler(lengths, epoch=epoch, **limit)]
+        means = [lengths[batch].mean() for batch in Bucketed(lengths, epoch=epoch, **limit)]
         rises = np.diff(means) > 0
         assert 0.25 < rises.mean() < 0.75  # of a draw a half; sorted, up and down, nearly all or none
         orders.append(np.argsort(means).tolist())
