@@ -163,11 +163,12 @@ def _list(options: argparse.Namespace) -> None:
 
 def _predict(words: list[str]) -> None:
     """The options are those of the checkpoint's task, so that it is loaded before they are read."""
+    checkpoint = _checkpoint(words)
+
     from zoo.run.checkpoint import load
     from zoo.visualize.files import make_folder, picture_file
     from zoo.visualize.view import view_of
 
-    checkpoint = _checkpoint(words)
     predictor = load(checkpoint)
     view, task = view_of(predictor.task), predictor.task.name
     options, foreign = predict_parser(view, task).parse_known_intermixed_args(words)

@@ -15,9 +15,9 @@ from zoo.errors import ConfigError, alternatives, or_nearest
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 OBJECT = "a group with a _target_"
 """What stands in a configuration for an object."""
-WHOLE, NUMBER = "a whole number", "a number"
-KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": ("a group of keys",), "string": ("text",)}
-"""What the simple types of a JSON schema let in."""
+GROUP, WHOLE, NUMBER = "a group of keys", "a whole number", "a number"
+KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": (GROUP,), "string": ("text",)}
+"""What the types of a JSON schema without bounds let in."""
 
 
 def hold(key: str, value: Any, hint: Any) -> None:
@@ -45,7 +45,7 @@ def shown(value: Any) -> str:
     return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
 
 
-def below(key: str, message: str) -> str:
+def said_below(key: str, message: str) -> str:
     """What something at `key` says: of one of its own keys where the message begins with a name."""
     return f"{key}.{message}" if re.match(r"\w+(=|: )", message) else f"{key}: {message}"
 
@@ -55,7 +55,7 @@ def _own_words(key: str, value: Any, error: ValidationError) -> ConfigError | No
     said = [str(detail["ctx"]["error"]) for detail in error.errors() if detail["type"] == "value_error"]
     group, _, name = key.rpartition(".")
     if said and said[0].startswith((f"{name}=", f"{name}: ")):
-        return ConfigError(below(group, said[0]) if group else said[0])
+        return ConfigError(said_below(group, said[0]) if group else said[0])
     return ConfigError(f"{key}={value}: {said[0]}") if said else None
 
 
@@ -75,21 +75,47 @@ def _either(schema: Mapping[str, Any]) -> str:
 
 def _phrases(schema: Mapping[str, Any]) -> Iterator[str]:
     """The values that a schema lets in, in words, each alternative for itself."""
-    if "anyOf" in schema:
-        for part in schema["anyOf"]:
-            yield from _phrases(part)
-    elif "enum" in schema or "const" in schema:
-        yield from map(str, schema.get("enum") or [schema["const"]])
-    elif "$ref" in schema:  # a class with fields
-        yield from KINDS["object"]
-    elif "description" in schema:
-        yield schema["description"]
-    elif schema.get("type") == "array":
-        yield _list(schema)
-    elif schema.get("type") in ("integer", "number"):
-        yield _number(schema)
-    else:
-        yield from KINDS.get(schema.get("type", ""), ())
+    match schema:
+        case {"anyOf": parts}:
+            for part in parts:
+                yield from _phrases(part)
+        case {"enum": words}:
+            yield from map(str, words)
+        case {"const": word}:
+            yield str(word)
+        case {"$ref": _}:  # a class with fields
+            yield GROUP
+        case {"description": phrase}:
+            yield phrase
+        case {"type": "integer"}:
+            yield _between(WHOLE, schema)
+        case {"type": "number"}:
+            yield _between(NUMBER, schema)
+        case {"type": "array"}:
+            yield _list(schema)
+        case {"type": kind}:
+            yield from KINDS[kind]
+
+
+def _between(kind: str, bounds: Mapping[str, Any]) -> str:
+    match bounds:
+        case {"minimum": least, "maximum": most}:
+            return f"{kind} from {least} to {most}"
+        case {"minimum": least, "exclusiveMaximum": end}:
+            return f"{kind} from {least} up to {end}, without {end}"
+        case {"exclusiveMinimum": start, "maximum": most}:
+            return f"{kind} above {start} and up to {most}"
+        case {"exclusiveMinimum": start, "exclusiveMaximum": end}:
+            return f"{kind} above {start} and below {end}"
+        case {"minimum": least}:
+            return f"{kind} from {least} on"
+        case {"exclusiveMinimum": start}:
+            return f"{kind} above {start}"
+        case {"maximum": most}:
+            return f"{kind} up to {most}"
+        case {"exclusiveMaximum": end}:
+            return f"{kind} below {end}"
+    return kind
 
 
 def _list(schema: Mapping[str, Any]) -> str:
@@ -97,21 +123,6 @@ def _list(schema: Mapping[str, Any]) -> str:
     each = ", then ".join(dict.fromkeys(map(_either, parts)))
     count = f" of {len(parts)}" if "prefixItems" in schema else ""
     return f"a list{count} (each {each})" if each else f"a list{count}"
-
-
-def _number(schema: Mapping[str, Any]) -> str:
-    kind = WHOLE if schema["type"] == "integer" else NUMBER
-    least, above = schema.get("minimum"), schema.get("exclusiveMinimum")
-    most, below = schema.get("maximum"), schema.get("exclusiveMaximum")
-    begin = f"from {least:g}" if least is not None else f"above {above:g}" if above is not None else ""
-    if most is not None:
-        end = f"to {most}" if least is not None else f"and up to {most}" if begin else f"up to {most}"
-    elif below is not None:
-        end = f"up to {below:g}, without {below:g}" if least is not None else f"below {below:g}"
-        end = f"and {end}" if above is not None else end
-    else:
-        end = "on" if least is not None else ""
-    return " ".join(filter(None, [kind, begin, end]))
 
 
 def _words(schema: Mapping[str, Any]) -> list[str]:

@@ -54,6 +54,19 @@ def test_the_slices_of_the_ranks_make_up_the_batches_of_one_process(
     assert sorted(flat(whole)) == list(range(len(lengths)))
 
 
+@pytest.mark.parametrize("limit", [{"batch_size": 10}, {"max_tokens": 300}], ids=str)
+def test_short_and_long_batches_come_in_any_order_another_each_epoch(limit):
+    """Sorted into batches, but not the batches: else an epoch would begin with its shortest examples."""
+    lengths = np.arange(1, 301) % 60 + 1
+    orders = []
+    for epoch in range(4):
+        means = [lengths[batch].mean() for batch in Bucketed(lengths, epoch=epoch, **limit)]
+        rises = np.diff(means) > 0
+        assert 0.25 < rises.mean() < 0.75  # of a draw a half; sorted, up and down, nearly all or none
+        orders.append(np.argsort(means).tolist())
+    assert len(set(map(tuple, orders))) == 4
+
+
 @settings(max_examples=150)
 @given(LENGTHS, st.integers(1, 700), st.integers(1, 4), st.integers(0, 3))
 def test_batches_by_tokens(lengths, max_tokens, world, seed):

@@ -167,6 +167,8 @@ def launch(overrides: list[str], folder: Path) -> int:
     finally:
         sys.argv = argv
         os.chdir(here)
+        if "joblib.externals.loky" in sys.modules:  # its workers stay, and stay in this folder
+            sys.modules["joblib.externals.loky"].get_reusable_executor().shutdown(wait=True)
         GlobalHydra.instance().clear()
         warnings.filters[:] = warning_filters
         for handler in logging.root.handlers[:]:

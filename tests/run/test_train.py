@@ -79,6 +79,13 @@ def test_the_checkpoint_alone_predicts(finished):
     json.dumps([prediction.to_dict() for prediction in predictions])
 
 
+def test_more_texts_than_a_batch_keep_their_words_and_order(finished):
+    predictor, texts = zoo.load(finished[0] / "checkpoints/best.ckpt"), ["One.", "Two or three.", "Four."]
+    predictor.batch_size = 2
+    found = [[sentence.words for sentence in prediction.sentences] for prediction in predictor(texts)]
+    assert found == [[("One", ".")], [("Two", "or", "three", ".")], [("Four", ".")]]
+
+
 def test_a_loaded_network_predicts_without_dropout(finished):
     predictor, texts = zoo.load(finished[0] / "checkpoints/best.ckpt"), ["The food was great."]
     (first,), (second,) = predictor(texts), predictor(texts)

@@ -1,4 +1,4 @@
-"""A built wheel, unpacked without the clone, trains: it carries conf."""
+"""A built wheel, unpacked without the clone, trains, a family of a user's own too: it carries conf."""
 
 import json
 import sys
@@ -6,7 +6,8 @@ import zipfile
 
 from hatchling.build import build_wheel
 
-from tests.run.programs import ROOT, SHORT, result, run
+from tests.outside.test_outside import HERE, TINY
+from tests.run.programs import ROOT, result, run
 
 LIST = "import zoo, zoo.cli; print(zoo.__file__); zoo.cli.main(['list', '--json'])"
 
@@ -21,7 +22,8 @@ def test_zoo_train_from_a_wheel(program_env, tmp_path, monkeypatch):
     assert "zoo = zoo.cli:main" in entry_points.read_text()
     environment = program_env | {"PYTHONPATH": str(site)}
     # two processes, so that the second one starts from the wheel as well
-    words = [sys.executable, "-m", "zoo", "train", *SHORT, "trainer=ddp_cpu", "hydra.run.dir=run"]
+    settings = ["callbacks=none", "trainer.max_epochs=2", "trainer=ddp_cpu", "hydra.run.dir=run"]
+    words = [sys.executable, "-m", "zoo", "train", *HERE, *TINY, *settings]
     done = run(words, work, environment)
     assert done.returncode == 0, done.stderr[-4000:]
     assert result(work / "run")["devices"] == 2

@@ -58,6 +58,30 @@ def test_metrics_over_uneven_batches_equal_scikit_learn(monkeypatch):
     )
 
 
+def test_the_training_loss_of_uneven_batches_is_the_mean_over_documents(monkeypatch):
+    classification = task()
+    monkeypatch.setattr(classification, "log", lambda *_, **__: None)
+    batches = [batch(size, seed) for seed, size in enumerate((5, 1, 9))]
+    for number, one in enumerate(batches):
+        classification.training_step(one, number)
+    logits = torch.cat([classification(one).logits for one in batches])
+    expected = F.cross_entropy(logits, torch.cat([one.label for one in batches]))
+    assert classification.train_loss.compute().item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize(("limit", "norm"), [(0.5, 0.5), (1e6, 3.0)])
+def test_gradients_are_cut_to_their_greatest_norm(limit, norm):
+    classification = task()
+    classification._trainer = SimpleNamespace(precision_plugin=SimpleNamespace())
+    parameters = list(classification.parameters())
+    count = sum(parameter.numel() for parameter in parameters)
+    for parameter in parameters:
+        parameter.grad = torch.full_like(parameter, 3.0 / count**0.5)
+    classification.configure_gradient_clipping(None, limit, None)
+    squares = sum(parameter.grad.square().sum() for parameter in parameters)
+    assert squares.sqrt().item() == pytest.approx(norm, rel=1e-4)
+
+
 def test_attention_recall_is_the_mass_on_evidence(monkeypatch):
     classification = task().eval()
     logged = {}

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from zoo.arguments import Count, Natural
 from zoo.errors import ConfigError, did_you_mean
-from zoo.values import hold, refusal
+from zoo.values import GROUP, hold, refusal
 
 SHARE = "a share between 0 and 1"
 Part = Annotated[float, Field(gt=0, lt=1, description=SHARE)]
@@ -38,7 +38,7 @@ class Options:
         if isinstance(value, cls):
             return value
         if not isinstance(value, Mapping | None):
-            raise refusal(f"data.{cls.group}", value, "a group of keys")
+            raise refusal(f"data.{cls.group}", value, GROUP)
         known = [field.name for field in fields(cls)]
         for key in value or {}:
             if key not in known:

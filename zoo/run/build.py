@@ -11,7 +11,7 @@ from lightning.pytorch.loggers import WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
 from zoo.callbacks import Progress, Throughput
-from zoo.data.prepared import PreparedData
+from zoo.data.serving import ServedData
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.run.compose import plain
 from zoo.run.make import make
@@ -24,7 +24,7 @@ class Parts:
     """What one run is made of."""
 
     task: Task
-    data: PreparedData[Any]
+    data: ServedData[Any]
     trainer: Trainer
 
     @property
@@ -42,7 +42,7 @@ class Parts:
 def build(cfg: DictConfig) -> Parts:
     """Builds the data module, the task and the trainer of a configuration that `check` has passed."""
     whole = whole_precision(cfg.trainer.get("precision"))
-    data: PreparedData[Any] = instantiate(cfg.data, _convert_="all")
+    data: ServedData[Any] = instantiate(cfg.data, _convert_="all")
     groups: tuple[str, ...] = get_class(cfg.task._target_).groups  # type: ignore[attr-defined]
     task: Task = instantiate(
         plain(cfg.task) | {"_recursive_": False},

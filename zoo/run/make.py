@@ -9,7 +9,7 @@ from hydra.utils import instantiate
 from lightning.pytorch.utilities.exceptions import MisconfigurationException
 
 from zoo.errors import ConfigError, ZooError
-from zoo.values import below
+from zoo.values import said_below
 
 
 def make(node: Any, key: str, **given: Any) -> Any:
@@ -20,4 +20,4 @@ def make(node: Any, key: str, **given: Any) -> Any:
         cause = error.__cause__
         if not isinstance(cause, (ZooError, ValueError, TypeError, MisconfigurationException)):
             raise
-        raise ConfigError(below(key, " ".join(str(cause).split()))) from error
+        raise ConfigError(said_below(key, " ".join(str(cause).split()))) from error

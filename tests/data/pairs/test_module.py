@@ -212,7 +212,9 @@ def test_nothing_left_to_train_on(cache_dir):
         DataError, match=r"the sample: no pair is left .*60 longer than 1 tokens.*max_length, max_ratio"
     ):
         filtered({"max_length": 1})
-    with pytest.raises(DataError, match=r"the sample: no token occurs 500 times \(data\.text\.minimum_frequency\)"):
+    with pytest.raises(
+        DataError, match=r"the sample: no token occurs 500 times in 60 training pairs; data\.text\.minimum_frequency=1"
+    ):
         filtered({"minimum_frequency": 500})
     assert not [file for file in (cache_dir / "toy").iterdir() if file.suffix != ".lock"]
 
