@@ -36,7 +36,7 @@ def choice(path: Path) -> list[str]:
         overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
     if group == "data/text":
         overrides += {"documents": ["data=yelp"], "pairs": ["data=multi30k", "model=luong"]}[stem]
-    if group in ("objective", "decoding", "regularizer"):
+    if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it wants a model's width
         overrides += ["data=copy", "model=transformer"]
     if group == "task":
         data = next(data for data in datasets().values() if data.task == stem)

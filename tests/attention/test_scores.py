@@ -268,7 +268,7 @@ def test_the_factory_builds_each_and_lists_them_where_a_name_is_wrong():
     ) as error:
         score("aditive", 4, 4)
     assert all(name in str(error.value) for name in SCORES)
-    with pytest.raises(ValueError, match=r"got 'xyzzy'$"):
+    with pytest.raises(ValueError, match=r"found 'xyzzy'$"):
         score("xyzzy", 4, 4)
 
 

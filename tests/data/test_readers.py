@@ -58,9 +58,9 @@ def test_zhang(tmp_path):
     ("content", "line", "message"),
     [
         ('"1","a"\n"6","b"\n', 2, "label out of range: expected a class from 1 to 5, found '6'"),
-        ('"0","a"\n', 1, "label out of range: found '0'"),
-        ('"label","text"\n', 1, "label out of range: found 'label'"),
-        ('"nan","text"\n', 1, "label out of range: found 'nan'"),
+        ('"0","a"\n', 1, "label out of range: expected a class from 1 to 5, found '0'"),
+        ('"label","text"\n', 1, "label out of range: expected a class from 1 to 5, found 'label'"),
+        ('"nan","text"\n', 1, "label out of range: expected a class from 1 to 5, found 'nan'"),
         ('"1","a"\n\n"2","  "\n', 3, "no text"),
         ('"1","a"\n"2"\n', 2, "too few fields: found 1;"),
         ('"1","first\nand second line"\n"2","open\n"3","c"\n', 3, "broken quote: .*a quote inside a quoted field"),
@@ -120,8 +120,8 @@ def test_yelp_json(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"stars": 2.5, "text": "a"}', "label out of range: found stars 2.5"),
-        ('{"stars": null, "text": "a"}', "label out of range: found stars None"),
+        ('{"stars": 2.5, "text": "a"}', "label out of range: expected 1 to 5 stars, found 2.5"),
+        ('{"stars": null, "text": "a"}', "label out of range: expected 1 to 5 stars, found None"),
         ('{"stars": 5, "text": ""}', "no text"),
         ('{"stars": 5, "text": null}', "no text"),
         ('{"star": 5, "text": "a"}', "missing column: no column 'stars'; found: 'star', 'text'; did you mean 'star'?"),
@@ -156,7 +156,9 @@ def test_tang(tmp_path):
     rows, problems = skipping(read_tang, broken, 10)
     assert not rows
     assert problems == {"label out of range": 1, "too few fields": 1, "no text": 1}
-    with pytest.raises(DataError, match=r"b.ss, line 1: label out of range: found '11', a rating from 1 to 10"):
+    with pytest.raises(
+        DataError, match=r"b.ss, line 1: label out of range: expected a rating from 1 to 10, found '11'"
+    ):
         list(read_tang(broken, 10, BadRows()))
 
 
@@ -251,7 +253,7 @@ def test_parquet_of_the_hub(tmp_path):
     rows, problems = skipping(read_hub_parquet, path, 4)
     assert rows == [("a", 0)]
     assert problems == {"label out of range": 1, "no text": 1}
-    with pytest.raises(DataError, match="row 2: label out of range: found 4, 0 to 3 are expected"):
+    with pytest.raises(DataError, match="row 2: label out of range: expected 0 to 3, found 4"):
         list(read_hub_parquet(path, 4, BadRows()))
 
 

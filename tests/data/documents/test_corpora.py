@@ -285,7 +285,10 @@ def test_the_hub_with_other_contents(repository, cache_dir, monkeypatch):
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
     for table, message in (
         ({"txt": ["a"], "label": [0]}, "no column 'text'; found: txt, label"),
-        ({"text": ["a", "b"], "label": [0, 9]}, "train, row 2: label out of range: found 9, 0 to 3 are expected"),
+        (
+            {"text": ["a", "b"], "label": [0, 9]},
+            "train, row 2: label out of range: expected 0 to 3, found 9",
+        ),
         ({"text": ["a", None], "label": [0, 1]}, "train, row 2: no text"),
     ):
         for name in ("train", "test"):
@@ -337,7 +340,7 @@ def test_a_bad_row_of_an_official_file(tmp_path, cache_dir, caplog):
     with open(tmp_path / "train.csv", "a") as file:
         file.write('"9","too many stars"\n"1"," "\n')
     with pytest.raises(
-        DataError, match=rf"^{tmp_path}/train.csv, line 25: label out of range: found '9', a class from 1"
+        DataError, match=rf"^{tmp_path}/train.csv, line 25: label out of range: expected a class from 1 to 5, found '9'"
     ):
         prepared(Yelp, source=str(tmp_path))
     data = prepared(Yelp, source=str(tmp_path), loader={"on_bad_row": "skip"})
@@ -348,9 +351,9 @@ def test_a_bad_row_of_an_official_file(tmp_path, cache_dir, caplog):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sample": {"train": 0}}, r"data\.sample\.train=0: a whole number from 1 on"),
+        ({"sample": {"train": 0}}, r"data\.sample\.train=0: expected a whole number from 1 on"),
         ({"sample": {"trian": 10}}, r"data\.sample\.trian: there is no such key; did you mean data\.sample\.train\?"),
-        ({"split": {"test": "a.csv"}}, r"data\.split\.test='a\.csv': a share between 0 and 1"),
+        ({"split": {"test": "a.csv"}}, r"data\.split\.test=a\.csv: expected a share between 0 and 1"),
         ({"split": {"seed": -1}}, r"data\.split\.seed=-1"),
     ],
 )

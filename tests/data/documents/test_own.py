@@ -254,14 +254,18 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
             DataError,
             r"both: holds a folder of test documents; leave",
         ),
-        (own | {"split": {"tset": 0.1}}, ConfigError, r"data.split.tset: there is no such key; did you mean data.split.test\?"),
+        (
+            own | {"split": {"tset": 0.1}},
+            ConfigError,
+            r"data.split.tset: there is no such key; did you mean data.split.test\?",
+        ),
         (
             own | {"split": {"test": 1.5}},
             ConfigError,
-            r"data.split.test=1.5: a share between 0 and 1, the path of a table",
+            r"data.split.test=1.5: expected a share between 0 and 1, the path of a table",
         ),
         (own | {"split": {"val": 0.5, "test": 0.5}}, ConfigError, r"leave nothing to train on"),
-        (own | {"loader": {"on_bad_row": "ignore"}}, ConfigError, r"data.loader.on_bad_row='ignore'"),
+        (own | {"loader": {"on_bad_row": "ignore"}}, ConfigError, r"data.loader.on_bad_row=ignore"),
     ]
     for options, error, message in cases:
         with pytest.raises(error, match=message):

@@ -68,7 +68,7 @@ def test_splits_of_ones_own(tmp_path, two_files, cache_dir):
     data = prepared(parallel(**two_files, split={"test": test, "val": 0.2}))
     assert data.sizes == {"train": 32, "val": 8, "test": 1}
     assert texts(data, "test") == [("Das Haus.", "The  house. ")]
-    with pytest.raises(ConfigError, match=r"data\.split\.test='x\.tsv': a share between 0 and 1 or a list"):
+    with pytest.raises(ConfigError, match=r"data\.split\.test=x\.tsv: expected a share between 0 and 1 or a list"):
         parallel(**two_files, split={"test": "x.tsv"}).prepare_data()
     with pytest.raises(DataError, match=r"none\.de: No such file .*\(data\.split\.test\); expected: a text file"):
         parallel(**two_files, split={"test": [str(tmp_path / "none.de"), test[1]]}).prepare_data()

@@ -147,22 +147,22 @@ def test_spacy():
     [
         (
             {"tokenizer": "moses"},
-            r"data\.text\.tokenizer='moses': words, spacy, whitespace, characters, bpe or unigram",
+            r"data\.text\.tokenizer=moses: expected words, spacy, whitespace, characters, bpe or unigram",
         ),
-        ({"lower": 1}, r"data\.text\.lower=1: true or false"),
-        ({"joint": "yes"}, r"data\.text\.joint='yes'"),
-        ({"minimum_frequency": 0}, r"data\.text\.minimum_frequency=0: a whole number from 1"),
-        ({"vocabulary_size": 4}, r"data\.text\.vocabulary_size=4: a whole number from 6"),
+        ({"lower": 1}, r"data\.text\.lower=1: expected true or false"),
+        ({"joint": "yes"}, r"data\.text\.joint=yes"),
+        ({"minimum_frequency": 0}, r"data\.text\.minimum_frequency=0: expected a whole number from 1"),
+        ({"vocabulary_size": 4}, r"data\.text\.vocabulary_size=4: expected a whole number from 6"),
         (
             {"vocabulary_size": [9, 8, 7]},
             r"data\.text\.vocabulary_size=\[9, 8, 7\]: .* a list \[source,target\] of two",
         ),
         (
             {"vocabulary_size": [9, 8], "joint": True},
-            r"vocabulary_size=\[9, 8\]: of one vocabulary .* one whole number",
+            r"vocabulary_size=\[9, 8\]: expected one whole number, for one vocabulary",
         ),
         ({"max_length": 0}, r"data\.text\.max_length=0"),
-        ({"max_ratio": 0.5}, r"data\.text\.max_ratio=0\.5: a number from 1 on or null"),
+        ({"max_ratio": 0.5}, r"data\.text\.max_ratio=0\.5: expected a number from 1 on or null"),
         ({"max_lenght": 5}, r"did you mean data\.text\.max_length\?"),
     ],
 )
@@ -172,7 +172,7 @@ def test_wrong_options(options, message):
 
 
 def test_wrong_options_of_ones_own_pairs():
-    with pytest.raises(ConfigError, match=r"data\.text\.source_language=''"):
+    with pytest.raises(ConfigError, match=r"data\.text\.source_language=: expected the code"):
         OwnPairTextOptions.of({"source_language": ""})
     with pytest.raises(ConfigError, match=r"data\.columns: give both"):
         PairColumns.of({"source": "de"})

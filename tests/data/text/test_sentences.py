@@ -117,9 +117,9 @@ def test_words_of_a_sentence_that_is_already_split_stay():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sentences": "spacy"}, r"data\.text\.sentences='spacy': punkt or lines"),
-        ({"max_words": 0}, r"data\.text\.max_words=0: a whole number from 1 on"),
-        ({"max_words": True}, r"data\.text\.max_words=True"),
+        ({"sentences": "spacy"}, r"data\.text\.sentences=spacy: expected punkt or lines"),
+        ({"max_words": 0}, r"data\.text\.max_words=0: expected a whole number from 1 on"),
+        ({"max_words": True}, r"data\.text\.max_words=true"),
         ({"minimum_frequency": 2.5}, r"data\.text\.minimum_frequency=2\.5"),
         ({"lower": "yes"}, r"data\.text\.lower=yes: expected true or false"),
         ({"max_word": 3}, r"data\.text\.max_word: there is no such key; did you mean data\.text\.max_words\?"),

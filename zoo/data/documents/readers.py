@@ -64,7 +64,7 @@ def read_yelp_json(path: Path, bad: BadRows) -> Iterator[Row]:
         place, text = line_of(path, number), record["text"]
         label = _class_from_one(record["stars"], 5)
         if label is None:
-            bad(place, "label out of range", f"found stars {record['stars']!r}, 1 to 5 are expected")
+            bad(place, "label out of range", f"expected 1 to 5 stars, found {record['stars']!r}")
         elif not isinstance(text, str) or not text.strip():
             bad(place, "no text")
         else:
@@ -162,7 +162,7 @@ def read_hub_parquet(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
     """The parquet files of the hub: `text`, and `label` counted from 0."""
     for place, text, label in read_columns(path, ("text", "label"), COLUMNS_HINT, bad):
         if not isinstance(label, int) or not 0 <= label < classes:
-            bad(place, "label out of range", f"found {label!r}, 0 to {classes - 1} are expected")
+            bad(place, "label out of range", f"expected 0 to {classes - 1}, found {label!r}")
         elif not text or not text.strip():
             bad(place, "no text")
         else:

@@ -43,7 +43,7 @@ def hub_source(
         for number, record in enumerate(download(repository, split, ("text", "label")), 1):
             place = f"{repository}, {split}, row {number}"
             if not isinstance(record["label"], int) or not 0 <= record["label"] < len(classes):
-                bad(place, "label out of range", f"found {record['label']!r}, 0 to {len(classes) - 1} are expected")
+                bad(place, "label out of range", f"expected 0 to {len(classes) - 1}, found {record['label']!r}")
             elif not record["text"] or not record["text"].strip():
                 bad(place, "no text")
             else:
