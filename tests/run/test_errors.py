@@ -7,6 +7,18 @@ import pytest
 from tests.run.programs import ROOT, SHORT, Program, launch, run
 
 
+@pytest.fixture
+def no_wandb_key(tmp_path, monkeypatch):
+    """wandb neither offline nor logged in; afterwards it reads its settings anew, for it keeps those it began with."""
+    with monkeypatch.context() as patch:
+        patch.delenv("WANDB_MODE")
+        patch.delenv("WANDB_API_KEY", raising=False)
+        patch.setenv("NETRC", str(tmp_path / "netrc"))
+        yield
+    if "wandb" in sys.modules:
+        sys.modules["wandb"].teardown()
+
+
 @pytest.mark.parametrize(
     ("override", "expected"),
     [
@@ -33,10 +45,7 @@ from tests.run.programs import ROOT, SHORT, Program, launch, run
         ("optimizer.fused=1", "optimizer.fused=1: expected true or false, found int"),
     ],
 )
-def test_one_line_and_no_folder(tmp_path, capfd, monkeypatch, override, expected):
-    monkeypatch.delenv("WANDB_MODE")
-    monkeypatch.delenv("WANDB_API_KEY", raising=False)
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+def test_one_line_and_no_folder(tmp_path, capfd, no_wandb_key, override, expected):
     (tmp_path / "file").write_text("")
     assert launch([*SHORT, override], tmp_path) == 2
     printed = capfd.readouterr()
