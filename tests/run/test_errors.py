@@ -13,9 +13,6 @@ RNNSEARCH = ["model=rnnsearch", *(word for word in TINY_PAIRS[1:] if word != "mo
 @pytest.fixture
 def refused(tmp_path, capfd, monkeypatch):
     """What a command says that is refused in one line, with nothing prepared and no folder left."""
-    monkeypatch.delenv("WANDB_MODE")
-    monkeypatch.delenv("WANDB_API_KEY", raising=False)
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
     (tmp_path / "file").write_text("")
 
@@ -29,7 +26,13 @@ def refused(tmp_path, capfd, monkeypatch):
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
         return line.removeprefix("error: ")
 
-    return said
+    with monkeypatch.context() as patch:
+        patch.delenv("WANDB_MODE")
+        patch.delenv("WANDB_API_KEY", raising=False)
+        patch.setenv("NETRC", str(tmp_path / "netrc"))
+        yield said
+    if "wandb" in sys.modules:  # it keeps the settings that it began with
+        sys.modules["wandb"].teardown()
 
 
 @pytest.mark.parametrize(
