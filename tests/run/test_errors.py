@@ -47,6 +47,13 @@ def test_one_line_and_no_folder(tmp_path, capfd, monkeypatch, override, expected
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+def test_the_bare_command_is_no_mistake(tmp_path, monkeypatch):
+    trained = []
+    monkeypatch.setattr("zoo.run.train.train", trained.append)
+    assert launch([], tmp_path) == 0
+    assert [cfg.model._target_ for cfg in trained] == ["zoo.models.han.HAN"]
+
+
 def test_nothing_is_prepared_for_a_command_that_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
     for override in ("trainer.max_epochs=two", "task=translation", "seed=-1", "task.monitor=val/acc"):
