@@ -192,3 +192,10 @@ def test_the_programs_exit_code(program_env, tmp_path):
 def test_a_program_started_anew_says_nothing_more(program_env, tmp_path):
     done = run([sys.executable, str(ROOT / "train.py"), "modl=han"], tmp_path, program_env)
     assert (done.returncode, done.stderr) == ENDS
+
+
+def test_the_bare_command_is_no_mistake(tmp_path, monkeypatch):
+    trained = []
+    monkeypatch.setattr("zoo.run.train.train", trained.append)
+    assert launch([], tmp_path) == 0
+    assert [cfg.model._target_ for cfg in trained] == ["zoo.models.han.HAN"]

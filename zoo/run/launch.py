@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import hydra
@@ -125,7 +126,7 @@ def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
 def _refuse_dashes(words: list[str]) -> None:
     """Raises ConfigError for an override in the dress of an option, `--model han` or `--model=han`."""
     options = get_args_parser()._option_string_actions
-    for word, after in zip(words, [*words[1:], ""], strict=True):
+    for word, after in pairwise([*words, ""]):
         named = re.fullmatch(r"--?([A-Za-z][\w./]+)(?:=(.*))?", word)
         if named and not any(option.startswith(word.split("=")[0]) for option in options):
             value = named[2] if named[2] is not None else "..." if after.startswith("-") or "=" in after else after
