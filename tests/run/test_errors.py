@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from tests.run.programs import ROOT, SHORT, Program, launch, run
+from zoo.run import search_path
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,14 @@ from tests.run.programs import ROOT, SHORT, Program, launch, run
         ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
         ("optimizer.lr=fast", "optimizer.lr=fast: expected a number, found str"),
         ("optimizer.fused=1", "optimizer.fused=1: expected true or false, found int"),
+        ("scheduler=null", "error: scheduler=null: a group takes the name of a choice; to do without it, ~scheduler"),
+        ("model._target_=zoo.models.nothing.Net", "model._target_: it names zoo.models.nothing.Net, which is not here"),
+        ("optimizer._target_=torch.optim.Adamm", "optimizer._target_: it names torch.optim.Adamm, which is not here"),
+        ("callbacks.best._target_=nothing", "callbacks.best._target_: it names nothing, which is not here"),
+        ("model._target_=os.getcwd", "model._target_: it names os.getcwd, which is no class"),
+        ("trainer.accumulate_grad_batches=0", "trainer.accumulate_grad_batches=0: expected more than 0"),
+        ("trainer.val_check_interval=0", "trainer.val_check_interval=0: expected more than 0"),
+        ("trainer.val_check_interval=1000", "trainer.val_check_interval: `val_check_interval` (1000) must be less"),
     ],
 )
 def test_one_line_and_no_folder(tmp_path, capfd, monkeypatch, override, expected):
@@ -45,6 +54,35 @@ def test_one_line_and_no_folder(tmp_path, capfd, monkeypatch, override, expected
     assert not [other for other in before if "rror" in other]
     assert "Traceback" not in printed.err + printed.out
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("group", "code", "expected"),
+    [
+        (
+            "model",
+            "class Mine(:",
+            "model._target_: it names {module}.Mine, which is not here: invalid syntax ({module}.py",
+        ),
+        ("model", "class Mine: pass", "{module}.Mine does not say its `attends`; give it as a class attribute"),
+        ("model", "class Mine: attends = {{}}", "{module}.Mine does not say its `tasks`; give it as a class attribute"),
+        ("task", "class Mine: name, headline = 'mine', ()", "{module}.Mine does not say its `monitors`"),
+        ("task", "class Mine: name, headline, monitors = 'mine', (), {{'x': 'max'}}", "Mine names no view"),
+    ],
+)
+def test_a_class_of_ones_own_that_cannot_be_taken(tmp_path, capfd, monkeypatch, group, code, expected):
+    monkeypatch.setattr(search_path, "_folders", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    module, own = f"mine_{tmp_path.name}", tmp_path / "my zoo, the first"
+    (own / "conf" / group).mkdir(parents=True)
+    monitor = "monitor: val/x\nmode: max\n" if group == "task" else ""
+    (own / "conf" / group / "mine.yaml").write_text(f"_target_: {module}.Mine\n{monitor}")
+    (own / f"{module}.py").write_text(code.format())
+    mine = [word for word in SHORT if not word.startswith("model.")]
+    assert launch([*mine, f"{group}=mine", "--config-dir", str(own / "conf")], tmp_path) == 2
+    line = capfd.readouterr().err.splitlines()[-1]
+    assert line.startswith("error: ") and expected.format(module=module) in line
+    assert [path.name for path in tmp_path.iterdir()] == [own.name]
 
 
 def test_nothing_is_prepared_for_a_command_that_is_refused(tmp_path, monkeypatch):

@@ -10,16 +10,17 @@ from contextlib import suppress
 from typing import Any, get_args, get_type_hints
 
 import torch
-from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from zoo.data.options import Options
-from zoo.errors import ConfigError, did_you_mean
+from zoo.dotted import class_at, name_of
+from zoo.errors import CheckpointError, ConfigError, did_you_mean
 from zoo.run.catalogue import data_for, models_for
 from zoo.run.compose import TrainConfig, plain
 from zoo.tasks import Task
 from zoo.tasks.task import TOTAL_STEPS
+from zoo.visualize.view import view_of
 
 LARGEST_SEED = 2**32 - 1
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
@@ -61,15 +62,37 @@ def check(cfg: DictConfig) -> None:
             if node is not None:
                 check_arguments(node, f"{group}.{name}")
     check_arguments(cfg.trainer, "trainer", given=("callbacks", "logger", "plugins"))
+    _check_trainer(cfg.trainer)
     _check_monitor(cfg, task)
     _check_model_and_data(cfg, task)
-    task.check(cfg, get_class(cfg.model._target_))
+    task.check(cfg, _class(cfg.model, "model"))
 
 
 def _task(cfg: DictConfig) -> type[Task]:
     if not cfg.task or "_target_" not in cfg.task:
         raise ConfigError("task has no _target_: it names nothing to build; the data pick one, or task=NAME")
-    return get_class(cfg.task._target_)
+    task = _class(cfg.task, "task")
+    for name in ("name", "headline", "monitors"):
+        _said(task, name)
+    view_of(task)  # else it is missed when the first picture is drawn
+    return task
+
+
+def _class(node: Any, key: str) -> type[Any]:
+    """The class that a group names. Raises ConfigError where it cannot be imported."""
+    try:
+        return class_at(str(node["_target_"]), object)
+    except CheckpointError as error:
+        raise ConfigError(
+            f"{key}._target_: {error}; a module beside your own configuration needs its --config-dir"
+        ) from error
+
+
+def _said(cls: Any, name: str) -> Any:
+    """What a class says of itself. Raises ConfigError where it does not."""
+    if not hasattr(cls, name):
+        raise ConfigError(f"{name_of(cls)} does not say its `{name}`; give it as a class attribute")
+    return getattr(cls, name)
 
 
 def _check_root(cfg: DictConfig, task: type[Task]) -> None:
@@ -97,6 +120,13 @@ def _check_group(node: DictConfig, key: str) -> None:
     return None
 
 
+def _check_trainer(trainer: DictConfig) -> None:
+    """What Lightning divides by and does not look at."""
+    for name in ("accumulate_grad_batches", "val_check_interval"):
+        if isinstance(trainer[name], int | float) and not trainer[name] > 0:
+            raise ConfigError(f"trainer.{name}={trainer[name]}: expected more than 0")
+
+
 def _check_monitor(cfg: DictConfig, task: type[Task]) -> None:
     monitor, modes = str(cfg.task.monitor), {f"val/{name}": mode for name, mode in task.monitors.items()}
     if monitor not in modes:
@@ -109,9 +139,10 @@ def _check_monitor(cfg: DictConfig, task: type[Task]) -> None:
 
 
 def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
-    model: Any = get_class(cfg.model._target_)
-    data: Any = get_class(cfg.data._target_)
-    if data.task not in model.tasks:
+    model: Any = _class(cfg.model, "model")
+    data: Any = _class(cfg.data, "data")
+    _said(model, "attends")
+    if _said(data, "task") not in _said(model, "tasks"):
         raise ConfigError(
             f"{model.__name__} and {data.__name__} do not fit: the data is for {data.task}, "
             f"the model serves {', '.join(model.tasks)}. "
@@ -156,7 +187,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
     if not node or "_target_" not in node:
         raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
-    cls = get_class(node["_target_"])
+    cls = _class(node, key)
     parameters = inspect.signature(cls).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
@@ -203,6 +234,8 @@ def _check_value(key: str, value: Any, hint: Any) -> None:
     try:
         # as JSON a list may become a tuple, and yet "2" no number and true no 1
         TypeAdapter(hint, config=STRICT).validate_json(json.dumps(value))
+    except PydanticUserError:
+        return  # a kind of class that has a check of its own, such as a dataclass
     except ValidationError as error:
         raise ConfigError(f"{key}={value}: {_expected(error, hint)}, found {type(value).__name__}") from None
 
