@@ -25,9 +25,9 @@ def class_at(name: str, kind: type[T]) -> type[T]:
     module, _, qualname = name.rpartition(".")
     try:
         found = getattr(import_module(module), qualname)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise NotHere(f"it names {name}, which is not here: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
-        raise CheckpointError(f"it names {name}, which is no {kind.__name__}")
+        raise CheckpointError(f"it names {name}, which is no {'class' if kind is object else kind.__name__}")
     return found

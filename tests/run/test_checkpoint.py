@@ -172,6 +172,23 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("lose", "expected"),
+    [
+        (lambda content: content.pop("hyper_parameters"), "it has no 'hyper_parameters'"),
+        (lambda content: content["zoo"].pop("encoder"), "it has no 'encoder'"),
+        (lambda content: content["zoo"].pop("format"), "checkpoint format None"),
+        (lambda content: content["zoo"]["spec"].pop("classes"), "its spec does not fit: .*'classes'"),
+    ],
+)
+def test_a_part_that_is_missing_is_one_line(tmp_path, lose, expected):
+    path, content = trained(tmp_path)
+    lose(content)
+    AtomicCheckpointIO().save_checkpoint(content, path)
+    with pytest.raises(CheckpointError, match=rf"best\.ckpt: {expected}"):
+        zoo.load(path)
+
+
 def test_a_loaded_network_is_in_evaluation_and_takes_any_input(tmp_path):
     path, _ = trained(tmp_path)
     predictor = zoo.load(path)

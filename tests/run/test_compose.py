@@ -1,8 +1,11 @@
 """What wins over an experiment: groups and values of the command line, and nothing more than they state."""
 
+import sys
+
 import pytest
 from omegaconf import OmegaConf
 
+from zoo.run import search_path
 from zoo.run.check import check
 from zoo.run.compose import compose
 
@@ -69,3 +72,15 @@ def test_several_of_a_group():
 
 def test_debugging_stays_above_an_experiment():
     assert composed(YELP, "trainer=cpu", "debug=overfit").trainer.max_epochs == 50
+
+
+def test_folders_of_ones_own_are_passed_on_to_other_ranks_whatever_they_are_called(tmp_path, monkeypatch):
+    monkeypatch.setattr(search_path, "_folders", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name in ("mine, and yours", "it's mine"):
+        (tmp_path / name).mkdir()
+        search_path.add(tmp_path / name)
+    folders, words = search_path.folders(), search_path.overrides()
+    monkeypatch.setattr(search_path, "_folders", [])
+    assert search_path.take(["seed=1", *words]) == ["seed=1"]
+    assert search_path.folders() == folders

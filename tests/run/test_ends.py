@@ -47,6 +47,12 @@ def test_without_validation_the_last_weights_are_kept_and_tested(tmp_path, capfd
     assert len(said) == 1
 
 
+def test_a_rate_that_follows_the_validation_stays_without_one(tmp_path):
+    assert (
+        launch([*STOPPING, "scheduler=plateau", "trainer.limit_val_batches=0", "trainer.max_epochs=2"], tmp_path) == 0
+    )
+
+
 @pytest.mark.parametrize(("tiny", "metric"), [(TINY, "accuracy"), (TINY_PAIRS, "exact_match")])
 def test_debug_overfit_says_whether_its_batches_are_known_by_heart(tmp_path, capfd, tiny, metric):
     overrides = [*tiny, "debug=overfit", "callbacks=none", "trainer.max_epochs=3", "hydra.run.dir=run"]

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from zoo.dotted import class_at, name_of
+from zoo.errors import CheckpointError
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ def spec_state(spec: Spec) -> dict[str, Any]:
 
 
 def spec_from_state(state: dict[str, Any]) -> Spec:
-    """The spec that `spec_state` wrote. Raises CheckpointError where its class is not here or is no Spec."""
+    """The spec that `spec_state` wrote. Raises CheckpointError where its class is not here, is no Spec or has other
+    fields."""
     state = {key: tuple(value) if isinstance(value, list) else value for key, value in state.items()}
-    return class_at(state.pop("class"), Spec)(**state)
+    cls = class_at(state.pop("class"), Spec)
+    try:
+        return cls(**state)
+    except TypeError as error:
+        raise CheckpointError(f"its spec does not fit: {error}") from error

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 from annotated_types import Ge
-from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
 from zoo.arguments import Count, Natural, NonNegative, Positive
 from zoo.data.options import Options
-from zoo.errors import ConfigError, did_you_mean
+from zoo.dotted import class_at, name_of
+from zoo.errors import CheckpointError, ConfigError, did_you_mean
 from zoo.run.catalogue import data_for, has_group, models_for
 from zoo.run.compose import TrainConfig, plain
 from zoo.values import hold
@@ -59,14 +59,35 @@ def check(cfg: DictConfig) -> None:
     check_arguments(cfg.trainer, "trainer", given=("callbacks", "logger", "plugins"))
     _check_monitors(cfg, task)
     _check_model_and_data(cfg, task)
-    task.check(cfg, get_class(cfg.model._target_))
+    task.check(cfg, _class(cfg.model, "model"))
     _try_out(cfg, groups, schedule)
 
 
 def _task(cfg: DictConfig) -> type[Task]:
     if not cfg.task or "_target_" not in cfg.task:
         raise ConfigError("task has no _target_: it names nothing to build; the data pick one, or task=NAME")
-    return get_class(cfg.task._target_)
+    task = _class(cfg.task, "task")
+    for name in ("name", "headline", "monitors"):
+        _said(task, name)
+    view_of(task)  # else it is missed when the first picture is drawn
+    return task
+
+
+def _class(node: Any, key: str) -> type[Any]:
+    """The class that a group names. Raises ConfigError where it cannot be imported."""
+    try:
+        return class_at(str(node["_target_"]), object)
+    except CheckpointError as error:
+        raise ConfigError(
+            f"{key}._target_: {error}; a module beside your own configuration needs its --config-dir"
+        ) from error
+
+
+def _said(cls: Any, name: str) -> Any:
+    """What a class says of itself. Raises ConfigError where it does not."""
+    if not hasattr(cls, name):
+        raise ConfigError(f"{name_of(cls)} does not say its `{name}`; give it as a class attribute")
+    return getattr(cls, name)
 
 
 def _check_root(cfg: DictConfig, task: type[Task]) -> None:
@@ -120,9 +141,10 @@ def _check_monitors(cfg: DictConfig, task: type[Task]) -> None:
 
 
 def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
-    model: Any = get_class(cfg.model._target_)
-    data: Any = get_class(cfg.data._target_)
-    if data.task not in model.tasks:
+    model: Any = _class(cfg.model, "model")
+    data: Any = _class(cfg.data, "data")
+    _said(model, "attends")
+    if _said(data, "task") not in _said(model, "tasks"):
         raise ConfigError(
             f"{model.__name__} and {data.__name__} do not fit: the data is for {data.task}, "
             f"the model serves {', '.join(model.tasks)}. "
@@ -186,7 +208,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
     if not OmegaConf.is_dict(node) or "_target_" not in node:
         raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
-    cls = get_class(node["_target_"])
+    cls = _class(node, key)
     parameters = inspect.signature(cls).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     hints = _hints(cls)

@@ -73,8 +73,8 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise CheckpointError(
             f"{path}: not written by attention-zoo; it holds no spec and no vocabulary to rebuild from"
         )
-    if content["zoo"]["format"] != 1:
-        raise CheckpointError(f"{path}: checkpoint format {content['zoo']['format']}; this version reads format 1")
+    if (found := content["zoo"].get("format")) != 1:
+        raise CheckpointError(f"{path}: checkpoint format {found}; this version reads format 1")
     return modernised(content)
 
 
@@ -123,6 +123,8 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
         ) from error
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
+    except KeyError as error:
+        raise CheckpointError(f"{path}: it has no {error}, which every checkpoint of a run has: damaged?") from error
 
 
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:

@@ -33,6 +33,10 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
         words = [word for word in overrides if not word.isascii()] or overrides
         quoted = "=".join([words[0].split("=")[0], f"'{words[0].partition('=')[2]}'"])
         return f'error: cannot read {" ".join(words)}: put such a value in quotes, "{quoted}"'
+    if isinstance(error, ValueError) and "Config group override must be" in str(error):
+        return _empty_group(overrides)
+    if isinstance(error, ValueError) and "`val_check_interval`" in str(error):  # known when the batches are counted
+        return f"error: trainer.val_check_interval: {' '.join(str(error).split())}"
     if isinstance(error, (HydraException, OmegaConfBaseException, MisconfigurationException)):
         return f"error: {' '.join(str(error).split())}"
     if isinstance(error, OSError) and error.filename:
@@ -60,6 +64,12 @@ def _composition(error: ConfigCompositionException, overrides: list[str]) -> str
     reason = str(cause if cause is not None else error).splitlines()[0]
     where = re.match(r"Error merging override (.*)", str(error), re.DOTALL)
     return f"error: {where[1] if where else 'configuration'}: {reason}"
+
+
+def _empty_group(overrides: list[str]) -> str:
+    """Hydra takes no null for a group, and does not say which one it is."""
+    word = next((word for word in overrides if re.fullmatch(r"[^.=]+=(null)?", word)), "a group")
+    return f"error: {word}: a group takes the name of a choice; to do without it, ~{word.partition('=')[0]}"
 
 
 def _unknown_key(key: str, overrides: list[str]) -> str:

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+
 from zoo.errors import ConfigError
 
 OPTIONS = ("--config-dir", "-cd")
@@ -45,8 +47,9 @@ def take(words: Sequence[str]) -> list[str]:
                 raise ConfigError(f"{word}: expected a folder behind it, found nothing")
             add(value)
         elif word.startswith(OVERRIDE):
-            for path in value.strip("[]").split(","):
-                add(path.strip().strip("'\"").removeprefix("file://"))
+            given = yaml.safe_load(value) or []
+            for path in given if isinstance(given, list) else [given]:
+                add(str(path).removeprefix("file://"))
         else:
             rest.append(word)
     return rest
