@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tests.run.programs import ROOT, SHORT, TINY_PAIRS, Program, launch, run
+from zoo.run import search_path
 
 RNNSEARCH = ["model=rnnsearch", *(word for word in TINY_PAIRS[1:] if word != "model.num_layers=1")]
 
@@ -75,6 +76,11 @@ def refused(tmp_path, capfd, monkeypatch):
         ("hydra.run.dir=file", "file: File exists; choose another folder with hydra.run.dir=..."),
         ("start_from=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
         ("optimizer.fused=1", "optimizer.fused=1: expected true, false or null, found 1"),
+        ("scheduler=null", "scheduler=null: a group takes the name of a choice; to do without it, ~scheduler"),
+        ("model._target_=zoo.models.nothing.Net", "model._target_: it names zoo.models.nothing.Net, which is not here"),
+        ("optimizer._target_=torch.optim.Adamm", "optimizer._target_: it names torch.optim.Adamm, which is not here"),
+        ("callbacks.best._target_=nothing", "callbacks.best._target_: it names nothing, which is not here"),
+        ("model._target_=os.getcwd", "model._target_: it names os.getcwd, which is no class"),
     ],
 )
 def test_one_line_and_no_folder(refused, override, expected):
@@ -149,6 +155,41 @@ def test_a_checkpoint_of_another_model(tmp_path, capfd, monkeypatch, key):
     line = capfd.readouterr().err.splitlines()[-1]
     assert line.startswith(f"error: {key}: luong.ckpt holds the weights of another network, zoo.models.luong.Luong, ")
     assert [path.name for path in tmp_path.iterdir()] == ["luong.ckpt"]
+
+
+@pytest.mark.parametrize(
+    ("group", "code", "expected"),
+    [
+        (
+            "model",
+            "class Mine(:",
+            "model._target_: it names {module}.Mine, which is not here: invalid syntax ({module}.py",
+        ),
+        ("model", "class Mine: pass", "{module}.Mine does not say its `attends`; give it as a class attribute"),
+        ("model", "class Mine: attends = {{}}", "{module}.Mine does not say its `tasks`; give it as a class attribute"),
+        ("task", "class Mine: name, headline = 'mine', ()", "{module}.Mine does not say its `monitors`"),
+        ("task", "class Mine: name, headline, monitors = 'mine', (), {{'x': 'max'}}", "Mine names no view"),
+    ],
+)
+def test_a_class_of_ones_own_that_cannot_be_taken(tmp_path, capfd, monkeypatch, group, code, expected):
+    monkeypatch.setattr(search_path, "_folders", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    module, own = f"mine_{tmp_path.name}", tmp_path / "my zoo, the first"
+    (own / "conf" / group).mkdir(parents=True)
+    monitor = "monitor: val/x\nmode: max\n" if group == "task" else ""
+    (own / "conf" / group / "mine.yaml").write_text(f"_target_: {module}.Mine\n{monitor}")
+    (own / f"{module}.py").write_text(code.format())
+    mine = [word for word in SHORT if not word.startswith("model.")]
+    assert launch([*mine, f"{group}=mine", "--config-dir", str(own / "conf")], tmp_path) == 2
+    line = capfd.readouterr().err.splitlines()[-1]
+    assert line.startswith("error: ") and expected.format(module=module) in line
+    assert [path.name for path in tmp_path.iterdir()] == [own.name]
+
+
+def test_an_interval_that_is_longer_than_an_epoch(tmp_path, capfd):
+    assert launch([*SHORT, "trainer.val_check_interval=1000"], tmp_path) == 2
+    line = capfd.readouterr().err.splitlines()[-1]
+    assert line.startswith("error: trainer.val_check_interval: `val_check_interval` (1000) must be less")
 
 
 def test_a_folder_with_something_in_it_is_not_removed(tmp_path):

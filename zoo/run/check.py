@@ -19,6 +19,7 @@ from zoo.errors import CheckpointError, ConfigError, did_you_mean
 from zoo.run.catalogue import data_for, has_group, models_for
 from zoo.run.compose import TrainConfig, plain
 from zoo.values import hold
+from zoo.visualize.view import view_of
 
 if TYPE_CHECKING:
     from zoo.tasks import Task
