@@ -193,7 +193,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
         return
     hints: dict[str, Any] = {}
     with suppress(NameError):  # torch imports some names of its annotations for type checkers alone (MultiStepLR)
-        hints = get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
+        hints = get_type_hints(cls.__init__, include_extras=True)
     for name in map(str, node):
         if name in ("_target_", "_convert_", "_recursive_"):
             continue
