@@ -40,6 +40,14 @@ def test_trains_tests_and_loads(model, precision, dtype, tmp_path):
     assert sum(shares) == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.parametrize(("precision", "dtype"), [("bf16-true", torch.float32), ("64-true", torch.float64)])
+def test_an_average_is_never_less_exact_than_the_weights(precision, dtype, tmp_path):
+    words = [*SHORT, "callbacks=[none,averaging]", f"trainer.precision={precision}", "hydra.run.dir=run"]
+    assert launch(words, tmp_path) == 0
+    saved = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)["state_dict"]
+    assert {value.dtype for name, value in saved.items() if name.startswith("network.")} == {dtype}
+
+
 def test_float16_is_refused_in_one_line(tmp_path, capsys):
     assert launch([*SHORT, "trainer.precision=16-true", "hydra.run.dir=run"], tmp_path) == 2
     said = capsys.readouterr().err.strip().splitlines()[-1]

@@ -20,7 +20,8 @@ class ExponentialAverage(WeightAveraging):
     Polyak and Juditsky (1992) average all steps alike; Vaswani et al. (2017, section 6.1) the last five checkpoints. An
     average over the last 1 / (1 - decay) steps has the effect of a lower rate of learning without its slowness.
     `state_dict` of a checkpoint is the average, `current_model_state` the weights that training goes on with. Costs a
-    copy of the weights, and a pass over them each step. Raises ValueError for a decay outside [0, 1).
+    copy of the weights, and a pass over them each step. Of weights in bfloat16 it is kept in float32, and rounded where
+    it is validated. Raises ValueError for a decay outside [0, 1).
     """
 
     def __init__(self, decay: Share = 0.998) -> None:
@@ -29,10 +30,16 @@ class ExponentialAverage(WeightAveraging):
         self.decay = decay
         super().__init__(use_buffers=False, multi_avg_fn=self._update)
 
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        super().setup(trainer, pl_module, stage)
+        if self._average_model is not None and trainer.precision == "64-true":
+            self._average_model.double()  # it is copied before the network is converted
+
     @torch.no_grad()
     def _update(self, average: Any, weights: Any, count: Tensor | int) -> None:
         decay = min(self.decay, (1 + int(count)) / (10 + int(count)))
-        torch._foreach_lerp_(average, weights, 1 - decay)
+        exact = [weight.to(mean.dtype) for mean, weight in zip(average, weights, strict=True)]
+        torch._foreach_lerp_(average, exact, 1 - decay)
 
     def on_load_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
         # Lightning's would put the weights of training in place of their average also for the test after a fit
