@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   zoo list
   zoo train model=han data=yelp
-  zoo predict logs/han_yelp/<time>/checkpoints/best.ckpt "The food was great."
+  zoo predict logs/han_yelp/<time>/checkpoints/best.ckpt "The food was lovely."
   zoo predict logs/luong_multi30k/<time>/checkpoints/best.ckpt "Ein Mann schläft." --beam 5 --nbest 3
   zoo data documents data.path=my.csv data.text_column=text data.label_column=label
 """
@@ -60,6 +60,8 @@ def parser() -> argparse.ArgumentParser:
     data.add_argument("name", help="as in data=NAME")
     data.add_argument("overrides", nargs="*", help="such as data.source=PATH")
     data.add_argument("--json", action="store_true", help="as JSON")
+    for command in (catalogue, data):
+        command.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     return root
 
 
@@ -68,7 +70,7 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
     noun = view.noun if view else "text"
     more = "" if view else "; with a checkpoint, --help also shows the options of its task"
     predict = argparse.ArgumentParser(prog="zoo predict", description=PREDICT + more)
-    predict.add_argument("checkpoint", help="a checkpoint of a run")
+    predict.add_argument("checkpoint", help="a checkpoint, the folder of a run (its best), or last: the newest run")
     predict.add_argument(
         "words",
         nargs="*",
@@ -154,6 +156,9 @@ def _list(options: argparse.Namespace) -> None:
         console.print(f"\n[bold]{model.name}[/bold]  {model.title}")
         console.print(Padding(f"{model.source}\ntask: {', '.join(model.tasks)}", (0, 0, 0, 4)))
         console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4)))
+    console.print("\n[bold]Data[/bold]: data=NAME\n")
+    for data in catalogue.datasets().values():
+        console.print(f"[bold]{data.name}[/bold]  {data.about}")
     console.print(
         "\n[bold]Experiments[/bold], whole runs on real data, a paper's or beside public numbers: experiment=NAME\n"
     )

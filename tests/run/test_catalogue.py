@@ -8,6 +8,7 @@ import pytest
 from hydra.utils import get_class
 
 from tests.catalogue import MODELS, ROOT
+from zoo.cli import main
 from zoo.errors import ConfigError
 from zoo.run import catalogue
 from zoo.run.compose import compose
@@ -37,6 +38,15 @@ def test_models_are_what_their_classes_say():
 def test_data_are_what_their_classes_say():
     for name, entry in catalogue.datasets().items():
         assert entry.task == get_class(compose([f"data={name}"]).data._target_).task
+
+
+def test_the_list_names_models_data_and_experiments_with_what_they_are(capsys):
+    main(["list"])
+    listing = " ".join(capsys.readouterr().out.split())
+    for entry in (*catalogue.datasets().values(), *catalogue.experiments().values()):
+        assert f"{entry.name} {entry.about}" in listing
+    for entry in catalogue.models().values():
+        assert f"{entry.name} {entry.title}" in listing
 
 
 @pytest.fixture

@@ -156,6 +156,8 @@ def test_a_run_stands_for_its_checkpoint(tmp_path, monkeypatch):
     (path.parent / "last.ckpt").write_text("of the same run")
     assert resolve("last").samefile(path)
     assert resolve(path.parent.parent, prefer="last") == path.parent / "last.ckpt"
+    with pytest.raises(CheckpointError, match=f"give that of one run, such as {path.parent.parent}"):
+        resolve(path.parent.parent.parent)
     with pytest.raises(CheckpointError, match="a folder without"):
         resolve(tmp_path)
 

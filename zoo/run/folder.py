@@ -93,4 +93,12 @@ def resolve(path: str | os.PathLike[str], prefer: str = "best") -> Path:
     for name in (prefer, "best", "last"):
         if (folder / f"{name}.ckpt").is_file():
             return folder / f"{name}.ckpt"
-    raise CheckpointError(f"{path}: a folder without checkpoints/best.ckpt and last.ckpt; give that of a run")
+    raise CheckpointError(
+        f"{path}: a folder without checkpoints/best.ckpt or last.ckpt; give that of one run, {_runs_under(path)}"
+    )
+
+
+def _runs_under(folder: Path) -> str:
+    """The newest run under `folder`; where there is none, how the folder of a run is called."""
+    newest = next(_newest_first({folder}), None)
+    return f"such as {newest.parent.parent}" if newest is not None else "logs/<model>_<data>/<time>, or last"
