@@ -237,7 +237,10 @@ def _check_value(key: str, value: Any, hint: Any) -> None:
     except PydanticUserError:
         return  # a kind of class that has a check of its own, such as a dataclass
     except ValidationError as error:
-        raise ConfigError(f"{key}={value}: {_expected(error, hint)}, found {type(value).__name__}") from None
+        details = error.errors(include_url=False)
+        own = next((detail["ctx"]["error"] for detail in details if detail["type"] == "value_error"), None)
+        said = own or f"{_expected(error, hint)}, found {type(value).__name__}"
+        raise ConfigError(f"{key}={value}: {said}") from None
 
 
 def _expected(error: ValidationError, hint: Any) -> str:
