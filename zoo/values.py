@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from zoo.errors import ConfigError, alternatives, or_nearest
@@ -23,7 +23,10 @@ KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": (GROUP,), "s
 def hold(key: str, value: Any, hint: Any) -> None:
     """Raises ConfigError, `key=value: expected ..., found ...`, unless `value`, plain data, can be an argument that is
     annotated `hint`."""
-    allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+    try:
+        allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+    except PydanticUserError:
+        return  # a kind of class that has a check of its own, such as a dataclass
     try:
         # as JSON a list may become a tuple, and yet "2" no number and true no 1
         allowed.validate_json(json.dumps(value))

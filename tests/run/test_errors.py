@@ -186,12 +186,6 @@ def test_a_class_of_ones_own_that_cannot_be_taken(tmp_path, capfd, monkeypatch, 
     assert [path.name for path in tmp_path.iterdir()] == [own.name]
 
 
-def test_an_interval_that_is_longer_than_an_epoch(tmp_path, capfd):
-    assert launch([*SHORT, "trainer.val_check_interval=1000"], tmp_path) == 2
-    line = capfd.readouterr().err.splitlines()[-1]
-    assert line.startswith("error: trainer.val_check_interval: `val_check_interval` (1000) must be less")
-
-
 def test_a_folder_with_something_in_it_is_not_removed(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run/notes.txt").write_text("mine")
@@ -240,3 +234,9 @@ def test_the_bare_command_is_no_mistake(tmp_path, monkeypatch):
     monkeypatch.setattr("zoo.run.train.train", trained.append)
     assert launch([], tmp_path) == 0
     assert [cfg.model._target_ for cfg in trained] == ["zoo.models.han.HAN"]
+
+
+def test_more_batches_between_validations_than_there_are(tmp_path, capfd):
+    assert launch([*SHORT, "trainer.val_check_interval=1000"], tmp_path) == 2
+    said = capfd.readouterr().err.splitlines()[-1]
+    assert said.startswith("error: trainer.val_check_interval: `val_check_interval` (1000) must be less")

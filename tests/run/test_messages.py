@@ -1,5 +1,6 @@
 """Typos end in one line that names the key and the nearest right one."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import pytest
@@ -11,6 +12,15 @@ from zoo.errors import ConfigError, did_you_mean, one_of
 from zoo.run.check import check, check_arguments
 from zoo.run.compose import compose
 from zoo.run.messages import explain
+
+
+@dataclass
+class Width:
+    width: int
+
+
+class WithOptions:
+    def __init__(self, options: Width) -> None: ...
 
 
 def line(*overrides):
@@ -61,6 +71,16 @@ def test_nothing_near_lists_what_there_is():
 )
 def test_a_wrong_type_is_named_before_anything_is_built(override, expected):
     assert expected in line(override)
+
+
+def test_a_name_in_a_message_stays_as_it_was_written():
+    said = line("model=luong", "data=multi30k", "model.score=my_zoo.MyScore")
+    assert said.startswith("error: model.score: it names my_zoo.MyScore, which is not here: No module")
+
+
+def test_a_dataclass_among_the_arguments_is_left_to_itself():
+    node = {"_target_": "tests.run.test_messages.WithOptions", "options": {"width": 3}}
+    check_arguments(OmegaConf.create(node), "model")
 
 
 def test_a_value_that_has_to_be_given():

@@ -82,8 +82,10 @@ class PairData(PreparedData[Source]):
             end=END,
         )
         stored = datasets.load_from_disk(folder / PAIRS)
-        overfits = bool(getattr(self.trainer, "overfit_batches", 0))  # and so evaluates what it trains on
-        return {name: EncodedPairs(part, evaluation=overfits or name != "train") for name, part in stored.items()}
+        return {
+            name: EncodedPairs(part, evaluation=self.overfitting or name != "train")  # it evaluates what it trains on
+            for name, part in stored.items()
+        }
 
     def training_order(self, part: StoredSplit) -> Order:
         return self._bucketed(part, POOL if self.loader.max_tokens else 1)
