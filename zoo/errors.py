@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -25,8 +25,10 @@ class ConfigError(ZooError, ValueError):
 
 
 def nearest(name: object, names: Iterable[str]) -> str | None:
-    """The one of `names` that a mistyped `name` was probably meant to be."""
-    return next(iter(get_close_matches(str(name), list(names), n=1, cutoff=0.5)), None)
+    """The one of `names` that a mistyped `name` was probably meant to be, capitals or not."""
+    folded = {each.strip().casefold(): each for each in names}
+    close = get_close_matches(str(name).strip().casefold(), folded, n=1, cutoff=0.5)
+    return folded[close[0]] if close else None
 
 
 def did_you_mean(name: object, names: Iterable[str], prefix: str = "") -> str:
@@ -36,11 +38,20 @@ def did_you_mean(name: object, names: Iterable[str], prefix: str = "") -> str:
     return f"did you mean {prefix}{near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}"
 
 
+def or_nearest(value: object, choices: Iterable[str]) -> str:
+    """`; did you mean ...?` behind a sentence that says what there is; nothing where nothing is near."""
+    near = nearest(value, choices)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def alternatives(words: Sequence[str]) -> str:
+    """`a, b or c`."""
+    return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def one_of(key: str, value: str, choices: Iterable[str]) -> str:
     """`value`, a choice by name. Raises ConfigError with all `choices`, and the nearest one, if it is none of them."""
     choices = list(choices)
     if value in choices:
         return value
-    near = nearest(value, choices)
-    hint = f"; did you mean {near!r}?" if near else ""
-    raise ConfigError(f"{key} is one of {', '.join(choices)}; got {value!r}{hint}")
+    raise ConfigError(f"{key}={value}: expected {alternatives(choices)}, found {value!r}{or_nearest(value, choices)}")

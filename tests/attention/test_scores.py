@@ -263,7 +263,9 @@ def test_the_factory_builds_each_and_lists_them_where_a_name_is_wrong():
         LocationScore,
         CosineScore,
     ]
-    with pytest.raises(ValueError, match=r"score is one of .*; got 'aditive'; did you mean 'additive'\?") as error:
+    with pytest.raises(
+        ValueError, match=r"score=aditive: expected .*, found 'aditive'; did you mean 'additive'\?"
+    ) as error:
         score("aditive", 4, 4)
     assert all(name in str(error.value) for name in SCORES)
     with pytest.raises(ValueError, match=r"got 'xyzzy'$"):

@@ -11,15 +11,19 @@ from zoo.errors import ConfigError
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"batch_size": 0}, "data.loader.batch_size=0: a whole number from 1 on is expected"),
-        ({"batch_size": True}, "data.loader.batch_size=True: a whole number from 1 on is expected"),
-        ({"batch_size": "8"}, "data.loader.batch_size='8': a whole number from 1 on is expected"),
-        ({"max_tokens": 1.5}, "data.loader.max_tokens=1.5: a whole number from 1 on or null is expected"),
-        ({"num_workers": -1}, "data.loader.num_workers=-1: a whole number from 0 on is expected"),
-        ({"on_bad_row": "ignore"}, "data.loader.on_bad_row='ignore': error or skip is expected"),
-        ({"cache_dir": 3}, "data.loader.cache_dir=3: text or null is expected"),
-        ({"batchsize": 3}, "data.loader.batchsize: no such key; did you mean data.loader.batch_size?"),
-        (8, "data.loader: a group of keys is expected, found 8"),
+        ({"batch_size": 0}, "data.loader.batch_size=0: expected a whole number from 1 on, found 0"),
+        ({"batch_size": True}, "data.loader.batch_size=true: expected a whole number from 1 on, found true"),
+        ({"batch_size": "8"}, "data.loader.batch_size=8: expected a whole number from 1 on, found '8'"),
+        ({"max_tokens": 1.5}, "data.loader.max_tokens=1.5: expected a whole number from 1 on or null, found 1.5"),
+        ({"num_workers": -1}, "data.loader.num_workers=-1: expected a whole number from 0 on, found -1"),
+        (
+            {"on_bad_row": "skipp"},
+            "data.loader.on_bad_row=skipp: expected error or skip, found 'skipp'; did you mean 'skip'?",
+        ),
+        ({"on_bad_row": "ignore"}, "data.loader.on_bad_row=ignore: expected error or skip, found 'ignore'"),
+        ({"cache_dir": 3}, "data.loader.cache_dir=3: expected text or null, found 3"),
+        ({"batchsize": 3}, "data.loader.batchsize: there is no such key; did you mean data.loader.batch_size?"),
+        (8, "data.loader=8: expected a group of keys, found 8"),
     ],
 )
 def test_wrong_loader_options(options, message):
@@ -31,16 +35,20 @@ def test_wrong_loader_options(options, message):
 @pytest.mark.parametrize(
     ("cls", "options", "message"),
     [
-        (TextOptions, {"lower": "yes"}, "data.text.lower='yes': true or false is expected"),
-        (TextOptions, {"sentences": "dots"}, "data.text.sentences='dots': punkt or lines is expected"),
-        (TextOptions, {"language": "deutsch ("}, "data.text.language='deutsch (': the code of a language, such as de,"),
-        (SplitOptions, {"val": 1}, "data.split.val=1: a share between 0 and 1 is expected"),
-        (SplitOptions, {"val": "a.csv"}, "data.split.val='a.csv': a share between 0 and 1 is expected"),
-        (SampleOptions, {"seed": -1}, "data.sample.seed=-1: a whole number from 0 on is expected"),
+        (TextOptions, {"lower": "yes"}, "data.text.lower=yes: expected true or false, found 'yes'"),
+        (TextOptions, {"sentences": "dots"}, "data.text.sentences=dots: expected punkt or lines, found 'dots'"),
+        (
+            TextOptions,
+            {"language": "deutsch ("},
+            "data.text.language=deutsch (: expected the code of a language, such as de, found 'deutsch ('",
+        ),
+        (SplitOptions, {"val": 1}, "data.split.val=1: expected a share between 0 and 1, found 1"),
+        (SplitOptions, {"val": "a.csv"}, "data.split.val=a.csv: expected a share between 0 and 1, found 'a.csv'"),
+        (SampleOptions, {"seed": -1}, "data.sample.seed=-1: expected a whole number from 0 on, found -1"),
         (
             PairTextOptions,
             {"vocabulary_size": 5},
-            "data.text.vocabulary_size=5: a whole number from 6 on, for separate vocabularies a list [source,target]",
+            "data.text.vocabulary_size=5: expected a whole number from 6 on, for separate vocabularies a list",
         ),
     ],
 )
@@ -51,7 +59,7 @@ def test_wrong_options_of_other_groups(cls, options, message):
 
 
 def test_options_given_in_code_are_held_against_their_types_too():
-    with pytest.raises(ConfigError, match=r"data.sample.train=0: a whole number from 1 on"):
+    with pytest.raises(ConfigError, match=r"data.sample.train=0: expected a whole number from 1 on"):
         SampleOptions(train=0)
 
 

@@ -57,7 +57,7 @@ def test_zhang(tmp_path):
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
-        ('"1","a"\n"6","b"\n', 2, "label out of range: found '6', a class from 1 to 5 is expected"),
+        ('"1","a"\n"6","b"\n', 2, "label out of range: expected a class from 1 to 5, found '6'"),
         ('"0","a"\n', 1, "label out of range: found '0'"),
         ('"label","text"\n', 1, "label out of range: found 'label'"),
         ('"nan","text"\n', 1, "label out of range: found 'nan'"),

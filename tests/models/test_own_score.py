@@ -115,7 +115,7 @@ def test_a_form_is_not_inherited_by_what_computes_something_else():
     [
         (
             "aditive",
-            r"score is one of dot, .*, the dotted name of a class of your own; got 'aditive'; did you mean 'add",
+            r"score=aditive: expected dot, .* a class of your own, found 'aditive'; did you mean 'add",
         ),
         (
             "nowhere.MyScore",

@@ -317,9 +317,9 @@ def test_a_batch_of_empty_sources_is_finite():
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        ({"norm": "before"}, "norm is one of post, pre"),
-        ({"positions": "none"}, "positions is one of"),
-        ({"tied": "source"}, "tied is one of none, target, all"),
+        ({"norm": "before"}, "norm=before: expected post or pre"),
+        ({"positions": "none"}, "positions=none: expected"),
+        ({"tied": "source"}, "tied=source: expected none, target or all"),
         ({"neighbourhood": 0}, "neighbourhood=0"),
         ({"layers": -1}, "got -1"),
         ({"heads": 3}, "8 is not a multiple of 3"),

@@ -73,7 +73,7 @@ def test_constants_of_another_schedule_raise(name, constants):
 
 
 def test_another_name_raises():
-    with pytest.raises(ConfigError, match=r"decay is one of .*linear.*; got 'cosine'"):
+    with pytest.raises(ConfigError, match=r"decay=cosine: expected .*linear.*, found 'cosine'"):
         decay("cosine", k=1.0)
 
 

@@ -3,8 +3,36 @@
 import sys
 
 import pytest
+import torch
 
-from tests.run.programs import ROOT, SHORT, Program, launch, run
+from tests.run.programs import ROOT, SHORT, TINY_PAIRS, Program, launch, run
+
+RNNSEARCH = ["model=rnnsearch", *(word for word in TINY_PAIRS[1:] if word != "model.num_layers=1")]
+
+
+@pytest.fixture
+def refused(tmp_path, capfd, monkeypatch):
+    """What a command says that is refused in one line, with nothing prepared and no folder left."""
+    monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "file").write_text("")
+
+    def said(*words):
+        assert launch(list(words), tmp_path) == 2
+        printed = capfd.readouterr()
+        *before, line = printed.err.splitlines()
+        assert line.startswith("error: ")
+        assert not [other for other in before if "rror" in other or "WARNING" in other]
+        assert "Traceback" not in printed.err + printed.out
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
+        return line.removeprefix("error: ")
+
+    with monkeypatch.context() as patch:
+        patch.delenv("WANDB_MODE")
+        patch.delenv("WANDB_API_KEY", raising=False)
+        patch.setenv("NETRC", str(tmp_path / "netrc"))
+        yield said
+    if "wandb" in sys.modules:  # it keeps the settings that it began with
+        sys.modules["wandb"].teardown()
 
 
 @pytest.mark.parametrize(
@@ -12,8 +40,8 @@ from tests.run.programs import ROOT, SHORT, Program, launch, run
     [
         ("model.word_hiden_dim=3", "did you mean model.word_hidden_dim?"),
         ("modl=han", "did you mean model?"),
-        ("seed=abc", "seed=abc: expected a whole number, found str"),
-        ("seed=-1", "seed=-1: expected a whole number from 0 to"),
+        ("seed=abc", "seed=abc: expected a whole number from 0 to 4294967295, found 'abc'"),
+        ("seed=-1", "seed=-1: expected a whole number from 0 to 4294967295, found -1"),
         ("ckpt_path=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
         ("ckpt_path=last", "no earlier run of model=han data=yelp"),
         ("train=false", "give ckpt_path=PATH or ckpt_path=last"),
@@ -27,24 +55,89 @@ from tests.run.programs import ROOT, SHORT, Program, launch, run
         ("task.monitor=accuracy", "did you mean val/accuracy?"),
         ("task.mode=min", "of val/accuracy the max is best; leave task.mode out"),
         ("logger=wandb", "wandb has no key here; run `wandb login` once, or give logger.wandb.offline=true"),
-        ("model=han,luong", "error: model=han,luong: several values; a run for each: -m model=han,luong"),
+        ("model=han,luong", "model=han,luong: several values; a run for each: -m model=han,luong"),
         ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
-        ("optimizer.lr=fast", "optimizer.lr=fast: expected a number, found str"),
-        ("optimizer.fused=1", "optimizer.fused=1: expected true or false, found int"),
+        ("optimizer.lr=fast", "optimizer.lr=fast: expected a number or"),
+        ("model.dropout=1.5", "model.dropout=1.5: expected a number from 0 up to 1, without 1, found 1.5"),
+        (
+            "model.word_pooling=median",
+            "model.word_pooling=median: expected attention, mean or max, found 'median'; did you mean 'mean'?",
+        ),
+        ("data.loader.batch_size=0", "data.loader.batch_size=0: expected a whole number from 1 on, found 0"),
+        ("data.loader.batch_size=many", "data.loader.batch_size=many: expected a whole number from 1 on, found 'many'"),
+        ("data.batch_size=16", "did you mean data.loader.batch_size?"),
+        ("data.text.lower='yes'", "data.text.lower=yes: expected true or false, found 'yes'"),
+        ("objective=cross_entropy", "objective: the data is for classification, which takes none; leave objective=..."),
+        ("optimizer.lr=-1", "optimizer: Invalid learning rate: -1"),
+        ("scheduler=noam", "scheduler.scheduler: the rate follows from the network's width"),
+        ("scheduler.interval=never", "scheduler.interval=never: expected step or epoch, found 'never'"),
+        ("scheduler.scheduler.warmup=2", "scheduler.scheduler: warmup is a share of the steps, from 0 to 1; got 2"),
+        ("hydra.run.dir=file", "file: File exists; choose another folder with hydra.run.dir=..."),
+        ("start_from=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
+        ("optimizer.fused=1", "optimizer.fused=1: expected true, false or null, found 1"),
     ],
 )
-def test_one_line_and_no_folder(tmp_path, capfd, monkeypatch, override, expected):
-    monkeypatch.delenv("WANDB_MODE")
-    monkeypatch.delenv("WANDB_API_KEY", raising=False)
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    (tmp_path / "file").write_text("")
-    assert launch([*SHORT, override], tmp_path) == 2
-    printed = capfd.readouterr()
-    *before, line = printed.err.splitlines()
-    assert line.startswith("error: ") and expected in line
-    assert not [other for other in before if "rror" in other or "WARNING" in other]
-    assert "Traceback" not in printed.err + printed.out
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+def test_one_line_and_no_folder(refused, override, expected):
+    assert expected in refused(*SHORT, override)
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("callbacks.best.monitor=val/acc", "classification has no such metric; did you mean val/accuracy?"),
+        ("callbacks.best.mode=min", "callbacks.best.mode=min: of val/accuracy the max is best"),
+        ("callbacks.last.every_n_steps=0", "expected a whole number from 1 on or null, found 0"),
+        ("callbacks.last.every_n_minutes=0", "expected a number above 0 or null, found 0"),
+        ("callbacks.early_stopping.patience=-1", "expected a whole number from 0 on, found -1"),
+        ("callbacks.early_stopping.monitor=val/acc", "did you mean val/accuracy?"),
+        ("callbacks.attention_maps.count=-1", "expected a whole number from 0 on, found -1"),
+        ("callbacks.attention_maps.every_n_minutes=0", "expected a number above 0, found 0"),
+        ("callbacks.predictions.count=1.5", "expected a whole number from 0 on, found 1.5"),
+        ("callbacks.averaging.decay=1", "expected a number from 0 up to 1, without 1, found 1"),
+        ("callbacks.confusion=3", "callbacks.confusion has no _target_"),
+        ("logger.csv.version=[1]", "logger.csv.version=[1]: expected a whole number, text or null, found [1]"),
+        ("logger.wandb.offline=perhaps", "logger.wandb.offline=perhaps: expected true or false, found 'perhaps'"),
+        ("logger.wandb.log_model=some", "logger.wandb.log_model=some: expected all, true or false, found 'some'"),
+        ("trainer.precision=16-true", "take bf16-true, or on a GPU 16-mixed"),
+        ("trainer.max_epochs=-2", "trainer: `max_epochs` must be"),
+        ("trainer.devices=0", "trainer: `Trainer(devices=0)` value is not"),
+        ("trainer.strategy=foo", "trainer: You selected an invalid strategy"),
+        ("trainer.accelerator=foo", "trainer: You selected an invalid accelerator"),
+        ("trainer.limit_train_batches=1.5", "trainer: You have passed invalid value 1.5 for limit_train_batches"),
+        ("trainer.limit_val_batches=some", "expected a number or null, found 'some'"),
+        ("trainer.overfit_batches=-1", "trainer: You have passed invalid value -1 for overfit_batches"),
+        ("trainer.val_check_interval=0", "expected a number above 0,"),
+        ("trainer.check_val_every_n_epoch=0", "expected a whole number from 1 on or null, found 0"),
+        ("trainer.num_sanity_val_steps=-2", "expected a whole number from -1 on or null, found -2"),
+        ("trainer.log_every_n_steps=-1", "expected a whole number from 0 on or null, found -1"),
+        ("trainer.accumulate_grad_batches=0", "expected a whole number from 1 on, found 0"),
+        ("trainer.gradient_clip_val=-1", "expected a number from 0 on or null, found -1"),
+        ("trainer.gradient_clip_algorithm=foo", "trainer: `gradient_clip_algorithm` foo is invalid"),
+        ("trainer.max_time=soon", "is not a valid duration"),
+        ("trainer.profiler=foo", "trainer: When passing string value for the `profiler`"),
+        ("trainer.deterministic=maybe", "expected true, false, warn or null, found 'maybe'"),
+    ],
+)
+def test_values_out_of_range_of_what_stands_around_a_run(refused, override, expected):
+    line = refused(*SHORT, "callbacks=[default,averaging]", "logger=wandb", "logger.wandb.offline=true", override)
+    assert expected in line and line.startswith(override.split("=")[0].split(".")[0])
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        (["model=luong", "model.score=doot"], "model.score=doot: expected dot, scaled_dot,"),
+        (["model.score=doot"], "found 'doot'; did you mean 'dot'?"),
+        (["objective=scheduled_sampling", "objective.k=-1"], "objective.k=-1: expected a number from 0 on, found -1"),
+        (["objective=scheduled_sampling", "objective.k=0.5"], "objective.decay=inverse_sigmoid needs k >= 1"),
+        (["decoding.beam_size=0"], "decoding.beam_size=0: expected a whole number from 1 on, found 0"),
+        (["decoding.nbest=9"], "decoding.nbest=9, beam_size=5: give at least 1, and no more than the beam holds"),
+        (["regularizer=coverage", "regularizer.coverage.tau=0"], "regularizer.coverage.tau=0: expected a number above"),
+        (["scheduler=noam", "scheduler.scheduler.warmup=0"], "scheduler.scheduler.warmup=0: expected a whole number"),
+    ],
+)
+def test_what_is_built_when_the_data_are_prepared_is_refused_before(refused, overrides, expected):
+    assert expected in refused(*RNNSEARCH, *overrides)
 
 
 def test_the_bare_command_is_no_mistake(tmp_path, monkeypatch):
@@ -54,11 +147,15 @@ def test_the_bare_command_is_no_mistake(tmp_path, monkeypatch):
     assert [cfg.model._target_ for cfg in trained] == ["zoo.models.han.HAN"]
 
 
-def test_nothing_is_prepared_for_a_command_that_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("key", ["start_from", "ckpt_path"])
+def test_a_checkpoint_of_another_model(tmp_path, capfd, monkeypatch, key):
     monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
-    for override in ("trainer.max_epochs=two", "task=translation", "seed=-1", "task.monitor=val/acc"):
-        assert launch([*SHORT, override], tmp_path) == 2
-    assert not list(tmp_path.iterdir())
+    told = {"model": {"_target_": "zoo.models.luong.Luong"}}
+    torch.save({"zoo": {"format": 1}, "hyper_parameters": told, "state_dict": {}}, tmp_path / "luong.ckpt")
+    assert launch([*SHORT, f"{key}=luong.ckpt"], tmp_path) == 2
+    line = capfd.readouterr().err.splitlines()[-1]
+    assert line.startswith(f"error: {key}: luong.ckpt holds the weights of another network, zoo.models.luong.Luong, ")
+    assert [path.name for path in tmp_path.iterdir()] == ["luong.ckpt"]
 
 
 def test_a_folder_with_something_in_it_is_not_removed(tmp_path):

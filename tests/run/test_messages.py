@@ -126,17 +126,25 @@ class Bounded:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("pooling", "median", "part.pooling=median: expected 'attention', 'mean' or 'max', found str"),
-        ("dropout", 1.5, "part.dropout=1.5: expected less than 1, found float"),
-        ("dropout", -0.1, "part.dropout=-0.1: expected 0 or more, found float"),
-        ("dropout", True, "part.dropout=True: expected a number, found bool"),
-        ("size", 0, "part.size=0: expected 1 or more, found int"),
-        ("size", 2.0, "part.size=2.0: expected a whole number, found float"),
-        ("size", "two", "part.size=two: expected a whole number, found str"),
-        ("sizes", [3, 0], "part.sizes=[3, 0]: expected"),
-        ("rates", [0.9], "part.rates=[0.9]: expected"),
-        ("either", 3, "part.either=3: expected true or false or text, found int"),
-        ("built", 3, "part.built=3: expected Exception | None, found int"),
+        (
+            "pooling",
+            "median",
+            "part.pooling=median: expected attention, mean or max, found 'median'; did you mean 'mean'?",
+        ),
+        ("dropout", 1.5, "part.dropout=1.5: expected a number from 0 up to 1, without 1, found 1.5"),
+        ("dropout", -0.1, "part.dropout=-0.1: expected a number from 0 up to 1, without 1, found -0.1"),
+        ("dropout", True, "part.dropout=true: expected a number from 0 up to 1, without 1, found true"),
+        ("size", 0, "part.size=0: expected a whole number from 1 on or null, found 0"),
+        ("size", 2.0, "part.size=2.0: expected a whole number from 1 on or null, found 2.0"),
+        ("size", "two", "part.size=two: expected a whole number from 1 on or null, found 'two'"),
+        (
+            "sizes",
+            [3, 0],
+            "part.sizes=[3, 0]: expected a whole number from 1 on or a list (each a whole number from 1 on), found",
+        ),
+        ("rates", [0.9], "part.rates=[0.9]: expected a list of 2 (each a number), found [0.9]"),
+        ("either", 3, "part.either=3: expected true, false or text, found 3"),
+        ("built", 3, "part.built=3: expected a group with a _target_ or null, found 3"),
     ],
 )
 def test_a_value_that_an_annotation_does_not_allow(name, value, said):
@@ -152,7 +160,9 @@ def test_values_that_annotations_allow():
 
 
 def test_a_bad_choice_is_a_value_error_too():
-    with pytest.raises(ValueError, match="score is one of dot, general; got 'genral'; did you mean 'general'"):
+    with pytest.raises(
+        ValueError, match="score=genral: expected dot or general, found 'genral'; did you mean 'general'"
+    ):
         one_of("score", "genral", ["dot", "general"])
 
 

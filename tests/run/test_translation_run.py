@@ -171,7 +171,7 @@ def test_attention_is_asked_for_before_anything_is_translated(tmp_path, capsys):
 def test_bad_data_options_are_said_in_one_line(capsys):
     with pytest.raises(SystemExit):
         main(["data", "multi30k", "data.source_language=xx"])
-    assert "data.source_language='xx': en, de, fr or cs is expected" in capsys.readouterr().err
+    assert "data.source_language=xx: expected en, de, fr or cs, found 'xx'" in capsys.readouterr().err
 
 
 def test_another_test_set_of_the_same_data_is_no_other_data(checkpoint, tmp_path, capsys):

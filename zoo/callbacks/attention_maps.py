@@ -7,6 +7,7 @@ from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
 
+from zoo.arguments import Natural, Positive
 from zoo.callbacks.examples import Examples
 from zoo.callbacks.pictures import keep_picture
 from zoo.tasks import Task
@@ -22,7 +23,7 @@ class AttentionMaps(Callback):
     earlier ones.
     """
 
-    def __init__(self, count: int = 4, every_n_minutes: float = 5.0) -> None:
+    def __init__(self, count: Natural = 4, every_n_minutes: Positive = 5.0) -> None:
         if count < 0 or not every_n_minutes > 0:
             raise ValueError(f"count is at least 0 and every_n_minutes above 0; got {count} and {every_n_minutes}")
         self.count, self.every_n_minutes = count, every_n_minutes

@@ -10,6 +10,8 @@ from lightning.pytorch.callbacks import WeightAveraging
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor
 
+from zoo.arguments import Share
+
 
 class ExponentialAverage(WeightAveraging):
     """average <- d * average + (1 - d) * weights after every optimiser step but the first, which it begins with;
@@ -21,7 +23,7 @@ class ExponentialAverage(WeightAveraging):
     copy of the weights, and a pass over them each step. Raises ValueError for a decay outside [0, 1).
     """
 
-    def __init__(self, decay: float = 0.998) -> None:
+    def __init__(self, decay: Share = 0.998) -> None:
         if not 0 <= decay < 1:
             raise ValueError(f"decay is at least 0 and below 1; got {decay}")
         self.decay = decay

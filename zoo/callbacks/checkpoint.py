@@ -9,13 +9,14 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lightning import LightningModule, Trainer
 from lightning.pytorch.callbacks import Callback, Checkpoint, ModelCheckpoint
 from lightning.pytorch.trainer.states import TrainerFn
 from lightning.pytorch.utilities import rank_zero_only
 
+from zoo.arguments import Count, Positive
 from zoo.errors import ConfigError, ZooError, did_you_mean
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class BestCheckpoint(ModelCheckpoint):
     """`checkpoints/best.ckpt`: the weights with the best `monitor` so far, also across a resume in another run
     folder."""
 
-    def __init__(self, monitor: str, mode: str) -> None:
+    def __init__(self, monitor: str, mode: Literal["min", "max"]) -> None:
         super().__init__(
             monitor=monitor, mode=mode, filename="best", auto_insert_metric_name=False, enable_version_counter=False
         )
@@ -103,7 +104,7 @@ class LastCheckpoint(Checkpoint):
     ended; a second Ctrl-C ends the run at once.
     """
 
-    def __init__(self, every_n_steps: int | None = None, every_n_minutes: float | None = None) -> None:
+    def __init__(self, every_n_steps: Count | None = None, every_n_minutes: Positive | None = None) -> None:
         if every_n_steps is not None and every_n_steps < 1:
             raise ValueError(f"every_n_steps counts optimiser steps, at least 1; got {every_n_steps}")
         self.every_n_steps, self.every_n_minutes = every_n_steps, every_n_minutes

@@ -7,6 +7,7 @@ from typing import Any
 from lightning import Callback, LightningModule, Trainer
 from lightning.pytorch.loggers import WandbLogger
 
+from zoo.arguments import Natural
 from zoo.callbacks.examples import Examples
 from zoo.callbacks.pictures import run_folder, write
 from zoo.tasks import Task
@@ -18,7 +19,7 @@ class PredictionsTable(Callback):
     """Writes the first `count` test examples and what was predicted to `predictions.csv` in the run folder, and to
     wandb."""
 
-    def __init__(self, count: int = 20) -> None:
+    def __init__(self, count: Natural = 20) -> None:
         if count < 0:
             raise ValueError(f"count is at least 0; got {count}")
         self.count = count

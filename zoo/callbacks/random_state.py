@@ -10,6 +10,8 @@ import torch
 import torch.distributed as dist
 from lightning import Callback, LightningModule, Trainer
 
+from zoo.arguments import Natural
+
 
 class RandomState(Callback):
     """Seeds each rank with `seed` + rank, and keeps every rank's random state in the checkpoint.
@@ -17,7 +19,7 @@ class RandomState(Callback):
     Equal streams on all ranks would give all of them the same dropout masks, samples and coins.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: Natural) -> None:
         self.seed = seed
         self._saved: list[dict[str, Any]] | None = None
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, Self, get_type_hints
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 from zoo.arguments import Count, Natural
 from zoo.errors import ConfigError, did_you_mean
+from zoo.values import GROUP, hold, refusal
 
 SHARE = "a share between 0 and 1"
 Part = Annotated[float, Field(gt=0, lt=1, description=SHARE)]
@@ -28,11 +29,7 @@ class Options:
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self), include_extras=True)
         for key in (field.name for field in fields(self)):
-            allowed = TypeAdapter(hints[key], config=ConfigDict(strict=True))
-            try:
-                allowed.validate_python(getattr(self, key))
-            except ValidationError:
-                raise self.refusal(key, expected(allowed.json_schema())) from None
+            hold(f"data.{self.group}.{key}", getattr(self, key), hints[key])
 
     @classmethod
     def of(cls, value: Mapping[str, Any] | Self | None) -> Self:
@@ -41,35 +38,17 @@ class Options:
         if isinstance(value, cls):
             return value
         if not isinstance(value, Mapping | None):
-            raise ConfigError(f"data.{cls.group}: a group of keys is expected, found {value!r}")
+            raise refusal(f"data.{cls.group}", value, GROUP)
         known = [field.name for field in fields(cls)]
         for key in value or {}:
             if key not in known:
                 hint = did_you_mean(key, known, f"data.{cls.group}.")
-                raise ConfigError(f"data.{cls.group}.{key}: no such key; {hint}")
+                raise ConfigError(f"data.{cls.group}.{key}: there is no such key; {hint}")
         return cls(**{str(key): part for key, part in (value or {}).items()})
 
-    def refusal(self, key: str, wanted: str) -> ConfigError:
+    def refusal(self, key: str, expected: str) -> ConfigError:
         """What to say of a value that cannot be."""
-        return ConfigError(f"data.{self.group}.{key}={getattr(self, key)!r}: {wanted} is expected")
-
-
-def expected(schema: Mapping[str, Any]) -> str:
-    """The values that a JSON schema lets in, in words."""
-    if "description" in schema:
-        return str(schema["description"])
-    if "anyOf" in schema:
-        return alternatives([expected(part) for part in schema["anyOf"]])
-    if "enum" in schema:
-        return alternatives(schema["enum"])
-    kinds = {"boolean": "true or false", "integer": "a whole number", "number": "a number", "null": "null"}
-    kind = kinds.get(schema["type"], "text")
-    return f"{kind} from {schema['minimum']} on" if "minimum" in schema else kind
-
-
-def alternatives(words: list[str]) -> str:
-    """`a, b or c`."""
-    return " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+        return refusal(f"data.{self.group}.{key}", getattr(self, key), expected)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from zoo.errors import DataError, nearest
+from zoo.errors import DataError, or_nearest
 
 log = logging.getLogger(__name__)
 
@@ -51,14 +51,6 @@ def line_of(path: Path | str, line: int) -> str:
 def counted(reasons: Mapping[str, int]) -> str:
     """Counts by reason, in one line."""
     return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-
-
-def closest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` where something resembles `word`, else nothing."""
-    known = list(known)
-    folded = {name.strip().casefold(): name for name in known}
-    match = nearest(word.strip().casefold(), folded)
-    return f"; did you mean {folded[match]!r}?" if match else ""
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -202,4 +194,4 @@ def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> It
 def missing_column(column: str, found: Iterable[str], hint: str = "") -> str:
     """What to say of a column that is not among those found."""
     found = [str(name) for name in found]
-    return f"no column {column!r}; found: {', '.join(map(repr, found))}{closest(column, found)}{hint}"
+    return f"no column {column!r}; found: {', '.join(map(repr, found))}{or_nearest(column, found)}{hint}"

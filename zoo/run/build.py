@@ -7,13 +7,14 @@ from typing import Any
 
 from hydra.utils import get_class, instantiate
 from lightning import Callback, Trainer
-from lightning.pytorch.loggers import Logger, WandbLogger
+from lightning.pytorch.loggers import WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
 from zoo.callbacks import Progress, Throughput
 from zoo.data.serving import ServedData
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.run.compose import plain
+from zoo.run.make import make
 from zoo.run.precision import whole_precision
 from zoo.tasks import Task
 
@@ -53,13 +54,13 @@ def build(cfg: DictConfig) -> Parts:
         _convert_="all",
     )
     bar = [Progress()] if cfg.trainer.enable_progress_bar is not False else []
-    trainer: Trainer = instantiate(
+    trainer: Trainer = make(
         cfg.trainer,
+        "trainer",
         **({"precision": None} if whole else {}),
-        callbacks=_values(cfg.callbacks, Callback) + bar,
-        logger=_values(cfg.logger, Logger),
+        callbacks=[*_made(cfg, "callbacks"), *bar],
+        logger=_made(cfg, "logger"),
         plugins=[AtomicCheckpointIO(), *([whole] if whole else [])],
-        _convert_="all",
     )
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
@@ -68,8 +69,9 @@ def build(cfg: DictConfig) -> Parts:
     return Parts(task, data, trainer)
 
 
-def _values(group: DictConfig | None, kind: type) -> list[Any]:
-    return [instantiate(node, _convert_="all") for node in (group or {}).values() if node is not None]
+def _made(cfg: DictConfig, group: str) -> list[Any]:
+    """The things of a group that holds several by name."""
+    return [make(node, f"{group}.{name}") for name, node in (cfg[group] or {}).items() if node is not None]
 
 
 def _without_hydra(cfg: DictConfig) -> DictConfig:

@@ -59,6 +59,11 @@ def _files(group: str, beside: tuple[Path, ...]) -> list[Path]:
     return sorted(found.values(), key=lambda path: path.stem)
 
 
+def has_group(name: str) -> bool:
+    """Whether there is a group of configuration of that name, ours or the user's."""
+    return any(folder.is_dir() for folder in _groups(name, folders()))
+
+
 def _groups(group: str, beside: tuple[Path, ...]) -> list[Path]:
     return [folder / group for folder in (conf_dir(), *beside)]
 

@@ -2,68 +2,65 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
-import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, get_args, get_type_hints
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
-import torch
+from annotated_types import Ge
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
-from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from zoo.arguments import Count, Natural, NonNegative, Positive
 from zoo.data.options import Options
 from zoo.errors import ConfigError, did_you_mean
-from zoo.run.catalogue import data_for, models_for
+from zoo.run.catalogue import data_for, has_group, models_for
 from zoo.run.compose import TrainConfig, plain
-from zoo.tasks import Task
-from zoo.tasks.task import TOTAL_STEPS
+from zoo.values import hold
 
-LARGEST_SEED = 2**32 - 1
-STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
-EXPECTED = {
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "string_type": "text",
-    "none_required": "null",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "a group of keys",
-    "literal_error": "{expected}",
-    "greater_than_equal": "{ge:g} or more",
-    "greater_than": "more than {gt:g}",
-    "less_than_equal": "{le:g} or less",
-    "less_than": "less than {lt:g}",
+if TYPE_CHECKING:
+    from zoo.tasks import Task
+
+TIMING = {"interval": Literal["step", "epoch"], "frequency": Count, "monitor": str}
+"""What Lightning takes beside a scheduler: when it steps, and by which metric."""
+LATE: dict[str, Any] = {
+    "trainer.accumulate_grad_batches": Count,
+    "trainer.check_val_every_n_epoch": Count | None,
+    "trainer.gradient_clip_val": NonNegative | None,
+    "trainer.log_every_n_steps": Natural | None,
+    "trainer.min_epochs": Natural | None,
+    "trainer.min_steps": Natural | None,
+    "trainer.num_sanity_val_steps": Annotated[int, Ge(-1)] | None,
+    "trainer.val_check_interval": Positive | dict[str, int] | str | None,
+    "callbacks.early_stopping.patience": Natural,
 }
-"""What to say of pydantic's kinds of error."""
+"""Bounds that Lightning finds crossed late in a run, or never."""
+MANY = 10**6
+"""Stands for the steps of a run while nobody knows how many they will be."""
 
 
 def check(cfg: DictConfig) -> None:
     """Raises ConfigError for keys that do not exist, values of the wrong type or size, and parts that do not fit."""
     task = _task(cfg)
     _check_root(cfg, task)
+    groups = tuple(group for group in task.groups if cfg.get(group))
+    schedule = _schedule(cfg)
     check_arguments(cfg.model, "model", given=("spec",))
     check_arguments(cfg.data, "data")
-    groups = tuple(group for group in task.groups if cfg.get(group))
-    for group in groups:
-        _check_group(cfg[group], group)
     check_arguments(cfg.task, "task", given=("model", "optimizer", "scheduler", "compile", *groups))
     check_arguments(cfg.optimizer, "optimizer", given=("params",))
-    if cfg.scheduler:
-        filled = [name for name, value in cfg.scheduler.scheduler.items() if value == TOTAL_STEPS]
-        shape = OmegaConf.masked_copy(cfg.scheduler.scheduler, [n for n in cfg.scheduler.scheduler if n not in filled])
-        check_arguments(shape, "scheduler.scheduler", given=("optimizer", *filled))
-    for group in ("callbacks", "logger"):
-        for name, node in (cfg[group] or {}).items():
-            if node is not None:
-                check_arguments(node, f"{group}.{name}")
+    if schedule is not None:
+        check_arguments(schedule, "scheduler.scheduler", given=("optimizer",))
+    for group in (*groups, "callbacks", "logger"):
+        for key, node in _parts(cfg[group], group):
+            check_arguments(node, key)
     check_arguments(cfg.trainer, "trainer", given=("callbacks", "logger", "plugins"))
-    _check_monitor(cfg, task)
+    _check_monitors(cfg, task)
     _check_model_and_data(cfg, task)
     task.check(cfg, get_class(cfg.model._target_))
+    _try_out(cfg, groups, schedule)
 
 
 def _task(cfg: DictConfig) -> type[Task]:
@@ -73,39 +70,53 @@ def _task(cfg: DictConfig) -> type[Task]:
 
 
 def _check_root(cfg: DictConfig, task: type[Task]) -> None:
-    known = {field.name for field in dataclasses.fields(TrainConfig)}
-    for key in [str(key) for key in cfg]:
-        if key not in known and key not in task.groups and key != "hydra":
-            raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
-    for name, hint in get_type_hints(TrainConfig).items():
+    hints = get_type_hints(TrainConfig, include_extras=True)
+    known = [*hints, *task.groups, "hydra"]
+    for key in [str(key) for key in cfg if key not in known]:
+        if has_group(key):
+            raise ConfigError(f"{key}: the data is for {task.name}, which takes none; leave {key}=... out")
+        raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
+    for name, hint in hints.items():
         if hint is not Any:
-            _check_value(name, cfg[name], hint)
-    if not 0 <= cfg.seed <= LARGEST_SEED:
-        raise ConfigError(f"seed={cfg.seed}: expected a whole number from 0 to {LARGEST_SEED}")
-    for group in ("objective", "decoding", "regularizer"):
-        if cfg[group] and group not in task.groups:
-            raise ConfigError(f"{group}: the data is for {task.name}, which takes none; leave {group}=... out")
+            hold(name, _plain(cfg[name]), hint)
 
 
-def _check_group(node: DictConfig, key: str) -> None:
-    """A group of a task's own: one thing to build, or several by name."""
-    if "_target_" in node:
-        return check_arguments(node, key)
-    for name in map(str, node):
-        if node[name] is not None:
-            check_arguments(node[name], f"{key}.{name}")
-    return None
+def _schedule(cfg: DictConfig) -> DictConfig | None:
+    """The scheduler's node with a number of steps filled in; None for a constant rate."""
+    from zoo.tasks.task import TOTAL_STEPS
+
+    if not cfg.scheduler:
+        return None
+    for key, hint in TIMING.items():
+        if key in cfg.scheduler:
+            hold(f"scheduler.{key}", cfg.scheduler[key], hint)
+    told = plain(cfg.scheduler.scheduler)
+    return OmegaConf.create({key: MANY if value == TOTAL_STEPS else value for key, value in told.items()})
 
 
-def _check_monitor(cfg: DictConfig, task: type[Task]) -> None:
-    monitor, modes = str(cfg.task.monitor), {f"val/{name}": mode for name, mode in task.monitors.items()}
-    if monitor not in modes:
-        raise ConfigError(f"task.monitor={monitor}: {task.name} has no such metric; {did_you_mean(monitor, modes)}")
-    if cfg.task.mode != modes[monitor]:
-        raise ConfigError(
-            f"task.mode={cfg.task.mode}: of {monitor} the {modes[monitor]} is best; leave task.mode out, it follows "
-            "from task.monitor"
-        )
+def _parts(node: DictConfig | None, key: str) -> Iterator[tuple[str, Any]]:
+    """What a group builds, with the keys: one thing, or several by name."""
+    if isinstance(node, DictConfig) and "_target_" not in node:
+        yield from ((f"{key}.{name!s}", part) for name, part in node.items() if part is not None)
+    elif node:
+        yield key, node
+
+
+def _check_monitors(cfg: DictConfig, task: type[Task]) -> None:
+    """The task and the callbacks choose by metrics that the validation has, and by the right end of them."""
+    modes = {f"val/{name}": mode for name, mode in task.monitors.items()}
+    for key, node in [("task", cfg.task), *_parts(cfg.callbacks, "callbacks")]:
+        monitor, mode = str(node.get("monitor", "")), node.get("mode")
+        if "monitor" not in node or monitor.startswith("train/"):
+            continue
+        if monitor not in modes:
+            hint = did_you_mean(monitor, modes)
+            raise ConfigError(f"{key}.monitor={monitor}: {task.name} has no such metric; {hint}")
+        if mode is not None and mode != modes[monitor]:
+            raise ConfigError(
+                f"{key}.mode={mode}: of {monitor} the {modes[monitor]} is best; leave {key}.mode out, it follows from "
+                "task.monitor"
+            )
 
 
 def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
@@ -125,8 +136,27 @@ def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
         )
 
 
+def _try_out(cfg: DictConfig, groups: tuple[str, ...], schedule: DictConfig | None) -> None:
+    """Builds, for nothing but their refusals, the parts that a run builds when its data are prepared: a constructor
+    knows what no annotation can say, such as that a beam holds no more hypotheses than its size."""
+    import torch
+
+    from zoo.run.make import make
+    from zoo.run.precision import whole_precision
+
+    whole_precision(cfg.trainer.precision)
+    for group in groups:
+        for key, node in _parts(cfg[group], group):
+            make(node, key)
+    optimizer = make(cfg.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1, 1))])
+    if schedule is not None:
+        make(schedule, "scheduler.scheduler", optimizer=optimizer)
+
+
 def check_machine(cfg: DictConfig) -> None:
     """Raises ConfigError where a GPU is asked for that is not there, or wandb without a key."""
+    import torch
+
     if cfg.trainer.accelerator in ("gpu", "cuda") and not (
         torch.cuda.is_available() or torch.backends.mps.is_available()
     ):
@@ -154,19 +184,16 @@ def _wandb_ready() -> bool:
 
 def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
     """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
-    if not node or "_target_" not in node:
+    if not OmegaConf.is_dict(node) or "_target_" not in node:
         raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
     cls = get_class(node["_target_"])
     parameters = inspect.signature(cls).parameters
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return
-    hints: dict[str, Any] = {}
-    with suppress(NameError):  # torch imports some names of its annotations for type checkers alone (MultiStepLR)
-        hints = get_type_hints(cls.__init__, include_extras=True)  # type: ignore[misc]
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    hints = _hints(cls)
     for name in map(str, node):
         if name in ("_target_", "_convert_", "_recursive_"):
             continue
-        if name not in parameters:
+        if name not in parameters and not takes_any:
             takes = [parameter for parameter in parameters if parameter not in given]
             hint = did_you_mean(name, takes, f"{key}.")
             raise ConfigError(f"{key}.{name}: {cls.__name__} has no such argument; {hint}")
@@ -174,43 +201,44 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
             raise ConfigError(f"{key}.{name} has no value yet: give {key}.{name}=...")
         if OmegaConf.is_interpolation(node, name):
             continue  # to a key that is checked itself, or to the run's folder
-        if name in hints:
-            _check_value(f"{key}.{name}", node[name], hints[name])
-            _check_options(node[name], hints[name])
+        if name in hints and not _is_built(node[name]):
+            _check_options(_plain(node[name]), hints[name])
+            hold(f"{key}.{name}", _plain(node[name]), LATE.get(f"{key}.{name}", hints[name]))
     missing = [
         name
         for name, parameter in parameters.items()
-        if parameter.default is parameter.empty and name not in node and name not in given
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        and name not in node
+        and name not in given
     ]
     if missing:
         raise ConfigError(f"{key}.{missing[0]}: {cls.__name__} needs it, but the configuration does not give it")
+
+
+def _hints(cls: type[Any]) -> dict[str, Any]:
+    """The annotations of a constructor's arguments, without those that a library imports for type checkers alone
+    (MultiStepLR, WandbLogger)."""
+    function, hints = inspect.unwrap(cls.__init__), dict[str, Any]()
+    for name, annotation in getattr(function, "__annotations__", {}).items():
+        with suppress(NameError):
+            one = SimpleNamespace(__annotations__={name: annotation})
+            hints |= get_type_hints(one, function.__globals__, include_extras=True)
+    return hints
+
+
+def _plain(value: Any) -> Any:
+    """A value without OmegaConf's containers, interpolations resolved."""
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+
+
+def _is_built(value: Any) -> bool:
+    """Whether a value is a group that is built, which may become anything."""
+    return OmegaConf.is_dict(value) and "_target_" in value
 
 
 def _check_options(value: Any, hint: Any) -> None:
     """Raises ConfigError unless the keys of a group of options are such of its class, and their values fit."""
     for option in get_args(hint):
         if isinstance(option, type) and issubclass(option, Options):
-            option.of(plain(value) if OmegaConf.is_config(value) else value)
-
-
-def _check_value(key: str, value: Any, hint: Any) -> None:
-    """Raises ConfigError unless `value` can be an argument annotated `hint`; a group that is built may become
-    anything."""
-    if OmegaConf.is_config(value):
-        if OmegaConf.is_dict(value) and "_target_" in value:
-            return
-        value = OmegaConf.to_container(value, resolve=True)
-    try:
-        # as JSON a list may become a tuple, and yet "2" no number and true no 1
-        TypeAdapter(hint, config=STRICT).validate_json(json.dumps(value))
-    except ValidationError as error:
-        raise ConfigError(f"{key}={value}: {_expected(error, hint)}, found {type(value).__name__}") from None
-
-
-def _expected(error: ValidationError, hint: Any) -> str:
-    said = []
-    for detail in error.errors(include_url=False):
-        if detail["type"] != "needs_python_object":  # a class, which no value of a file can be
-            phrase = EXPECTED.get(detail["type"])
-            said.append(phrase.format(**detail.get("ctx", {})) if phrase else detail["msg"].lower())
-    return "expected " + (" or ".join(dict.fromkeys(said)) or getattr(hint, "__name__", str(hint)))
+            option.of(value)

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import hydra._internal.hydra as hydra_internal
+from annotated_types import Ge, Le
 from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -24,12 +25,15 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 
+Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
+"""As large as numpy takes it."""
+
 
 @dataclass
 class TrainConfig:
-    """The root keys of conf/train.yaml and their types."""
+    """The root keys of conf/train.yaml that every run has, and their types; a task may bring others, its `groups`."""
 
-    seed: int = 1
+    seed: Seed = 1
     train: bool = True
     test: bool = True
     ckpt_path: str | None = None
@@ -38,9 +42,6 @@ class TrainConfig:
     tags: list[str] = field(default_factory=list)
     model: Any = None
     data: Any = None
-    objective: Any = None
-    decoding: Any = None
-    regularizer: Any = None
     task: Any = None
     optimizer: Any = None
     scheduler: Any = None

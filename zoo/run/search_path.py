@@ -42,7 +42,7 @@ def take(words: Sequence[str]) -> list[str]:
         option, equals, value = word.partition("=")
         if option in OPTIONS:
             if not equals and (value := next(waiting, "")) == "":
-                raise ConfigError(f"{word}: a folder is expected behind it")
+                raise ConfigError(f"{word}: expected a folder behind it, found nothing")
             add(value)
         elif word.startswith(OVERRIDE):
             for path in value.strip("[]").split(","):

@@ -6,6 +6,7 @@ import logging
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import datasets
 from hydra.core.hydra_config import HydraConfig
@@ -15,7 +16,7 @@ from omegaconf import DictConfig
 
 from zoo.callbacks.checkpoint import checkpoint_folder, first_rank
 from zoo.callbacks.throughput import DATA
-from zoo.errors import ConfigError
+from zoo.errors import CheckpointError, ConfigError
 from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
 from zoo.run.check import check, check_machine
@@ -34,13 +35,12 @@ def train(cfg: DictConfig) -> float | None:
     _check_starts(cfg)
     check(cfg)
     check_machine(cfg)
+    checkpoint, start = _checkpoint(cfg), _start(cfg)
     keep_freed_memory()
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
     task, data, trainer = parts.task, parts.data, parts.trainer
-    checkpoint = _checkpoint(cfg)
-    if cfg.start_from:
-        task.start = read_checkpoint(resolve(cfg.start_from))
+    task.start = start
     metrics: dict[str, float] = {}
     if cfg.train:
         parts.phase(DATA)
@@ -78,8 +78,28 @@ def _checkpoint(cfg: DictConfig) -> str | None:
         log.info("ckpt_path=last: continuing from %s", path)
     else:
         path = resolve(cfg.ckpt_path, prefer="last" if cfg.train else "best")
-    read_checkpoint(path)
+    _check_network(cfg, "ckpt_path", path, read_checkpoint(path))
     return str(path.resolve())
+
+
+def _start(cfg: DictConfig) -> dict[str, Any] | None:
+    """The content of the checkpoint whose weights the run begins with."""
+    if cfg.start_from is None:
+        return None
+    path = resolve(cfg.start_from)
+    content = read_checkpoint(path)
+    _check_network(cfg, "start_from", path, content)
+    return content
+
+
+def _check_network(cfg: DictConfig, key: str, path: Path, content: dict[str, Any]) -> None:
+    """Raises CheckpointError for the weights of another network; other sizes show when it is built."""
+    there = content.get("hyper_parameters", {}).get("model", {}).get("_target_", cfg.model._target_)
+    if there != cfg.model._target_:
+        raise CheckpointError(
+            f"{key}: {path} holds the weights of another network, {there}, and this run's is {cfg.model._target_}; "
+            "choose the model= of the run that wrote it"
+        )
 
 
 def _trained(parts: Parts) -> str | None:

@@ -88,7 +88,7 @@ class Generation(Task):
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
         """Raises ConfigError where something reads the attention of a network that has none."""
-        asked = [f"regularizer={name}" for name, node in (cfg.regularizer or {}).items() if node is not None]
+        asked = [f"regularizer={name}" for name, node in (cfg.get("regularizer") or {}).items() if node is not None]
         asked += [f"{group}.{key}" for group, key in cls.reads_attention if cfg[group].get(key)]
         if asked and "source" not in model.attends:
             raise ConfigError(f"{asked[0]}: {model.__name__} has no attention; take a model that has, or leave it out")

@@ -349,7 +349,7 @@ def test_a_bad_row_of_an_official_file(tmp_path, cache_dir, caplog):
     ("options", "message"),
     [
         ({"sample": {"train": 0}}, r"data\.sample\.train=0: a whole number from 1 on"),
-        ({"sample": {"trian": 10}}, r"data\.sample\.trian: no such key; did you mean data\.sample\.train\?"),
+        ({"sample": {"trian": 10}}, r"data\.sample\.trian: there is no such key; did you mean data\.sample\.train\?"),
         ({"split": {"test": "a.csv"}}, r"data\.split\.test='a\.csv': a share between 0 and 1"),
         ({"split": {"seed": -1}}, r"data\.split\.seed=-1"),
     ],

@@ -254,7 +254,11 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
             DataError,
             r"both: holds a folder of test documents; leave",
         ),
-        (own | {"split": {"tset": 0.1}}, ConfigError, r"data.split.tset: no such key; did you mean data.split.test\?"),
+        (
+            own | {"split": {"tset": 0.1}},
+            ConfigError,
+            r"data.split.tset: there is no such key; did you mean data.split.test\?",
+        ),
         (
             own | {"split": {"test": 1.5}},
             ConfigError,

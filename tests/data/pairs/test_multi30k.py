@@ -92,7 +92,7 @@ def test_paths_without_the_official_files(tmp_path, cache_dir):
 
 
 def test_languages():
-    with pytest.raises(ConfigError, match=r"data\.target_language='es': en, de, fr or cs is expected"):
+    with pytest.raises(ConfigError, match=r"data\.target_language=es: expected en, de, fr or cs, found 'es'"):
         Multi30k(target_language="es")
     with pytest.raises(ConfigError, match="are both 'en'"):
         Multi30k(source_language="en")

@@ -181,7 +181,7 @@ def test_wrong_options_of_ones_own_pairs():
         with pytest.raises(ConfigError, match=r"data\.split\.test=.*a share between 0 and 1, a table or a list"):
             OwnPairSplitOptions.of({"test": wrong})
     assert OwnPairSplitOptions.of({"test": ["a", "b"]}).files(2) == {"test": ["a", "b"]}
-    with pytest.raises(ConfigError, match=r"a share between 0 and 1 or a table is expected"):
+    with pytest.raises(ConfigError, match=r"expected a share between 0 and 1 or a table, found"):
         OwnPairSplitOptions.of({"test": ["a", "b"]}).files(1)
-    with pytest.raises(ConfigError, match=r"or a list \[source file,target file\] is expected"):
+    with pytest.raises(ConfigError, match=r"or a list \[source file,target file\], found"):
         OwnPairSplitOptions.of({"val": "a.tsv"}).files(2)

@@ -121,10 +121,10 @@ def test_words_of_a_sentence_that_is_already_split_stay():
         ({"max_words": 0}, r"data\.text\.max_words=0: a whole number from 1 on"),
         ({"max_words": True}, r"data\.text\.max_words=True"),
         ({"minimum_frequency": 2.5}, r"data\.text\.minimum_frequency=2\.5"),
-        ({"lower": "yes"}, r"data\.text\.lower='yes': true or false"),
-        ({"max_word": 3}, r"data\.text\.max_word: no such key; did you mean data\.text\.max_words\?"),
-        ({"zzz": 3}, r"data\.text\.zzz: no such key; there are language, lower"),
-        ("punkt", r"data\.text: a group of keys is expected, found 'punkt'"),
+        ({"lower": "yes"}, r"data\.text\.lower=yes: expected true or false"),
+        ({"max_word": 3}, r"data\.text\.max_word: there is no such key; did you mean data\.text\.max_words\?"),
+        ({"zzz": 3}, r"data\.text\.zzz: there is no such key; there are language, lower"),
+        ("punkt", r"data\.text=punkt: expected a group of keys, found 'punkt'"),
     ],
 )
 def test_wrong_options(options, message):

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from zoo.data.documents.readers import Row
-from zoo.data.rows import BadRows, closest
-from zoo.errors import DataError
+from zoo.data.rows import BadRows
+from zoo.errors import DataError, or_nearest
 
 
 class Classes:
@@ -30,7 +30,7 @@ class Classes:
                 bad(
                     row.place,
                     "unknown label",
-                    found + ", ".join(map(repr, self.names)) + closest(row.label, self.names),
+                    found + ", ".join(map(repr, self.names)) + or_nearest(row.label, self.names),
                 )
                 return None
             self._numbers[row.label] = len(self.names)

@@ -43,7 +43,7 @@ def read_zhang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
                     place, "too few fields", f"found {len(fields)}; a class and at least one field of text are expected"
                 )
             elif label is None:
-                bad(place, "label out of range", f"found {fields[0]!r}, a class from 1 to {classes} is expected")
+                bad(place, "label out of range", f"expected a class from 1 to {classes}, found {fields[0]!r}")
             elif not any(field.strip() for field in fields[1:]):
                 bad(place, "no text")
             else:
@@ -88,7 +88,7 @@ def read_tang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
                     f"found {len(fields)}; user, product, rating and text with two tabs between are expected",
                 )
             elif (label := _class_from_one(fields[2], classes)) is None:
-                bad(place, "label out of range", f"found {fields[2]!r}, a rating from 1 to {classes} is expected")
+                bad(place, "label out of range", f"expected a rating from 1 to {classes}, found {fields[2]!r}")
             elif not (text := fields[3].replace("<sssss>", "\n")).strip():
                 bad(place, "no text")
             else:

@@ -18,7 +18,7 @@ from zoo.data.pairs.samples.pair import Pair
 from zoo.data.pairs.sources import NOUN, generated_pairs, hub_pairs, line_source
 from zoo.data.sources import SPLITS, Generator, Source, existing
 from zoo.data.text.tokenization import RuleTokenizer
-from zoo.errors import ConfigError, DataError
+from zoo.errors import ConfigError, DataError, one_of
 
 LANGUAGES = ("en", "de", "fr", "cs")
 HUB = "bentrevett/multi30k"
@@ -57,10 +57,7 @@ class Multi30k(PairData):
         `PairData`. The sample is German and English."""
         languages = source_language, target_language
         for key, language in zip(("source_language", "target_language"), languages, strict=True):
-            if language not in LANGUAGES:
-                raise ConfigError(
-                    f"data.{key}={language!r}: {', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]} is expected"
-                )
+            one_of(f"data.{key}", language, LANGUAGES)
         if source_language == target_language:
             raise ConfigError(f"data.source_language and data.target_language are both {source_language!r}")
         super().__init__(

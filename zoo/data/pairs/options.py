@@ -37,13 +37,14 @@ class PairTextOptions(TokenOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.joint and isinstance(self.vocabulary_size, list):
-            raise self.refusal("vocabulary_size", "of one vocabulary for both sides one whole number")
+        if self.joint and not isinstance(self.vocabulary_size, int | None):
+            raise self.refusal("vocabulary_size", "one whole number, for one vocabulary of both sides")
 
     @property
     def sizes(self) -> list[int | None]:
         """`vocabulary_size` of source and target."""
-        return list(self.vocabulary_size) if isinstance(self.vocabulary_size, list) else [self.vocabulary_size] * 2
+        size = self.vocabulary_size
+        return [size] * 2 if isinstance(size, int | None) else list(size)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ DEFAULT_SUBWORDS = 8000
 UNSPACED = ("zh", "yue", "ja", "th", "lo", "km", "my", "bo")
 """Languages that are written without blanks between words, for which the rules of `words` would find none."""
 UNSPACED_ADVICE = "writing without blanks between words wants data.text.tokenizer=characters, unigram or spacy"
-Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de,")]
+Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de")]
 Size = Annotated[int, Field(ge=6)]
 """Of a vocabulary: its special tokens, and something else."""
 

@@ -1,0 +1,130 @@
+"""A value of the configuration held against an annotation, and what the annotation lets in, in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+
+from zoo.errors import ConfigError, alternatives, or_nearest
+
+STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
+OBJECT = "a group with a _target_"
+"""What stands in a configuration for an object."""
+GROUP, WHOLE, NUMBER = "a group of keys", "a whole number", "a number"
+KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": (GROUP,), "string": ("text",)}
+"""What the types of a JSON schema without bounds let in."""
+
+
+def hold(key: str, value: Any, hint: Any) -> None:
+    """Raises ConfigError, `key=value: expected ..., found ...`, unless `value`, plain data, can be an argument that is
+    annotated `hint`."""
+    allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
+    try:
+        # as JSON a list may become a tuple, and yet "2" no number and true no 1
+        allowed.validate_json(json.dumps(value))
+    except (ValidationError, TypeError) as error:  # TypeError: an object, given in code
+        own = _own_words(key, value, error) if isinstance(error, ValidationError) else None
+        schema = allowed.json_schema(schema_generator=_Schema)
+        raise own or refusal(key, value, _either(schema) or str(hint), _words(schema)) from None
+
+
+def refusal(key: str, value: Any, expected: str, names: Iterable[str] = ()) -> ConfigError:
+    """What to say of a value that cannot be; `names` are words that it may be, of which the nearest is proposed."""
+    typed = value if isinstance(value, str) else shown(value)
+    near = or_nearest(value, names) if isinstance(value, str) else ""
+    return ConfigError(f"{key}={typed}: expected {expected}, found {shown(value)}{near}")
+
+
+def shown(value: Any) -> str:
+    """A value as a configuration file has it, text in quotes."""
+    return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+
+
+def said_below(key: str, message: str) -> str:
+    """What something at `key` says: of one of its own keys where the message begins with a name."""
+    return f"{key}.{message}" if re.match(r"\w+(=|: )", message) else f"{key}: {message}"
+
+
+def _own_words(key: str, value: Any, error: ValidationError) -> ConfigError | None:
+    """What a validator of the annotation's own says, which knows better than the schema."""
+    said = [str(detail["ctx"]["error"]) for detail in error.errors() if detail["type"] == "value_error"]
+    group, _, name = key.rpartition(".")
+    if said and said[0].startswith((f"{name}=", f"{name}: ")):
+        return ConfigError(said_below(group, said[0]) if group else said[0])
+    return ConfigError(f"{key}={value}: {said[0]}") if said else None
+
+
+class _Schema(GenerateJsonSchema):
+    """A JSON schema with objects in it, which pydantic itself refuses to describe."""
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
+        return {"description": OBJECT}
+
+
+def _either(schema: Mapping[str, Any]) -> str:
+    phrases = list(dict.fromkeys(_phrases(schema)))
+    if NUMBER in phrases and WHOLE in phrases:
+        phrases.remove(WHOLE)  # every whole number is a number
+    return alternatives(phrases)
+
+
+def _phrases(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The values that a schema lets in, in words, each alternative for itself."""
+    match schema:
+        case {"anyOf": parts}:
+            for part in parts:
+                yield from _phrases(part)
+        case {"enum": words}:
+            yield from map(str, words)
+        case {"const": word}:
+            yield str(word)
+        case {"$ref": _}:  # a class with fields
+            yield GROUP
+        case {"description": phrase}:
+            yield phrase
+        case {"type": "integer"}:
+            yield _between(WHOLE, schema)
+        case {"type": "number"}:
+            yield _between(NUMBER, schema)
+        case {"type": "array"}:
+            yield _list(schema)
+        case {"type": kind}:
+            yield from KINDS[kind]
+
+
+def _between(kind: str, bounds: Mapping[str, Any]) -> str:
+    match bounds:
+        case {"minimum": least, "maximum": most}:
+            return f"{kind} from {least} to {most}"
+        case {"minimum": least, "exclusiveMaximum": end}:
+            return f"{kind} from {least} up to {end}, without {end}"
+        case {"exclusiveMinimum": start, "maximum": most}:
+            return f"{kind} above {start} and up to {most}"
+        case {"exclusiveMinimum": start, "exclusiveMaximum": end}:
+            return f"{kind} above {start} and below {end}"
+        case {"minimum": least}:
+            return f"{kind} from {least} on"
+        case {"exclusiveMinimum": start}:
+            return f"{kind} above {start}"
+        case {"maximum": most}:
+            return f"{kind} up to {most}"
+        case {"exclusiveMaximum": end}:
+            return f"{kind} below {end}"
+    return kind
+
+
+def _list(schema: Mapping[str, Any]) -> str:
+    parts = schema.get("prefixItems") or [schema.get("items") or {}]
+    each = ", then ".join(dict.fromkeys(map(_either, parts)))
+    count = f" of {len(parts)}" if "prefixItems" in schema else ""
+    return f"a list{count} (each {each})" if each else f"a list{count}"
+
+
+def _words(schema: Mapping[str, Any]) -> list[str]:
+    """The words by name that a schema lets in."""
+    return [str(word) for part in schema.get("anyOf", [schema]) for word in part.get("enum", [])]
