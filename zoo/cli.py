@@ -153,8 +153,9 @@ def _list(options: argparse.Namespace) -> None:
     console = _console(highlight=False)
     console.print("[bold]Models[/bold]: model=NAME")
     for model in models.values():
-        console.print(f"\n[bold]{model.name}[/bold]  {model.title}")
-        console.print(Padding(f"{model.source}\ntask: {', '.join(model.tasks)}", (0, 0, 0, 4)))
+        console.print(f"\n[bold]{model.name}[/bold]  {model.title}".rstrip())
+        about = [model.source] if model.source else []
+        console.print(Padding("\n".join([*about, f"task: {', '.join(model.tasks)}"]), (0, 0, 0, 4)))
         console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4)))
     console.print("\n[bold]Data[/bold]: data=NAME\n")
     for data in catalogue.datasets().values():

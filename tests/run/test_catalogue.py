@@ -49,6 +49,14 @@ def test_the_list_names_models_data_and_experiments_with_what_they_are(capsys):
         assert f"{entry.name} {entry.title}" in listing
 
 
+def test_a_model_that_says_nothing_of_itself_leaves_no_empty_line_in_the_list(capsys, monkeypatch):
+    mine = catalogue.ModelEntry("mine", "", "", ("classification",), "mine.py")
+    monkeypatch.setattr(catalogue, "models", lambda: {"mine": mine})
+    main(["list"])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[lines.index("mine") + 1] == "task: classification"
+
+
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A user's own package, which cannot be imported here."""

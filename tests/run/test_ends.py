@@ -69,3 +69,4 @@ def test_the_time_is_counted_by_phase(tmp_path, capfd):
     assert sum(facts["phases"].values()) == pytest.approx(facts["wall_seconds"], abs=0.05)
     assert json.loads((tmp_path / "run/result.json").read_text())["phases"]["training"] > 0
     assert "wall time" in (said := capfd.readouterr().out) and "imports" in said and "pictures" in said
+    assert "1 epoch," in said

@@ -87,12 +87,13 @@ def test_a_value_that_has_to_be_given():
     assert "data.path has no value yet" in line("data=documents")
 
 
-def test_a_value_with_accents_is_to_be_quoted():
-    override = "data.label_column=étoiles"
+def test_values_with_letters_that_hydra_does_not_read_are_to_be_quoted_all_at_once():
+    overrides = ["data=documents", "data.label_column=étoiles", "data.split.val='là'", "data.text_column=评论"]
     with pytest.raises(HydraException) as caught:
-        compose(["data=documents", override])
-    message = explain(caught.value, ["data=documents", override])
-    assert message == f"error: cannot read {override}: put such a value in quotes, \"data.label_column='étoiles'\""
+        compose(overrides)
+    message = explain(caught.value, overrides)
+    quoted = "\"data.label_column='étoiles'\" \"data.text_column='评论'\""
+    assert message == f"error: cannot read {overrides[1]} {overrides[3]}: put such values in quotes, {quoted}"
 
 
 def test_missing_equals_sign():

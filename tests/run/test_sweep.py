@@ -46,7 +46,7 @@ def test_prints_the_best_trials_score_and_overrides_last(tmp_path, capsys):
     assert conclude(tmp_path) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "best: val/accuracy 0.8000 with data=yelp seed=1"
-    assert "2 jobs" in " ".join(lines)
+    assert "2 of 3 jobs" in " ".join(lines)  # one has no score
     header, row = (next(line for line in lines if word in line) for word in ("overrides ", "seed=0"))
     assert "accuracy" in header.replace("val/accuracy", "") and "recall" not in header  # no job has it
     assert all(value in row for value in ("0.3000", "0.125", "1,234", "1.5"))

@@ -199,7 +199,7 @@ def _wandb_ready() -> bool:
         return True
     import wandb
 
-    return bool(wandb.api.api_key)
+    return wandb.login(prompt=False, verify=False)
 
 
 # arguments

@@ -30,9 +30,9 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
     if isinstance(error, InstantiationException):
         return _instantiation(error)
     if isinstance(error, OverrideParseException) and "LexerNoViableAlt" in str(error):  # no accents outside quotes
-        words = [word for word in overrides if not word.isascii()] or overrides
-        quoted = "=".join([words[0].split("=")[0], f"'{words[0].partition('=')[2]}'"])
-        return f'error: cannot read {" ".join(words)}: put such a value in quotes, "{quoted}"'
+        words = [word for word in overrides if not word.isascii() and not word.endswith(("'", '"'))] or overrides[:1]
+        quoted = " ".join(f"\"{key}='{value}'\"" for key, _, value in (word.partition("=") for word in words))
+        return f"error: cannot read {' '.join(words)}: put such values in quotes, {quoted}"
     if isinstance(error, ValueError) and "Config group override must be" in str(error):
         return _empty_group(overrides)
     if isinstance(error, ValueError) and "`val_check_interval`" in str(error):  # known when the batches are counted

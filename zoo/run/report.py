@@ -82,7 +82,8 @@ def _print(result: dict[str, Any]) -> None:
         table.add_row(f"best {result['monitor']}", f"{result['score']:.4f}")
     table.add_row("parameters", f"{result['parameters']:,}")
     if result["steps"]:
-        table.add_row("training", f"{result['epochs']} epochs, {result['examples_per_second']:,.0f} examples/s")
+        epochs = "1 epoch" if result["epochs"] == 1 else f"{result['epochs']} epochs"
+        table.add_row("training", f"{epochs}, {result['examples_per_second']:,.0f} examples/s")
     phases = ", ".join(f"{name} {seconds:.0f}" for name, seconds in result["phases"].items())
     table.add_row("wall time", f"{result['wall_seconds']:.0f} s: {phases}")
     table.add_row("data", result["source"])

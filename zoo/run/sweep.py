@@ -44,7 +44,7 @@ def conclude(folder: Path) -> int:
     jobs = [set(job["overrides"]) for job in (results | failed).values()]
     shared = set.intersection(*jobs) if len(jobs) > 1 else set()
     if results:
-        _print_ranking(folder, list(results.values()), shared)
+        _print_ranking(folder, list(results.values()), shared, of=len(jobs))
     for path, failure in failed.items():
         own = " ".join(override for override in failure["overrides"] if override not in shared)
         print(f"failed: job {path.parent.name} with {own}: {failure['error']}", file=sys.stderr)
@@ -61,12 +61,13 @@ def _read(paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
     return {path: json.loads(path.read_text(encoding="utf-8")) for path in ordered}
 
 
-def _print_ranking(folder: Path, results: list[dict[str, Any]], shared: set[str]) -> None:
+def _print_ranking(folder: Path, results: list[dict[str, Any]], shared: set[str], *, of: int) -> None:
     ranked = rank([result for result in results if result["score"] is not None])
     if not ranked:
         return
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
-    console.print(f"{len(ranked)} jobs in {folder}, best last", highlight=False)
+    count = f"{of} jobs" if len(ranked) == of else f"{len(ranked)} of {of} jobs"
+    console.print(f"{count} in {folder}, best last", highlight=False)
     metrics = [name for name in ranked[0]["headline"] if any(name in result["metrics"] for result in ranked)]
     columns = [name.removeprefix("test/").replace("_", " ") for name in metrics]  # blanks, to be broken there
     table = Table("job", ranked[0]["monitor"], *columns, "parameters", "minutes")
