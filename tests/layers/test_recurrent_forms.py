@@ -214,9 +214,9 @@ def test_torchs_kernel_is_refused_for_a_form_that_it_does_not_know(form):
 
 
 def test_an_unknown_form_is_refused():
-    with pytest.raises(ValueError, match="after, before; got 'first'"):
+    with pytest.raises(ValueError, match="expected after or before, found 'first'"):
         GRU(4, 5, reset="first")
-    with pytest.raises(ValueError, match="keep, new; got 'old'"):
+    with pytest.raises(ValueError, match="expected keep or new, found 'old'"):
         GRU(4, 5, update="old")
 
 

@@ -159,7 +159,7 @@ def test_start(init):
     assert (model.target_embedding.weight[spec.begin] == 0).all()
     for embedding in (model.source_embedding, model.target_embedding):
         assert embedding.weight.std().item() == pytest.approx(0.01 if init == "paper" else 1.0, rel=0.05)
-    with pytest.raises(ValueError, match="orthogonal, paper; got 'normal'"):
+    with pytest.raises(ValueError, match="expected orthogonal or paper, found 'normal'"):
         EncoderDecoder(spec, init="normal")
 
 

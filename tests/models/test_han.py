@@ -109,7 +109,7 @@ def test_max_pooling_has_no_weights_and_no_attention_parameters():
 
 
 def test_an_unknown_pooling_is_named():
-    with pytest.raises(ValueError, match="attention, mean, max"):
+    with pytest.raises(ValueError, match="expected attention, mean or max, found 'median'"):
         HAN(SPEC, word_pooling="median")
 
 

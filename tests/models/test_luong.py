@@ -311,7 +311,7 @@ def test_start():
 
 
 def test_an_unknown_name_is_named():
-    with pytest.raises(ValueError, match="global, local_m, local_p"):
+    with pytest.raises(ValueError, match="expected global, local_m or local_p, found 'local'"):
         model_of(attention="local")
     with pytest.raises(ValueError, match="did you mean 'general'"):
         model_of(score="generel")

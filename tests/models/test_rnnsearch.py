@@ -240,7 +240,7 @@ def test_the_papers_size():
 
 
 def test_an_unknown_name_is_named():
-    with pytest.raises(ValueError, match="orthogonal, paper"):
+    with pytest.raises(ValueError, match="expected orthogonal or paper, found 'papers'"):
         RNNSearch(SPEC, init="papers")
     with pytest.raises(ValueError, match="did you mean 'additive'"):
         RNNSearch(SPEC, score="aditive")
