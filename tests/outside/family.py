@@ -1,0 +1,72 @@
+"""Tagged sequences, for the contract's clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from tiny_tagging.batch import TaggingBatch
+from tiny_tagging.spec import TaggingSpec
+from tiny_tagging.task import Tagging
+from torch import Tensor
+
+from tests.families import LONG, precise
+from zoo.models.output import Output
+
+
+class Sequences:
+    """Sequences of symbols with a tag each, for `tagging`."""
+
+    spec = TaggingSpec(symbols=9, tags=("new", "again"))
+    generates = False
+    encoder = None
+
+    def batch(self, seed: int, *, empty: bool = True) -> TaggingBatch:
+        return self._of_lengths([4, 7, 2, 5, 3, *([0] if empty else [])], seed)
+
+    def long_batch(self) -> TaggingBatch:
+        return self._of_lengths([LONG, 3], 1)
+
+    def _of_lengths(self, lengths: list[int], seed: int) -> TaggingBatch:
+        generator = torch.Generator().manual_seed(seed)
+        shape = len(lengths), max(lengths)
+        mask = torch.arange(shape[1]) < torch.tensor(lengths)[:, None]
+        symbols = torch.randint(1, self.spec.symbols, shape, generator=generator).masked_fill(~mask, 0)
+        again = (symbols[:, :, None] == symbols[:, None]).tril(-1).any(-1) & mask
+        return TaggingBatch.of(symbols, again.long())
+
+    def part(self, batch: TaggingBatch, rows: Sequence[int]) -> TaggingBatch:
+        assert batch.tags is not None
+        symbols, tags = batch.symbols[list(rows)], batch.tags[list(rows)]
+        longest = max(int((symbols > 0).sum(1).max()), 1)
+        return TaggingBatch.of(symbols[:, :longest], tags[:, :longest])
+
+    def padded(self, batch: TaggingBatch) -> TaggingBatch:
+        assert batch.tags is not None
+        return TaggingBatch.of(F.pad(batch.symbols, (0, 3)), F.pad(batch.tags, (0, 3)))
+
+    def scribbled(self, batch: TaggingBatch) -> TaggingBatch:
+        return replace(batch, symbols=batch.symbols.masked_fill(~batch.symbol_mask, 7))
+
+    def without_targets(self, batch: TaggingBatch) -> TaggingBatch:
+        return replace(batch, tags=None)
+
+    def rows(self, batch: TaggingBatch, kind: str, mask: Tensor) -> Tensor:
+        return (batch.symbol_mask[:, :, None] & mask[:, None]).tril(-1)
+
+    def scores(self, output: Output, batch: TaggingBatch) -> Tensor:
+        return output.logits.masked_fill(~batch.symbol_mask[..., None], 0.0)
+
+    def loss(self, output: Output, batch: TaggingBatch) -> Tensor:
+        assert batch.tags is not None
+        return F.cross_entropy(precise(output.logits[batch.symbol_mask]), batch.tags[batch.symbol_mask])
+
+    def task(self, model: dict[str, Any], *, attends: bool) -> Tagging:
+        curriculum = {"_target_": "tiny_tagging.curriculum.Beginnings", "symbols": 2, "steps": 1}
+        return Tagging(model=model, curriculum=curriculum, monitor="val/loss", mode="min")
+
+
+FAMILY = Sequences()

@@ -1,0 +1,216 @@
+"""A family in a user's own folder gets everything that ours get, and nothing in zoo knows of it."""
+
+import csv
+import json
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+
+import zoo
+from tests.commands import forgotten
+from tests.contract import FOR_ALL, FOR_CLASSES, Case
+from tests.run.programs import ROOT, launch, result, train
+from zoo.cli import main
+from zoo.run import catalogue, search_path
+from zoo.run.compose import compose
+
+CONF = ROOT / "tests" / "outside" / "conf"
+HERE = ["--config-dir", str(CONF)]
+TINY = [
+    "model=looks_back",
+    "data=repeats",
+    "model.embedding_dim=4",
+    "data.sample.train=61",
+    "data.sample.val=23",
+    "data.sample.test=37",
+    "trainer.accelerator=cpu",
+    "trainer.enable_progress_bar=false",
+]
+STEP = ["optimizer=sgd", "optimizer.lr=1", "scheduler=none", "trainer.max_steps=1", "trainer.gradient_clip_val=null"]
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    """What a command adds to the search path is gone after the test."""
+    with forgotten():
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished run with everything on, in a user's folder."""
+    folder = tmp_path_factory.mktemp("outside")
+    with forgotten():
+        assert launch([*HERE, *TINY, "trainer.max_epochs=2", "hydra.run.dir=run"], folder) == 0
+    return folder / "run"
+
+
+def say(capsys, *words):
+    """What `zoo <words>` prints."""
+    main(list(map(str, words)))
+    return capsys.readouterr().out
+
+
+def test_nothing_in_zoo_knows_of_it():
+    files = [*(ROOT / "zoo").rglob("*.py"), *(ROOT / "conf").rglob("*.yaml")]
+    assert not [path for path in files if "tagging" in path.read_text(encoding="utf-8")]
+
+
+def test_it_stands_in_the_list(capsys):
+    listing = json.loads(say(capsys, "list", "--json", *HERE))
+    (model,) = [model for model in listing["models"] if model["name"] == "looks_back"]
+    assert model["tasks"] == ["tagging"] and model["data"] == ["repeats"]
+    assert {"name": "repeats", "task": "tagging"}.items() <= next(
+        data for data in listing["data"] if data["name"] == "repeats"
+    ).items()
+    assert {"han", "transformer"} <= {model["name"] for model in listing["models"]}  # beside ours
+
+
+def test_it_is_not_there_without_its_folder(tmp_path, capsys):
+    assert launch(TINY, tmp_path) == 2
+    assert "error: data=repeats: there is no such data" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert "looks_back" not in catalogue.models()
+
+
+def test_a_folder_that_is_not_there(tmp_path, capsys):
+    assert launch(["--config-dir", "nowhere", *TINY], tmp_path) == 2
+    assert "error: nowhere: there is no such folder (--config-dir)" in capsys.readouterr().err
+
+
+def test_a_model_of_ours_does_not_fit_it(tmp_path, capsys):
+    assert launch([*HERE, "model=han", "data=repeats"], tmp_path) == 2
+    said = capsys.readouterr().err
+    assert "HAN and Repeats do not fit" in said and "For this data: model=looks_back" in said
+
+
+def test_what_a_run_leaves(finished):
+    facts = result(finished)
+    assert facts["task"] == "tagging" and facts["sizes"] == {"train": 61, "val": 23, "test": 37}
+    assert {"test/accuracy", "test/attention_recall"} <= facts["metrics"].keys()
+    assert len(list((finished / "attention").glob("test_*.png"))) == 4
+    rows = list(csv.reader((finished / "predictions.csv").open()))
+    assert rows[0] == ["index", "symbols", "true", "tags"] and len(rows) == 21
+
+
+def test_data(capsys):
+    said = say(capsys, "data", "repeats", "data.sample.train=61", *HERE)
+    assert "repeats: sample: 261 generated sequences, seed 1" in said
+
+
+def test_predict(finished, tmp_path, capsys):
+    checkpoint = finished / "checkpoints" / "best.ckpt"
+    (line,) = [json.loads(line) for line in say(capsys, "predict", checkpoint, "abca", "--json", *HERE).splitlines()]
+    assert line["symbols"] == ["a", "b", "c", "a"] and len(line["tags"]) == 4
+    assert sum(line["attention"][3]) == pytest.approx(1, abs=1e-5) and line["attention"][0] == [0.0] * 4
+    given = tmp_path / "given.txt"
+    given.write_text("ab\n\ncc\n")
+    words = [
+        "--file",
+        given,
+        "--csv",
+        tmp_path / "o.csv",
+        "--html",
+        tmp_path / "o.html",
+        "--attention",
+        tmp_path / "o.svg",
+    ]
+    said = say(capsys, "predict", checkpoint, *words, *HERE).splitlines()
+    assert said[1] == "" and said[0].startswith("a b\t")
+    assert [row[0] for row in csv.reader((tmp_path / "o.csv").open())] == ["line", "1", "2", "3"]
+    assert "a b" in (tmp_path / "o.html").read_text()
+    assert {path.name for path in tmp_path.glob("*.svg")} == {"o-1.svg", "o-3.svg"}
+
+
+def test_load_in_code(finished):
+    search_path.add(CONF)
+    (prediction,) = zoo.load(finished)(["abca"])
+    assert prediction.symbols == tuple("abca") and set(prediction.tags) <= {"new", "again"}
+
+
+def test_a_checkpoint_without_its_folder_names_what_is_missing(finished, monkeypatch, capsys):
+    for name in [name for name in sys.modules if name.startswith("tiny_tagging")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(SystemExit):
+        main(["predict", str(finished / "checkpoints" / "best.ckpt"), "abca"])
+    said = capsys.readouterr().err
+    assert "which is not here: No module named 'tiny_tagging'" in said and "--config-dir" in said
+
+
+def test_resume_gives_the_weights_of_an_uninterrupted_run(tmp_path, monkeypatch):
+    search_path.add(CONF)
+    from tiny_tagging.task import Tagging
+
+    step = Tagging.training_step
+
+    def killed(self, batch, batch_idx):
+        if self.global_step == 6:
+            raise RuntimeError("the power went off")
+        return step(self, batch, batch_idx)
+
+    every = [*HERE, *TINY, "callbacks=none", "trainer.max_epochs=3", "callbacks.last.every_n_steps=1"]
+    assert launch([*every, "hydra.run.dir=whole"], tmp_path) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Tagging, "training_step", killed)
+        with pytest.raises(RuntimeError, match="the power went off"):
+            launch([*every, "hydra.run.dir=killed"], tmp_path)
+    assert launch([*every, "hydra.run.dir=resumed", "ckpt_path=killed"], tmp_path) == 0
+    resumed = weights(tmp_path / "resumed")
+    assert all(torch.equal(value, resumed[name]) for name, value in weights(tmp_path / "whole").items())
+
+
+def weights(folder: Path) -> dict:
+    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
+
+
+def test_two_ranks_make_the_step_of_one(program_env, tmp_path):
+    for trainer in ("cpu", "ddp_cpu"):
+        words = [*HERE, *TINY, *STEP, "optimizer.momentum=0", "callbacks=none", f"trainer={trainer}"]
+        train([*words, f"hydra.run.dir={trainer}"], tmp_path, program_env)
+    one, two = weights(tmp_path / "cpu"), weights(tmp_path / "ddp_cpu")
+    for name, value in one.items():
+        torch.testing.assert_close(two[name], value, rtol=1e-5, atol=1e-7)
+    assert result(tmp_path / "ddp_cpu")["metrics"] == pytest.approx(result(tmp_path / "cpu")["metrics"], rel=1e-5)
+
+
+def test_a_sweep(tmp_path, capfd):
+    words = ["-m", *HERE, *TINY, "callbacks=none", "trainer.max_epochs=1", "model.embedding_dim=4,8"]
+    assert launch(words, tmp_path) == 0
+    (sweep,) = (tmp_path / "logs/sweeps").iterdir()
+    assert [result(sweep / job)["parameters"] > 0 for job in ("0", "1")] == [True, True]
+    assert capfd.readouterr().out.splitlines()[-1].startswith("best: val/accuracy")
+
+
+@pytest.mark.parametrize("clause", [*FOR_ALL, *FOR_CLASSES], ids=lambda clause: clause.__name__)
+def test_the_contract(clause):
+    search_path.add(CONF)
+    from tiny_tagging.network import LooksBack
+
+    from tests.outside.family import FAMILY
+
+    clause(Case(partial(LooksBack, FAMILY.spec, embedding_dim=16), FAMILY))
+
+
+def test_a_group_that_only_its_task_has(tmp_path, capsys):
+    search_path.add(CONF)
+    assert (compose(TINY).curriculum.steps, compose([*TINY, "curriculum=whole"]).curriculum.steps) == (3, 0)
+    for words, said in [
+        (["curriculum=hole"], "curriculum=hole: there is no such curriculum; did you mean curriculum=whole?"),
+        (["curriculum.symbols=0"], "curriculum.symbols=0: expected a whole number from 1 on, found 0"),
+        (["curriculum.step=1"], "curriculum.step: there is no such key; did you mean curriculum.steps?"),
+        (["objective=cross_entropy"], "objective: the data is for tagging, which takes none; leave objective=... out"),
+    ]:
+        assert launch([*HERE, *TINY, *words], tmp_path) == 2
+        assert said in capsys.readouterr().err
+    assert launch([*HERE, "+curriculum=easy"], tmp_path) == 2
+    assert "curriculum: the data is for classification, which takes none" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_its_configuration_composes_with_every_group_of_ours():
+    search_path.add(CONF)
+    cfg = compose([*TINY, "optimizer=adamw", "scheduler=cosine", "trainer=fast"])
+    assert cfg.task._target_ == "tiny_tagging.task.Tagging" and cfg.task.mode == "max"

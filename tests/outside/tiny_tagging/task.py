@@ -1,0 +1,131 @@
+"""One tag a symbol: cross-entropy, accuracy, and whether attention found the same symbol."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import torch.nn.functional as F
+from hydra.utils import instantiate
+from torch import Tensor, nn
+from torchmetrics import MeanMetric, Metric
+from torchmetrics.classification import MulticlassAccuracy
+
+from tiny_tagging.batch import TaggingBatch
+from tiny_tagging.spec import TaggingSpec
+from zoo.data.spec import Spec
+from zoo.metrics import AttentionRecall
+from zoo.models.output import Output
+from zoo.tasks.task import Examined, Task
+
+
+@dataclass(frozen=True)
+class TaggedSequence:
+    """The symbols of a sequence, their tags, and what was looked at for each."""
+
+    symbols: tuple[str, ...]
+    tags: tuple[str, ...]
+    attention: tuple[tuple[float, ...], ...]
+    """A row for each symbol, on those of the sequence."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `zoo predict --json` writes it."""
+        return asdict(self)
+
+
+class Tagging(Task):
+    """Any network that serves `tagging`."""
+
+    name = "tagging"
+    headline = ("accuracy", "attention_recall")
+    monitors: ClassVar[dict[str, str]] = {"loss": "min", "accuracy": "max", "attention_recall": "max"}
+    groups = ("curriculum",)
+    view = "tiny_tagging.view.TaggingView"
+    spec: TaggingSpec | None
+
+    def __init__(
+        self,
+        *,
+        model: dict[str, Any],
+        curriculum: dict[str, Any],
+        optimizer: dict[str, Any] | None = None,
+        scheduler: dict[str, Any] | None = None,
+        monitor: str,
+        mode: str,
+        compile: bool = False,
+    ) -> None:
+        super().__init__(
+            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
+        )
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        assert isinstance(spec, TaggingSpec)
+        super().build(spec, encoder)
+        self.curriculum = instantiate(self.hparams["curriculum"])
+        self.val_metrics, self.test_metrics = self._metrics(len(spec.tags)), self._metrics(len(spec.tags))
+
+    @staticmethod
+    def _metrics(tags: int) -> nn.ModuleDict:
+        return nn.ModuleDict(
+            {
+                "loss": MeanMetric(),
+                "accuracy": MulticlassAccuracy(tags, average="micro"),
+                "attention_recall": AttentionRecall(),
+            }
+        )
+
+    def training_step(self, batch: TaggingBatch, batch_idx: int) -> Tensor:
+        assert self.network is not None and batch.tags is not None
+        output: Output = self.network(batch)
+        counted = self.curriculum.counted(batch.symbol_mask, self.global_step)
+        total = F.cross_entropy(output.logits[counted].float(), batch.tags[counted], reduction="sum")
+        count = counted.sum()
+        options = {"prog_bar": True, "on_step": False, "on_epoch": True, "sync_dist": True}
+        self.log("train/loss", total.detach() / count, batch_size=int(count), **options)
+        return self.global_mean(total, count)
+
+    def validation_step(self, batch: TaggingBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "val", self.val_metrics)
+
+    def test_step(self, batch: TaggingBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "test", self.test_metrics)
+
+    def _evaluate(self, batch: TaggingBatch, stage: str, metrics: nn.ModuleDict) -> None:
+        assert self.network is not None and batch.tags is not None
+        output: Output = self.network(batch)
+        logits, tags = output.logits[batch.symbol_mask].float(), batch.tags[batch.symbol_mask]
+        same = (batch.symbols[:, :, None] == batch.symbols[:, None]).tril(-1) & batch.symbol_mask[:, None]
+        values = {
+            "loss": (F.cross_entropy(logits, tags), len(tags)),
+            "accuracy": (logits, tags),
+            "attention_recall": (output.attention["before"].flatten(0, 1), same.flatten(0, 1)),
+        }
+        for name, parts in values.items():
+            metric = metrics[name]
+            assert isinstance(metric, Metric)
+            metric.update(*parts)
+            self.log(f"{stage}/{name}", metric, on_step=False, on_epoch=True, batch_size=len(batch))
+
+    def predictions(self, batch: TaggingBatch, words: list[Any]) -> list[TaggedSequence]:
+        assert self.network is not None and self.spec is not None
+        output: Output = self.network(batch)
+        best, weights = output.logits.argmax(-1).tolist(), output.attention["before"].tolist()
+        return [
+            TaggedSequence(
+                tuple(symbols),
+                tuple(self.spec.tags[tag] for tag in best[b][: len(symbols)]),
+                tuple(tuple(row[: len(symbols)]) for row in weights[b][: len(symbols)]),
+            )
+            for b, symbols in enumerate(words)
+        ]
+
+    def examine(self, batch: TaggingBatch) -> list[Examined]:
+        assert self.spec is not None
+        rows = zip(batch.symbols, batch.symbol_mask, strict=True)
+        words = [[self.encoder.letters[number - 1] for number in row[mask].tolist()] for row, mask in rows]
+        truths: list[str | None] = [None] * len(batch)
+        if batch.tags is not None:
+            tagged = zip(batch.tags, batch.symbol_mask, strict=True)
+            truths = [" ".join(self.spec.tags[tag] for tag in row[mask].tolist()) for row, mask in tagged]
+        found = zip(batch.index.tolist(), self.predictions(batch, words), truths, strict=True)
+        return [Examined(*one) for one in found]
