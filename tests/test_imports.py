@@ -59,7 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.tasks",
         "zoo.visualize",
     },
-    "zoo.cli": {"zoo", "zoo.errors", "zoo.data", "zoo.run", "zoo.tasks", "zoo.visualize"},
+    "zoo.cli": {"zoo", "zoo.errors", "zoo.dotted", "zoo.data", "zoo.run", "zoo.tasks", "zoo.visualize"},
     "zoo.__main__": {"zoo.cli"},
     "train": {"zoo.run", "zoo.cli"},
 }

@@ -111,6 +111,8 @@ def main(arguments: list[str] | None = None) -> None:
             return _predict(words[1:])
         options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
         if options.command == "data" and all("=" in word for word in more):
+            if named := [word for word in (*options.overrides, *more) if word.startswith("data=")]:
+                raise ConfigError(f"{named[0]}: the data are named already: zoo data {options.name}; leave it out")
             overrides += [f"data={options.name}", *options.overrides, *more]
             _data(options, overrides)
         elif more:
@@ -155,8 +157,8 @@ def _list(options: argparse.Namespace) -> None:
     for model in models.values():
         console.print(f"\n[bold]{model.name}[/bold]  {model.title}".rstrip())
         about = [model.source] if model.source else []
-        console.print(Padding("\n".join([*about, f"task: {', '.join(model.tasks)}"]), (0, 0, 0, 4)))
-        console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4)))
+        console.print(Padding("\n".join([*about, f"task: {', '.join(model.tasks)}"]), (0, 0, 0, 4), expand=False))
+        console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4), expand=False))
     console.print("\n[bold]Data[/bold]: data=NAME\n")
     for data in catalogue.datasets().values():
         console.print(f"[bold]{data.name}[/bold]  {data.about}")
@@ -268,12 +270,16 @@ def _draw(view: View, predictions: Sequence[Any | None], path: Path) -> None:
 
 
 def _data(options: argparse.Namespace, overrides: list[str]) -> None:
-    from hydra.utils import get_class, instantiate
+    from hydra.utils import instantiate
 
+    from zoo.data.stored import hide_bars_in_files
+    from zoo.dotted import class_at
     from zoo.run.check import check_arguments
     from zoo.run.compose import compose
+    from zoo.tasks import Task
     from zoo.visualize.view import view_of
 
+    hide_bars_in_files()
     cfg = compose(overrides)
     check_arguments(cfg.data, "data")
     data = instantiate(cfg.data, _convert_="all")
@@ -283,7 +289,7 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     if options.json:
         print(json.dumps({"name": options.name, "source": source, **facts}, indent=2, ensure_ascii=False))
     else:
-        view = view_of(get_class(cfg.task._target_))
+        view = view_of(class_at(cfg.task._target_, Task))
         _console().print(view.description(options.name, source, facts))
 
 

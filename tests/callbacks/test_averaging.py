@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from lightning import Callback
+from lightning import Callback, Trainer
+from lightning.pytorch.demos.boring_classes import BoringModel
 
 from tests.callbacks.runs import loader, task
 from tests.callbacks.runs import trainer as quiet_trainer
@@ -77,6 +78,14 @@ def test_resuming_goes_on_with_both(tmp_path):
     assert len(weights.steps) == STEPS
     for name, weight in whole.state_dict().items():
         assert torch.equal(resumed.state_dict()[name], weight), name
+
+
+def test_the_average_stands_where_the_weights_are():
+    """Lightning keeps it on the CPU, so that every step of a network on a GPU would wait for a copy of all weights."""
+    average, network = ExponentialAverage(), BoringModel()
+    average.setup(Trainer(logger=False, enable_checkpointing=False, accelerator="cpu"), network, "fit")
+    average.on_fit_start(None, network.to("meta"))  # stands for a GPU
+    assert {str(weight.device) for weight in average._average_model.parameters()} == {"meta"}
 
 
 @pytest.mark.parametrize("decay", [-0.1, 1.0])

@@ -2,16 +2,23 @@
 
 import errno
 import os
+import sys
 import zipfile
 
 import pytest
 import torch
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.utils import instantiate
+from hypothesis import given
+from hypothesis import strategies as st
 
 import zoo
+from tests.run.programs import SHORT, TINY_PAIRS, launch
 from zoo.data.documents.yelp import Yelp
-from zoo.errors import CheckpointError
-from zoo.run.checkpoint import AtomicCheckpointIO, read_checkpoint
+from zoo.errors import CheckpointError, ConfigError
+from zoo.run.checkpoint import AtomicCheckpointIO, load, read_checkpoint
+from zoo.run.compose import override
 from zoo.run.folder import find_last, resolve
 from zoo.tasks import Classification
 
@@ -86,6 +93,25 @@ def test_a_pickled_module_is_not_run(tmp_path):
     torch.save(torch.nn.Linear(1, 1), tmp_path / "a.ckpt")
     with pytest.raises(CheckpointError, match="not plain data"):
         read_checkpoint(tmp_path / "a.ckpt")
+
+
+def test_what_a_run_was_trained_by_is_not_called_to_predict(tmp_path):
+    """A checkpoint of someone else's may name anything there."""
+    folder = tmp_path / "run"
+    assert launch([*TINY_PAIRS, "callbacks=none", "trainer.max_epochs=1", f"hydra.run.dir={folder}"], tmp_path) == 0
+    content = torch.load(folder / "checkpoints/last.ckpt", weights_only=True)
+    called = {"_target_": "pathlib.Path.mkdir", "self": {"_target_": "pathlib.Path", "_args_": [str(tmp_path / "no")]}}
+    content["hyper_parameters"] |= {"objective": called, "regularizer": {"any": called}}
+    torch.save(content, tmp_path / "a.ckpt")
+    assert len(load(tmp_path / "a.ckpt")(["ein Hund"])) == 1
+    assert not (tmp_path / "no").exists()
+    content["hyper_parameters"]["decoding"] = called
+    torch.save(content, tmp_path / "a.ckpt")
+    with pytest.raises(CheckpointError, match=r"it names pathlib.Path.mkdir, which is not here"):
+        load(tmp_path / "a.ckpt")
+    assert not (tmp_path / "no").exists()
+    instantiate(called)
+    assert (tmp_path / "no").exists()  # it would have been
 
 
 def test_foreign(tmp_path):
@@ -238,6 +264,37 @@ def test_last_is_looked_for_beside_a_folder_of_ones_own(tmp_path, monkeypatch):
     before = run_of(tmp_path / "runs/a", 5)
     assert find_last("han", "yelp", tmp_path / "runs/b") == before
     assert find_last("han", "yelp", tmp_path / "runs/a") == before  # the same folder again
+
+
+def test_last_beside_a_folder_of_ones_own_is_not_looked_for_below(tmp_path, monkeypatch):
+    """What stands there may be all of /tmp."""
+    monkeypatch.chdir(tmp_path)
+    run_of(tmp_path / "runs/deep/down", 5)
+    with pytest.raises(CheckpointError, match="no earlier run"):
+        find_last("han", "yelp", tmp_path / "runs/b")
+
+
+def test_every_rank_is_told_which_checkpoint_was_found(tmp_path, monkeypatch):
+    """The other ranks repeat the first one's `sys.argv`; a checkpoint of another run may be written meanwhile."""
+    earlier, told = "runs/it's, the=first [one]", []
+    assert launch([*SHORT, "hydra.run.dir=" + override("", earlier)[1:]], tmp_path) == 0
+
+    def no_further(cfg):
+        told.extend(OverridesParser.create().parse_overrides(sys.argv[1:]))
+        raise ConfigError("seen enough")
+
+    monkeypatch.setattr("zoo.run.train.build", no_further)
+    assert launch([*SHORT, "hydra.run.dir=runs/second", "ckpt_path=last"], tmp_path) == 2
+    assert [word.value() for word in told if word.key_or_group == "ckpt_path"] == [
+        "last",
+        str(tmp_path / earlier / "checkpoints/last.ckpt"),
+    ]
+
+
+@given(st.text(st.characters(exclude_characters="\x00\r\n$", exclude_categories=["Cs"])))
+def test_any_text_comes_back_from_an_override(text):
+    (read,) = OverridesParser.create().parse_overrides([override("ckpt_path", text)])
+    assert read.value() == text
 
 
 def test_the_jobs_of_one_sweep_do_not_resume_from_each_other(tmp_path, monkeypatch):

@@ -1,10 +1,12 @@
 """What wins over an experiment: groups and values of the command line, and nothing more than they state."""
 
+import importlib
 import sys
 
 import pytest
 from omegaconf import OmegaConf
 
+from zoo.errors import ConfigError
 from zoo.run import search_path
 from zoo.run.check import check
 from zoo.run.compose import compose
@@ -72,6 +74,19 @@ def test_several_of_a_group():
 
 def test_debugging_stays_above_an_experiment():
     assert composed(YELP, "trainer=cpu", "debug=overfit").trainer.max_epochs == 50
+
+
+def test_a_folder_of_an_installed_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(search_path, "_folders", [])
+    (tmp_path / "my_zoo/conf").mkdir(parents=True)
+    (tmp_path / "my_zoo/__init__.py").write_text("")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    importlib.invalidate_caches()
+    assert search_path.take(["hydra.searchpath=[pkg://my_zoo.conf]"]) == []
+    assert search_path.folders() == ((tmp_path / "my_zoo/conf").resolve(),)
+    for name in ("my_zoo.cnf", "his_zoo.conf", "json.decoder"):
+        with pytest.raises(ConfigError, match=f"pkg://{name}: there is no such package installed"):
+            search_path.take([f"hydra.searchpath=[pkg://{name}]"])
 
 
 def test_folders_of_ones_own_are_passed_on_to_other_ranks_whatever_they_are_called(tmp_path, monkeypatch):

@@ -71,6 +71,7 @@ def refused(tmp_path, capfd, monkeypatch):
         ("objective=cross_entropy", "objective: the data is for classification, which takes none; leave objective=..."),
         ("optimizer.lr=-1", "optimizer: Invalid learning rate: -1"),
         ("scheduler=noam", "scheduler.scheduler: the rate follows from the network's width"),
+        ("trainer.max_epochs=-1", "scheduler: its rate comes down by the last step, and this run has none"),
         ("scheduler.interval=never", "scheduler.interval=never: expected step or epoch, found 'never'"),
         ("scheduler.scheduler.warmup=2", "scheduler.scheduler: warmup is a share of the steps, from 0 to 1; got 2"),
         ("hydra.run.dir=file", "file: File exists; choose another folder with hydra.run.dir=..."),
@@ -206,6 +207,41 @@ def test_overrides_with_dashes(tmp_path, capfd, words, expected):
     assert launch(words, tmp_path) == 2
     (line,) = capfd.readouterr().err.splitlines()
     assert expected in line
+
+
+class Unrelated:
+    def __init__(self, **anything):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["~model", "model.dropout=0.1"], "model.dropout: ~model takes the whole group away; leave one of the two out"),
+        (
+            ["scheduler=step", "scheduler.scheduler.step_size=0"],
+            "scheduler.scheduler.step_size=0: expected a whole number from 1 on, found 0",
+        ),
+        (["scheduler=cosine", "scheduler.scheduler.T_max=0"], "scheduler.scheduler.T_max=0: expected a whole number"),
+        (
+            ["trainer.max_epochs=null", "trainer.max_time=00:00:01:00"],
+            "or trainer.max_steps=N beside what else ends it",
+        ),
+        (
+            ["model=luong", "data=multi30k", "decoding._target_=os.getcwd"],
+            "decoding._target_: it names os.getcwd, which is no class",
+        ),
+        (
+            ["model=luong", "data=multi30k", "decoding._target_=tests.run.test_errors.Unrelated"],
+            "tests.run.test_errors.Unrelated, which is no Decoding; inherit from zoo.decoding.Decoding",
+        ),
+    ],
+)
+def test_refused_before_any_data_are_prepared(tmp_path, capfd, words, expected):
+    assert launch(words, tmp_path) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("error: ") and expected in line
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_sweep_of_refused_jobs_leaves_no_folder(tmp_path, capfd):

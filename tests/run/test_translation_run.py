@@ -174,6 +174,12 @@ def test_bad_data_options_are_said_in_one_line(capsys):
     assert "data.source_language=xx: expected en, de, fr or cs, found 'xx'" in capsys.readouterr().err
 
 
+def test_the_data_are_named_once(capsys):
+    with pytest.raises(SystemExit):
+        main(["data", "multi30k", "data=dates"])
+    assert "error: data=dates: the data are named already: zoo data multi30k" in capsys.readouterr().err
+
+
 def test_another_test_set_of_the_same_data_is_no_other_data(checkpoint, tmp_path, capsys):
     evaluate = [*TINY, "train=false", f"ckpt_path={checkpoint}", "hydra.run.dir=other", "callbacks=none"]
     assert launch([*evaluate, "data.sample.test=90"], tmp_path) == 0  # with a longer longest sentence

@@ -263,7 +263,7 @@ def score_class(name: str) -> type[Score]:
         return CLASSES[one_of("score", name, [*SCORES, OWN])]
     expected = f"expected one of {', '.join(SCORES)}, or {OWN}"
     try:
-        found = class_at(name, Score)  # type: ignore[type-abstract]
+        found = class_at(name, Score)
     except ZooError as error:
         raise ValueError(f"score: {error}; {expected}") from error
     if inspect.isabstract(found):

@@ -35,6 +35,10 @@ class ExponentialAverage(WeightAveraging):
         if self._average_model is not None and trainer.precision == "64-true":
             self._average_model.double()  # it is copied before the network is converted
 
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        assert self._average_model is not None
+        self._average_model.to(pl_module.device)  # Lightning's own place for it is the CPU, a copy of all every step
+
     @torch.no_grad()
     def _update(self, average: Any, weights: Any, count: Tensor | int) -> None:
         decay = min(self.decay, (1 + int(count)) / (10 + int(count)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import signal
 import sys
@@ -178,7 +179,8 @@ class LastCheckpoint(Checkpoint):
     def _stop_where_asked(self, trainer: Trainer) -> None:
         if not self._agreed(trainer, self._asked_by is not None):
             return
-        path, asked_by = checkpoint_folder(trainer) / "last.ckpt", self._asked_by or signal.SIGTERM
+        path = os.path.relpath(checkpoint_folder(trainer) / "last.ckpt")
+        asked_by = self._asked_by or signal.SIGTERM
         raise Interrupted(
             f"asked to end ({NAMES[asked_by]}) at step {trainer.global_step}: saved {path}. "
             f"Resume by the same command with ckpt_path=last, or ckpt_path='{path}'",

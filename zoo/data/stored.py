@@ -6,6 +6,7 @@ No step holds more than a batch of examples in memory, so that 650,000 of them n
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -79,6 +80,12 @@ def progress(part: datasets.Dataset) -> Iterator[None]:
     finally:
         if hide:
             datasets.enable_progress_bars()
+
+
+def hide_bars_in_files() -> None:
+    """No bars of libraries where they go to no terminal but to a file or a pipe."""
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
 
 
 def draw_splits(

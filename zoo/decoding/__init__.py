@@ -3,13 +3,14 @@
 from zoo.decoding.beam import BeamSearch
 from zoo.decoding.greedy import Greedy
 from zoo.decoding.hypothesis import Hypothesis
-from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.protocol import Decoding, Examples, Generating, Specials
 from zoo.decoding.rollout import Rollout
 from zoo.decoding.sampling import Sampling
 from zoo.decoding.unknown import replace_unknown
 
 __all__ = [
     "BeamSearch",
+    "Decoding",
     "Examples",
     "Generating",
     "Greedy",

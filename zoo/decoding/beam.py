@@ -21,7 +21,7 @@ from zoo.arguments import Count, Natural, NonNegative
 from zoo.attention.source import source_attention
 from zoo.decoding.best import best
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.protocol import Decoding, Examples, Generating, Specials
 from zoo.decoding.ranking import LengthForm, Ranking
 from zoo.decoding.rules import Bound, Rules
 from zoo.decoding.trace import Entry, Trace
@@ -59,7 +59,7 @@ class Found(NamedTuple):
         return Found(*(part.index_copy(0, rows, other) for part, other in zip(self, others, strict=True)))
 
 
-class BeamSearch:
+class BeamSearch(Decoding):
     """The `nbest` hypotheses of the best scores that a beam of `beam_size` finds, best first.
 
     The score and its options are explained in `zoo.decoding.ranking`, lengths and n-grams in `zoo.decoding.rules`. With

@@ -7,12 +7,12 @@ from torch import Tensor
 
 from zoo.arguments import Natural
 from zoo.decoding.hypothesis import Hypothesis
-from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.protocol import Decoding, Examples, Generating, Specials
 from zoo.decoding.rollout import Rollout, rollout
 from zoo.decoding.rules import Bound, Rules
 
 
-class Greedy:
+class Greedy(Decoding):
     """Writes the most probable token at every step, among equals the one of the lowest id, until the end.
 
     A length (a, b) is a L + b tokens, the end counted, for a memory of length L. See `zoo.decoding.rules`.

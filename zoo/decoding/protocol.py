@@ -1,11 +1,13 @@
-"""What decoding asks of a network, of a batch and of a vocabulary, and nothing else of them."""
+"""What decoding asks of a network, of a batch and of a vocabulary, and nothing else of them; and what it is."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 from torch import Tensor
 
+from zoo.decoding.hypothesis import Hypothesis
 from zoo.layers.state import State, Step
 
 
@@ -53,3 +55,11 @@ class Generating(Protocol):
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Reads `tokens` (B, K) and gives log-probabilities of the next ones (B, K, V)."""
+
+
+class Decoding(ABC):
+    """A way of writing, what `decoding=` names; a checkpoint names it too, and can have nothing else called."""
+
+    @abstractmethod
+    def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
+        """For each example its hypotheses, the best first."""

@@ -11,13 +11,13 @@ from torch import Tensor
 from zoo.arguments import Count, Natural, Positive
 from zoo.attention.draw import draw
 from zoo.decoding.hypothesis import Hypothesis
-from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.decoding.protocol import Decoding, Examples, Generating, Specials
 from zoo.decoding.rollout import Rollout, rollout
 from zoo.decoding.rules import Bound, Rules
 from zoo.errors import ConfigError
 
 
-class Sampling:
+class Sampling(Decoding):
     """Draws `samples` sequences for each example, token by token.
 
     The distribution: what the rules forbid gets probability 0; log-probabilities are divided by `temperature`; of the

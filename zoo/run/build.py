@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.utils import get_class, instantiate
+from hydra.utils import instantiate
 from lightning import Callback, Trainer
 from lightning.pytorch.loggers import WandbLogger
 from omegaconf import DictConfig, OmegaConf
 
 from zoo.callbacks import Progress, Throughput
 from zoo.data.serving import ServedData
+from zoo.dotted import class_at
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.run.compose import plain
 from zoo.run.make import make
@@ -43,7 +44,7 @@ def build(cfg: DictConfig) -> Parts:
     """Builds the data module, the task and the trainer of a configuration that `check` has passed."""
     whole = whole_precision(cfg.trainer.get("precision"))
     data: ServedData[Any] = instantiate(cfg.data, _convert_="all")
-    groups: tuple[str, ...] = get_class(cfg.task._target_).groups  # type: ignore[attr-defined]
+    groups = class_at(cfg.task._target_, Task).groups
     task: Task = instantiate(
         plain(cfg.task) | {"_recursive_": False},
         model=plain(cfg.model),

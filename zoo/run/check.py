@@ -36,6 +36,8 @@ LATE: dict[str, Any] = {
     "trainer.num_sanity_val_steps": Annotated[int, Ge(-1)] | None,
     "trainer.val_check_interval": Positive | dict[str, int] | str | None,
     "callbacks.early_stopping.patience": Natural,
+    "scheduler.scheduler.step_size": Count,
+    "scheduler.scheduler.T_max": Count,
 }
 """Bounds that Lightning finds crossed late in a run, or never."""
 MANY = 10**6
@@ -113,7 +115,18 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
         if key in cfg.scheduler:
             hold(f"scheduler.{key}", cfg.scheduler[key], hint)
     told = plain(cfg.scheduler.scheduler)
+    if TOTAL_STEPS in told.values() and _endless(cfg.trainer):
+        raise ConfigError(
+            "scheduler: its rate comes down by the last step, and this run has none: give trainer.max_epochs=N or "
+            "trainer.max_steps=N beside what else ends it, or scheduler=none"
+        )
     return OmegaConf.create({key: MANY if value == TOTAL_STEPS else value for key, value in told.items()})
+
+
+def _endless(trainer: DictConfig) -> bool:
+    """Whether nobody can know how many steps a run will have."""
+    epochs = trainer.max_epochs
+    return trainer.max_steps == -1 and (epochs == -1 or (epochs is None and trainer.max_time is not None))
 
 
 def _parts(node: DictConfig | None, key: str) -> Iterator[tuple[str, Any]]:

@@ -130,12 +130,14 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
     about, told = content["zoo"], content["hyper_parameters"]
     model = class_at(told["model"]["_target_"], nn.Module)
-    task_class = class_at(about["task"], Task)  # type: ignore[type-abstract]
+    task_class = class_at(about["task"], Task)
     encoder_class: Any = class_at(about["encoder_class"], object)
     spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
     try:
         task = task_class(**told)
         task.build(spec, encoder)
+    except CheckpointError:
+        raise
     except Exception as error:
         reason = str(error.__cause__ or error).splitlines()[0]  # Hydra's own words are a page
         raise CheckpointError(f"its hyperparameters do not fit {model.__name__}: {reason}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,9 +20,9 @@ from hydra import initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from zoo.dotted import class_at
 from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 
@@ -56,6 +57,12 @@ def compose(overrides: list[str]) -> DictConfig:
     with command_line_first(), initialize_config_dir(version_base="1.3", config_dir=str(conf_dir())):
         beside = search_path.overrides()
         return hydra_compose("train", overrides=[*beside, *overrides], return_hydra_config=True)
+
+
+def override(key: str, text: str) -> str:
+    """`key=text` in quotes, as Hydra reads it back whatever letters `text` has."""
+    escaped = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), text)
+    return f"{key}='{escaped}'"
 
 
 def plain(node: Any) -> dict[str, Any]:
@@ -104,7 +111,7 @@ def _sweep_name(mode: str, sweep_dir: str) -> str | None:
 
 def _mode(task: str, metric: str) -> str:
     """Whether the best of a validation metric is its max or its min, as the task's class says."""
-    modes: dict[str, str] = get_class(task).monitors  # type: ignore[attr-defined]
+    modes: dict[str, str] = class_at(task, object).monitors  # type: ignore[attr-defined]
     return modes.get(metric.removeprefix("val/"), "min")  # of a metric that is none `check` says so
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from pathlib import Path
 
 import yaml
@@ -43,29 +43,31 @@ def remove_run(folder: Path) -> None:
 
 
 def find_last(model: str, data: str, own_run: Path) -> Path:
-    """The newest last.ckpt of `model` on `data`: in the folder of this run itself, under logs, or beside this run's
-    folder where it has another place. Raises CheckpointError where there is none.
+    """The newest last.ckpt of `model` on `data`: in the folder of this run itself, anywhere under logs, or in a folder
+    right beside this run's where it has another place. Raises CheckpointError where there is none.
 
     The other jobs of a sweep are no earlier runs.
     """
-    places = {Path("logs").resolve(), own_run.resolve().parent}
-    for path in _newest_first(places):
+    logs, beside = Path("logs").resolve(), own_run.resolve().parent
+    for path in _newest_first({*_last_under(logs, levels=4), *_last_under(beside, levels=2)}):
         folder = path.parent.parent
-        beside = folder != own_run and folder.parent == own_run.parent
-        if not (beside and (own_run.parent / "multirun.yaml").is_file()) and _ran(folder, model, data):
+        another = folder != own_run and folder.parent == own_run.parent
+        if not (another and (own_run.parent / "multirun.yaml").is_file()) and _ran(folder, model, data):
             return path
     raise CheckpointError(
         f"ckpt_path=last: no earlier run of model={model} data={data} under "
-        f"{' or '.join(sorted(map(str, places)))} has a checkpoints/last.ckpt; give the file itself, ckpt_path=PATH, "
-        "or leave ckpt_path out to start anew"
+        f"{' or '.join(sorted({str(logs), str(beside)}))} has a checkpoints/last.ckpt; "
+        "give the file itself, ckpt_path=PATH, or leave ckpt_path out to start anew"
     )
 
 
-def _newest_first(places: set[Path]) -> Iterator[Path]:
-    found = {
-        path for place in places for depth in range(4) for path in place.glob("*/" * depth + "checkpoints/last.ckpt")
-    }
-    yield from sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+def _last_under(folder: Path, levels: int = 4) -> set[Path]:
+    """Every last.ckpt of a run in `folder` or so many levels of folders below it, itself counted."""
+    return {path for depth in range(levels) for path in folder.glob("*/" * depth + "checkpoints/last.ckpt")}
+
+
+def _newest_first(found: Set[Path]) -> list[Path]:
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
 
 
 def _ran(folder: Path, model: str, data: str) -> bool:
@@ -83,10 +85,10 @@ def resolve(path: str | os.PathLike[str], prefer: str = "best") -> Path:
     for `last`; best.ckpt or last.ckpt, as preferred. Raises CheckpointError."""
     path = Path(path)
     if str(path) == "last" and not path.exists():
-        newest = next(_newest_first({Path("logs").resolve()}), None)
-        if newest is None:
+        newest = _newest_first(_last_under(Path("logs").resolve()))
+        if not newest:
             raise CheckpointError("last: no run under logs has a checkpoints/last.ckpt; give the path of a checkpoint")
-        path = newest.parent
+        path = newest[0].parent
     if not path.is_dir():
         return path
     folder = path / "checkpoints" if (path / "checkpoints").is_dir() else path
@@ -100,5 +102,5 @@ def resolve(path: str | os.PathLike[str], prefer: str = "best") -> Path:
 
 def _runs_under(folder: Path) -> str:
     """The newest run under `folder`; where there is none, how the folder of a run is called."""
-    newest = next(_newest_first({folder}), None)
-    return f"such as {newest.parent.parent}" if newest is not None else "logs/<model>_<data>/<time>, or last"
+    newest = _newest_first(_last_under(folder))
+    return f"such as {newest[0].parent.parent}" if newest else "logs/<model>_<data>/<time>, or last"

@@ -18,6 +18,6 @@ def make(node: Any, key: str, **given: Any) -> Any:
         return instantiate(node, **given, _convert_="all")
     except InstantiationException as error:
         cause = error.__cause__
-        if not isinstance(cause, (ZooError, ValueError, TypeError, MisconfigurationException)):
+        if not isinstance(cause, (ZooError, ValueError, TypeError, ArithmeticError, MisconfigurationException)):
             raise
         raise ConfigError(said_below(key, " ".join(str(cause).split()))) from error

@@ -73,6 +73,8 @@ def _empty_group(overrides: list[str]) -> str:
 
 
 def _unknown_key(key: str, overrides: list[str]) -> str:
+    if (taken := f"~{key.split('.')[0]}") in overrides:
+        return f"error: {key}: {taken} takes the whole group away; leave one of the two out"
     parent, _, name = key.rpartition(".")
     others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
     try:

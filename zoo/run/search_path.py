@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import yaml
@@ -16,6 +17,7 @@ from zoo.errors import ConfigError
 
 OPTIONS = ("--config-dir", "-cd")
 OVERRIDE = "hydra.searchpath="
+PACKAGE = "pkg://"
 
 _folders: list[Path] = []
 
@@ -48,11 +50,23 @@ def take(words: Sequence[str]) -> list[str]:
             add(value)
         elif word.startswith(OVERRIDE):
             given = yaml.safe_load(value) or []
-            for path in given if isinstance(given, list) else [given]:
-                add(str(path).removeprefix("file://"))
+            for path in map(str, given if isinstance(given, list) else [given]):
+                add(_of_package(path) if path.startswith(PACKAGE) else path.removeprefix("file://"))
         else:
             rest.append(word)
     return rest
+
+
+def _of_package(url: str) -> str:
+    """The folder of an installed package that Hydra's `pkg://package.conf` means. Raises ConfigError."""
+    name = url.removeprefix(PACKAGE).replace("/", ".")
+    try:
+        found = find_spec(name)
+    except (ImportError, ValueError):
+        found = None
+    if found is None or not found.submodule_search_locations:
+        raise ConfigError(f"{url}: there is no such package installed (hydra.searchpath); or give --config-dir DIR")
+    return next(iter(found.submodule_search_locations))
 
 
 def overrides() -> list[str]:

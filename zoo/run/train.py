@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import datasets
 from hydra.core.hydra_config import HydraConfig
 from lightning import seed_everything
 from lightning.pytorch.callbacks import ModelCheckpoint
@@ -16,12 +15,14 @@ from omegaconf import DictConfig
 
 from zoo.callbacks.checkpoint import checkpoint_folder, first_rank
 from zoo.callbacks.throughput import DATA
+from zoo.data.stored import hide_bars_in_files
 from zoo.errors import CheckpointError, ConfigError
 from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
 from zoo.run.check import check, check_machine
 from zoo.run.checkpoint import read_checkpoint
 from zoo.run.clock import Stopwatch
+from zoo.run.compose import override
 from zoo.run.folder import find_last, resolve
 from zoo.run.report import report
 
@@ -76,6 +77,7 @@ def _checkpoint(cfg: DictConfig) -> str | None:
         job = HydraConfig.get().runtime
         path = find_last(job.choices["model"], job.choices["data"], Path(job.output_dir))
         log.info("ckpt_path=last: continuing from %s", path)
+        sys.argv.append(override("ckpt_path", str(path)))  # the ranks that repeat it must not look for another
     else:
         path = resolve(cfg.ckpt_path, prefer="last" if cfg.train else "best")
     _check_network(cfg, "ckpt_path", path, read_checkpoint(path))
@@ -155,5 +157,5 @@ def quiet() -> None:
             if not isinstance(handler, logging.FileHandler):
                 handler.setLevel(logging.ERROR)
         warnings.filterwarnings("ignore")
-    if not sys.stderr.isatty():
-        datasets.disable_progress_bars()
+    logging.getLogger("lightning.fabric.utilities.distributed").setLevel(logging.WARNING)
+    hide_bars_in_files()

@@ -6,17 +6,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import torch
-from hydra.utils import get_class, instantiate
+from hydra.utils import instantiate
 from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.attention.source import source_attention
 from zoo.data.spec import Spec
-from zoo.decoding import BeamSearch, Greedy, Hypothesis
-from zoo.errors import ConfigError
+from zoo.decoding import BeamSearch, Decoding, Greedy, Hypothesis
+from zoo.dotted import class_at
+from zoo.errors import CheckpointError, ConfigError
 from zoo.metrics import AlignmentErrorRate, AttentionRecall, Perplexity, TokenLoss, uniform_rows
 from zoo.models.output import Output
 from zoo.objectives import Supervised
@@ -87,7 +89,12 @@ class Generation(Task):
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
-        """Raises ConfigError where something reads the attention of a network that has none."""
+        """Raises ConfigError where something reads the attention of a network that has none, and for a `decoding` that
+        is no `Decoding`."""
+        try:
+            class_at(cfg.decoding["_target_"], Decoding)
+        except CheckpointError as error:
+            raise ConfigError(f"decoding._target_: {error}; inherit from zoo.decoding.Decoding") from error
         asked = [f"regularizer={name}" for name, node in (cfg.get("regularizer") or {}).items() if node is not None]
         asked += [f"{group}.{key}" for group, key in cls.reads_attention if cfg[group].get(key)]
         if asked and "source" not in model.attends:
@@ -95,11 +102,8 @@ class Generation(Task):
 
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)
-        self.objective = instantiate(self.hparams["objective"])
-        self.decode = instantiate(self.hparams["decoding"])
+        self.decode = self._decoding()(**self._decoding_options())
         self.greedy = Greedy(**self._rules())
-        parts = (self.hparams["regularizer"] or {}).items()
-        self.regularizers = {name: instantiate(part) for name, part in parts if part is not None}
         self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
 
     def metrics(self) -> dict[str, Metric]:
@@ -118,6 +122,18 @@ class Generation(Task):
         return self.network(batch, need_weights=need_weights)
 
     # training
+
+    @cached_property
+    def objective(self) -> Any:
+        """What the network is trained by; built for training alone, so that a checkpoint that someone else wrote, when
+        it predicts, calls nothing that it names here."""
+        return instantiate(self.hparams["objective"])
+
+    @cached_property
+    def regularizers(self) -> dict[str, Any]:
+        """The penalties on its attention by name, built for training alone."""
+        parts = (self.hparams["regularizer"] or {}).items()
+        return {name: instantiate(part) for name, part in parts if part is not None}
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         loss = self.objective(
@@ -204,8 +220,8 @@ class Generation(Task):
     def search(self, beam_size: int | None, nbest: int | None) -> None:
         """Decode by beam search with these, what is None as the run was told. Raises ConfigError where they make no
         sense."""
-        told = {key: value for key, value in self.hparams["decoding"].items() if key != "_target_"}
-        if not issubclass(get_class(self.hparams["decoding"]["_target_"]), BeamSearch):
+        told = self._decoding_options()
+        if not issubclass(self._decoding(), BeamSearch):
             told = {"length_penalty": 0.6} | self._rules()
         count = told.get("nbest", 1) if nbest is None else nbest
         size = max(told.get("beam_size", 5), count) if beam_size is None else beam_size
@@ -213,10 +229,17 @@ class Generation(Task):
             count = min(count, max(size, 1))
         self.decode = BeamSearch(**told | {"beam_size": size, "nbest": count})
 
+    def _decoding(self) -> type[Decoding]:
+        return class_at(self.hparams["decoding"]["_target_"], Decoding)
+
+    def _decoding_options(self) -> dict[str, Any]:
+        return {key: value for key, value in self.hparams["decoding"].items() if key != "_target_"}
+
     def _rules(self) -> dict[str, Any]:
         """Of what may be written, whatever searches for it."""
         told = self.hparams["decoding"]
         return {rule: told[rule] for rule in RULES if rule in told}
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
-        return self.decode(self.network, batch, self.spec)
+        network: Any = self.network
+        return self.decode(network, batch, self.spec)

@@ -145,6 +145,6 @@ def view_of(task: Task | type[Task]) -> View:
     if dotted is None:
         raise ConfigError(f"{cls.__name__} names no view: give the class `view`, the dotted name of its View")
     try:
-        return class_at(dotted, View)()  # type: ignore[type-abstract]
+        return class_at(dotted, View)()
     except CheckpointError as error:
         raise ConfigError(f"{cls.__name__}.view: {error}") from error
