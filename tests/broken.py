@@ -121,6 +121,14 @@ class ParksAttention(Sound):
         return self.attention
 
 
+class ParksAttentionInTraining(Sound):
+    def weigh(self, mask: Tensor) -> Tensor:
+        weights = super().weigh(mask)
+        if self.training:
+            self.attention = weights
+        return weights
+
+
 class WritesIntoTheBatch(Sound):
     def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
         batch.words.masked_fill_(~batch.word_mask, 1)

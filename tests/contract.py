@@ -196,12 +196,16 @@ def bf16_autocast_runs(case: Case) -> None:
 
 
 def nothing_is_parked(case: Case) -> None:
-    """A call leaves no state on a module, changes nothing in the batch, and a second call gives the same."""
-    batch, network = case.family.batch(1), case.network().eval()
-    modules, given = _attributes(network), copy.deepcopy(batch)
-    first = network(batch).logits
-    assert _attributes(network) == modules, "the call left something on a module: return it instead"
-    assert _same(batch, given), "the call changed the batch"
+    """A call leaves no state on a module and changes nothing in the batch, in training too; a second call gives the
+    same."""
+    batch, network = case.family.batch(1), case.network()
+    given = copy.deepcopy(batch)
+    for training in (True, False):
+        network.train(training)
+        modules = _attributes(network)
+        first = network(batch).logits
+        assert _attributes(network) == modules, "the call left something on a module: return it instead"
+        assert _same(batch, given), "the call changed the batch"
     assert torch.equal(network(batch).logits, first)
 
 

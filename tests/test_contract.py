@@ -125,6 +125,7 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (broken.MixesTypes, contract.bf16_autocast_runs),
         (broken.AddsInHalf, contract.bf16_autocast_runs),
         (broken.ParksAttention, contract.nothing_is_parked),
+        (broken.ParksAttentionInTraining, contract.nothing_is_parked),
         (broken.WritesIntoTheBatch, contract.nothing_is_parked),
         (broken.ReadsAhead, contract_generation.steps_equal_the_parallel_pass),
         (broken.CountsFromZero, contract_generation.steps_equal_the_parallel_pass),

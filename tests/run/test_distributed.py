@@ -68,6 +68,8 @@ def test_a_multirun_of_jobs_with_two_processes(program_env, tmp_path):
     (sweep,) = (tmp_path / "logs/sweeps").iterdir()  # one folder: no rank started a sweep of its own
     results = [result(sweep / job) for job in ("0", "1")]
     assert [r["devices"] for r in results] == [2, 2]
+    trained = [r["examples_per_second"] * r["phases"]["training"] for r in results]
+    assert trained == pytest.approx([2 * 61, 2 * 61], rel=0.4)  # both ranks' examples; hundredths of a second are kept
     assert [next(o for o in r["overrides"] if "lr" in o) for r in results] == [
         "optimizer.lr=0.001",
         "optimizer.lr=0.02",
