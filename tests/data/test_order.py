@@ -33,7 +33,7 @@ def test_in_order_each_process_reads_a_part_of_its_own_to_its_end(size, batch_si
 
 
 def test_in_order_refuses_what_cannot_be_shared():
-    with pytest.raises(ConfigError, match=r"3 training examples cannot give each of 4 processes one .* too few"):
+    with pytest.raises(ConfigError, match=r"3 examples cannot give each of 4 processes one .* too few"):
         InOrder(3, batch_size=64, world_size=4)
     with pytest.raises(ConfigError, match=r"data\.loader\.batch_size=2 is too small"):
         InOrder(30, batch_size=2, world_size=4)
@@ -66,6 +66,13 @@ def test_a_group_is_never_torn(groups, batch_size, world, shuffle):
         epochs.append(parts)
     if not shuffle:
         assert epochs[0] == epochs[1]
+
+
+def test_one_large_group_does_not_make_all_batches_small():
+    groups = np.repeat(np.arange(2001), [5] * 2000 + [25])
+    order = Grouped(groups, batch_size=64)
+    sizes = [len(batch) for batch in order]
+    assert max(sizes) <= 64 and sum(sizes) / len(sizes) > 35  # 10 where as many groups make a batch
 
 
 def test_groups_are_drawn_anew_in_each_epoch_and_resumed_inside_one():

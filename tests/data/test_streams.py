@@ -14,7 +14,7 @@ TRAIN, VAL, TEST = 20, 3, 5
 
 def make(seed, number):
     """A point and, on a line, its height."""
-    x = torch.rand(2, generator=torch.Generator().manual_seed(1000 * seed + number))
+    x = torch.rand(2, generator=torch.Generator().manual_seed(2**20 * seed + number))
     return x, 3 * x.sum() - 1
 
 
@@ -34,35 +34,49 @@ def collate(made):
     return x, y, torch.tensor(made.numbers)
 
 
+LOADER = {"batch_size": 6, "seed": 1}
+
+
 def points(**loader):
     sizes = {"train": TRAIN, "val": VAL, "test": TEST, "seed": 4}
-    return Points(sample=sizes, loader={"batch_size": 6, "seed": 1, **loader})
+    return Points(sample=sizes, loader={**LOADER, **loader})
 
 
 def test_two_processes_with_two_workers_see_each_example_once_and_none_again(monkeypatch):
-    seen = []
+    numbers_seen = []
     for epoch in range(3):
         for rank in range(2):
             monkeypatch.setattr(Points, "ranks", {"rank": rank, "world_size": 2})
             loader = points(num_workers=2).train_dataloader()
             loader.batch_sampler.set_epoch(epoch)
             for x, y, numbers in loader:
-                seen += numbers.tolist()
+                numbers_seen += numbers.tolist()
                 for row, height, number in zip(x, y, numbers.tolist(), strict=True):
-                    made = make(4, VAL + TEST + number)
+                    made = make(points().part("train").seed, number)
                     assert torch.equal(row, made[0])
                     assert torch.equal(height, made[1])
-        assert sorted(seen) == list(range((epoch + 1) * TRAIN))
+        assert sorted(numbers_seen) == list(range((epoch + 1) * TRAIN))
 
 
-def test_validation_and_test_lie_before_training():
-    data = points()
-    val = torch.cat([x for x, *_ in data.val_dataloader()])
-    test = torch.cat([x for x, *_ in data.test_dataloader()])
-    train = torch.cat([x for x, *_ in data.train_dataloader()])
-    firsts = torch.stack([make(4, number)[0] for number in range(VAL + TEST + TRAIN)])
-    for part, expected in ((val, firsts[:VAL]), (test, firsts[VAL : VAL + TEST]), (train, firsts[VAL + TEST :])):
-        assert sorted(part.tolist()) == sorted(expected.tolist())
+def seen(data):
+    loaders = data.train_dataloader(), data.val_dataloader(), data.test_dataloader()
+    return [sorted(map(tuple, torch.cat([x for x, *_ in loader]).tolist())) for loader in loaders]
+
+
+def test_the_splits_have_no_example_in_common():
+    parts = seen(points())
+    assert [len(part) for part in parts] == [TRAIN, VAL, TEST]
+    assert len({row for part in parts for row in part}) == TRAIN + VAL + TEST
+
+
+def test_the_size_of_a_split_moves_no_other():
+    few, many = seen(points()), seen(Points(sample={"train": TRAIN, "val": 9, "test": 1, "seed": 4}, loader=LOADER))
+    assert few[0] == many[0] and set(few[1]) < set(many[1]) and set(many[2]) < set(few[2])
+
+
+def test_runs_with_other_seeds_see_other_examples_and_are_tested_on_the_same():
+    one, two = seen(points()), seen(points(seed=2))
+    assert not set(one[0]) & set(two[0]) and one[1:] == two[1:]
 
 
 class Line(LightningModule):
@@ -120,5 +134,5 @@ def test_description_and_what_cannot_be():
     assert data.sizes == {"train": 20, "val": 3, "test": 5}
     with pytest.raises(ConfigError, match=r"data\.loader\.max_tokens=50: the examples of a stream have no length"):
         points(max_tokens=50)
-    with pytest.raises(ConfigError, match=r"2 training examples of an epoch cannot give each of 3 processes one"):
+    with pytest.raises(ConfigError, match=r"2 examples of an epoch cannot give each of 3 processes one"):
         Endless(2, batch_size=64, world_size=3)

@@ -187,6 +187,13 @@ def test_greedy_takes_the_lower_id_of_equals():
     assert h.ids == (1, 1, 1, SPEC.end)
 
 
+def test_the_likeliest_of_the_samples_stands_first():
+    torch.manual_seed(0)
+    for found in Sampling(samples=6)(Table(8), batch_of(*LENGTHS), SPEC):
+        scores = [hypothesis.score for hypothesis in found]
+        assert len(set(scores)) > 1 and scores == sorted(scores, reverse=True)
+
+
 def test_low_temperature_is_greedy():
     batch = batch_of(*LENGTHS)
     greedy = [h.ids for (h,) in Greedy()(Table(8), batch, SPEC)]

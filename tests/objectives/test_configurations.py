@@ -9,6 +9,7 @@ from hydra.utils import get_class, instantiate
 from tests.catalogue import ROOT
 from tests.objectives.toy import SPEC, Toy, pairs
 from zoo.objectives import CoverageLoss
+from zoo.run.old_checkpoints import modernised
 
 OBJECTIVES = sorted((ROOT / "conf" / "objective").glob("*.yaml"))
 REGULARIZERS = sorted((ROOT / "conf" / "regularizer").glob("*.yaml"))
@@ -62,4 +63,6 @@ def test_doubly_stochastic_attention_is_coverage_of_one():
 
 
 def test_checkpoints_of_before_name_the_loss_by_its_old_name():
-    assert isinstance(instantiate({"_target_": "zoo.objectives.Coverage", "weight": 0.1, "tau": None}), CoverageLoss)
+    told = {"regularizer": {"coverage": {"_target_": "zoo.objectives.Coverage", "weight": 0.1, "tau": None}}}
+    today = modernised({"zoo": {}, "hyper_parameters": told})["hyper_parameters"]
+    assert isinstance(instantiate(today["regularizer"]["coverage"]), CoverageLoss)

@@ -21,7 +21,7 @@ WORDS = (SPEC.unknown, 4)
 LONGEST = 3
 
 
-def worth(hypotheses, references):
+def worth(hypotheses, references, batch):
     """A reward with another number for every sequence, and for every reference."""
     return [
         sum((n + 1) * token for n, token in enumerate(ours)) % 7 / 7 + 0.1 * len(theirs)
@@ -53,7 +53,7 @@ def case(seed=0):
         network.output.weight *= 3
     batch = pairs([[5, 6, 3]], [[4, 1, 3]])
     log_probs = torch.stack([log_probability(network, batch, words) for words in sequences()])
-    rewards = worth([list(words) for words in sequences()], [[4, 1]] * len(sequences()))
+    rewards = worth([list(words) for words in sequences()], [[4, 1]] * len(sequences()), batch)
     return network, batch, log_probs, torch.tensor(rewards, dtype=torch.float64)
 
 
@@ -161,7 +161,7 @@ def test_the_greedy_baseline_is_the_reward_of_the_likeliest_tokens_without_dropo
     torch.manual_seed(0)
     for _ in range(5):
         loss = SelfCritical(reward=worth, weight=1.0)(network, batch, spec=SPEC, step=0, need_weights=False)
-        assert loss.logs["baseline"].item() == pytest.approx(*worth([words], [[4, 1]]))
+        assert loss.logs["baseline"].item() == pytest.approx(*worth([words], [[4, 1]], batch))
     assert network.training and network.dropout.training and not network.cell.training
 
 
@@ -216,7 +216,7 @@ def test_cross_entropy_is_left_out_unless_a_regulariser_needs_the_attention():
 def test_every_sample_is_held_against_its_own_reference():
     seen = []
 
-    def reward(hypotheses, references):
+    def reward(hypotheses, references, batch):
         seen.append((len(hypotheses), references))
         return [0.0] * len(hypotheses)
 
@@ -228,7 +228,7 @@ def test_every_sample_is_held_against_its_own_reference():
 def test_samples_are_no_longer_than_the_target_and_extra_and_the_data_allow():
     lengths = []
 
-    def reward(hypotheses, references):
+    def reward(hypotheses, references, batch):
         lengths.append(max(map(len, hypotheses)))
         return [0.0] * len(hypotheses)
 
@@ -250,7 +250,7 @@ def test_sentence_bleu_is_sacrebleus_and_nltks():
     reward = SentenceBLEU()
     references = [[chance.randint(4, 20) for _ in range(chance.randint(4, 12))] for _ in range(50)]
     hypotheses = [[i if chance.random() < 0.8 else 4 for i in row][: chance.randint(4, 12)] for row in references]
-    found = reward(hypotheses, references)
+    found = reward(hypotheses, references, None)
     assert 0.1 < sum(found) / len(found) < 0.9
     for ours, theirs, score in zip(hypotheses, references, found, strict=True):
         texts = " ".join(map(str, ours)), [" ".join(map(str, theirs))]
@@ -258,7 +258,7 @@ def test_sentence_bleu_is_sacrebleus_and_nltks():
         orders = [{tuple(side[n : n + 4]) for n in range(len(side) - 3)} for side in (ours, theirs)]
         if orders[0] & orders[1]:  # nothing to smooth
             assert score == pytest.approx(sentence_bleu([theirs], ours), rel=1e-12)
-    assert reward([[4, 5], [4, 5], []], [[4, 5], [6], [4, 5]]) == [pytest.approx(1), 0, 0]
+    assert reward([[4, 5], [4, 5], []], [[4, 5], [6], [4, 5]], None) == [pytest.approx(1), 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_options_that_make_no_sense_raise(options, message):
 
 def test_a_reward_may_be_a_module():
     class Length(nn.Module):
-        def forward(self, hypotheses, references):
+        def forward(self, hypotheses, references, batch):
             return [float(len(hypothesis)) for hypothesis in hypotheses]
 
     loss = Reinforce(reward=Length(), weight=1.0)(Toy(SPEC), pairs(), spec=SPEC, step=0, need_weights=False)

@@ -170,4 +170,5 @@ def naming(
         mode="min",
     )
     task.build(SPEC, None)
+    task.prepare_training()
     return task

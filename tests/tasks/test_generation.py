@@ -1,5 +1,7 @@
 """What tasks of generation share, on pictures: nothing in training, decoding or scoring knows what is written from."""
 
+from dataclasses import replace
+
 import lightning
 import pytest
 import torch
@@ -13,7 +15,7 @@ from zoo.decoding import BeamSearch, Greedy, Sampling
 COVERAGE = {"coverage": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.02}}
 
 
-def share_of_right_words(hypotheses, references):
+def share_of_right_words(hypotheses, references, batch):
     both = zip(hypotheses, references, strict=True)
     return [sum(map(int.__eq__, ours, theirs)) / max(len(ours), len(theirs), 1) for ours, theirs in both]
 
@@ -102,6 +104,42 @@ def test_it_learns_from_a_reward(monkeypatch, objective):
         optimizer.step()
         rewards.append(found["train/reward"].item())
     assert sum(rewards[-5:]) / 5 > 0.4 + sum(rewards[:5]) / 5
+
+
+def test_a_reward_may_look_at_the_examples(monkeypatch):
+    seen = []
+
+    def reward(hypotheses, references, batch):
+        seen.append((len(hypotheses), batch))
+        return [0.0] * len(hypotheses)
+
+    task = naming({"_target_": "zoo.objectives.Reinforce", "reward": None, "samples": 3, "weight": 1.0})
+    task.objective.reward = reward
+    logged(task, monkeypatch)
+    task.training_step(SEVERAL, 0)
+    assert [(count, batch is SEVERAL) for count, batch in seen] == [(3 * len(SEVERAL), True)]
+
+
+@pytest.mark.parametrize("objective", ["CrossEntropy", "Reinforce"])
+def test_losses_of_the_networks_own_are_added_and_logged(monkeypatch, objective):
+    """As of a network whose places of attention are drawn, or whose experts are to be used evenly."""
+    options = {"reward": {"_target_": "zoo.objectives.SentenceBLEU"}} if objective == "Reinforce" else {}
+    task = naming({"_target_": f"zoo.objectives.{objective}", **options}).eval()
+    found, scale = logged(task, monkeypatch), torch.nn.Parameter(torch.tensor(2.0))
+    task.network.scale = scale
+    torch.manual_seed(1)
+    without = task.training_step(SEVERAL, 0).item(), found["train/loss"].item()
+    forward = type(task.network).forward
+    monkeypatch.setattr(
+        type(task.network),
+        "forward",
+        lambda self, *given, **options: replace(forward(self, *given, **options), losses={"balance": 3 * self.scale}),
+    )
+    torch.manual_seed(1)
+    loss = task.training_step(SEVERAL, 0)
+    loss.backward()
+    assert (loss.item(), found["train/loss"].item()) == pytest.approx([one + 6 for one in without])
+    assert found["train/balance"] == 6 and scale.grad == 3
 
 
 @pytest.mark.parametrize("objective", ["ScheduledSampling", "SoftFeedback"])

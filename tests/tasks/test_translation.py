@@ -16,6 +16,7 @@ from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
 from zoo.objectives import CrossEntropy
+from zoo.run.checkpoint import load
 from zoo.tasks import Translation
 from zoo.tasks.translation import Translated
 
@@ -55,6 +56,7 @@ def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", **o
         mode="min",
     )
     made.build(SPEC, encoder(tokenizer))
+    made.prepare_training()
     return made
 
 
@@ -104,11 +106,11 @@ def test_exact_match_and_bleu_of_a_network_that_is_right(monkeypatch):
         [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True)]
         for row, mask in zip(one.target, one.target_mask, strict=True)
     ]
-    translation._free(one, "test", translation.test_metrics, lambda *_: right)
+    translation._written(one, "test", translation.test_metrics, lambda *_: right)
     assert found["test/exact_match"].compute() == 1
     assert found["test/bleu"].compute().item() == pytest.approx(100)
     right[2] = [Hypothesis(right[2][0].ids[1:], 0.0, 0.0, True)]
-    translation._free(one, "test", translation.test_metrics, lambda *_: right)
+    translation._written(one, "test", translation.test_metrics, lambda *_: right)
     assert found["test/exact_match"].compute().item() == pytest.approx(5 / 6)
 
 
@@ -206,6 +208,30 @@ def test_an_objective_is_told_the_optimisers_step_also_after_a_resumption_and_is
     assert steps[4:] == [2, 2, 3, 3]
 
 
+def test_what_an_objective_remembers_travels_and_trains_with_the_network(tmp_path):
+    """The moving average of a resumed run goes on, moves with the network, and a network that predicts does without."""
+
+    def fit(epochs, **options):
+        learning = task(objective="Reinforce", reward={"_target_": "zoo.objectives.SentenceBLEU"}, **average)
+        trainer = lightning.Trainer(max_epochs=epochs, default_root_dir=tmp_path, accelerator="cpu", **quiet)
+        trainer.fit(
+            learning, torch.utils.data.DataLoader([batch([row]) for row in range(4)], batch_size=None), **options
+        )
+        return trainer, learning.objective
+
+    average = {"baseline": "moving_average", "samples": 2}
+    quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+    trainer, first = fit(1)
+    trainer.save_checkpoint(tmp_path / "one.ckpt")
+    assert first.counted.item() == pytest.approx(1 - 0.99**4)  # batches
+    assert fit(2, ckpt_path=tmp_path / "one.ckpt")[1].counted.item() == pytest.approx(1 - 0.99**8)
+    kept = torch.load(tmp_path / "one.ckpt", weights_only=True)
+    assert kept["state_dict"]["objective.counted"] == first.counted
+    predicting = task(**average, objective="Reinforce", reward={"_target_": "zoo.objectives.SentenceBLEU"})
+    assert {b.device.type for b in predicting.to("meta").objective.buffers()} == {"meta"}
+    assert load(tmp_path / "one.ckpt").task.network is not None
+
+
 def test_bleu_reads_detokenised_text(monkeypatch):
     translation = task(tokenizer="words").eval()
     found = logged(translation, monkeypatch)
@@ -217,7 +243,7 @@ def test_bleu_reads_detokenised_text(monkeypatch):
     seen = {}
     metric = translation.test_metrics["bleu"]
     monkeypatch.setattr(metric, "update", lambda texts, references: seen.update(texts=texts, references=references))
-    translation._free(one, "test", translation.test_metrics, lambda *_: right)
+    translation._written(one, "test", translation.test_metrics, lambda *_: right)
     assert seen["texts"] == ["a man runs.", "a dog runs fast."]  # no blank before the full stop
     assert "test/bleu" in found
 
@@ -329,7 +355,7 @@ def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
     assert SPEC.unknown in ids[2]
     written = [[Hypothesis(row, 0.0, 0.0, True)] for row in ids]
     one = translation.encoder(references, references)
-    translation._free(one, "test", translation.test_metrics, lambda *_: written)
+    translation._written(one, "test", translation.test_metrics, lambda *_: written)
     assert found["test/exact_match"].compute().item() == pytest.approx(2 / 3)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, Self
 
 import torch
@@ -43,7 +43,20 @@ class Batch(ABC):
         )
 
     def _changed(self, change: Callable[[Any], Any]) -> Self:
-        """The batch with `change` made to its tensors and packings."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        changed = {name: change(part) for name, part in parts.items() if isinstance(part, Tensor | Packing)}
-        return replace(self, **changed)  # type: ignore[type-var]
+        """The batch with `change` made to its tensors and packings, and to those in its tuples, lists and dicts."""
+        return _changed(self, change)
+
+
+def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(part, Tensor | Packing):
+        return change(part)
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{f.name: _changed(getattr(part, f.name), change) for f in fields(part) if f.init})
+    if isinstance(part, dict):
+        return {key: _changed(value, change) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        if not any(isinstance(value, Tensor | Packing | list | tuple | dict) or is_dataclass(value) for value in part):
+            return part  # such as the words of a text
+        values = [_changed(value, change) for value in part]
+        return type(part)(*values) if hasattr(part, "_fields") else type(part)(values)
+    return part

@@ -1,4 +1,4 @@
-"""Which examples share a batch, and in which turn: what every order of examples is, and three plain ones.
+"""Which examples share a batch, and in which turn: what every order of examples is, and two plain ones.
 
 A family chooses by `training_order` and `evaluation_order` of its data module. `bucketing.py` has those by length.
 """
@@ -63,15 +63,17 @@ class Order(Sampler[list[int]], ABC):
 class InOrder(Order):
     """A stream as it stands: each process reads a part of its own from its beginning to its end, in every epoch."""
 
-    def __init__(self, size: int, *, batch_size: int, rank: int = 0, world_size: int = 1) -> None:
-        """`size` examples, up to `batch_size` in a batch over all processes. Raises ConfigError where a process would
-        have none in some step."""
+    def __init__(
+        self, size: int, *, batch_size: int, rank: int = 0, world_size: int = 1, nouns: Nouns = EXAMPLES
+    ) -> None:
+        """`size` examples, up to `batch_size` in a batch over all processes. Raises ConfigError, by the data's `nouns`,
+        where a process would have none in some step."""
         super().__init__(rank=rank, world_size=world_size)
         self.size = size
         longest, share = -(-size // world_size), max(1, batch_size // world_size)
         self._count = -(-longest // share)
         if batch_size < world_size or not 0 < self._count <= size // world_size:
-            raise ConfigError(too_few(size, "examples", world_size, small_or_few(batch_size, world_size)))
+            raise ConfigError(too_few(size, nouns.examples, world_size, small_or_few(batch_size, world_size)))
 
     def __len__(self) -> int:
         return self._count
@@ -87,7 +89,8 @@ class InOrder(Order):
 class Grouped(Order):
     """Examples of one group (the questions on a text, the captions of a picture) always share a batch.
 
-    An epoch is a shuffle of the groups, cut into batches of about equally many of them.
+    An epoch is a shuffle of the groups, cut into batches of about equally many examples, or, where that makes fewer of
+    them, of equally many groups.
     """
 
     def __init__(
@@ -99,22 +102,27 @@ class Grouped(Order):
         seed: int = 0,
         rank: int = 0,
         world_size: int = 1,
+        nouns: Nouns = EXAMPLES,
     ) -> None:
         """`groups` (N,) is the group of each example; up to `batch_size` of them in a batch over all processes. Without
-        `shuffle` the groups keep the order of their names. Raises ConfigError where a group does not fit into one
-        process's share of a batch, or a process would have none."""
+        `shuffle` the groups keep the order of their names. Raises ConfigError, by the data's `nouns`, where a group
+        does not fit into one process's share of a batch, or a process would have none."""
         super().__init__(rank=rank, world_size=world_size)
         _, number, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
         self._members = np.split(np.argsort(number, kind="stable"), np.cumsum(sizes)[:-1])
         self.shuffle, self.seed = shuffle, seed
-        largest = int(sizes.max(initial=1))
-        together = batch_size // world_size // largest
-        if not together:
+        largest, share = int(sizes.max(initial=1)), batch_size // world_size
+        if share < largest:
             raise ConfigError(
                 f"data.loader.batch_size={batch_size} is too small for {world_size} processes: the largest group has "
-                f"{largest} examples, {largest * world_size} will do"
+                f"{largest} {nouns.examples}, {largest * world_size} will do"
             )
-        self._count = -(-len(sizes) // (world_size * together))
+        self._count, self._by_examples = -(-len(sizes) // (world_size * (share // largest))), False
+        if share > largest:
+            # a part is cut where the middle of a group falls, so that it holds at most a whole one more than is meant
+            count = -(-len(number) // (world_size * (share - largest)))
+            if count < self._count and len(number) >= count * world_size * largest:  # else one might be empty
+                self._count, self._by_examples = count, True
         if not 0 < self._count * world_size <= len(sizes):
             raise ConfigError(too_few(len(sizes), "groups", world_size, small_or_few(batch_size, world_size * largest)))
 
@@ -125,8 +133,14 @@ class Grouped(Order):
         groups = np.arange(len(self._members))
         if self.shuffle:
             groups = np.random.default_rng((self.seed, self.epoch)).permutation(groups)
-        for batch in np.array_split(groups, self._count):
-            yield np.concatenate([self._members[group] for group in batch[self.rank :: self.world_size]]).tolist()
+        if self._by_examples:
+            sizes = np.array([len(self._members[group]) for group in groups])
+            part = (2 * sizes.cumsum() - sizes) * self._count * self.world_size // (2 * sizes.sum())
+            own = (groups[part == step * self.world_size + self.rank] for step in range(self._count))
+        else:
+            own = (batch[self.rank :: self.world_size] for batch in np.array_split(groups, self._count))
+        for batch in own:
+            yield np.concatenate([self._members[group] for group in batch]).tolist()
 
     def state(self) -> dict[str, Any]:
         sizes = {"examples": sum(map(len, self._members)), "groups": len(self._members)}
@@ -135,7 +149,7 @@ class Grouped(Order):
 
 def too_few(count: int, noun: str, world_size: int, advice: str) -> str:
     """What to say where some process would have nothing in some step."""
-    return f"{count} training {noun} cannot give each of {world_size} processes one in every step; {advice}"
+    return f"{count} {noun} cannot give each of {world_size} processes one in every step; {advice}"
 
 
 def small_or_few(batch_size: int, world_size: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from zoo.dotted import class_at, name_of
 from zoo.errors import CheckpointError
@@ -12,6 +12,10 @@ from zoo.errors import CheckpointError
 @dataclass(frozen=True)
 class Spec:
     """Plain values alone (numbers, text, tuples of them): a spec travels in every checkpoint."""
+
+    limits: ClassVar[tuple[str, ...]] = ()
+    """The fields that say how large the examples are which happen to be there, such as the longest text: another test
+    set of the same data may have others."""
 
 
 def spec_state(spec: Spec) -> dict[str, Any]:

@@ -28,11 +28,11 @@ class Made(NamedTuple):
 
 
 class Stream(Dataset[Made]):
-    """The examples of `make` from number `first` on."""
+    """The examples of `make` for one seed."""
 
-    def __init__(self, make: Make, seed: int, first: int, size: int) -> None:
+    def __init__(self, make: Make, seed: int, size: int) -> None:
         """`size` is that of a split; of training, that of an epoch: its stream goes on behind it."""
-        self.make, self.seed, self.first, self.size = make, seed, first, size
+        self.make, self.seed, self.size = make, seed, size
 
     def __len__(self) -> int:
         return self.size
@@ -41,7 +41,7 @@ class Stream(Dataset[Made]):
         return self.__getitems__([index])
 
     def __getitems__(self, index: list[int]) -> Made:
-        return Made([self.make(self.seed, self.first + number) for number in index], index)
+        return Made([self.make(self.seed, number) for number in index], index)
 
 
 class Endless(Order):
@@ -75,8 +75,9 @@ class StreamData(ServedData[Stream]):
     """Generated examples, in training never the same one twice.
 
     A family gives the function that makes an example (`generator`), sets `spec` and `encoder` in `setup`, and says how
-    a `Made` becomes a batch (`_collate`). The first numbers of the stream are validation and test; training begins
-    behind them. Nothing is prepared and nothing kept on a disk.
+    a `Made` becomes a batch (`_collate`). Each split is a stream of its own, so that the size of one moves none of the
+    others. Validation and test follow from `sample.seed` alone, training from `loader.seed` too: of runs with different
+    seeds each sees examples of its own, and all are tested on the same. Nothing is prepared and nothing kept on a disk.
     """
 
     def __init__(
@@ -96,11 +97,13 @@ class StreamData(ServedData[Stream]):
 
     @abstractmethod
     def generator(self) -> Make:
-        """What makes an example; a function of a module, so that worker processes can have it."""
+        """What makes an example of a seed below 2**32 and a number; a function of a module, so that worker processes
+        can have it."""
 
     def part(self, split: str) -> Stream:
-        first = {"val": 0, "test": self.sample.val, "train": self.sample.val + self.sample.test}[split]
-        return Stream(self.generator(), self.sample.seed, first, self.sizes[split])
+        own = {"train": (0, self.loader.seed), "val": (1,), "test": (2,)}[split]
+        (seed,) = np.random.SeedSequence((self.sample.seed, *own)).generate_state(1)
+        return Stream(self.generator(), int(seed), self.sizes[split])
 
     def training_order(self, part: Stream) -> Order:
         limits = {"batch_size": self.loader.batch_size, "seed": part.seed, "repeat": self.overfitting}

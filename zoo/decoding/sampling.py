@@ -67,10 +67,11 @@ class Sampling(Decoding):
     def __call__(
         self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
     ) -> list[list[Hypothesis]]:
-        """A list of `samples` hypotheses for each example, in the order drawn; the same may come twice."""
+        """A list of `samples` hypotheses for each example, the likeliest first; the same may come twice."""
         if not len(batch):
             return []
-        return self.draw(network, batch, specials, generator).hypotheses(batch, specials)
+        drawn = self.draw(network, batch, specials, generator).hypotheses(batch, specials)
+        return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in drawn]
 
     def distribution(self, log_probs: Tensor) -> Tensor:
         """(..., V) log-probabilities, -inf at what is forbidden -> those that tokens are drawn from."""

@@ -14,8 +14,8 @@ What differs from the paper:
 - Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned
   positions all tables start Xavier-uniform: else words, multiplied by sqrt(D), would start sqrt(D) times as large.
 - The paper's three tied matrices are `tied=all`, which needs one vocabulary for both sides; the default ties none.
-- `norm=pre` normalises the input of a sublayer in place of its sum, and the end of each stack: not the paper's. conf takes
-  it for its short runs, in which it learns far more (results/translation.md); the paper's experiment has `post`.
+- `norm=pre` normalises the input of a sublayer in place of its sum, and the end of each stack: not the paper's. conf
+  takes it for its short runs, in which it learns far more (results/translation.md); the paper's experiment has `post`.
 - Learned positions behind the end of their table take its last row.
 
 Notation: B sentences, K hypotheses, S source tokens, T target tokens, N real tokens of one side, V vocabulary, D

@@ -10,8 +10,6 @@ from zoo.objectives.scheduled_sampling import ScheduledSampling
 from zoo.objectives.self_critical import SelfCritical
 from zoo.objectives.soft_feedback import SoftFeedback
 
-Coverage = CoverageLoss  # in checkpoints written before it had this name
-
 __all__ = [
     "AttentionEntropy",
     "CoverageLoss",

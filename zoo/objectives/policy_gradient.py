@@ -70,7 +70,8 @@ class PolicyGradient(nn.Module):
             """(B, K); waits for the device, as the reward is counted in Python."""
             count = samples.tokens.shape[1]
             repeated = [reference for reference in references for _ in range(count)]
-            rewards = self.reward(_until_end(samples.tokens.flatten(0, 1), samples.mask.flatten(0, 1), spec), repeated)
+            written = _until_end(samples.tokens.flatten(0, 1), samples.mask.flatten(0, 1), spec)
+            rewards = self.reward(written, repeated, batch)
             if len(rewards) != len(repeated):
                 raise ConfigError(f"reward: {len(rewards)} numbers for {len(repeated)} hypotheses; expected as many")
             like = samples.log_probs

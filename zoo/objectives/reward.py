@@ -6,12 +6,15 @@ from typing import Protocol
 
 from sacrebleu.metrics import BLEU
 
+from zoo.objectives.loss import Supervised
+
 
 class Reward(Protocol):
     """Any callable: the reward of each hypothesis beside the reference at its place. Ids without begin, end and
-    padding."""
+    padding. Of `batch`, the examples that they were written for, each has equally many hypotheses, one after the
+    other: a reward may look at whatever it holds, such as further references or the points of a tour."""
 
-    def __call__(self, hypotheses: list[list[int]], references: list[list[int]]) -> list[float]: ...
+    def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Supervised) -> list[float]: ...
 
 
 class SentenceBLEU:
@@ -24,7 +27,7 @@ class SentenceBLEU:
     def __init__(self) -> None:
         self.bleu = BLEU(tokenize="none", effective_order=True)
 
-    def __call__(self, hypotheses: list[list[int]], references: list[list[int]]) -> list[float]:
+    def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Supervised) -> list[float]:
         pairs = zip(hypotheses, references, strict=True)
         return [self.bleu.sentence_score(_words(ours), [_words(theirs)]).score / 100 for ours, theirs in pairs]
 

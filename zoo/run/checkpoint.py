@@ -141,6 +141,7 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
     except Exception as error:
         reason = str(error.__cause__ or error).splitlines()[0]  # Hydra's own words are a page
         raise CheckpointError(f"its hyperparameters do not fit {model.__name__}: {reason}") from error
+    task.keep_to_the_network(content["state_dict"])
     try:
         task.load_state_dict(content["state_dict"])
     except RuntimeError as error:

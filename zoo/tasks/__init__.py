@@ -3,7 +3,8 @@ inside."""
 
 from zoo.tasks.classification import Classification
 from zoo.tasks.generation import Generation
+from zoo.tasks.single_label import SingleLabel
 from zoo.tasks.task import Examined, Task
 from zoo.tasks.translation import Translation
 
-__all__ = ["Classification", "Examined", "Generation", "Task", "Translation"]
+__all__ = ["Classification", "Examined", "Generation", "SingleLabel", "Task", "Translation"]

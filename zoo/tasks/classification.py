@@ -1,23 +1,19 @@
-"""Documents to classes: cross-entropy, accuracy, macro-F1, confusion matrix, and whether attention found the
-evidence."""
+"""Documents to classes, and whether attention found the evidence."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, Metric
-from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix, MulticlassF1Score
+from torchmetrics import Metric
 
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
-from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.single_label import SingleLabel, precise
+from zoo.tasks.task import Examined
 
 
 @dataclass(frozen=True)
@@ -63,97 +59,34 @@ def word_importance(attention: dict[str, Tensor]) -> Tensor | None:
     return attention["word"] * attention["sentence"][..., None] if "sentence" in attention else attention["word"]
 
 
-class Classification(Task):
-    """Any network that serves `classification`, trained by cross-entropy."""
+class Classification(SingleLabel):
+    """Any network that serves `classification` of documents."""
 
     name = "classification"
-    headline = ("accuracy", "macro_f1", "attention_recall")
+    headline = (*SingleLabel.headline, "attention_recall")
     view: ClassVar[str] = "zoo.visualize.classification.ClassificationView"
-    monitors: ClassVar = {
-        "loss": "min",
-        "accuracy": "max",
-        "macro_f1": "max",
-        "attention_recall": "max",
-        "sentence_recall": "max",
-    }
+    monitors: ClassVar = {**SingleLabel.monitors, "attention_recall": "max", "sentence_recall": "max"}
     spec: DocumentSpec | None
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        assert isinstance(spec, DocumentSpec)
-        super().build(spec, encoder)
-        self.train_loss = MeanMetric()
-        self.val_metrics = self._metrics(spec.num_classes)
-        self.test_metrics = self._metrics(spec.num_classes)
-        self.test_confusion = MulticlassConfusionMatrix(spec.num_classes)
+    def metrics(self) -> dict[str, Metric]:
+        names = ("attention_recall", "sentence_recall", "attention_chance")
+        return {**super().metrics(), **{name: AttentionRecall() for name in names}}
 
-    @staticmethod
-    def _metrics(classes: int) -> nn.ModuleDict:
-        return nn.ModuleDict(
-            {
-                "loss": MeanMetric(),
-                "accuracy": MulticlassAccuracy(classes, average="micro"),
-                "macro_f1": MulticlassF1Score(classes, average="macro"),
-                "attention_recall": AttentionRecall(),
-                "sentence_recall": AttentionRecall(),
-                "attention_chance": AttentionRecall(),
-            }
-        )
-
-    def forward(self, batch: DocumentBatch) -> Output:
-        assert self.network is not None
-        return self.network(batch)
-
-    def training_step(self, batch: DocumentBatch, batch_idx: int) -> Tensor:
-        output = self(batch)
-        assert batch.label is not None
-        total = F.cross_entropy(_precise(output.logits), batch.label, reduction="sum")
-        self.train_loss.update(total.detach() / len(batch), len(batch))
-        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(batch))
-        return self.global_mean(total, len(batch)) + sum(output.losses.values())
-
-    def validation_step(self, batch: DocumentBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
-
-    def on_test_start(self) -> None:
-        self.test_confusion.reset()  # the others are logged, and so reset by Lightning
-
-    def test_step(self, batch: DocumentBatch, batch_idx: int) -> None:
-        logits = self._evaluate(batch, "test", self.test_metrics)
-        assert batch.label is not None
-        self.test_confusion.update(logits, batch.label)
-
-    def _evaluate(self, batch: DocumentBatch, stage: str, metrics: nn.ModuleDict) -> Tensor:
-        output = self(batch)
-        assert batch.label is not None
-        logits = _precise(output.logits)
-
-        def log(name: str, *values: Tensor | int) -> None:
-            metric = metrics[name]
-            assert isinstance(metric, Metric)
-            metric.update(*values)
-            self.log(
-                f"{stage}/{name}", metric, prog_bar=name in ("loss", "accuracy"), on_epoch=True, batch_size=len(batch)
-            )
-
-        log("loss", F.cross_entropy(logits, batch.label), len(batch))
-        log("accuracy", logits, batch.label)
-        log("macro_f1", logits, batch.label)
-        importance = word_importance(output.attention)
+    def score_more(self, stage: str, metrics: nn.ModuleDict, batch: DocumentBatch, output: Output) -> None:
+        """Whether attention found the words that decided the label, where the data knows them."""
+        importance, size = word_importance(output.attention), len(batch)
         if batch.evidence is not None and importance is not None:
-            log("attention_recall", importance, batch.evidence)
-            log("attention_chance", uniform_weights(batch.word_mask), batch.evidence)
+            self.record(stage, metrics, "attention_recall", size, importance, batch.evidence)
+            self.record(stage, metrics, "attention_chance", size, uniform_weights(batch.word_mask), batch.evidence)
             if "sentence" in output.attention:
-                log("sentence_recall", output.attention["sentence"], batch.evidence.any(-1))
-        return logits
-
-    def predict_step(self, batch: DocumentBatch, batch_idx: int = 0) -> Output:
-        return self(batch)
+                words = batch.evidence.any(-1)
+                self.record(stage, metrics, "sentence_recall", size, output.attention["sentence"], words)
 
     def predictions(self, batch: DocumentBatch, words: list[Any]) -> list[DocumentPrediction]:
         """Classes and attention; `words` are the documents as they should be shown, lists of sentences, which are
         lists of words."""
         output = self.predict_step(batch)
-        probabilities = _precise(output.logits).softmax(-1).tolist()
+        probabilities = precise(output.logits).softmax(-1).tolist()
         sentence_weights = output.attention["sentence"].tolist() if "sentence" in output.attention else None
         word_weights = output.attention["word"].tolist() if "word" in output.attention else None
         assert self.spec is not None
@@ -193,11 +126,6 @@ class Classification(Task):
             )
             for b, prediction in enumerate(self.predictions(batch, documents))
         ]
-
-
-def _precise(scores: Tensor) -> Tensor:
-    """In float32 at least."""
-    return scores.to(torch.promote_types(scores.dtype, torch.float32))
 
 
 def _real(values: Tensor, mask: Tensor) -> list[list]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import torch
@@ -65,7 +64,6 @@ class Generation(Task):
     reads_attention: ClassVar[tuple[tuple[str, str], ...]] = (("decoding", "coverage_penalty"),)
     """Keys, by group, that are of use to a network with attention alone."""
     on_bar: ClassVar[tuple[str, ...]] = ("perplexity",)
-    """Metrics of the validation that the progress bar shows."""
     spec: Any
     """A `Spec` that is a `zoo.objectives.TargetSpec`."""
 
@@ -123,17 +121,11 @@ class Generation(Task):
 
     # training
 
-    @cached_property
-    def objective(self) -> Any:
-        """What the network is trained by; built for training alone, so that a checkpoint that someone else wrote, when
-        it predicts, calls nothing that it names here."""
-        return instantiate(self.hparams["objective"])
-
-    @cached_property
-    def regularizers(self) -> dict[str, Any]:
-        """The penalties on its attention by name, built for training alone."""
+    def prepare_training(self) -> None:
+        """The objective, and the penalties on the attention by name."""
+        self.objective = instantiate(self.hparams["objective"])
         parts = (self.hparams["regularizer"] or {}).items()
-        return {name: instantiate(part) for name, part in parts if part is not None}
+        self.regularizers = {name: instantiate(part) for name, part in parts if part is not None}
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         loss = self.objective(
@@ -142,14 +134,16 @@ class Generation(Task):
         penalties = [replace(penalty(loss.output, batch), name=name) for name, penalty in self.regularizers.items()]
         terms = [*loss.terms, *penalties]
         weighed = [term for term in terms if term.weight]
+        own = self.own_losses(loss.output, len(batch))
         whole = sum(term.weight * (term.total.detach() / term.count) for term in weighed)
-        self._log_train("loss", whole, weighed[0].count)
+        self._log_train("loss", whole + own.detach(), weighed[0].count)
         for term in terms:
             if not term.weight or len(weighed) > 1:  # else it is the loss
                 self._log_train(term.name, term.total.detach() / term.count, term.count)
         for name, value in loss.logs.items():
             self._log_train(name, value, len(batch))
-        return torch.stack([term.weight * self.global_mean(term.total, term.count) for term in weighed]).sum()
+        terms_mean = [term.weight * self.global_mean(term.total, term.count) for term in weighed]
+        return torch.stack(terms_mean).sum() + own
 
     def _log_train(self, name: str, value: Any, count: Any) -> None:
         """The mean over the epoch and all ranks of what is a mean over `count` here."""
@@ -166,16 +160,8 @@ class Generation(Task):
 
     def _evaluate(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
         self._forced(batch, stage, metrics)
-        self._free(batch, stage, metrics, decode)
+        self._written(batch, stage, metrics, decode)
         self._free_running(batch, stage, metrics)
-
-    def record(self, stage: str, metrics: nn.ModuleDict, name: str, size: int, *values: Any) -> None:
-        """Counts `values` of a batch of `size` in the metric `name`, and logs that as `<stage>/<name>`."""
-        metric = metrics[name]
-        assert isinstance(metric, Metric)
-        metric.update(*values)
-        bar = stage == "val" and name in self.on_bar
-        self.log(f"{stage}/{name}", metric, prog_bar=bar, on_step=False, on_epoch=True, batch_size=size)
 
     def _forced(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
         """What the network says of the truth, the true tokens being read."""
@@ -199,7 +185,7 @@ class Generation(Task):
             self.record(stage, metrics, "attention_chance", size, chance, links)
             self.record(stage, metrics, "alignment_error_rate", size, weights, batch.alignment)
 
-    def _free(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
+    def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
         """What the network writes by itself."""
         self.score_written(stage, metrics, batch, [best for best, *_ in decode(self.network, batch, self.spec)])
 

@@ -13,9 +13,11 @@ import torch.distributed as dist
 from hydra.utils import instantiate
 from lightning import LightningModule
 from torch import Tensor, nn
+from torchmetrics import Metric
 
 from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.errors import CheckpointError, ConfigError
+from zoo.models.output import Output
 from zoo.tasks.schedules import Noam
 
 TOTAL_STEPS = "total_steps"
@@ -47,6 +49,8 @@ class Task(LightningModule, ABC):
     """The dotted name of the class that shows what the task does, a `zoo.visualize.view.View`."""
     monitors: ClassVar[Mapping[str, str]]
     """The metrics of the validation that may choose the best weights, and whether the `max` or the `min` is best."""
+    on_bar: ClassVar[tuple[str, ...]] = ()
+    """Metrics of the validation that the progress bar shows."""
     groups: ClassVar[tuple[str, ...]] = ()
     """The groups of the configuration that it takes besides the optimizer and the scheduler."""
     network: nn.Module | None
@@ -83,6 +87,7 @@ class Task(LightningModule, ABC):
             return
         data = self.trainer.datamodule  # type: ignore[attr-defined]
         self.build(data.spec, data.encoder)
+        self.prepare_training()
         assert self.network is not None
         log.info(
             "%s: %s parameters", type(self.network).__name__, f"{sum(p.numel() for p in self.network.parameters()):,}"
@@ -96,9 +101,14 @@ class Task(LightningModule, ABC):
             self.network.compile()  # in place, so that the weights keep their names
 
     def build(self, spec: Spec, encoder: Any) -> None:
-        """Builds the network from `spec`. `encoder` turns raw inputs into batches and travels in checkpoints."""
+        """Builds the network from `spec`, and all that predicting needs. `encoder` turns raw inputs into batches and
+        travels in checkpoints."""
         self.spec, self.encoder = spec, encoder
         self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
+
+    def prepare_training(self) -> None:
+        """Builds what training alone needs, when the network is there: by default nothing. A checkpoint that only
+        predicts does not come here, so that someone else's has nothing called that its hyperparameters name."""
 
     def _take_weights(self, checkpoint: dict[str, Any]) -> None:
         assert self.network is not None
@@ -168,7 +178,25 @@ class Task(LightningModule, ABC):
         """What the test metrics that have several definitions were computed by, for result.json."""
         return {}
 
+    # evaluation
+
+    def record(self, stage: str, metrics: nn.ModuleDict, name: str, size: int, *values: Any) -> None:
+        """Counts `values` of a batch of `size` in the metric `name`, and logs that as `<stage>/<name>`."""
+        metric = metrics[name]
+        assert isinstance(metric, Metric)
+        metric.update(*values)
+        bar = stage == "val" and name in self.on_bar
+        self.log(f"{stage}/{name}", metric, prog_bar=bar, on_step=False, on_epoch=True, batch_size=size)
+
     # training
+
+    def own_losses(self, output: Output | None, size: int) -> Tensor:
+        """The sum of the losses that a network brings along with its scores, each a mean over its batch of `size`, to
+        be added to the task's; logs each under its name."""
+        losses = {} if output is None else output.losses
+        for name, loss in losses.items():
+            self.log(f"train/{name}", loss.detach(), on_step=False, on_epoch=True, sync_dist=True, batch_size=size)
+        return torch.stack(list(losses.values())).sum() if losses else torch.zeros((), device=self.device)
 
     def global_mean(self, total: Tensor, count: int | Tensor) -> Tensor:
         """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the whole global batch.
@@ -200,16 +228,16 @@ class Task(LightningModule, ABC):
         if self.spec is not None:
             self._check_data(checkpoint)
             self._check_shapes(checkpoint)
-            self._keep_to_the_network(checkpoint["state_dict"])
+            self.keep_to_the_network(checkpoint["state_dict"])
 
     def _check_data(self, checkpoint: dict[str, Any]) -> None:
-        """Another test set of the same data is no other data, though its longest text be longer."""
+        """Raises CheckpointError unless spec, but for its limits, and encoder are those of the checkpoint."""
         assert self.spec is not None
         there, here = spec_state(spec_from_state(checkpoint["zoo"]["spec"])), spec_state(self.spec)
         differing = [
             f"{name} is {there.get(name)} there, {here.get(name)} here"
             for name in {**there, **here}
-            if there.get(name) != here.get(name) and not name.startswith("longest_")
+            if there.get(name) != here.get(name) and name not in self.spec.limits
         ]
         if checkpoint["zoo"]["encoder"] != self.encoder.state():
             differing.append("vocabulary or data.text differ")
@@ -228,8 +256,9 @@ class Task(LightningModule, ABC):
                     "of the run that wrote it, and its data: tables of positions are as long as the longest text"
                 )
 
-    def _keep_to_the_network(self, state: dict[str, Any]) -> None:
-        """What an objective remembers is no part of the network: under another objective it begins anew."""
+    def keep_to_the_network(self, state: dict[str, Any]) -> None:
+        """Takes out of a checkpoint's weights what this task has no place for, and puts in what it has and they lack.
+        What an objective remembers is no part of the network: under another objective, or none, it begins anew."""
         own = self.state_dict()
         for name in own.keys() ^ state.keys():
             if not name.startswith("network."):

@@ -61,8 +61,10 @@ class Tagging(Task):
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, TaggingSpec)
         super().build(spec, encoder)
-        self.curriculum = instantiate(self.hparams["curriculum"])
         self.val_metrics, self.test_metrics = self._metrics(len(spec.tags)), self._metrics(len(spec.tags))
+
+    def prepare_training(self) -> None:
+        self.curriculum = instantiate(self.hparams["curriculum"])
 
     @staticmethod
     def _metrics(tags: int) -> nn.ModuleDict:

@@ -11,6 +11,8 @@ from zoo.data.spec import Spec
 class PairSpec(Spec):
     """Pairs of a source and a target sequence of tokens."""
 
+    limits = ("longest_source", "longest_target")
+
     source_size: int
     """Rows of the source embedding, the special tokens included."""
     target_size: int

@@ -1,0 +1,70 @@
+"""What batches of all families share: every tensor of theirs is moved and cast, however deep it lies."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+
+from zoo.data.batch import Batch
+from zoo.layers.packing import Packing
+
+
+class Edges(NamedTuple):
+    parents: torch.Tensor
+    children: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Level:
+    nodes: torch.Tensor
+    name: str
+
+
+@dataclass(frozen=True)
+class Forest(Batch):
+    index: torch.Tensor
+    levels: tuple[Level, ...]
+    edges: Edges
+    weights: dict[str, list[torch.Tensor]]
+    packing: Packing
+    words: tuple[tuple[str, ...], ...]
+
+    def __len__(self):
+        return len(self.index)
+
+    def first(self, count):
+        raise NotImplementedError
+
+
+def forest():
+    return Forest(
+        index=torch.arange(2),
+        levels=(Level(torch.ones(3), "leaves"), Level(torch.zeros(1), "root")),
+        edges=Edges(torch.tensor([0]), torch.tensor([1])),
+        weights={"left": [torch.rand(2)], "right": []},
+        packing=Packing.of(torch.tensor([[True, True], [True, False]])),
+        words=(("a", "b"),),
+    )
+
+
+def tensors(batch):
+    return [
+        batch.index,
+        *(level.nodes for level in batch.levels),
+        *batch.edges,
+        *batch.weights["left"],
+        batch.packing.row,
+    ]
+
+
+def test_tensors_inside_tuples_dicts_and_dataclasses_are_moved():
+    moved = forest().to("meta")
+    assert {tensor.device.type for tensor in tensors(moved)} == {"meta"}
+    assert isinstance(moved.edges, Edges) and moved.weights["right"] == []
+    assert (moved.levels[1].name, moved.words) == ("root", (("a", "b"),))
+
+
+def test_real_numbers_inside_are_cast_and_others_are_not():
+    cast = forest().cast(torch.bfloat16)
+    assert {level.nodes.dtype for level in cast.levels} == {cast.weights["left"][0].dtype} == {torch.bfloat16}
+    assert cast.edges.parents.dtype == torch.int64
