@@ -107,6 +107,8 @@ def main(arguments: list[str] | None = None) -> None:
         from zoo.run import search_path
 
         words = search_path.take(words)
+        if words[:1] == ["train"]:
+            return main([*words, *search_path.overrides()])
         if words[:1] == ["predict"]:
             return _predict(words[1:])
         options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
@@ -274,7 +276,7 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
 
     from zoo.data.stored import hide_bars_in_files
     from zoo.dotted import class_at
-    from zoo.run.check import check_arguments
+    from zoo.run.check import check_arguments, check_data_and_task
     from zoo.run.compose import compose
     from zoo.tasks import Task
     from zoo.visualize.view import view_of
@@ -282,14 +284,15 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     hide_bars_in_files()
     cfg = compose(overrides)
     check_arguments(cfg.data, "data")
-    data = instantiate(cfg.data, _convert_="all")
+    data, task = instantiate(cfg.data, _convert_="all"), class_at(cfg.task._target_, Task)
+    check_data_and_task(data, task)
     data.prepare_data()
     data.setup("fit")
     facts, source = data.describe(), data.source_description
     if options.json:
         print(json.dumps({"name": options.name, "source": source, **facts}, indent=2, ensure_ascii=False))
     else:
-        view = view_of(class_at(cfg.task._target_, Task))
+        view = view_of(task)
         _console().print(view.description(options.name, source, facts))
 
 

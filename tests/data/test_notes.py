@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.data.pairs.toy import Toy
-from tests.data.pairs.toy import prepared as prepared_pairs
 from zoo.data.documents.own import OwnDocuments
 from zoo.data.notes import key, majority, repeated
 from zoo.data.options import SplitOptions
@@ -41,7 +39,6 @@ VARIED = [(f"text {n} is {'good' if n % 2 else 'bad'} .", n % 2) for n in range(
 
 def test_nothing_is_said_of_good_data(tmp_path, cache_dir, caplog):
     assert notes(own(table(tmp_path / "a.csv", VARIED))) == []
-    assert notes(prepared_pairs(Toy(sample={"train": 60, "val": 10, "test": 12}))) != [None]
 
 
 def test_a_test_that_is_the_training_is_told(tmp_path, cache_dir, caplog):

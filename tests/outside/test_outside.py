@@ -81,6 +81,13 @@ def test_a_folder_that_is_not_there(tmp_path, capsys):
     assert "error: nowhere: there is no such folder (--config-dir)" in capsys.readouterr().err
 
 
+def test_the_option_may_stand_before_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["zoo"])
+    with pytest.raises(SystemExit):
+        main([*HERE, "train", *TINY, "seed=-1"])
+    assert capsys.readouterr().err == "error: seed=-1: expected a whole number from 0 to 4294967295, found -1\n"
+
+
 def test_a_model_of_ours_does_not_fit_it(tmp_path, capsys):
     assert launch([*HERE, "model=han", "data=repeats"], tmp_path) == 2
     said = capsys.readouterr().err

@@ -10,7 +10,7 @@ from hydra.utils import get_class
 from tests.catalogue import MODELS, ROOT
 from zoo.cli import main
 from zoo.errors import ConfigError
-from zoo.run import catalogue
+from zoo.run import catalogue, search_path
 from zoo.run.compose import compose
 from zoo.run.declared import Declared
 
@@ -55,6 +55,36 @@ def test_a_model_that_says_nothing_of_itself_leaves_no_empty_line_in_the_list(ca
     main(["list"])
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[lines.index("mine") + 1] == "task: classification"
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A user's own folder of configuration."""
+    monkeypatch.setattr(search_path, "_folders", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "conf/model").mkdir(parents=True)
+    search_path.add(tmp_path / "conf")
+    return tmp_path / "conf/model/mine.yaml"
+
+
+@pytest.mark.parametrize("parent", ["han", "han@_here_", "/model/han", "/model/han@_here_"])
+def test_a_preset_is_of_the_class_that_it_inherits(own, parent):
+    own.write_text(f"defaults: ['{parent}', _self_]\ndropout: 0.5\n")
+    assert catalogue.models()["mine"].tasks == ("classification",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dropout: 0.5\n", "mine.yaml: it has no _target_, nor has a file that its defaults inherit"),
+        ("a: [\n", "mine.yaml: not readable as YAML: "),
+    ],
+)
+def test_a_file_of_which_nothing_can_be_said(own, text, message, capsys):
+    own.write_text(text)
+    with pytest.raises(SystemExit):
+        main(["list"])
+    assert "error: " in (said := capsys.readouterr().err) and message in said
 
 
 @pytest.fixture

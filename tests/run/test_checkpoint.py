@@ -233,11 +233,14 @@ def test_a_loaded_network_is_in_evaluation_and_takes_any_input(tmp_path):
     assert len(predictor([3, (4, 5)])) == 2 and read == [3, (4, 5)]
 
 
-def run_of(folder, age, model="han", data="yelp"):
+def run_of(folder, age, model="han", data="yelp", overrides=()):
     (folder / "checkpoints").mkdir(parents=True)
     (folder / ".hydra").mkdir()
     choices = {"model": model, "data": data}
     (folder / ".hydra/hydra.yaml").write_text(yaml.safe_dump({"hydra": {"runtime": {"choices": choices}}}))
+    (folder / ".hydra/overrides.yaml").write_text(yaml.safe_dump([*overrides]))
+    if "sweeps" in folder.parts:
+        (folder.parent / "multirun.yaml").write_text("")
     (folder / "checkpoints/last.ckpt").write_text("")
     os.utime(folder / "checkpoints/last.ckpt", (1000 - age, 1000 - age))
     return folder / "checkpoints/last.ckpt"
@@ -247,23 +250,23 @@ def test_last_is_the_newest_of_this_model_and_data(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     own = tmp_path / "logs/han_yelp/now"
     with pytest.raises(CheckpointError, match="no earlier run of model=han data=yelp"):
-        find_last("han", "yelp", own)
+        find_last("han", "yelp", own, [])
     found = {
         name: run_of(tmp_path / name, age)
         for age, name in [(9, "logs/han_yelp/old"), (8, "logs/sweeps/x/0"), (7, "logs/han_yelp/new")]
     }
     run_of(tmp_path / "logs/luong_yelp/a", 1, model="luong")
     run_of(tmp_path / "logs/han_imdb/a", 1, data="imdb")
-    assert find_last("han", "yelp", own) == found["logs/han_yelp/new"]
+    assert find_last("han", "yelp", own, []) == found["logs/han_yelp/new"]
     run_of(tmp_path / "logs/sweeps/x/1", 3)
-    assert find_last("han", "yelp", own).parent.parent.name == "1"
+    assert find_last("han", "yelp", own, []).parent.parent.name == "1"
 
 
 def test_last_is_looked_for_beside_a_folder_of_ones_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = run_of(tmp_path / "runs/a", 5)
-    assert find_last("han", "yelp", tmp_path / "runs/b") == before
-    assert find_last("han", "yelp", tmp_path / "runs/a") == before  # the same folder again
+    assert find_last("han", "yelp", tmp_path / "runs/b", []) == before
+    assert find_last("han", "yelp", tmp_path / "runs/a", []) == before  # the same folder again
 
 
 def test_last_beside_a_folder_of_ones_own_is_not_looked_for_below(tmp_path, monkeypatch):
@@ -271,7 +274,7 @@ def test_last_beside_a_folder_of_ones_own_is_not_looked_for_below(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     run_of(tmp_path / "runs/deep/down", 5)
     with pytest.raises(CheckpointError, match="no earlier run"):
-        find_last("han", "yelp", tmp_path / "runs/b")
+        find_last("han", "yelp", tmp_path / "runs/b", [])
 
 
 def test_every_rank_is_told_which_checkpoint_was_found(tmp_path, monkeypatch):
@@ -297,9 +300,20 @@ def test_any_text_comes_back_from_an_override(text):
     assert read.value() == text
 
 
+def test_a_job_of_a_sweep_goes_on_with_the_job_that_was_told_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jobs = [run_of(tmp_path / f"logs/sweeps/a/{n}", 5 - n, overrides=[f"seed={n}", "model=han"]) for n in range(3)]
+    for number, job in enumerate(jobs):
+        told = ["model=han", f"seed={number}", "ckpt_path=last"]
+        assert find_last("han", "yelp", tmp_path / f"logs/sweeps/b/{2 - number}", told) == job
+        assert find_last("han", "yelp", tmp_path / "logs/han_yelp/a", told) == job
+    with pytest.raises(CheckpointError, match="no earlier run"):
+        find_last("han", "yelp", tmp_path / "logs/han_yelp/a", ["seed=9"])
+
+
 def test_the_jobs_of_one_sweep_do_not_resume_from_each_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     earlier, own = run_of(tmp_path / "logs/sweeps/a/0", 5), run_of(tmp_path / "logs/sweeps/b/0", 1)
     (tmp_path / "logs/sweeps/b/multirun.yaml").write_text("")
-    assert find_last("han", "yelp", tmp_path / "logs/sweeps/b/1") == earlier
-    assert find_last("han", "yelp", tmp_path / "logs/sweeps/b/0") == own  # a job that was started again
+    assert find_last("han", "yelp", tmp_path / "logs/sweeps/b/1", []) == earlier
+    assert find_last("han", "yelp", tmp_path / "logs/sweeps/b/0", []) == own  # a job that was started again

@@ -61,6 +61,17 @@ def test_a_group_is_what_was_chosen(experiment, group, choice):
     assert found == alone(group, f"{group}={choice}", *model)
 
 
+def test_a_group_inside_a_group_is_what_was_chosen(tmp_path, monkeypatch):
+    monkeypatch.setattr(search_path, "_folders", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "conf/data/text").mkdir(parents=True)
+    (tmp_path / "conf/data/text/mine.yaml").write_text("defaults: [documents]\nminimum_frequency: 99\n")
+    search_path.add(tmp_path / "conf")
+    source = "data.source=sample"
+    assert composed(YELP, source).data.text.minimum_frequency == 6
+    assert composed(YELP, source, "data/text=mine").data.text.minimum_frequency == 99
+
+
 def test_a_group_that_is_empty_is_empty():
     assert not composed(WMT, "scheduler=none").scheduler
     assert composed(WMT).scheduler.scheduler.milestones[0] == 468750

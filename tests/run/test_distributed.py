@@ -69,7 +69,7 @@ def test_a_multirun_of_jobs_with_two_processes(program_env, tmp_path):
     results = [result(sweep / job) for job in ("0", "1")]
     assert [r["devices"] for r in results] == [2, 2]
     trained = [r["examples_per_second"] * r["phases"]["training"] for r in results]
-    assert trained == pytest.approx([2 * 61, 2 * 61], rel=0.4)  # both ranks' examples; hundredths of a second are kept
+    assert trained == pytest.approx([2 * 61, 2 * 61], rel=0.05)  # both ranks' examples, in two epochs
     assert [next(o for o in r["overrides"] if "lr" in o) for r in results] == [
         "optimizer.lr=0.001",
         "optimizer.lr=0.02",

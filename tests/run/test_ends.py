@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.run.programs import TINY, TINY_PAIRS, launch, result
+from zoo.run import clock
 
 STOPPING = [*TINY, "callbacks=[checkpoint,early_stopping]", "hydra.run.dir=run"]  # 4 steps an epoch
 
@@ -62,9 +63,12 @@ def test_debug_overfit_says_whether_its_batches_are_known_by_heart(tmp_path, cap
     assert f"train/{metric}" in said and not any(name.startswith("val/") for name in facts["metrics"])
 
 
-def test_the_time_is_counted_by_phase(tmp_path, capfd):
+def test_the_time_is_counted_by_phase_from_the_start_of_the_program(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(clock.Stopwatch, "_first", True)
+    monkeypatch.setattr(clock, "seconds_running", lambda: 1000.0)  # before the run began
     assert launch([*STOPPING, "trainer.max_epochs=1"], tmp_path) == 0
     facts = result(tmp_path / "run")
+    assert facts["phases"]["imports"] == 1000 and facts["wall_seconds"] > 1000
     assert set(facts["phases"]) == {"imports", "data", "training", "validation and test", "pictures", "other"}
     assert sum(facts["phases"].values()) == pytest.approx(facts["wall_seconds"], abs=0.05)
     assert json.loads((tmp_path / "run/result.json").read_text())["phases"]["training"] > 0

@@ -1,11 +1,12 @@
 """Mistakes at the command line: one line, no traceback, exit code 2."""
 
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
-from tests.run.programs import ROOT, SHORT, TINY_PAIRS, Program, launch, run
+from tests.run.programs import ROOT, SHORT, TINY, TINY_PAIRS, Program, launch, run
 from zoo.run import search_path
 
 RNNSEARCH = ["model=rnnsearch", *(word for word in TINY_PAIRS[1:] if word != "model.num_layers=1")]
@@ -54,6 +55,10 @@ def refused(tmp_path, capfd, monkeypatch):
         ("task=translation", "the data is for classification; leave task=... out"),
         ("task.monitor=val/acc", "task.monitor=val/acc: classification has no such metric; did you mean val/accuracy?"),
         ("task.monitor=accuracy", "did you mean val/accuracy?"),
+        ("task.monitor=train/loss", "task.monitor=train/loss: classification has no such metric; did you mean"),
+        ("+scheduler.intervall=epoch", "scheduler.intervall: there is no such key; did you mean scheduler.interval?"),
+        ("hydra.searchpath=[a", "hydra.searchpath=[a: expected a list of folders, hydra.searchpath=[DIR,DIR]"),
+        ("--config-dir=", "--config-dir=: expected a folder behind it, found nothing"),
         ("task.mode=min", "of val/accuracy the max is best; leave task.mode out"),
         ("logger=wandb", "wandb has no key here; run `wandb login` once, or give logger.wandb.offline=true"),
         ("model=han,luong", "model=han,luong: several values; a run for each: -m model=han,luong"),
@@ -187,6 +192,37 @@ def test_a_class_of_ones_own_that_cannot_be_taken(tmp_path, capfd, monkeypatch, 
     assert [path.name for path in tmp_path.iterdir()] == [own.name]
 
 
+def test_folders_and_logs_of_the_users_own_are_not_removed(tmp_path):
+    (tmp_path / "results/run").mkdir(parents=True)
+    (tmp_path / "results/run/notes.log").write_text("mine")
+    assert launch([*SHORT, "hydra.run.dir=results/run", "seed=-1"], tmp_path) == 2
+    assert (tmp_path / "results/run/notes.log").read_text() == "mine"
+    assert launch([*SHORT, "hydra.run.dir=results/new", "seed=-1"], tmp_path) == 2
+    (tmp_path / "empty").mkdir()
+    assert launch([*SHORT, "hydra.run.dir=empty/new", "seed=-1"], tmp_path) == 2
+    assert not (tmp_path / "results/new").exists() and (tmp_path / "empty").is_dir()
+
+
+def test_an_error_of_a_file_that_is_not_the_runs_keeps_its_traceback(tmp_path, monkeypatch):
+    def broken(self):
+        Path("/nowhere/at/all").read_text()
+
+    monkeypatch.setattr("zoo.data.documents.yelp.Yelp.prepare_data", broken)
+    with pytest.raises(FileNotFoundError, match="/nowhere/at/all"):
+        launch([*SHORT, "hydra.run.dir=run"], tmp_path)
+
+
+def test_a_metric_that_the_data_do_not_give_is_refused_before_training(tmp_path, capfd):
+    """Reviews of one's own have no evidence, and so no attention recall."""
+    rows = "".join(f'"text {n} is {"good" if n % 2 else "bad"}.",{n % 2}\n' for n in range(40))
+    (tmp_path / "my.csv").write_text("text,label\n" + rows)
+    own = ["data=documents", "data.path=my.csv", "data.text_column=text", "data.label_column=label"]
+    words = [word for word in TINY if not word.startswith("data.sample")]
+    assert launch([*words, *own, "task.monitor=val/attention_recall", "hydra.run.dir=run"], tmp_path) == 2
+    assert "the validation of these data has no such metric" in capfd.readouterr().err
+    assert not (tmp_path / "run/checkpoints").exists()
+
+
 def test_a_folder_with_something_in_it_is_not_removed(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run/notes.txt").write_text("mine")
@@ -217,6 +253,7 @@ class Unrelated:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
+        (["~trainer"], "trainer has no _target_: it names nothing to build; choose one with trainer=NAME"),
         (["~model", "model.dropout=0.1"], "model.dropout: ~model takes the whole group away; leave one of the two out"),
         (
             ["scheduler=step", "scheduler.scheduler.step_size=0"],

@@ -53,6 +53,8 @@ def test_prints_the_best_trials_score_and_overrides_last(tmp_path, capsys):
 
 
 def test_a_sweep_without_scores_prints_nothing(tmp_path, capsys):
+    (tmp_path / "0").mkdir()
+    (tmp_path / "0/result.json").write_text(json.dumps(result(0, None)))
     assert conclude(tmp_path) == 0
     assert capsys.readouterr().out == ""
 
@@ -104,6 +106,14 @@ def test_a_sweep_goes_on_after_a_job_that_failed(tmp_path, capfd, launcher):
     assert [line.split(":")[1] for line in named] == [" job 0 with optimizer.lr=1e+38", " job 2 with optimizer.lr=-1"]
     assert "the loss is" in named[0] and "learning rate" in named[1]
     assert printed.out.splitlines()[-1].startswith("best: val/accuracy") and "Traceback" not in printed.err
+
+
+def test_a_job_that_is_run_again_is_no_longer_one_that_failed(tmp_path, capfd):
+    sweep = ["-m", *SHORT, "trainer.max_epochs=1", "logger=none", "optimizer=sgd", "hydra.sweep.dir=sweep"]
+    assert launch([*sweep, "optimizer.lr=1e38,0.1"], tmp_path) == 1 or (tmp_path / "sweep/0/failed.json").is_file()
+    assert launch([*sweep, "optimizer.lr=0.1,0.2"], tmp_path) == 0
+    assert not list((tmp_path / "sweep").glob("*/failed.json"))
+    assert "failed" not in capfd.readouterr().err.splitlines()[-1:]
 
 
 def test_a_search_goes_on_after_a_trial_that_failed(tmp_path, capfd):

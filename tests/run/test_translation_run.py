@@ -174,6 +174,12 @@ def test_bad_data_options_are_said_in_one_line(capsys):
     assert "data.source_language=xx: expected en, de, fr or cs, found 'xx'" in capsys.readouterr().err
 
 
+def test_data_are_described_with_their_own_task(capsys):
+    with pytest.raises(SystemExit):
+        main(["data", "yelp", "task=translation"])
+    assert "error: task=translation and Yelp do not fit: the data is for classification" in capsys.readouterr().err
+
+
 def test_the_data_are_named_once(capsys):
     with pytest.raises(SystemExit):
         main(["data", "multi30k", "data=dates"])

@@ -331,9 +331,3 @@ def _same_width(name: str, query_dim: int, key_dim: int) -> None:
             f"the {name} score needs queries and keys of one width; got {query_dim} and {key_dim}. "
             "general, additive and concat take different widths"
         )
-
-
-def _given(name: str, argument: str, value: int | None) -> int:
-    if value is None:
-        raise ValueError(f"the {name} score needs {argument}")
-    return value

@@ -59,7 +59,7 @@ class BestCheckpoint(ModelCheckpoint):
         super().setup(trainer, pl_module, stage)
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if not trainer.sanity_checking and self.monitor not in trainer.callback_metrics:
+        if self.monitor not in trainer.callback_metrics:  # known before anything is trained, where that begins with it
             found = [name for name in trainer.callback_metrics if name.startswith("val/")]
             raise ConfigError(
                 f"task.monitor={self.monitor}: the validation of these data has no such metric; "

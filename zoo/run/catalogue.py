@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 import zoo
+from zoo.errors import ConfigError
 from zoo.run.declared import Declared
 from zoo.run.search_path import folders
 
@@ -70,14 +71,18 @@ def _groups(group: str, beside: tuple[Path, ...]) -> list[Path]:
 
 def _target(path: Path, beside: tuple[Path, ...]) -> Declared:
     """The class a file of conf builds; a preset has it from the file it inherits."""
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from error
     if "_target_" in content:
         return Declared(content["_target_"])
-    for parent in content.get("defaults", []):
-        for folder in _groups(path.parent.name, beside) if isinstance(parent, str) else ():
-            if (folder / f"{parent}.yaml").is_file():
-                return _target(folder / f"{parent}.yaml", beside)
-    raise LookupError(f"{path} has no _target_, nor has a file it inherits")
+    for parent in (entry.partition("@")[0] for entry in content.get("defaults", []) if isinstance(entry, str)):
+        group = "" if parent.startswith("/") else path.parent.name  # /model/han, or han from the same group
+        for folder in _groups(group, beside):
+            if (found := folder / f"{parent.removeprefix('/')}.yaml").is_file():
+                return _target(found, beside)
+    raise ConfigError(f"{path}: it has no _target_, nor has a file that its defaults inherit; expected _target_: CLASS")
 
 
 def first_comment(path: Path) -> str:

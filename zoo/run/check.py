@@ -24,7 +24,14 @@ from zoo.visualize.view import view_of
 if TYPE_CHECKING:
     from zoo.tasks import Task
 
-TIMING = {"interval": Literal["step", "epoch"], "frequency": Count, "monitor": str}
+TIMING = {
+    "interval": Literal["step", "epoch"],
+    "frequency": Count,
+    "monitor": str,
+    "strict": bool,
+    "reduce_on_plateau": bool,
+    "name": str,
+}
 """What Lightning takes beside a scheduler: when it steps, and by which metric."""
 LATE: dict[str, Any] = {
     "trainer.accumulate_grad_batches": Count,
@@ -103,6 +110,8 @@ def _check_root(cfg: DictConfig, task: type[Task]) -> None:
     for name, hint in hints.items():
         if hint is not Any:
             hold(name, _plain(cfg[name]), hint)
+    for name in ("trainer", "optimizer", "model", "data"):
+        _with_target(cfg.get(name), name)
 
 
 def _schedule(cfg: DictConfig) -> DictConfig | None:
@@ -111,6 +120,9 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
 
     if not cfg.scheduler:
         return None
+    known = ["scheduler", *TIMING]
+    for key in [str(key) for key in cfg.scheduler if key not in known]:
+        raise ConfigError(f"scheduler.{key}: there is no such key; {did_you_mean(key, known, 'scheduler.')}")
     for key, hint in TIMING.items():
         if key in cfg.scheduler:
             hold(f"scheduler.{key}", cfg.scheduler[key], hint)
@@ -142,7 +154,8 @@ def _check_monitors(cfg: DictConfig, task: type[Task]) -> None:
     modes = {f"val/{name}": mode for name, mode in task.monitors.items()}
     for key, node in [("task", cfg.task), *_parts(cfg.callbacks, "callbacks")]:
         monitor, mode = str(node.get("monitor", "")), node.get("mode")
-        if "monitor" not in node or monitor.startswith("train/"):
+        chooses = key in ("task", "callbacks.best")  # the weights to keep, when they are validated
+        if "monitor" not in node or (monitor.startswith("train/") and not chooses):
             continue
         if monitor not in modes:
             hint = did_you_mean(monitor, modes)
@@ -165,10 +178,16 @@ def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
             f"For this data: model={','.join(models_for(data.task)) or '(none yet)'}. "
             f"For this model: data={','.join(data_for(model.tasks)) or '(none yet)'}."
         )
-    if data.task != task.name:
+    check_data_and_task(data, task)
+
+
+def check_data_and_task(data: Any, task: type[Task]) -> None:
+    """Raises ConfigError where data, or their class, are for another task."""
+    if _said(data, "task") != task.name:
+        name = data.__name__ if isinstance(data, type) else type(data).__name__
         raise ConfigError(
-            f"task={task.name} and {data.__name__} do not fit: the data is for {data.task}; leave task=... out, the "
-            "data pick theirs"
+            f"task={task.name} and {name} do not fit: the data is for {data.task}; leave task=... out, the data pick "
+            "theirs"
         )
 
 
@@ -218,10 +237,14 @@ def _wandb_ready() -> bool:
 # arguments
 
 
-def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
-    """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
+def _with_target(node: Any, key: str) -> None:
     if not OmegaConf.is_dict(node) or "_target_" not in node:
         raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
+
+
+def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
+    """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
+    _with_target(node, key)
     cls = _class(node, key)
     parameters = inspect.signature(cls).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())

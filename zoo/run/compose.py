@@ -160,11 +160,21 @@ class CommandLineFirst(ConfigLoaderImpl):
             files = [f"{group}/{name}" for name in (choice if isinstance(choice, list) else [choice])]
             stated = OmegaConf.merge(*(loaded.config for file in files if (loaded := repo.load_config(file))))
             for experiment in experiments:
-                asked = repo.load_config(experiment.config_path).config.get(group)
+                *above, last = group.split("/")
+                asked = repo.load_config(experiment.config_path).config
+                nodes = [_below(node, above) for node in (cfg, without, asked)]
+                asked = nodes[2].get(last) if OmegaConf.is_dict(nodes[2]) else None
                 if OmegaConf.is_dict(asked):
                     with open_dict(cfg):
-                        _give_way(cfg, without, group, asked, stated)
+                        _give_way(nodes[0], nodes[1], last, asked, stated)
         return cfg
+
+
+def _below(node: Any, keys: list[str]) -> Any:
+    """The node at a path of keys; None where there is none."""
+    for key in keys:
+        node = node.get(key) if OmegaConf.is_dict(node) else None
+    return node
 
 
 def _give_way(parent: DictConfig, without: DictConfig, name: str, asked: Any, stated: Any) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Set
+from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 
 import yaml
@@ -12,7 +13,9 @@ import yaml
 from zoo.errors import CheckpointError
 
 BEGUN = {".hydra", "hparams.yaml", "multirun.yaml"}
-"""What Hydra and a logger write before anything has happened, besides logs."""
+"""What Hydra and a logger write before anything has happened, besides their log."""
+LOG = re.compile(r"train(_ddp_process_\d+)?\.log")
+"""A job's own; every other one is somebody's."""
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -26,39 +29,55 @@ def is_empty(folder: Path, besides: Set[str] = frozenset()) -> bool:
     """Whether nothing in `folder` is of use to anyone: only what is there before a run does anything, and
     `besides`."""
     return all(
-        path.name in BEGUN | besides or path.suffix == ".log" or (path.is_dir() and not any(path.iterdir()))
+        path.name in BEGUN | besides or LOG.fullmatch(path.name) or (path.is_dir() and not any(path.iterdir()))
         for path in folder.iterdir()
     )
 
 
 def remove_run(folder: Path) -> None:
-    """Removes `folder` if it holds nothing of use, and the folders above it that it leaves empty."""
+    """Removes `folder` if it holds nothing of use, and of the folders above it those under logs that it leaves
+    empty."""
     folder = folder.resolve()
     if folder.is_dir() and is_empty(folder):
         shutil.rmtree(folder, ignore_errors=True)
     above = folder.parent
-    while not folder.exists() and above != Path.cwd() and above.is_dir() and not any(above.iterdir()):
+    while not folder.exists() and above.is_relative_to(Path("logs").resolve()) and not any(above.iterdir()):
         above.rmdir()
         folder, above = above, above.parent
 
 
-def find_last(model: str, data: str, own_run: Path) -> Path:
+def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) -> Path:
     """The newest last.ckpt of `model` on `data`: in the folder of this run itself, anywhere under logs, or in a folder
     right beside this run's where it has another place. Raises CheckpointError where there is none.
 
-    The other jobs of a sweep are no earlier runs.
+    A job of a sweep is taken only for a run of the same `overrides`, its own job again: the others had another seed or
+    other values. The other jobs of the sweep that this run is in are no earlier runs at all.
     """
     logs, beside = Path("logs").resolve(), own_run.resolve().parent
     for path in _newest_first({*_last_under(logs, levels=4), *_last_under(beside, levels=2)}):
         folder = path.parent.parent
-        another = folder != own_run and folder.parent == own_run.parent
-        if not (another and (own_run.parent / "multirun.yaml").is_file()) and _ran(folder, model, data):
+        in_a_sweep, again = (folder.parent / "multirun.yaml").is_file(), folder == own_run
+        if in_a_sweep and not again and (folder.parent == own_run.parent or _told(folder) != _meant(overrides)):
+            continue
+        if _ran(folder, model, data):
             return path
     raise CheckpointError(
-        f"ckpt_path=last: no earlier run of model={model} data={data} under "
+        f"last: no earlier run of model={model} data={data} under "
         f"{' or '.join(sorted({str(logs), str(beside)}))} has a checkpoints/last.ckpt; "
-        "give the file itself, ckpt_path=PATH, or leave ckpt_path out to start anew"
+        "give the path of a checkpoint, or leave it out to start anew"
     )
+
+
+def _told(folder: Path) -> set[str] | None:
+    """The overrides of the run in a folder, but for those that say where it starts and stands."""
+    try:
+        return _meant(yaml.safe_load((folder / ".hydra" / "overrides.yaml").read_text(encoding="utf-8")))
+    except (OSError, TypeError, yaml.YAMLError):
+        return None
+
+
+def _meant(overrides: Iterable[str]) -> set[str]:
+    return {word for word in overrides if not word.startswith(("ckpt_path=", "hydra"))}
 
 
 def _last_under(folder: Path, levels: int = 4) -> set[Path]:

@@ -26,7 +26,7 @@ from zoo.run.catalogue import conf_dir
 from zoo.run.compose import command_line_first, register, register_resolvers
 from zoo.run.folder import remove_run
 from zoo.run.messages import explain
-from zoo.run.sweep import Sweep, conclude, note_failure
+from zoo.run.sweep import Sweep, begin_again, conclude, note_failure
 
 DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
 
@@ -46,7 +46,7 @@ def main(command: tuple[str, ...] = ()) -> None:
     # Hydra's parser wants all overrides on one side of a flag; people write -m at either end
     overrides.sort(key=lambda word: word not in ("-m", "--multirun"))
     sys.argv[1:], Sweep.folder = [*overrides, *search_path.overrides()], None
-    full = os.environ.get("HYDRA_FULL_ERROR") == "1"
+    full, ended = os.environ.get("HYDRA_FULL_ERROR") == "1", list[Exception]()
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
 
     @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
@@ -59,10 +59,13 @@ def main(command: tuple[str, ...] = ()) -> None:
 
         if not full:
             os.environ.pop("HYDRA_FULL_ERROR", None)  # the other ranks must not inherit it
+        if HydraConfig.get().mode == RunMode.MULTIRUN and first_rank():
+            begin_again(Path(HydraConfig.get().runtime.output_dir))
         try:
             with one_job(command):
                 return train(cfg)
         except Exception as error:
+            ended.append(error)
             _end_job(error, overrides, full)
             if HydraConfig.get().mode == RunMode.MULTIRUN and "BasicSweeper" in HydraConfig.get().sweeper._target_:
                 return None  # it would end the sweep; one that searches has to be told
@@ -76,7 +79,8 @@ def main(command: tuple[str, ...] = ()) -> None:
             job()
     except Exception as error:
         _conclude_sweep()
-        _say(error, overrides, full)
+        if error not in ended:
+            _say(error, overrides, full)
         raise
     except SystemExit:
         _conclude_sweep()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+from hydra.core.hydra_config import HydraConfig
 from hydra.errors import (
     ConfigCompositionException,
     HydraException,
@@ -39,11 +41,19 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
         return f"error: trainer.val_check_interval: {' '.join(str(error).split())}"
     if isinstance(error, (HydraException, OmegaConfBaseException, MisconfigurationException)):
         return f"error: {' '.join(str(error).split())}"
-    if isinstance(error, OSError) and error.filename:
+    if isinstance(error, OSError) and error.filename and _of_the_run(Path(str(error.filename))):
         return (
             f"error: {error.filename}: {error.strerror}; choose another folder with hydra.run.dir=... or mend this one"
         )
     return None
+
+
+def _of_the_run(path: Path) -> bool:
+    """Whether a file is of the folder of this run, or of no run yet, since Hydra could not make the folder."""
+    if not HydraConfig.initialized():
+        return True
+    folder, path = Path(HydraConfig.get().runtime.output_dir).absolute(), path.absolute()
+    return path.is_relative_to(folder) or folder.is_relative_to(path)  # the folder of a folder, when it is made
 
 
 def _unknown_choice(error: MissingConfigException) -> str:

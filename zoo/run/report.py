@@ -55,7 +55,7 @@ def report(
         "steps": trainer.fit_loop.epoch_loop.global_step if cfg.train else 0,
         "devices": trainer.world_size,
         "wall_seconds": round(sum(spent.values()), 2),
-        "phases": {name: round(seconds, 2) for name, seconds in spent.items()},
+        "phases": {name: round(seconds, 4) for name, seconds in spent.items()},
         "examples_per_second": round(rate, 1),
         "metrics": metrics,
         "signatures": task.signatures(),

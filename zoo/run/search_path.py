@@ -45,11 +45,14 @@ def take(words: Sequence[str]) -> list[str]:
     for word in waiting:
         option, equals, value = word.partition("=")
         if option in OPTIONS:
-            if not equals and (value := next(waiting, "")) == "":
+            if not (value := value if equals else next(waiting, "")):
                 raise ConfigError(f"{word}: expected a folder behind it, found nothing")
             add(value)
         elif word.startswith(OVERRIDE):
-            given = yaml.safe_load(value) or []
+            try:
+                given = yaml.safe_load(value) or []
+            except yaml.YAMLError as error:
+                raise ConfigError(f"{word}: expected a list of folders, {OVERRIDE}[DIR,DIR]") from error
             for path in map(str, given if isinstance(given, list) else [given]):
                 add(_of_package(path) if path.startswith(PACKAGE) else path.removeprefix("file://"))
         else:

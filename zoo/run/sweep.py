@@ -16,7 +16,7 @@ from rich.table import Table
 
 from zoo.run.folder import is_empty, remove_run, write_whole
 
-FAILED = "failed.json"
+RESULT, FAILED = "result.json", "failed.json"
 
 
 class Sweep(Callback):
@@ -26,6 +26,12 @@ class Sweep(Callback):
 
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
         Sweep.folder = Path(config.hydra.sweep.dir)
+
+
+def begin_again(folder: Path) -> None:
+    """Takes away what an earlier try left in the folder of a job, which `conclude` would take for this one's."""
+    for name in (RESULT, FAILED):
+        (folder / name).unlink(missing_ok=True)
 
 
 def note_failure(folder: Path, overrides: Iterable[str], message: str, exit_code: int) -> None:
@@ -39,7 +45,7 @@ def conclude(folder: Path) -> int:
 
     Reads what the jobs left, so that it works with every launcher. A sweep of refused jobs alone leaves no folder.
     """
-    results = _read(folder.glob("*/result.json"))
+    results = _read(folder.glob(f"*/{RESULT}"))
     failed = _read(folder.glob(f"*/{FAILED}"))
     jobs = [set(job["overrides"]) for job in (results | failed).values()]
     shared = set.intersection(*jobs) if len(jobs) > 1 else set()

@@ -74,8 +74,7 @@ def _checkpoint(cfg: DictConfig) -> str | None:
     if cfg.ckpt_path is None:
         return None
     if cfg.ckpt_path == "last":
-        job = HydraConfig.get().runtime
-        path = find_last(job.choices["model"], job.choices["data"], Path(job.output_dir))
+        path = _last()
         log.info("ckpt_path=last: continuing from %s", path)
         sys.argv.append(override("ckpt_path", str(path)))  # the ranks that repeat it must not look for another
     else:
@@ -84,11 +83,17 @@ def _checkpoint(cfg: DictConfig) -> str | None:
     return str(path.resolve())
 
 
+def _last() -> Path:
+    job = HydraConfig.get()
+    choices, own_run = job.runtime.choices, Path(job.runtime.output_dir)
+    return find_last(choices["model"], choices["data"], own_run, job.overrides.task)
+
+
 def _start(cfg: DictConfig) -> dict[str, Any] | None:
     """The content of the checkpoint whose weights the run begins with."""
     if cfg.start_from is None:
         return None
-    path = resolve(cfg.start_from)
+    path = resolve(_last().parent.parent if cfg.start_from == "last" else cfg.start_from)
     content = read_checkpoint(path)
     _check_network(cfg, "start_from", path, content)
     return content

@@ -13,8 +13,8 @@ import torch
 
 from tiny_tagging.batch import TaggingBatch
 from tiny_tagging.spec import TaggingSpec
-from zoo.data.bucketing import Nouns
 from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.order import Nouns
 from zoo.data.prepared import PreparedData
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, sample_source
