@@ -20,8 +20,8 @@ def name_of(cls: type[Any]) -> str:
 
 
 def class_at(name: str, kind: type[T]) -> type[T]:
-    """The class of that dotted name. Raises CheckpointError where it cannot be imported or is no subclass of `kind`, so
-    that a foreign file cannot have anything else called."""
+    """The class of that dotted name, its module imported. Raises CheckpointError where there is none or it is no
+    subclass of `kind`, so that a foreign file can have nothing else called."""
     module, _, qualname = name.rpartition(".")
     try:
         found = getattr(import_module(module), qualname)

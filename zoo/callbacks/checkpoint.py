@@ -100,9 +100,9 @@ class LastCheckpoint(Checkpoint):
     """`checkpoints/last.ckpt`, written at the end of each epoch, every so many optimiser steps or minutes, and on
     SIGTERM and Ctrl-C.
 
-    Only between optimiser steps, so that no half-accumulated gradient is lost, and where a step is validated after its
-    validation, which a resumed run does not repeat. A signal during validation is answered when the validation has
-    ended; a second Ctrl-C ends the run at once.
+    It is written between optimiser steps alone, so that no half-accumulated gradient is lost, and behind the validation
+    of a step that has one, since a resumed run does not repeat it. A signal during validation is answered when the
+    validation has ended; a second Ctrl-C ends the run at once.
     """
 
     def __init__(self, every_n_steps: Count | None = None, every_n_minutes: Positive | None = None) -> None:

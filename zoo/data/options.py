@@ -68,7 +68,7 @@ class LoaderOptions(Options):
     cache_dir: str | None = None
     """Folder of the prepared data; None: the environment's ZOO_CACHE, else ~/.cache/attention-zoo."""
     seed: Natural = 0
-    """Of the order in which examples are seen."""
+    """The seed of the order in which examples are seen, and of the training examples of an endless stream."""
 
     @property
     def limit(self) -> dict[str, int]:
@@ -85,8 +85,8 @@ class SplitOptions(Options):
     val: Part = 0.1
     test: Part = 0.1
     seed: Natural = 1
-    """Of the drawing. Apart from the seed of a run, so that runs with different seeds are tested on the same
-    examples."""
+    """The seed of the drawing. It is apart from the seed of a run, so that runs with different seeds are tested on the
+    same examples."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -110,7 +110,8 @@ class SampleOptions(Options):
     val: Count = 500
     test: Count = 1000
     seed: Natural = 1
-    """Of the generator. Apart from the seed of a run, so that runs with different seeds see the same examples."""
+    """The seed of the generator. It is apart from the seed of a run, so that runs with different seeds see the same
+    examples."""
 
     @property
     def total(self) -> int:

@@ -34,9 +34,9 @@ class Found(NamedTuple):
     score: Tensor
     log_prob: Tensor
     position: Tensor
-    """Of the step at which each ended, from 1."""
+    """The number of the step at which each ended, from 1."""
     slot: Tensor
-    """Of the beam, where each was before that step."""
+    """The place in the beam where each was before that step."""
 
     @classmethod
     def nothing(cls, count: int, size: int, like: Tensor) -> Found:

@@ -17,7 +17,7 @@ from zoo.decoding.protocol import Specials
 from zoo.errors import ConfigError
 
 Bound = tuple[NonNegative, NonNegative]
-"""(a, b) stands for a S + b tokens."""
+"""(a, b) stands for a L + b tokens, L being the length of what is written from."""
 
 
 class Lengths(NamedTuple):

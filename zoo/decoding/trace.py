@@ -38,7 +38,7 @@ class Trace(list[Entry]):
         """Tokens (B, N, T) of hypotheses and their attention (B, N, T, S = `width`) by name.
 
         A hypothesis is named by where it stopped: before step `position` (B, N) it stood in `slot` (B, N). In that step
-        it wrote its end if its sentence is `finished` (B, 1), and otherwise nothing.
+        it wrote its end if the hypotheses of its example are `finished` (B, 1), and otherwise nothing.
         """
         shape = (*slot.shape, len(self))
         ids = torch.full(shape, padding, device=slot.device)

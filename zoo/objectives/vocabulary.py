@@ -59,7 +59,8 @@ def vocabulary_cross_entropy(
 
     `scores` (N, V) are logits or log-probabilities, `target` (N,) holds no padding. Label smoothing moves the share
     `label_smoothing` of a target's mass evenly to all classes but padding, the right one and begin among them (the
-    uniform mixture of Szegedy et al. 2016 without the one class that is no token). Half precision is summed in float32.
+    uniform mixture of Szegedy et al. 2016 without the one class that is no token); where scores are -inf, as of places
+    that cannot be pointed at, smoothing makes it infinite. Half precision is summed in float32.
     Backward works once per forward.
     """
     total, nll = _VocabularyCrossEntropy.apply(scores, target, label_smoothing, padding)

@@ -134,9 +134,9 @@ def command_line_first() -> Iterator[None]:
 
 
 class CommandLineFirst(ConfigLoaderImpl):
-    """Of a group chosen on the command line, an experiment's value stays only where the chosen file says nothing of
-    the key itself but inherits it: `trainer=ddp` keeps an experiment's max_epochs, `optimizer=adam` drops its
-    momentum."""
+    """A group chosen on the command line wins over an experiment with all keys that the chosen file states itself; what
+    it only inherits stays as the experiment has it. `trainer=ddp` keeps an experiment's max_epochs, `optimizer=adam`
+    drops its momentum."""
 
     def load_configuration(
         self, config_name: str | None, overrides: list[str], *arguments: Any, **options: Any

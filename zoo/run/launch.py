@@ -156,8 +156,8 @@ def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
 
 
 def _say(error: Exception, overrides: list[str], full: bool) -> None:
-    """Ends the process with one line on `error` where one line is enough; all ranks of an interrupted run say the
-    same."""
+    """Ends the process with one line on `error` where one line is enough. Of an interrupted run only the first rank
+    speaks: all would say the same."""
     message = explain(error, overrides)
     if message is None or full:
         return

@@ -13,8 +13,8 @@ class SlantedTriangle(LRScheduler):
     """Up in a straight line over the first `warmup` of `total_steps`, then down in one to almost nothing.
 
     Howard and Ruder 2018, section 3.2: from a 25th of the optimizer's own rate up to it, and down to a 250,000th. Step
-    it after every step of the optimizer. In a run of any length a step comes within a tenth of the full rate; up to 10
-    steps, at the default warm-up, the first has it. In longer runs the rates are those of torch's OneCycleLR with
+    it after every step of the optimizer. Every run, however short, has a step of nearly the full rate; at the default
+    warm-up and up to 10 steps the first one has it. In longer runs the rates are those of torch's OneCycleLR with
     linear annealing, which divides by zero at 10 steps and trains a single one at its last rate. The rate follows from
     the number of the step alone, so that a resumed run goes on exactly. Raises ValueError for a run without an end.
     """

@@ -36,7 +36,8 @@ class Translated:
     finished: bool
     """False where the network and the rules let nothing follow, not even an end."""
     attention: tuple[tuple[float, ...], ...] | None
-    """Weights on the source tokens, a row per token; the mean of layers and heads. None where the network has none."""
+    """(T, S) weights on the source tokens, a row per token, the mean of layers and heads; None where the network has
+    none."""
 
     @property
     def links(self) -> list[tuple[int, int]]:
