@@ -11,9 +11,9 @@ from tests.callbacks import runs
 from tests.run.programs import TINY_PAIRS, launch
 from zoo.callbacks import attention_maps
 from zoo.callbacks.attention_maps import AttentionMaps
-from zoo.callbacks.confusion import ConfusionPicture
 from zoo.callbacks.examples import Examples
 from zoo.callbacks.predictions_table import PredictionsTable
+from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.errors import ZooError
 from zoo.visualize.classification import ClassificationView
 
@@ -129,7 +129,7 @@ def trained(folder, callbacks):
 
 def test_training_and_random_streams_are_the_same_with_and_without(tmp_path):
     weights, states = trained(tmp_path, [])
-    watched, watched_states = trained(tmp_path, [AttentionMaps(8), ConfusionPicture(), PredictionsTable(8)])
+    watched, watched_states = trained(tmp_path, [AttentionMaps(8), WholeTestPictures(), PredictionsTable(8)])
     assert states == watched_states
     assert all(torch.equal(watched[name], value) for name, value in weights.items())
 

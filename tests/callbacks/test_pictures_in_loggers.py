@@ -12,15 +12,15 @@ from tests.callbacks.wandb_records import finished_records, history
 from zoo.callbacks.artifact import BestCheckpointArtifact
 from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.checkpoint import BestCheckpoint
-from zoo.callbacks.confusion import ConfusionPicture
 from zoo.callbacks.predictions_table import PredictionsTable
+from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.visualize.classification import ClassificationView
 
 DOCUMENT_COLUMNS = ClassificationView().examined_columns()
 
 
 def run(folder, logger, epochs=2):
-    watching = [AttentionMaps(2), ConfusionPicture(), PredictionsTable(5), BestCheckpointArtifact()]
+    watching = [AttentionMaps(2), WholeTestPictures(), PredictionsTable(5), BestCheckpointArtifact()]
     trainer = runs.trainer(
         folder,
         [*watching, BestCheckpoint("val/accuracy", "max")],

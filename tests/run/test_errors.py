@@ -106,7 +106,7 @@ def test_one_line_and_no_folder(refused, override, expected):
         ("callbacks.attention_maps.every_n_minutes=0", "expected a number above 0, found 0"),
         ("callbacks.predictions.count=1.5", "expected a whole number from 0 on, found 1.5"),
         ("callbacks.averaging.decay=1", "expected a number from 0 up to 1, without 1, found 1"),
-        ("callbacks.confusion=3", "callbacks.confusion has no _target_"),
+        ("callbacks.whole_test=3", "callbacks.whole_test has no _target_"),
         ("logger.csv.version=[1]", "logger.csv.version=[1]: expected a whole number, text or null, found [1]"),
         ("logger.wandb.offline=perhaps", "logger.wandb.offline=perhaps: expected true or false, found 'perhaps'"),
         ("logger.wandb.log_model=some", "logger.wandb.log_model=some: expected all, true or false, found 'some'"),

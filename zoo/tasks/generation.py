@@ -96,7 +96,10 @@ class Generation(Task):
         asked = [f"regularizer={name}" for name, node in (cfg.get("regularizer") or {}).items() if node is not None]
         asked += [f"{group}.{key}" for group, key in cls.reads_attention if cfg[group].get(key)]
         if asked and "source" not in model.attends:
-            raise ConfigError(f"{asked[0]}: {model.__name__} has no attention; take a model that has, or leave it out")
+            raise ConfigError(
+                f"{asked[0]}: {model.__name__} has no attention on what it writes from (no `source` in its `attends`); "
+                "take a model that has, or leave it out"
+            )
 
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)

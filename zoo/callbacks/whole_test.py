@@ -9,7 +9,7 @@ from zoo.tasks import Task
 from zoo.visualize.view import view_of
 
 
-class ConfusionPicture(Callback):
+class WholeTestPictures(Callback):
     """Draws what the task's view has of a whole test when it has ended, such as `confusion.png` in the run folder, and
     shows it in wandb and TensorBoard. Tasks without classes have none."""
 

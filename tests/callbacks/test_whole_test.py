@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from tests.callbacks import runs
 from tests.run.programs import ranks
-from zoo.callbacks.confusion import ConfusionPicture
+from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.visualize import confusion_figure
 
 
@@ -29,7 +29,7 @@ def test_the_picture_holds_the_counts_of_the_test_set(tmp_path, monkeypatch):
 
     monkeypatch.setattr("zoo.visualize.confusion.confusion_figure", draw)
     task = runs.task()
-    runs.trainer(tmp_path, [ConfusionPicture()]).test(task, runs.loader(), verbose=False)
+    runs.trainer(tmp_path, [WholeTestPictures()]).test(task, runs.loader(), verbose=False)
     assert figures == [(counts(task), ("bad", "good"))]
     assert (tmp_path / "confusion.png").stat().st_size > 0
 
@@ -39,7 +39,7 @@ import sys
 from lightning import Callback
 from tests.callbacks import runs
 from zoo.callbacks.attention_maps import AttentionMaps
-from zoo.callbacks.confusion import ConfusionPicture
+from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.visualize import confusion
 
@@ -53,7 +53,7 @@ def shown(matrix, classes):
     return draw(matrix, classes)
 confusion.confusion_figure = shown
 
-callbacks = [ConfusionPicture(), AttentionMaps(2), PredictionsTable(24), Shard()]
+callbacks = [WholeTestPictures(), AttentionMaps(2), PredictionsTable(24), Shard()]
 trainer = runs.trainer(sys.argv[1], callbacks, strategy="ddp", devices=2)
 trainer.test(runs.task(), runs.loader(), verbose=False)
 print(f"rank {trainer.global_rank} ended", flush=True)
