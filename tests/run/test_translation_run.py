@@ -218,7 +218,7 @@ BLIND = ["model=encoder_decoder", "data=copy"]
         (["model=luong", "data=copy", "regularizer=coverage", "regularizer.coverage.tou=1"], "tou"),
         (
             [*BLIND, "regularizer=coverage"],
-            "regularizer=coverage: EncoderDecoder has no attention on what it writes from (no `source` in its `attends`); take",
+            "regularizer=coverage: EncoderDecoder has no attention on what it writes from (no `source`",
         ),
         ([*BLIND, "decoding.coverage_penalty=0.2"], "decoding.coverage_penalty: EncoderDecoder has no attention"),
         ([*BLIND, "task.replace_unknown=true"], "task.replace_unknown: EncoderDecoder has no attention"),
