@@ -207,6 +207,10 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
         (lambda content: content["zoo"].pop("encoder"), "it has no 'encoder'"),
         (lambda content: content["zoo"].pop("format"), "checkpoint format None"),
         (lambda content: content["zoo"]["spec"].pop("classes"), "its spec does not fit: .*'classes'"),
+        (lambda content: content["zoo"].update(spec=[1]), "its spec or encoder is not what a run writes"),
+        (lambda content: content["zoo"].update(encoder="text"), "its spec or encoder is not what a run writes"),
+        (lambda content: content["zoo"].update(encoder_class="builtins.int"), "it names builtins.int, which is no Enc"),
+        (lambda content: content.update(zoo="text"), "not written by attention-zoo"),
     ],
 )
 def test_a_part_that_is_missing_is_one_line(tmp_path, lose, expected):
@@ -226,7 +230,7 @@ def test_a_loaded_network_is_in_evaluation_and_takes_any_input(tmp_path):
         "Numbers",
         (),
         {
-            "words": lambda self, one: read.append(one) or [["a"]],
+            "display": lambda self, one: read.append(one) or [["a"]],
             "__call__": lambda self, chunk, encode=predictor.encoder: encode(["a"] * len(chunk)),
         },
     )()

@@ -265,7 +265,7 @@ def test_predictions_hold_text_tokens_and_weights():
     translation = task().eval()
     texts = ["ein Mann rennt .", "hund"]
     with torch.no_grad():
-        predictions = translation.predictions(encoder()(texts), [encoder().words(text) for text in texts])
+        predictions = translation.predictions(encoder()(texts), [encoder().display(text) for text in texts])
     first = predictions[0]
     assert first.source == ("ein", "Mann", "rennt", ".", "</s>")
     best = first.best

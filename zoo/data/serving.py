@@ -10,6 +10,7 @@ import torch
 from lightning.pytorch import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
+from zoo.data.encoder import Encoder
 from zoo.data.options import LoaderOptions
 from zoo.data.order import Nouns, Order, TrainingLoader
 from zoo.data.spec import Spec
@@ -32,7 +33,7 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
     """What its examples and their parts are called."""
     name: str
     spec: Spec
-    encoder: Any
+    encoder: Encoder
 
     def __init__(self, *, loader: Mapping[str, Any] | LoaderOptions | None = None) -> None:
         """No file is touched here. `loader` says how batches are made, see `LoaderOptions`."""

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import track
 from torch import nn
 
+from zoo.data.encoder import Encoder
 from zoo.data.spec import spec_from_state
 from zoo.dotted import NotHere, class_at
 from zoo.errors import CheckpointError
@@ -69,7 +70,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise CheckpointError(  # what torch says of it advises to switch its safety off
             f"{path}: not a readable checkpoint: damaged, cut short, or not plain data"
         ) from error
-    if not isinstance(content, dict) or "zoo" not in content:
+    if not isinstance(content, dict) or not isinstance(content.get("zoo"), dict):
         raise CheckpointError(
             f"{path}: not written by attention-zoo; it holds no spec and no vocabulary to rebuild from"
         )
@@ -92,7 +93,7 @@ def _check_sums(path: Path) -> None:
 class Predictor:
     """A trained network and all it needs to read raw inputs: `zoo.load(path)(["some text"])`."""
 
-    def __init__(self, task: Task, encoder: Any, batch_size: int = 64) -> None:
+    def __init__(self, task: Task, encoder: Encoder, batch_size: int = 64) -> None:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
 
     @torch.inference_mode()
@@ -105,7 +106,7 @@ class Predictor:
         starts = range(0, len(inputs), self.batch_size)
         for start in track(starts, "predicting", console=Console(stderr=True), disable=not progress):
             chunk = list(inputs[start : start + self.batch_size])
-            shown = [self.encoder.words(one) for one in chunk]
+            shown = [self.encoder.display(one) for one in chunk]
             predictions += self.task.predictions(self.encoder(chunk).to(self.task.device), shown)
         return predictions
 
@@ -131,8 +132,11 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
     about, told = content["zoo"], content["hyper_parameters"]
     model = class_at(told["model"]["_target_"], nn.Module)
     task_class = class_at(about["task"], Task)
-    encoder_class: Any = class_at(about["encoder_class"], object)
-    spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
+    encoder_class = class_at(about["encoder_class"], Encoder)
+    try:
+        spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise CheckpointError(f"its spec or encoder is not what a run writes ({error}): damaged?") from error
     try:
         task = task_class(**told)
         task.build(spec, encoder)

@@ -71,6 +71,7 @@ class Task(LightningModule, ABC):
         self.network = None
         self.spec: Spec | None = None
         self.encoder: Any = None
+        """The `Encoder` of the data."""
         self.start: dict[str, Any] | None = None
         """The content of a checkpoint whose weights the training begins with."""
 

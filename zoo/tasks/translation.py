@@ -159,7 +159,7 @@ class Translation(Generation):
         assert batch.source_text is not None
         assert batch.target_text is not None
         size, encoder = len(batch), self.encoder
-        sources = [encoder.words(text) for text in batch.source_text] if self.replace_unknown else [()] * size
+        sources = [encoder.display(text) for text in batch.source_text] if self.replace_unknown else [()] * size
         tokens = [self._words(best, source) for best, source in zip(hypotheses, sources, strict=True)]
         texts = [encoder.text(words) for words in tokens]
         split = [encoder.target.tokenizer.split(text) for text in batch.target_text]
@@ -219,7 +219,7 @@ class Translation(Generation):
 
     def examine(self, batch: PairBatch) -> list[ExaminedTranslation]:
         assert batch.source_text is not None
-        vocabulary, words = self.encoder.target.vocabulary, [self.encoder.words(text) for text in batch.source_text]
+        vocabulary, words = self.encoder.target.vocabulary, [self.encoder.display(text) for text in batch.source_text]
         examined = []
         for b, prediction in enumerate(self.predictions(batch, words)):
             links = None

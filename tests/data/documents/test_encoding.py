@@ -89,13 +89,13 @@ def test_texts(encoder):
     assert batch.label is None
     assert batch.evidence is None
     assert batch.sentence_mask.tolist() == [[True, True], [False, False], [False, False], [True, False]]
-    assert encoder.words(texts[0]) == [["The", "FOOD", "was", "n't", "good", "."], ["Été", "!"]]
+    assert encoder.display(texts[0]) == [["The", "FOOD", "was", "n't", "good", "."], ["Été", "!"]]
     assert torch.equal(encoder(texts[0]).words, batch.words[:1])
 
 
 def test_words_stand_where_the_batch_has_them(encoder):
     text = "One two three four five six seven. B.\n\nC d.\n\nE.\n\nF."
-    words, batch = encoder.words(text), encoder(text)
+    words, batch = encoder.display(text), encoder(text)
     assert [len(sentence) for sentence in words] == batch.word_mask[0].sum(-1).tolist() == [6, 2, 3]
 
 

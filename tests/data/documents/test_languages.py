@@ -95,7 +95,7 @@ def test_trained_for_two_steps_and_read_by_the_same_encoder(tmp_path, cache_dir,
     encoder = DocumentEncoder.from_state(json.loads(json.dumps(data.encoder.state())))
     for batch in data.test_dataloader():
         for number, written in enumerate(batch.text):
-            text_again = next(raw for raw, _ in documents if encoder.words(raw) == written)
+            text_again = next(raw for raw, _ in documents if encoder.display(raw) == written)
             again = encoder(text_again)
             assert again.text == (written,)
             ids = batch.words[number][batch.word_mask[number]]
@@ -112,7 +112,7 @@ def test_a_chinese_csv_of_twenty_rows_as_a_new_user_would(tmp_path, cache_dir):
     predictor = zoo.load(run / "checkpoints/best.ckpt")
     (prediction,) = predictor(["这家餐厅很好。"])
     assert prediction.label in ("好", "坏")
-    assert predictor.encoder.words("这家餐厅很好。我") == [list("这家餐厅很好。"), ["我"]]
+    assert predictor.encoder.display("这家餐厅很好。我") == [list("这家餐厅很好。"), ["我"]]
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "th"])

@@ -107,7 +107,7 @@ def test_texts(encoder):
     assert batch.source_mask.sum(1).tolist() == [5, 1, 2]
     assert batch.target is batch.target_mask is batch.target_input is batch.target_packing is batch.target_text is None
     assert batch.source_text == ("Ein HUND schläft.", "", "Hund")
-    assert encoder.words("Ein HUND schläft.") == ["Ein", "HUND", "schläft", ".", "</s>"]
+    assert encoder.display("Ein HUND schläft.") == ["Ein", "HUND", "schläft", ".", "</s>"]
     assert torch.equal(encoder("Hund").source, torch.tensor([[5, 3]]))
     assert len(encoder([])) == 0
     assert encoder("ein " * 5000).source.shape == (1, 5001)
@@ -171,4 +171,4 @@ def test_what_a_checkpoint_keeps(cache_dir, tmp_path, tokenizer, joint):
         known = [b for b in range(len(batch)) if (batch.target[b] != 1).all()]
         assert [made.text(batch.target[b]) for b in known] == [batch.target_text[b].lower() for b in known]
         assert len(known) == len(batch) or (tokenizer == "whitespace" and len(known) > 3)
-        assert [len(made.words(text)) for text in batch.source_text] == batch.source_mask.sum(1).tolist()
+        assert [len(made.display(text)) for text in batch.source_text] == batch.source_mask.sum(1).tolist()

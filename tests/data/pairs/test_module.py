@@ -63,7 +63,7 @@ def test_the_spec_covers_all_splits(cache_dir):
 
 def words_of(batch, b, data):
     """For the row `b` of a batch: the source tokens that each target token is linked to."""
-    shown = [token.replace("▁", "") for token in data.encoder.words(batch.source_text[b])]
+    shown = [token.replace("▁", "") for token in data.encoder.display(batch.source_text[b])]
     target = [token.replace("▁", "") for token in data.encoder.decode(batch.target[b])]
     rows = batch.alignment[b].nonzero().tolist()
     return [(target[t], shown[s]) for t, s in rows]
@@ -333,4 +333,4 @@ def test_dates(cache_dir):
         for b, text in enumerate(batch.target_text):
             datetime.date.fromisoformat(text)
             assert data.encoder.text(batch.target[b]) == text
-            assert data.encoder.words(batch.source_text[b]) == [*batch.source_text[b], "</s>"]
+            assert data.encoder.display(batch.source_text[b]) == [*batch.source_text[b], "</s>"]

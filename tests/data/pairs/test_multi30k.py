@@ -35,7 +35,7 @@ def test_sample(cache_dir):
     for batch in data.test_dataloader():
         for b, number in enumerate(batch.index.tolist()):
             pair = pairs[number]
-            assert data.encoder.words(batch.source_text[b]) == [*pair.source, "</s>"]
+            assert data.encoder.display(batch.source_text[b]) == [*pair.source, "</s>"]
             assert sorted((s, t) for t, s in batch.alignment[b].nonzero().tolist()) == pair.alignment
 
 
@@ -44,7 +44,7 @@ def test_the_sample_the_other_way_round(cache_dir):
     pairs = list(translations.generate(85, seed=1))[70:]
     batch = next(iter(data.test_dataloader()))
     pair = pairs[int(batch.index[0])]
-    assert data.encoder.words(batch.source_text[0])[:-1] == pair.target
+    assert data.encoder.display(batch.source_text[0])[:-1] == pair.target
     assert sorted((t, s) for t, s in batch.alignment[0].nonzero().tolist()) == pair.alignment
     with pytest.raises(ConfigError, match=r"its languages are German and English; for fr-en take data.source=PATH"):
         Multi30k(source_language="fr").prepare_data()

@@ -13,6 +13,7 @@ import torch
 
 from tiny_tagging.batch import TaggingBatch
 from tiny_tagging.spec import TaggingSpec
+from zoo.data.encoder import Encoder
 from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.order import Nouns
 from zoo.data.prepared import PreparedData
@@ -42,13 +43,13 @@ def generate(count: int, *, seed: int) -> Iterator[Tagged]:
         yield Tagged(symbols, [int(letter in symbols[:at]) for at, letter in enumerate(symbols)])
 
 
-class TaggingEncoder:
+class TaggingEncoder(Encoder):
     """Words of letters to batches; all that a prediction needs of the data."""
 
     def __init__(self, letters: str = LETTERS) -> None:
         self.letters = letters
 
-    def words(self, text: str) -> list[str]:
+    def display(self, text: str) -> list[str]:
         """The symbols of an input."""
         return list(text)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.data.documents.batch import DocumentBatch
+from zoo.data.encoder import Encoder
 from zoo.data.stored import Rows, StoredSplit, numbers_of, offsets
 from zoo.data.text.options import TextOptions
 from zoo.data.text.sentences import split_text
@@ -30,7 +31,7 @@ def tokenizer_of(text: TextOptions, learned: str | None = None) -> Tokenizer:
     return RuleTokenizer(text.tokenizer, text.language, text.lower)
 
 
-class DocumentEncoder:
+class DocumentEncoder(Encoder):
     """Texts to batches with the vocabulary and the rules of the training data; all that a prediction needs of them."""
 
     def __init__(self, vocabulary: Vocabulary, text: TextOptions, learned: str | None = None) -> None:
@@ -39,7 +40,7 @@ class DocumentEncoder:
         self.text = text
         self.tokenizer = tokenizer_of(text, learned)
 
-    def words(self, text: str) -> list[list[str]]:
+    def display(self, text: str) -> list[list[str]]:
         """The words of each sentence as they are written, in the positions that they have in the batch."""
         return split_text(text, self.text, self.tokenizer).sentences
 

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from zoo.data.encoder import Encoder
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.stored import Rows, StoredSplit, numbers_of
@@ -38,7 +39,7 @@ def tokenizer_of(text: PairTextOptions, language: str, learned: str | None) -> T
     return SubwordTokenizer(learned)
 
 
-class PairEncoder:
+class PairEncoder(Encoder):
     """Texts to batches and ids to texts with the vocabularies and the rules of the training data; all that a prediction
     needs of them."""
 
@@ -49,7 +50,7 @@ class PairEncoder:
 
     # To the model
 
-    def words(self, text: str) -> list[str]:
+    def display(self, text: str) -> list[str]:
         """The tokens of a source as they are written, and its end: what the columns of attention stand for."""
         return [*self.source.tokenizer.split(text).shown, PAIR_SPECIAL[END]]
 
