@@ -221,7 +221,7 @@ def _looks_like_checkpoint(word: str) -> bool:
 
 def _print(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
     """An answer for each input, in their order."""
-    from zoo.visualize.weighing import shown
+    from zoo.visualize.printable import shown
 
     console = _console()
     for number, prediction in enumerate(predictions):
@@ -259,7 +259,7 @@ def _write(view: View, predictions: Sequence[Any | None], options: argparse.Name
 
 def _draw(view: View, predictions: Sequence[Any | None], path: Path) -> None:
     """One picture at `path`; of several inputs OUT-1.png, OUT-2.png, ..., numbered as they are, none for blank ones."""
-    from zoo.visualize.picture import save_picture
+    from zoo.visualize.drawing import save_picture
 
     for number, prediction in enumerate(predictions, 1):
         figure = None if prediction is None else view.picture(prediction)

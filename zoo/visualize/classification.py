@@ -14,9 +14,10 @@ from rich.text import Text
 from zoo.tasks.classification import Classification, DocumentPrediction, ExaminedDocument
 from zoo.visualize import document_page
 from zoo.visualize.describe import headline, left_out, lengths
-from zoo.visualize.terminal import document_text
+from zoo.visualize.document_text import DocumentText
+from zoo.visualize.document_weighing import top_words
+from zoo.visualize.printable import shown
 from zoo.visualize.view import View
-from zoo.visualize.weighing import shown, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,13 +42,13 @@ class ClassificationView(View):
         ]
 
     def terminal(self, prediction: DocumentPrediction, number: int, options: Namespace) -> RenderableType:
-        return document_text(prediction)
+        return DocumentText(prediction)
 
     def unknown(self, prediction: DocumentPrediction) -> list[str]:
         return [sentence.words[i] for sentence in prediction.sentences for i in sentence.unknown]
 
     def picture(self, prediction: DocumentPrediction, examined: Examined | None = None) -> Figure:
-        from zoo.visualize.picture import document_figure
+        from zoo.visualize.document_picture import document_figure
 
         if examined is None:
             return document_figure(prediction)

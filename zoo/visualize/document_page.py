@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zoo.visualize import page
+from zoo.visualize.document_weighing import WEIGHINGS, sentence_strengths, word_strengths
 from zoo.visualize.page import text
-from zoo.visualize.weighing import WEIGHINGS, sentence_strengths, word_strengths
 
 if TYPE_CHECKING:
     from zoo.tasks.classification import AttendedSentence, DocumentPrediction

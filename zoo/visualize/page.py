@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from zoo.visualize.weighing import shown
+from zoo.visualize.printable import shown
 
 TITLE = "What the network attended to"
 

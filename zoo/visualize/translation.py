@@ -17,8 +17,8 @@ from zoo.tasks.translation import ExaminedTranslation, Translation, TranslationP
 from zoo.visualize import alignment_page
 from zoo.visualize.describe import headline, left_out, lengths
 from zoo.visualize.files import make_folder, read_lines
+from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View
-from zoo.visualize.weighing import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +87,7 @@ class TranslationView(View):
         }
 
     def picture(self, prediction: TranslationPrediction, examined: Examined | None = None) -> Figure | None:
-        from zoo.visualize.alignment import alignment_figure
+        from zoo.visualize.alignment_picture import alignment_figure
 
         if prediction.best.attention is None:
             return None

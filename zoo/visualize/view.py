@@ -17,7 +17,7 @@ from zoo.errors import CheckpointError, ConfigError
 from zoo.visualize import page
 from zoo.visualize.describe import headline, numbers_of_splits
 from zoo.visualize.files import lines_of, read_lines
-from zoo.visualize.weighing import shown
+from zoo.visualize.printable import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

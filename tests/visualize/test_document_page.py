@@ -1,4 +1,4 @@
-"""The page: what it says, that texts stay texts, and that it works in a browser where there is one."""
+"""The page of documents: what it says, that texts stay texts, and that it works in a browser where there is one."""
 
 import json
 import re
