@@ -11,7 +11,7 @@ from rich.console import Console
 from zoo import visualize
 from zoo.errors import ConfigError
 from zoo.tasks import Classification, Examined, Translation
-from zoo.visualize import View, view_of
+from zoo.visualize import View, alignment_page, document_page, page, view_of
 from zoo.visualize.files import csv_text
 
 ZOO = Path(__file__).resolve().parents[2] / "zoo"
@@ -88,6 +88,35 @@ def test_columns_and_a_row_are_enough():
     assert dict(view.test_pictures(None)) == {}
     page = view.page([PREDICTION, None])
     assert "1 sentence, 1 blank." in page and "a &lt;b&gt;" in page and "<b>" not in page
+
+
+class ColouredView(TagView):
+    style = ".tag { color: var(--good); }"
+
+
+def styled(text):
+    """The classes of elements that a style says something of."""
+    return {name for selector in re.findall(r"([^{}]+)\{", text) for name in re.findall(r"\.([a-z][\w-]*)", selector)}
+
+
+def test_a_view_has_a_style_of_its_own_and_that_of_no_other():
+    bare, coloured = view_of(Tagging).page([PREDICTION]), ColouredView().page([PREDICTION])
+    assert ColouredView.style in coloured
+    assert bare == coloured.replace(ColouredView.style, "")
+    every = styled(bare[: bare.index("</style>")])
+    assert {"rows", "blank", "about"} <= every
+    for task, own in ((Classification, document_page.STYLE), (Translation, alignment_page.STYLE)):
+        assert own in view_of(task).page([])
+        assert styled(own) - every and styled(own) & every <= {"u"}  # unknown words, on any page
+
+
+def test_an_article_is_written_in_one_place():
+    assert page.article("<p>a</p>") == "<article>\n<p>a</p>\n</article>"
+    assert page.article("b", kind="blank", label='"x" <y>').startswith(
+        '<article class=blank data-label="&quot;x&quot; &lt;y&gt;">'
+    )
+    written = [path.name for path in (ZOO / "visualize").glob("*.py") if "<article" in path.read_text("utf-8")]
+    assert written == ["page.py"]
 
 
 def test_the_numbers_of_the_splits_describe_data_of_any_family():

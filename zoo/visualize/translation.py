@@ -34,6 +34,7 @@ class TranslationView(View):
     columns: ClassVar[tuple[str, ...]] = ("source", "translation", "log-probability", "alignment")
     """`alignment` as Pharaoh pairs, source-target."""
     truth: ClassVar[str] = "reference"
+    style: ClassVar[str] = alignment_page.STYLE
 
     def options(self, group: _ArgumentGroup) -> None:
         group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")

@@ -45,6 +45,8 @@ class View(ABC):
     """Names of what `row` gives; the first is the input's."""
     truth: ClassVar[str] = "true"
     """The column of what is true, beside the first in tables of examined examples."""
+    style: ClassVar[str] = ""
+    """CSS for what `article` gives, beside that of every page; see `zoo.visualize.page.html`."""
 
     # What goes in
 
@@ -106,7 +108,8 @@ class View(ABC):
 
     def page(self, predictions: Sequence[Any | None]) -> str:
         """A page that needs no server, no script and nothing to load; a None is a blank input."""
-        return page.html(self.about(predictions), [None if p is None else self.article(p) for p in predictions])
+        articles = [None if p is None else self.article(p) for p in predictions]
+        return page.html(self.about(predictions), articles, style=self.style)
 
     def about(self, predictions: Sequence[Any | None]) -> str:
         """What the page shows and how it is read, in plain words."""
