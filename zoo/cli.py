@@ -273,11 +273,9 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     from hydra.utils import instantiate
 
     from zoo.data.stored import hide_bars_in_files
-    from zoo.dotted import class_at
     from zoo.run.check import check_arguments
     from zoo.run.compose import compose
-    from zoo.tasks import Task
-    from zoo.visualize.view import view_of
+    from zoo.visualize.describe import description
 
     hide_bars_in_files()
     cfg = compose(overrides)
@@ -285,12 +283,11 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     data = instantiate(cfg.data, _convert_="all")
     data.prepare_data()
     data.setup("fit")
-    facts, source = data.describe(), data.source_description
+    parts = data.describe()
     if options.json:
-        print(json.dumps({"name": options.name, "source": source, **facts}, indent=2, ensure_ascii=False))
+        print(json.dumps(parts, indent=2, ensure_ascii=False))
     else:
-        view = view_of(class_at(cfg.task._target_, Task))
-        _console().print(view.description(options.name, source, facts))
+        _console().print(description(options.name, parts))
 
 
 def _console(*, highlight: bool = True) -> Console:

@@ -2,11 +2,9 @@
 
 import re
 from argparse import Namespace
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from zoo import visualize
 from zoo.errors import ConfigError
@@ -117,16 +115,6 @@ def test_an_article_is_written_in_one_place():
     )
     written = [path.name for path in (ZOO / "visualize").glob("*.py") if "<article" in path.read_text("utf-8")]
     assert written == ["page.py"]
-
-
-def test_the_numbers_of_the_splits_describe_data_of_any_family():
-    facts = {"splits": {"train": {"points": 1200, "share": 0.25, "bins": {}}, "test": {"points": 7, "share": 0.5}}}
-    console = Console(file=StringIO(), width=80)
-    console.print(view_of(Tagging).description("mine", "two splits", facts))
-    text = console.file.getvalue()
-    assert "mine: two splits" in text and "bins" not in text
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if "│" in line]
-    assert rows == [["train", "1,200", "0.25"], ["test", "7", "0.5"]]
 
 
 def test_inputs_are_lines_and_blank_ones_keep_their_place(tmp_path, monkeypatch):
