@@ -223,7 +223,7 @@ def _looks_like_checkpoint(word: str) -> bool:
 
 def _print(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
     """An answer for each input, in their order."""
-    from zoo.visualize.weighing import shown
+    from zoo.visualize.printable import shown
 
     console = _console()
     for number, prediction in enumerate(predictions):
@@ -261,7 +261,7 @@ def _write(view: View, predictions: Sequence[Any | None], options: argparse.Name
 
 def _draw(view: View, predictions: Sequence[Any | None], path: Path) -> None:
     """One picture at `path`; of several inputs OUT-1.png, OUT-2.png, ..., numbered as they are, none for blank ones."""
-    from zoo.visualize.picture import save_picture
+    from zoo.visualize.drawing import save_picture
 
     for number, prediction in enumerate(predictions, 1):
         figure = None if prediction is None else view.picture(prediction)
@@ -279,7 +279,7 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     from zoo.run.check import check_arguments, check_data_and_task
     from zoo.run.compose import compose
     from zoo.tasks import Task
-    from zoo.visualize.view import view_of
+    from zoo.visualize.describe import description
 
     hide_bars_in_files()
     cfg = compose(overrides)
@@ -288,12 +288,11 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     check_data_and_task(data, task)
     data.prepare_data()
     data.setup("fit")
-    facts, source = data.describe(), data.source_description
+    parts = data.describe()
     if options.json:
-        print(json.dumps({"name": options.name, "source": source, **facts}, indent=2, ensure_ascii=False))
+        print(json.dumps(parts, indent=2, ensure_ascii=False))
     else:
-        view = view_of(task)
-        _console().print(view.description(options.name, source, facts))
+        _console().print(description(options.name, parts))
 
 
 def _console(*, highlight: bool = True) -> Console:

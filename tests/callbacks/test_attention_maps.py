@@ -11,7 +11,7 @@ from tests.callbacks import runs
 from tests.run.programs import TINY_PAIRS, launch
 from zoo.callbacks import attention_maps
 from zoo.callbacks.attention_maps import AttentionMaps
-from zoo.callbacks.examples import Examples
+from zoo.callbacks.examples import FirstExamples
 from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.errors import ZooError
@@ -141,7 +141,7 @@ def test_predicting_leaves_every_part_in_its_mode_and_uses_no_dropout():
     modes = {name: module.training for name, module in task.named_modules()}
     gradients = []
     task.network.register_forward_hook(lambda *_: gradients.append(torch.is_grad_enabled()))
-    examples = Examples(4)
+    examples = FirstExamples(4)
     examples.add(runs.BATCHES[0])
     first, second = examples.examine(task), examples.examine(task)
     assert first == second

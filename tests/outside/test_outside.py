@@ -106,6 +106,25 @@ def test_what_a_run_leaves(finished):
 def test_data(capsys):
     said = say(capsys, "data", "repeats", "data.sample.train=61", *HERE)
     assert "repeats: sample: 261 generated sequences, seed 1" in said
+    cells = [[cell.strip() for cell in line.replace("┃", "│").split("│")[1:-1]] for line in said.splitlines()]
+    assert ["split", "sequences", "most symbols"] in cells and ["train", "61", "9"] in cells
+    shares = [float(row[1].rstrip("%")) for row in cells if row[:1] in (["new"], ["again"])]
+    assert sum(shares) == pytest.approx(100) and min(shares) > 10
+    assert "symbols in train: mean " in said and "\n  symbols  " in said and "\n  tags     new" in said
+    assert said.splitlines()[-2] == "notes" and "of 100 sequences stand in train too" in said.splitlines()[-1]
+
+
+def test_its_notes_stand_in_the_log_too(caplog):
+    search_path.add(CONF)
+    from tiny_tagging.data import Repeats
+
+    data = Repeats(sample={"train": 61, "val": 100, "test": 100})
+    data.prepare_data()
+    with caplog.at_level("INFO", "zoo"):
+        data.setup()
+    (note,) = data.describe()["notes"]
+    assert "of 100 sequences stand in train too" in note
+    assert caplog.messages == [*(f"repeats: {line}" for line in data._summary(data.describe())), f"repeats: {note}"]
 
 
 def test_predict(finished, tmp_path, capsys):

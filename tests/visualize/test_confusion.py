@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from tests.visualize.test_page import contrast
+from tests.visualize.test_document_page import contrast
 from zoo.visualize import confusion_figure, save_picture
-from zoo.visualize.confusion import DARK, INK, SHADES
+from zoo.visualize.confusion import DARK, SHADES
+from zoo.visualize.drawing import INK
 
 MATRIX = [[8, 2, 0], [1, 3, 0], [0, 0, 0]]
 

@@ -1,46 +1,203 @@
-"""A data set on the terminal."""
+"""A data set on the terminal: one drawing for the parts that any family gives."""
 
+import json
 from io import StringIO
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
+from tests.commands import forgotten
 from tests.data.pairs.toy import Toy, prepared
+from tests.data.test_notes import VARIED, table
+from zoo.cli import main
 from zoo.data.documents.yelp import Yelp
-from zoo.visualize.classification import ClassificationView
-from zoo.visualize.translation import TranslationView
+from zoo.visualize.describe import MOST_CLASSES, description
 
 
-def shown(view, data):
-    console = Console(file=StringIO(), width=140)
-    console.print(view.description("mine", data.source_description, data.describe()))
+def shown(parts):
+    console = Console(file=StringIO(), width=200)
+    console.print(description("mine", parts))
     return console.file.getvalue()
+
+
+def rows(text):
+    """The cells of each row of the tables."""
+    lines = [line.replace("┃", "│") for line in text.splitlines()]
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if "│" in line]
+
+
+def command(capsys, *words):
+    """What `zoo data <words>` prints."""
+    main(["data", *map(str, words)])
+    return capsys.readouterr().out
+
+
+# our families
 
 
 def test_pairs(cache_dir):
     data = prepared(Toy(text={"max_length": 8, "max_ratio": 1.2}))
-    text = shown(TranslationView(), data)
+    parts = data.describe()
+    text = shown(parts)
     assert "mine: sample: 82 generated toys, seed 1" in text
     assert f"vocabularies of {data.spec.source_size} (source) and {data.spec.target_size} (target) tokens" in text
-    facts = data.describe()["splits"]["train"]
-    rows = {line.split("│")[1].strip(): line for line in text.splitlines() if line.count("│") == 7}
-    assert f"{facts['pairs']}" in rows["train"]
-    dropped = facts["dropped"]
-    assert f"{dropped['longer than 8 tokens']} longer than 8 tokens" in rows["train"]
-    assert "none" in rows["test"]
-    assert f"tokens a training target: mean {facts['target_tokens']['mean']}" in text
-    example = data.describe()["examples"][0]
-    side_by_side = next(line for line in text.splitlines() if example["source_text"] in line)
-    assert example["target_text"] in side_by_side
+    titles, *found = rows(text)
+    for split, cells in zip(("train", "val", "test"), found, strict=True):
+        facts = parts["splits"][split]
+        cell = dict(zip(titles, cells, strict=True))
+        assert (cell["split"], cell["pairs"]) == (split, str(facts["pairs"]))
+        assert cell["most source tokens"] == str(facts["source_tokens"]["max"])
+        assert cell["target unknown rate"] == f"{facts['target_unknown_rate']:.1%}"
+        dropped = ", ".join(f"{count} {reason}" for reason, count in facts["dropped"].items())
+        assert cell["dropped"] == (dropped or "none")
+    assert "longer than 8 tokens" in found[0][-1]
+    assert f"target tokens in train: mean {parts['splits']['train']['target_tokens']['mean']}" in text
+    example = parts["examples"][0]
+    lines = text.splitlines()
+    for part in ("source_text", "target_text", "source_tokens", "target_tokens"):
+        assert any(line.split() == [*part.split("_"), *example[part].split()] for line in lines)
 
 
 def test_one_vocabulary(cache_dir):
     data = prepared(Toy(text={"joint": True}))
-    assert f"one vocabulary of {data.spec.source_size} tokens for both sides" in shown(TranslationView(), data)
+    assert f"one vocabulary of {data.spec.source_size} tokens for both sides" in shown(data.describe())
 
 
 def test_documents(cache_dir):
     data = prepared(Yelp(sample={"train": 30, "val": 10, "test": 10}, text={"minimum_frequency": 1}))
-    text = shown(ClassificationView(), data)
+    parts = data.describe()
+    text = shown(parts)
     assert "mine: sample: 50 generated reviews, seed 1" in text
-    assert "sentences a training document: mean" in text
-    assert "5 classes" in text
+    assert f"vocabulary {data.spec.vocabulary_size:,} words, 5 classes" in text
+    train = parts["splits"]["train"]
+    assert f"sentences in train: mean {train['sentences']['mean']}, median" in text
+    assert sum(line.count("█") == 30 for line in text.splitlines()) >= 2  # the longest bar of each histogram
+    shares = {row[0]: row[1:] for row in rows(text)[5:]}
+    assert {name: cells[0] for name, cells in shares.items()} == {
+        name: f"{count / 30:.1%}" for name, count in train["classes"].items()
+    }
+    assert f"label  {parts['examples'][0]['label']}" in text
+
+
+# any family
+
+NUMBERS = {
+    "source": "two splits",
+    "splits": {
+        "train": {"points": 1200, "error_rate": 0.25, "height": 1.5, "drawn": True, "of": [1, 2]},
+        "test": {"points": 7, "error_rate": 0.0, "height": 2.0, "kind": "far"},
+    },
+}
+
+
+def test_a_name_and_the_numbers_of_the_splits_are_enough():
+    text = shown(NUMBERS)
+    assert "mine: two splits" in text and "examples" not in text and "notes" not in text
+    assert rows(text) == [
+        ["split", "points", "error rate", "height", "drawn", "kind"],
+        ["train", "1,200", "25.0%", "1.5", "True", ""],
+        ["test", "7", "0.0%", "2", "", "far"],
+    ]
+
+
+def test_a_headline_is_what_a_task_reports_and_nothing_else():
+    folder = Path(__file__).resolve().parents[2] / "zoo" / "visualize"
+    assert not [path.name for path in folder.glob("*.py") if "headline" in path.read_text("utf-8")]
+
+
+def test_what_was_left_out_is_said():
+    parts = NUMBERS | {"skipped": {"no text": 1200}, "contents": ["points on a line"]}
+    assert shown(parts).splitlines()[1:3] == ["points on a line", "left out: 1,200 no text"]
+
+
+def test_names_and_texts_of_anybodys_are_no_markup_and_no_orders_to_the_terminal():
+    parts = {
+        "source": "[red]file[/red].csv",
+        "splits": {"[i]": {"[u]": 4, "classes": {"[bold]": 1, ":smile:": 3, "\x1b[2J": 0}}},
+        "examples": [{"text": "[/bold] \x1b[2J " + "x " * 1000, "at": [0.5, 1]}],
+        "notes": ["all are of class '[bold]'"],
+    }
+    text = shown(parts)
+    assert "mine: [red]file[/red].csv" in text and "\x1b" not in text
+    assert rows(text)[:2] == [["split", "[u]"], ["[i]", "4"]]
+    assert rows(text)[2:] == [["classes", "[i]"], ["[bold]", "25.0%"], [":smile:", "75.0%"], ["�[2J", "0.0%"]]
+    assert "[/bold] �[2J x x" in text and "…" in text and "[0.5, 1]" in text
+    assert "all are of class '[bold]'" in text
+
+
+def test_many_classes_are_cut_to_the_largest():
+    counts = {f"class {number}": number for number in range(MOST_CLASSES + 30)}
+    text = shown({"source": "s", "splits": {"train": {"classes": counts}, "test": {"classes": {"class 49": 1}}}})
+    found = [row[0] for row in rows(text) if row[0].startswith("class ")]
+    assert found == [f"class {number}" for number in range(49, 49 - MOST_CLASSES, -1)]
+    assert "and 30 more" in text
+    assert ["class 49", f"{49 / sum(range(50)):.1%}", "100.0%"] in rows(text)
+
+
+STREAM = """
+from zoo.data.order import Nouns
+from zoo.data.streams import StreamData
+
+class Dots(StreamData):
+    task, name, nouns = "classification", "dots", Nouns("dots", "numbers")
+
+    def generator(self):
+        return lambda seed, number: (number, number % 2)
+
+    @property
+    def _collate(self):
+        return list
+"""
+
+
+def test_a_second_family_of_a_task_is_described_as_well(tmp_path, capsys):
+    """`zoo data` asks nothing of the task, which another family had before."""
+    (tmp_path / "dots.py").write_text(STREAM)
+    (tmp_path / "conf/data").mkdir(parents=True)
+    task = "defaults: [{override /task@_global_.task: classification}]"
+    (tmp_path / "conf/data/dots.yaml").write_text(f"# Dots.\n{task}\n_target_: dots.Dots\nsample: {{train: 9}}\n")
+    with forgotten():
+        text = command(capsys, "dots", "--config-dir", tmp_path / "conf")
+    assert "dots: stream: dots made without end, 9 an epoch" in text
+    assert rows(text)[:2] == [["split", "dots"], ["train", "9"]]
+
+
+# notes
+
+
+@pytest.fixture
+def faulty(tmp_path):
+    """A csv of which most documents are of one class and not cut by the tokenizer, and a test that is its training."""
+    documents = [(f"我喜欢这家餐厅{number}", "bad" if number % 10 == 0 else "good") for number in range(60)]
+    return table(tmp_path / "mine.csv", documents)
+
+
+def test_the_notes_of_documents_are_printed(faulty, cache_dir, capsys):
+    words = ["documents", f"data.path={faulty}", f"data.split.test={faulty}", "data.text.minimum_frequency=1"]
+    *_, said = command(capsys, *words).partition("\nnotes\n")
+    said = " ".join(said.split())
+    assert "test: 54 of 60 documents stand in train too" in said
+    assert "89% of the training documents are of class 'good': who always says so is right as often" in said
+    assert "a training sentence has 1 words on average: data.text.tokenizer=words does not cut this text" in said
+    parts = json.loads(command(capsys, *words, "--json"))
+    assert len(parts["notes"]) >= 3 and all(note in said for note in parts["notes"])
+    assert parts["name"] == "documents" and parts["classes"] == ["bad", "good"]
+    assert parts["splits"]["train"]["documents"] == 54
+
+
+def test_the_notes_of_pairs_are_printed(tmp_path, cache_dir, capsys):
+    lines = [f"{chr(0x4E00 + number) * 3}\tthe good number {number}\n" for number in range(40)]
+    (tmp_path / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "test.tsv").write_text("".join(lines[:10]), encoding="utf-8")
+    options = ["data.text.minimum_frequency=1", "data.text.tokenizer=whitespace"]
+    words = ["parallel", f"data.path={tmp_path / 'pairs.tsv'}", f"data.split.test={tmp_path / 'test.tsv'}", *options]
+    *_, said = command(capsys, *words).partition("\nnotes\n")
+    said = " ".join(said.split())
+    assert "of 10 pairs stand in train too" in said
+    assert "a training source has 1 words on average" in said and "a training target" not in said
+
+
+def test_nothing_is_said_of_good_data(tmp_path, cache_dir, capsys):
+    path = table(tmp_path / "good.csv", VARIED)
+    assert "notes" not in command(capsys, "documents", f"data.path={path}", "data.text.minimum_frequency=1")

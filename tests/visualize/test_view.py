@@ -2,16 +2,17 @@
 
 import re
 from argparse import Namespace
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
+from zoo import visualize
 from zoo.errors import ConfigError
 from zoo.tasks import Classification, Examined, Translation
-from zoo.visualize import View, view_of
+from zoo.visualize import View, alignment_page, document_page, page, view_of
 from zoo.visualize.files import csv_text
+
+ZOO = Path(__file__).resolve().parents[2] / "zoo"
 
 
 class Tagged:
@@ -87,14 +88,33 @@ def test_columns_and_a_row_are_enough():
     assert "1 sentence, 1 blank." in page and "a &lt;b&gt;" in page and "<b>" not in page
 
 
-def test_the_numbers_of_the_splits_describe_data_of_any_family():
-    facts = {"splits": {"train": {"points": 1200, "share": 0.25, "bins": {}}, "test": {"points": 7, "share": 0.5}}}
-    console = Console(file=StringIO(), width=80)
-    console.print(view_of(Tagging).description("mine", "two splits", facts))
-    text = console.file.getvalue()
-    assert "mine: two splits" in text and "bins" not in text
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in text.splitlines() if "│" in line]
-    assert rows == [["train", "1,200", "0.25"], ["test", "7", "0.5"]]
+class ColouredView(TagView):
+    style = ".tag { color: var(--good); }"
+
+
+def styled(text):
+    """The classes of elements that a style says something of."""
+    return {name for selector in re.findall(r"([^{}]+)\{", text) for name in re.findall(r"\.([a-z][\w-]*)", selector)}
+
+
+def test_a_view_has_a_style_of_its_own_and_that_of_no_other():
+    bare, coloured = view_of(Tagging).page([PREDICTION]), ColouredView().page([PREDICTION])
+    assert ColouredView.style in coloured
+    assert bare == coloured.replace(ColouredView.style, "")
+    every = styled(bare[: bare.index("</style>")])
+    assert {"rows", "blank", "about"} <= every
+    for task, own in ((Classification, document_page.STYLE), (Translation, alignment_page.STYLE)):
+        assert own in view_of(task).page([])
+        assert styled(own) - every and styled(own) & every <= {"u"}  # unknown words, on any page
+
+
+def test_an_article_is_written_in_one_place():
+    assert page.article("<p>a</p>") == "<article>\n<p>a</p>\n</article>"
+    assert page.article("b", kind="blank", label='"x" <y>').startswith(
+        '<article class=blank data-label="&quot;x&quot; &lt;y&gt;">'
+    )
+    written = [path.name for path in (ZOO / "visualize").glob("*.py") if "<article" in path.read_text("utf-8")]
+    assert written == ["page.py"]
 
 
 def test_inputs_are_lines_and_blank_ones_keep_their_place(tmp_path, monkeypatch):
@@ -106,11 +126,45 @@ def test_inputs_are_lines_and_blank_ones_keep_their_place(tmp_path, monkeypatch)
         view.read(["in.txt"], None)
 
 
+def imports(path):
+    """The modules of zoo.visualize that a file imports, or anything of them, by their last names."""
+    text = path.read_text("utf-8")
+    whole = re.findall(r"^\s*from zoo\.visualize import (.+)", text, re.MULTILINE)
+    return {*re.findall(r"^\s*from zoo\.visualize\.(\w+) import", text, re.MULTILINE), *", ".join(whole).split(", ")}
+
+
+@pytest.mark.parametrize(("kind", "view"), [("document", "classification"), ("alignment", "translation")])
+def test_what_is_shared_uses_nothing_of_one_kind_of_example(kind, view):
+    """A change to how documents are drawn is no change to translations, to `zoo data` or to a family elsewhere."""
+    files = [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *(ZOO / "visualize").glob("*.py")]
+    users = {path.stem for path in files if any(name.startswith(f"{kind}_") for name in imports(path))}
+    assert users <= {view, *(path.stem for path in (ZOO / "visualize").glob(f"{kind}_*.py"))}
+
+
+def test_a_colour_is_written_in_one_file():
+    homes = {}
+    for path in (ZOO / "visualize").glob("*.py"):
+        for colour in re.findall(r"#[0-9a-f]{6}\b", path.read_text("utf-8")):
+            homes.setdefault(colour, set()).add(path.stem)
+    assert {colour: files for colour, files in homes.items() if len(files) > 1} == {}
+    assert {"document_picture", "alignment_picture", "confusion"} <= {
+        path.stem for path in (ZOO / "visualize").glob("*.py") if "drawing" in imports(path)
+    }
+
+
+def test_what_can_be_imported_is_listed_once():
+    for name in visualize.__all__:
+        assert getattr(visualize, name).__name__ == name
+    with pytest.raises(AttributeError, match=r"module 'zoo\.visualize' has no attribute 'nothing'"):
+        visualize.nothing  # noqa: B018
+    source = (ZOO / "visualize/__init__.py").read_text("utf-8")
+    assert [source.count(f'"{name}"') for name in visualize.__all__] == [1] * len(visualize.__all__)
+
+
 def test_the_commands_and_the_callbacks_know_no_task_by_name():
-    zoo = Path(__file__).resolve().parents[2] / "zoo"
-    tasks = [path.stem for path in (zoo.parent / "conf/task").glob("*.yaml")]
+    tasks = [path.stem for path in (ZOO.parent / "conf/task").glob("*.yaml")]
     assert {"classification", "translation"} <= set(tasks)
-    for path in [zoo / "cli.py", *(zoo / "callbacks").glob("*.py")]:
+    for path in [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py")]:
         imports = re.findall(r"^\s*(?:from|import) .*", path.read_text("utf-8"), re.MULTILINE)
         assert not [line for line in imports if any(task in line.lower() for task in tasks)], path
         assert "isinstance(predictor.task" not in path.read_text("utf-8"), path

@@ -8,7 +8,7 @@ from typing import Any
 from lightning import Callback, LightningModule, Trainer
 
 from zoo.arguments import Natural, Positive
-from zoo.callbacks.examples import Examples
+from zoo.callbacks.examples import FirstExamples
 from zoo.callbacks.pictures import keep_picture
 from zoo.tasks import Task
 from zoo.visualize.view import view_of
@@ -27,11 +27,11 @@ class AttentionMaps(Callback):
         if count < 0 or not every_n_minutes > 0:
             raise ValueError(f"count is at least 0 and every_n_minutes above 0; got {count} and {every_n_minutes}")
         self.count, self.every_n_minutes = count, every_n_minutes
-        self._examples: dict[str, Examples] = {}
+        self._examples: dict[str, FirstExamples] = {}
         self._epoch, self._drawn_at, self._drawn_step = 0, 0.0, -1
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        self._examples = {"val": Examples(self.count), "test": Examples(self.count)}
+        self._examples = {"val": FirstExamples(self.count), "test": FirstExamples(self.count)}
         self._drawn_at, self._drawn_step = time.monotonic(), -1
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:

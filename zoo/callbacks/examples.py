@@ -10,7 +10,7 @@ from zoo.layers.modes import evaluating
 from zoo.tasks import Task
 
 
-class Examples:
+class FirstExamples:
     """Keeps the first `count` examples of the batches it is shown, on the CPU: a split's order stays as it is."""
 
     def __init__(self, count: int) -> None:

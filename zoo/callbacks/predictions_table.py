@@ -8,7 +8,7 @@ from lightning import Callback, LightningModule, Trainer
 from lightning.pytorch.loggers import WandbLogger
 
 from zoo.arguments import Natural
-from zoo.callbacks.examples import Examples
+from zoo.callbacks.examples import FirstExamples
 from zoo.callbacks.pictures import run_folder, write
 from zoo.tasks import Task
 from zoo.visualize.files import csv_text
@@ -23,10 +23,10 @@ class PredictionsTable(Callback):
         if count < 0:
             raise ValueError(f"count is at least 0; got {count}")
         self.count = count
-        self._examples = Examples(count)
+        self._examples = FirstExamples(count)
 
     def on_test_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._examples = Examples(self.count)
+        self._examples = FirstExamples(self.count)
 
     def on_test_batch_end(
         self,

@@ -51,7 +51,7 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
 
     @abstractmethod
     def _write(self, folder: Path, source: S) -> dict[str, Any]:
-        """Fill an empty folder with the examples; their description: plain data, with `source` and `splits`."""
+        """Fill an empty folder with the examples; their description, what `describe` gives less the name."""
 
     @abstractmethod
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
@@ -59,7 +59,7 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
 
     @abstractmethod
     def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        """The description in a few lines."""
+        """The description in a few lines, for the log; the notes are said behind it."""
 
     # Preparing
 
@@ -91,7 +91,7 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
             ) from error
         self._about = about
         if self._rank == 0:
-            for line in self._summary(about):
+            for line in [*self._summary(about), *about.get("notes", ())]:
                 log.info("%s: %s", self.name, line)
 
     def _folder(self, source: S) -> Path:
@@ -102,8 +102,6 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
     # Serving
 
     def describe(self) -> dict[str, Any]:
-        """What the prepared data is, as plain data: source, sizes, lengths, unknown words, what was left out, notes,
-        examples."""
         return {"name": self.name, **self._prepared()}
 
     @property

@@ -59,7 +59,17 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """What the data is, as plain data: name, source, splits, notes, examples."""
+        """What the data is, as plain data, which `zoo data` prints:
+
+        - `name`, and `source`, where the examples come from;
+        - `splits`: for each split its facts by their names. A whole number is a count; a float of which the name ends
+          in `rate` or `share` is shown in percent; counts by class are shown as shares; lengths are what
+          `zoo.data.stored.histogram` gives; `dropped` are examples that were left out, by reason;
+        - and where there are any: `contents`, lines that say what all of it holds; `skipped`, rows that could not be
+          used, by reason; `examples`, the parts of a few by their names; `notes`, see `zoo.data.notes`.
+
+        What else a family gives is for programs alone.
+        """
 
     @property
     @abstractmethod

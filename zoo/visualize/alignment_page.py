@@ -11,6 +11,7 @@ from zoo.visualize.page import text
 if TYPE_CHECKING:
     from zoo.tasks.translation import Translated, TranslationPrediction
 
+STYLE = page.resource("alignment_page.css")
 MOST_CELLS = 80
 """Rows and columns of a grid; what is longer is cut."""
 

@@ -6,17 +6,14 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from rich.console import RenderableType
 
 from zoo.tasks.classification import Classification, DocumentPrediction, ExaminedDocument
 from zoo.visualize import document_page
-from zoo.visualize.describe import headline, left_out, lengths
-from zoo.visualize.terminal import document_text
+from zoo.visualize.document_text import DocumentText
+from zoo.visualize.document_weighing import top_words
+from zoo.visualize.printable import shown
 from zoo.visualize.view import View
-from zoo.visualize.weighing import shown, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,13 +38,13 @@ class ClassificationView(View):
         ]
 
     def terminal(self, prediction: DocumentPrediction, number: int, options: Namespace) -> RenderableType:
-        return document_text(prediction)
+        return DocumentText(prediction)
 
     def unknown(self, prediction: DocumentPrediction) -> list[str]:
         return [sentence.words[i] for sentence in prediction.sentences for i in sentence.unknown]
 
     def picture(self, prediction: DocumentPrediction, examined: Examined | None = None) -> Figure:
-        from zoo.visualize.picture import document_figure
+        from zoo.visualize.document_picture import document_figure
 
         if examined is None:
             return document_figure(prediction)
@@ -64,23 +61,3 @@ class ClassificationView(View):
         assert isinstance(task, Classification) and task.spec is not None
         matrix, classes = task.test_confusion.compute().cpu(), task.spec.classes
         return {"confusion": lambda: confusion_figure(matrix, classes)}
-
-    def description(self, name: str, source: str, facts: Mapping[str, Any]) -> Group:
-        splits: Mapping[str, Mapping[str, Any]] = facts["splits"]
-        parts: list[RenderableType] = [
-            headline(name, source),
-            Text(f"vocabulary {facts['vocabulary_size']:,} words, {len(facts['classes'])} classes"),
-            *left_out(facts["skipped"]),
-        ]
-        sizes = Table("split", "documents", "unknown words", "cut short", *facts["classes"])
-        for split, part in splits.items():
-            documents = part["documents"]
-            shares = (f"{count / max(documents, 1):.1%}" for count in part["classes"].values())
-            sizes.add_row(split, f"{documents:,}", f"{part['unknown_rate']:.1%}", f"{part['truncated']:,}", *shares)
-        parts.append(sizes)
-        for what in ("sentences", "words"):
-            parts += lengths(f"{what} a training document", splits["train"][what])
-        parts.append(Text("\nexamples"))
-        for example in facts["examples"]:
-            parts.append(Padding(Text.assemble((example["label"], "bold"), f"  {example['text']}"), (0, 0, 1, 2)))
-        return Group(*parts)

@@ -10,11 +10,11 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from zoo.visualize.drawing import BLUE, DPI, INK, LINE, SOFT
 from zoo.visualize.fonts import families
-from zoo.visualize.weighing import shown
+from zoo.visualize.printable import shortened
 
-SHADES = LinearSegmentedColormap.from_list("white to blue", ["#ffffff", "#cfe1fb", "#4a90f0", "#1d4f9c", "#0f2c5c"])
-INK, SOFT = "#14181f", "#5b6472"
+SHADES = LinearSegmentedColormap.from_list("white to blue", ["#ffffff", "#cfe1fb", BLUE, "#1d4f9c", "#0f2c5c"])
 MOST_NUMBERED = 25
 """Up to this many classes the counts stand in the cells."""
 LONGEST_NAME = 28
@@ -35,10 +35,10 @@ def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:
     shares = counts / np.maximum(totals, 1)
     numbered = len(classes) <= MOST_NUMBERED
     side = min(max(3.0, 0.62 * len(classes)), 14.0) if numbered else 12.0
-    names = [name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…" for name in map(shown, classes)]
+    names = [shortened(name, LONGEST_NAME) for name in classes]
 
     layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)
-    figure = Figure(figsize=(side + 2.2, side + 1.2), dpi=150, facecolor="white", layout=layout)
+    figure = Figure(figsize=(side + 2.2, side + 1.2), dpi=DPI, facecolor="white", layout=layout)
     axes = figure.add_subplot()
     image = axes.imshow(shares, cmap=SHADES, vmin=0, vmax=1)
     if numbered:
@@ -56,10 +56,10 @@ def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:
     axes.tick_params(length=0, labelsize=9.5, labelcolor=INK, labelfontfamily=list(families(names)))
     axes.set_xticks(np.arange(len(classes) + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(classes) + 1) - 0.5, minor=True)
-    axes.grid(which="minor", color="#e3e7ed", linewidth=0.8)
+    axes.grid(which="minor", color=LINE, linewidth=0.8)
     axes.tick_params(which="minor", length=0)
     for spine in axes.spines.values():
-        spine.set_color("#e3e7ed")
+        spine.set_color(LINE)
     axes.set_xlabel("predicted class", color=SOFT)
     axes.set_ylabel("true class", color=SOFT)
     total = int(totals.sum())

@@ -1,48 +1,127 @@
-"""A data set on the terminal: its name and source, numbers of its splits, lengths as bars."""
+"""A data set on the terminal, of whatever family: drawn from the parts that its `describe()` gives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from zoo.data.rows import counted
+from zoo.visualize.printable import shortened, shown
 
 BAR = 30
 """Cells of the longest bar."""
+MOST_CLASSES = 20
+"""Of more these are shown."""
+LONGEST_VALUE = 320
+"""Letters of one value of an example."""
+
+Splits = Mapping[str, Mapping[str, Any]]
 
 
-def headline(name: str, source: str) -> Text:
-    """The data set and where its examples come from."""
-    return Text.assemble((name, "bold"), f": {source}")
+def description(name: str, parts: Mapping[str, Any]) -> Group:
+    """A data set called `name` for the terminal; `parts` as `ServedData.describe` gives them."""
+    splits: Splits = parts["splits"]
+    lines = [str(line) for line in parts.get("contents", ())]
+    if skipped := parts.get("skipped"):
+        lines.append(f"left out: {counted(skipped)}")
+    return Group(
+        Text.assemble((shown(name), "bold"), f": {shown(parts['source'])}"),
+        *(Text(shown(line)) for line in lines),
+        *_numbers(splits),
+        *_classes(splits),
+        *_lengths(splits),
+        *_examples(parts.get("examples", ())),
+        *_notes(parts.get("notes", ())),
+    )
 
 
-def left_out(skipped: Mapping[str, int]) -> list[RenderableType]:
-    """What was left out, where anything was."""
-    return [Text(f"left out: {counted(skipped)}")] if skipped else []
+# Splits
 
 
-def numbers_of_splits(splits: Mapping[str, Mapping[str, Any]]) -> Table:
-    """A row for each split with the numbers that are known of it."""
-    names = [name for name, value in next(iter(splits.values()), {}).items() if isinstance(value, int | float)]
-    table = Table("split", *(name.replace("_", " ") for name in names))
-    for split, part in splits.items():
-        table.add_row(
-            split, *(f"{part[name]:,}" if isinstance(part[name], int) else f"{part[name]:.4g}" for name in names)
-        )
+def _numbers(splits: Splits) -> Iterator[Table]:
+    """A row for each split, a column for each number that is known of one."""
+    cells = {
+        split: {title: cell for name in facts for title, cell in _cells(name, facts[name])}
+        for split, facts in splits.items()
+    }
+    if columns := dict.fromkeys(title for row in cells.values() for title in row):
+        table = _table("split", *columns)
+        for split, row in cells.items():
+            table.add_row(Text(split), *(Text(row.get(title, "")) for title in columns))
+        yield table
+
+
+def _cells(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """What the table of splits says of a fact, if anything, and above it."""
+    title = _title(name)
+    if name == "dropped":
+        yield title, shown(counted(value)) or "none"
+    elif _is_lengths(value):
+        yield f"most {title}", f"{value['max']:,}"
+    elif isinstance(value, bool | str):
+        yield title, shown(str(value))
+    elif isinstance(value, int):
+        yield title, f"{value:,}"
+    elif isinstance(value, float):
+        yield title, f"{value:.1%}" if title.endswith(("rate", "share")) else f"{value:.4g}"
+
+
+def _classes(splits: Splits) -> Iterator[Table]:
+    """For each count by class a table of shares, a row for each class, the largest of the first split first where they
+    are many."""
+    for fact in dict.fromkeys(name for facts in splits.values() for name in facts if name != "dropped"):
+        counts = {split: facts[fact] for split, facts in splits.items() if _is_counts(facts.get(fact))}
+        classes = list(dict.fromkeys(name for part in counts.values() for name in part))
+        if not classes:
+            continue
+        if len(classes) > MOST_CLASSES:
+            first = next(iter(counts.values()))
+            classes.sort(key=lambda name: -first.get(name, 0))
+        table = _table(_title(fact), *counts)
+        for name in classes[:MOST_CLASSES]:
+            shares = (part.get(name, 0) / max(sum(part.values()), 1) for part in counts.values())
+            table.add_row(Text(shown(name)), *(f"{share:.1%}" for share in shares))
+        if len(classes) > MOST_CLASSES:
+            table.add_row(f"and {len(classes) - MOST_CLASSES:,} more")
+        yield table
+
+
+def _table(*titles: str) -> Table:
+    """Without rows yet. A title may be anybody's text, and is no markup."""
+    table = Table()
+    for title in titles:
+        table.add_column(Text(shown(title)))
     return table
 
 
-def lengths(what: str, numbers: Mapping[str, Any]) -> list[RenderableType]:
-    """How long the examples are, in words and as bars; `numbers` as `zoo.data.stored.histogram` gives them."""
-    middle = f"mean {numbers['mean']}, median {numbers['median']:g}, most {numbers['max']}"
-    return [Text(f"\n{what}: {middle}"), _histogram(numbers["bins"])]
+def _title(name: str) -> str:
+    return name.replace("_", " ")
 
 
-def _histogram(bins: Mapping[str, int]) -> Table:
+def _is_lengths(value: Any) -> bool:
+    return isinstance(value, Mapping) and "bins" in value
+
+
+def _is_counts(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(count, int) for count in value.values())
+
+
+def _lengths(splits: Splits) -> Iterator[RenderableType]:
+    """How long the examples of the first split are, in words and as bars."""
+    for split, facts in list(splits.items())[:1]:
+        for name, value in facts.items():
+            if _is_lengths(value):
+                middle = f"mean {value['mean']}, median {value['median']:g}, most {value['max']:,}"
+                yield Text(f"\n{_title(name)} in {split}: {middle}")
+                yield _bars(value["bins"])
+
+
+def _bars(bins: Mapping[str, int]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right")
     table.add_column(justify="right")
@@ -50,3 +129,25 @@ def _histogram(bins: Mapping[str, int]) -> Table:
     for name, count in bins.items():
         table.add_row(name, f"{count:,}", "█" * round(BAR * count / most))
     return table
+
+
+# Examples and notes
+
+
+def _examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Each as its parts, one below the other: texts that belong together can be long."""
+    for number, example in enumerate(examples):
+        if number == 0:
+            yield Text("\nexamples")
+        table = Table.grid(padding=(0, 2))
+        for name, value in example.items():
+            table.add_row(Text(_title(name), "dim"), Text(shortened(str(value), LONGEST_VALUE)))
+        yield Padding(table, (0, 0, 1, 2))
+
+
+def _notes(notes: Iterable[str]) -> Iterator[RenderableType]:
+    """What a person should know before trusting a score."""
+    for number, note in enumerate(notes):
+        if number == 0:
+            yield Text("notes", "bold")
+        yield Padding(Text(shown(note)), (0, 0, 0, 2))

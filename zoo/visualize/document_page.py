@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from zoo.visualize import page
+from zoo.visualize.document_weighing import WEIGHINGS, sentence_strengths, word_strengths
 from zoo.visualize.page import text
-from zoo.visualize.weighing import WEIGHINGS, sentence_strengths, word_strengths
 
 if TYPE_CHECKING:
     from zoo.tasks.classification import AttendedSentence, DocumentPrediction
 
+STYLE = page.resource("document_page.css")
 Evidence = Sequence[Sequence[bool]]
 """For each sentence of a document, True at the words that decided its label."""
 
@@ -36,7 +37,7 @@ def document_html(
     ]
     has_words = any(prediction and word_strengths(prediction) for prediction in predictions)
     about = _about(predictions, evidence is not None)
-    return page.html(about, articles, title=title, choice=_choice() if has_words else "")
+    return page.html(about, articles, title=title, choice=_choice() if has_words else "", style=STYLE)
 
 
 def _about(predictions: Sequence[DocumentPrediction | None], underlined: bool) -> str:
@@ -80,10 +81,9 @@ def _document(prediction: DocumentPrediction, true_label: str | None, evidence: 
     if not lines:
         lines.append('<li><p class="words">(no words)</p></li>')
     bare = "" if bars is not None else " bare"
-    return (
-        f'<article data-label="{text(prediction.label)}">\n<header>{_verdict(prediction, true_label)}\n'
-        f"{_classes(prediction)}</header>\n"
-        f'<ol class="sentences{bare}">\n' + "\n".join(lines) + "\n</ol>\n</article>"
+    head = f"<header>{_verdict(prediction, true_label)}\n{_classes(prediction)}</header>"
+    return page.article(
+        f'{head}\n<ol class="sentences{bare}">\n' + "\n".join(lines) + "\n</ol>", label=prediction.label
     )
 
 

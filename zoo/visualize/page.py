@@ -8,19 +8,29 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from zoo.visualize.weighing import shown
+from zoo.visualize.printable import shown
 
 TITLE = "What the network attended to"
 
 
-def html(about: str, articles: Sequence[str | None], *, title: str = TITLE, choice: str = "") -> str:
-    """The page: `about` in plain words, a `choice` of displays, and the articles; one that is None is a blank input."""
-    return Template(files("zoo.visualize").joinpath("page.html").read_text("utf-8")).substitute(
+def html(about: str, articles: Sequence[str | None], *, title: str = TITLE, choice: str = "", style: str = "") -> str:
+    """The page: `about` in plain words, a `choice` of displays, and the articles; one that is None is a blank input.
+
+    `style` is CSS for what the articles hold, behind that of every page: page.html has the colours (`--attention`,
+    `--ink`, ...), and shows an element's `data-tip` where one points at it.
+    """
+    return Template(resource("page.html")).substitute(
         title=text(title),
+        style=style,
         about=text(about),
         choice=choice,
         articles="\n".join(article("<p>(blank)</p>", kind="blank") if one is None else one for one in articles),
     )
+
+
+def resource(name: str) -> str:
+    """A file that stands beside this one."""
+    return files("zoo.visualize").joinpath(name).read_text("utf-8")
 
 
 def text(words: str) -> str:
@@ -28,9 +38,11 @@ def text(words: str) -> str:
     return escape(shown(words))
 
 
-def article(content: str, *, kind: str = "") -> str:
-    """One input and what the network says of it; `content` is HTML."""
-    return f"<article{f' class={kind}' if kind else ''}>\n{content}\n</article>"
+def article(content: str, *, kind: str = "", **data: str) -> str:
+    """One input and what the network says of it; `content` is HTML, `data` are texts for programs that read the page:
+    label="good" is written as data-label="good"."""
+    attributes = f" class={kind}" * bool(kind) + "".join(f' data-{name}="{text(data[name])}"' for name in data)
+    return f"<article{attributes}>\n{content}\n</article>"
 
 
 def rows(pairs: Iterable[tuple[str, Any]]) -> str:

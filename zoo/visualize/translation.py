@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace, _ArgumentGroup
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from zoo.data.rows import counted
 from zoo.errors import ConfigError, DataError
 from zoo.tasks.translation import ExaminedTranslation, Translation, TranslationPrediction
 from zoo.visualize import alignment_page
-from zoo.visualize.describe import headline, left_out, lengths
 from zoo.visualize.files import make_folder, read_lines
+from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View
-from zoo.visualize.weighing import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from zoo.tasks import Examined
-
-SIDES = ("source", "target")
 
 
 class TranslationView(View):
@@ -34,6 +26,7 @@ class TranslationView(View):
     columns: ClassVar[tuple[str, ...]] = ("source", "translation", "log-probability", "alignment")
     """`alignment` as Pharaoh pairs, source-target."""
     truth: ClassVar[str] = "reference"
+    style: ClassVar[str] = alignment_page.STYLE
 
     def options(self, group: _ArgumentGroup) -> None:
         group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")
@@ -87,7 +80,7 @@ class TranslationView(View):
         }
 
     def picture(self, prediction: TranslationPrediction, examined: Examined | None = None) -> Figure | None:
-        from zoo.visualize.alignment import alignment_figure
+        from zoo.visualize.alignment_picture import alignment_figure
 
         if prediction.best.attention is None:
             return None
@@ -99,28 +92,6 @@ class TranslationView(View):
 
     def article(self, prediction: TranslationPrediction) -> str:
         return alignment_page.article(prediction)
-
-    def description(self, name: str, source: str, facts: Mapping[str, Any]) -> Group:
-        splits: Mapping[str, Mapping[str, Any]] = facts["splits"]
-        both = f"vocabularies of {facts['source_size']:,} (source) and {facts['target_size']:,} (target) tokens"
-        parts: list[RenderableType] = [
-            headline(name, source),
-            Text(f"one vocabulary of {facts['source_size']:,} tokens for both sides" if facts["shared"] else both),
-            *left_out(facts["skipped"]),
-        ]
-        sizes = Table("split", "pairs", "unknown in source", "unknown in target", "longest", "dropped")
-        for split, part in splits.items():
-            unknown = (f"{part[f'{side}_unknown_rate']:.1%}" for side in SIDES)
-            longest = " and ".join(str(part[f"{side}_tokens"]["max"]) for side in SIDES)
-            sizes.add_row(split, f"{part['pairs']:,}", *unknown, longest, counted(part["dropped"]) or "none")
-        parts.append(sizes)
-        for side in SIDES:
-            parts += lengths(f"tokens a training {side}", splits["train"][f"{side}_tokens"])
-        examples = Table(*SIDES, title="examples", title_justify="left", show_lines=True)
-        for example in facts["examples"]:
-            for kind in ("text", "tokens"):  # as written, and as the network reads it
-                examples.add_row(*(Text(example[f"{side}_{kind}"]) for side in SIDES))
-        return Group(*parts, Text(), examples)
 
 
 def _dictionary(path: str) -> dict[str, str]:

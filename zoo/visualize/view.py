@@ -1,4 +1,4 @@
-"""What a task shows. A class a task, named by the task; `zoo predict`, `zoo data` and the callbacks ask it alone."""
+"""What a task shows. A class a task, named by the task; `zoo predict` and the callbacks ask it alone."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
 from zoo.visualize import page
-from zoo.visualize.describe import headline, numbers_of_splits
 from zoo.visualize.files import lines_of, read_lines
-from zoo.visualize.weighing import shown
+from zoo.visualize.printable import shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,7 +33,7 @@ class Predicts(Protocol):
 
 
 class View(ABC):
-    """What a task shows of its inputs, its predictions and its data.
+    """What a task shows of its inputs and its predictions.
 
     `columns` and `row` must be given; all else has a form that serves until there is a better one.
     """
@@ -45,6 +44,8 @@ class View(ABC):
     """Names of what `row` gives; the first is the input's."""
     truth: ClassVar[str] = "true"
     """The column of what is true, beside the first in tables of examined examples."""
+    style: ClassVar[str] = ""
+    """CSS for what `article` gives, beside that of every page; see `zoo.visualize.page.html`."""
 
     # What goes in
 
@@ -106,7 +107,8 @@ class View(ABC):
 
     def page(self, predictions: Sequence[Any | None]) -> str:
         """A page that needs no server, no script and nothing to load; a None is a blank input."""
-        return page.html(self.about(predictions), [None if p is None else self.article(p) for p in predictions])
+        articles = [None if p is None else self.article(p) for p in predictions]
+        return page.html(self.about(predictions), articles, style=self.style)
 
     def about(self, predictions: Sequence[Any | None]) -> str:
         """What the page shows and how it is read, in plain words."""
@@ -130,12 +132,6 @@ class View(ABC):
     def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
         """Pictures of a whole test by their names, to be drawn on one rank; asked for on all, which add up theirs."""
         return {}
-
-    # Data
-
-    def description(self, name: str, source: str, facts: Mapping[str, Any]) -> RenderableType:
-        """A data set for the terminal; `facts` as its `describe()` gives them."""
-        return Group(headline(name, source), numbers_of_splits(facts["splits"]))
 
 
 def view_of(task: Task | type[Task]) -> View:

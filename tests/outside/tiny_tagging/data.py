@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import datasets
+import numpy as np
 import pyarrow as pa
 import torch
 
 from tiny_tagging.batch import TaggingBatch
 from tiny_tagging.spec import TaggingSpec
 from zoo.data.encoder import Encoder
+from zoo.data.notes import key, repeated
 from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.order import Nouns
 from zoo.data.prepared import PreparedData
@@ -23,7 +26,7 @@ from zoo.data.stored import Rows, StoredSplit, histogram, numbers_of, save, writ
 
 LETTERS = "abcdefghijkl"
 TAGS = ("new", "again")
-FORMAT = 1
+FORMAT = 2
 SEQUENCES = "sequences"
 SCHEMA = pa.schema({"symbols": pa.list_(pa.int32()), "tags": pa.list_(pa.int32()), "length": pa.int32()})
 
@@ -105,10 +108,13 @@ class Repeats(PreparedData[Source]):
             write_rows(folder / f"{name}.arrow", SCHEMA, rows, "sequences")
             splits[name] = datasets.Dataset.from_file(str(folder / f"{name}.arrow"))
         save(splits, folder / SEQUENCES)
-        lengths = {name: histogram(numbers_of(part, "length")) for name, part in splits.items()}
+        keys = {name: np.fromiter(map(key, part["symbols"]), np.int64) for name, part in splits.items()}
+        first = generate(3, seed=self.sample.seed)
         return {
             "source": source.description.replace("{count}", f"{sum(map(len, splits.values())):,}"),
-            "splits": {name: {"sequences": len(part), "symbols": lengths[name]} for name, part in splits.items()},
+            "splits": {name: described(part) for name, part in splits.items()},
+            "examples": [{"symbols": one.symbols, "tags": " ".join(TAGS[tag] for tag in one.tags)} for one in first],
+            "notes": repeated(keys, self.nouns.examples),
         }
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
@@ -126,6 +132,16 @@ class Repeats(PreparedData[Source]):
     def _summary(self, about: Mapping[str, Any]) -> list[str]:
         sizes = ", ".join(f"{name} {part['sequences']:,}" for name, part in about["splits"].items())
         return [about["source"], f"{sizes} sequences"]
+
+
+def described(part: datasets.Dataset) -> dict[str, Any]:
+    """What `zoo data` prints of a split."""
+    tags = Counter(tag for row in part["tags"] for tag in row)
+    return {
+        "sequences": len(part),
+        "symbols": histogram(numbers_of(part, "length")),
+        "tags": {name: tags[number] for number, name in enumerate(TAGS)},
+    }
 
 
 def collate(rows: Rows) -> TaggingBatch:

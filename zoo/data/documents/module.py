@@ -90,6 +90,10 @@ class DocumentData(PreparedData[DocumentSource]):
 
     # Serving
 
+    def describe(self) -> dict[str, Any]:
+        about = super().describe()
+        return about | {"contents": [f"vocabulary {about['vocabulary_size']:,} words, {len(about['classes'])} classes"]}
+
     def vectors(self) -> WordVectors | None:
         """The pretrained vectors of the vocabulary's words; None where `data.vectors` names no file."""
         if self.vectors_path is None:
@@ -126,4 +130,4 @@ class DocumentData(PreparedData[DocumentSource]):
             lines.append(f"{cut:,} documents were cut (data.text.max_sentences, max_words, max_word_length)")
         if skipped := about["skipped"]:
             lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return [*lines, *about["notes"]]
+        return lines

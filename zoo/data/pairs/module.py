@@ -90,6 +90,12 @@ class PairData(PreparedData[Source]):
     def training_order(self, part: StoredSplit) -> Order:
         return self._bucketed(part, POOL if self.loader.max_tokens else 1)
 
+    def describe(self) -> dict[str, Any]:
+        about = super().describe()
+        both = f"vocabularies of {about['source_size']:,} (source) and {about['target_size']:,} (target) tokens"
+        one = f"one vocabulary of {about['source_size']:,} tokens for both sides"
+        return about | {"contents": [one if about["shared"] else both]}
+
     @property
     def _collate(self) -> Callable[[Any], Any]:
         return collate_pairs
@@ -106,4 +112,4 @@ class PairData(PreparedData[Source]):
                 lines.append(f"{name}: dropped {sum(dropped.values()):,} pairs: {counted(dropped)}")
         if skipped := about["skipped"]:
             lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return [*lines, *about["notes"]]
+        return lines

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.collections import PatchCollection, QuadMesh
 
 from zoo.tasks.translation import ExaminedTranslation, Translated, TranslationPrediction
-from zoo.visualize.alignment import LONGEST_WORD, MOST_CELLS, alignment_figure
+from zoo.visualize.alignment_picture import LONGEST_WORD, MOST_CELLS, alignment_figure
 from zoo.visualize.translation import TranslationView
 
 SOURCE = ("ein", "hund", "$x$", "</s>")

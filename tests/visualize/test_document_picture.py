@@ -11,8 +11,9 @@ from matplotlib.text import Text
 
 from tests.visualize.documents import even, prediction, without_weights
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize import document_figure, picture, save_picture
-from zoo.visualize.picture import BAR_WIDTH, CLASS_BAR, EVIDENCE, MARGIN, TEXT_LEFT, WIDTH, WORD, Letters
+from zoo.visualize import document_figure, document_picture, save_picture
+from zoo.visualize.document_picture import BAR_WIDTH, CLASS_BAR, MARGIN, TEXT_LEFT, WIDTH, Letters
+from zoo.visualize.drawing import BLUE, ORANGE
 
 
 def written(figure):
@@ -66,10 +67,10 @@ def test_bars_and_boxes_are_as_strong_as_the_weights():
     boxes = over(figure, "words")
     assert set(boxes) == {"the", "soup", "great", "we", "sat", "outside"}  # that of "was" is 0
     for word, strength in {"great": 1.0, "soup": 0.8 * 0.2 / 0.6, "outside": 0.6 * 0.5 / 0.6}.items():
-        expected = 1 - strength * (1 - np.array(to_rgb(WORD)))
+        expected = 1 - strength * (1 - np.array(to_rgb(BLUE)))
         np.testing.assert_allclose(boxes[word][1][:3], expected, atol=1e-6)
     _, color = over(document_figure(prediction(), weighing="word"), "words")["outside"]
-    np.testing.assert_allclose(color[0], 1 - 0.5 / 0.75 * (1 - to_rgb(WORD)[0]), atol=1e-6)
+    np.testing.assert_allclose(color[0], 1 - 0.5 / 0.75 * (1 - to_rgb(BLUE)[0]), atol=1e-6)
 
 
 def test_a_box_stands_behind_its_word():
@@ -87,7 +88,7 @@ def test_true_evidence_is_underlined_and_a_phrase_is_underlined_through():
     lines = over(figure, "evidence")
     assert set(lines) == {"was", "great", "we"}
     assert lines["was"][0].x1 == lines["great"][0].x0
-    assert to_rgb(EVIDENCE) == tuple(lines["was"][1][:3])
+    assert to_rgb(ORANGE) == tuple(lines["was"][1][:3])
     assert "decided the true class" in texts(figure)
     assert collection(document_figure(prediction()), "evidence") is None
 
@@ -141,8 +142,8 @@ def test_a_picture_has_few_artists_and_measures_each_text_once(monkeypatch):
     document = even(20, 8)
     document_figure(document)
     measured = []
-    monkeypatch.setattr(picture, "_letters", Letters)
-    renderer = picture._renderer()
+    monkeypatch.setattr(document_picture, "_letters", Letters)
+    renderer = document_picture._renderer()
     width = renderer.get_text_width_height_descent
     monkeypatch.setattr(renderer, "get_text_width_height_descent", lambda t, *_: measured.append(t) or width(t, *_))
     figure = document_figure(document)

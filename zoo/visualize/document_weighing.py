@@ -1,8 +1,7 @@
-"""What the displays of a document share: how strongly a word or sentence is shown, and words fit to be shown."""
+"""How strongly the words and sentences of a document are shown, by their weights: the same on every display."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,10 +64,3 @@ def top_words(prediction: DocumentPrediction, count: int) -> list[tuple[str, flo
         for word, weight in zip(sentence.words, sentence.word_weights or (), strict=sentence.word_weights is not None)
     ]
     return sorted(shares, key=lambda share: -share[1])[:count]
-
-
-def shown(text: str) -> str:
-    """`text` without control characters, which a terminal obeys, and lone surrogates, which no file holds."""
-    if text.isprintable():
-        return text
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)

@@ -7,12 +7,12 @@ from rich.console import Console
 
 from tests.visualize.documents import prediction, without_weights
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize import document_text
+from zoo.visualize import DocumentText
 
 
 def printed(document, **options):
     console = Console(file=io.StringIO(), **{"width": 80, "color_system": None, "legacy_windows": False, **options})
-    console.print(document_text(document))
+    console.print(DocumentText(document))
     return console.file.getvalue()
 
 
@@ -27,7 +27,7 @@ def test_without_colour_numbers_and_marks_say_it_all():
 
 
 def test_print_gives_the_same_without_trailing_blanks():
-    text = str(document_text(prediction()))
+    text = str(DocumentText(prediction()))
     assert "0.36 ████▌    we *sat outside*\n" in text
     assert all(line == line.rstrip() for line in text.splitlines())
     assert "\x1b" not in text
@@ -51,7 +51,7 @@ def test_a_terminal_that_knows_ascii_only_gets_ascii_bars():
         encoding = "ascii"
 
     console = Console(file=Latin(), width=80, color_system=None, legacy_windows=False)
-    console.print(document_text(prediction()))
+    console.print(DocumentText(prediction()))
     text = console.file.getvalue()
     assert text.isascii()
     assert "0.64 ######## the" in text

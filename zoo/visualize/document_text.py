@@ -9,7 +9,8 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from zoo.visualize.weighing import sentence_strengths, shown, word_strengths
+from zoo.visualize.document_weighing import sentence_strengths, word_strengths
+from zoo.visualize.printable import shown
 
 if TYPE_CHECKING:
     from zoo.tasks.classification import AttendedSentence, DocumentPrediction
@@ -24,7 +25,8 @@ PALE, DEEP = (222, 235, 252), (91, 155, 240)  # behind near-black letters, reada
 
 
 class DocumentText:
-    """Prints itself with `rich`: words shaded where there is colour, else *marked* and, the strongest, **marked**.
+    """A prediction for `print` and for a console of `rich`: words shaded where there is colour, else *marked* and, the
+    strongest, **marked**.
 
     (?) stands behind words that the network does not know.
     """
@@ -44,15 +46,10 @@ class DocumentText:
         return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
 
 
-def document_text(prediction: DocumentPrediction) -> DocumentText:
-    """`prediction` for `print`, or for a `rich` console, which adds colour where it can."""
-    return DocumentText(prediction)
-
-
 def _parts(prediction: DocumentPrediction, *, colour: bool, ascii_only: bool) -> list[RenderableType]:
     probability = prediction.probabilities[prediction.label]
-    headline = Text.assemble((shown(prediction.label), "bold"), f"  {probability:.2f}")
-    return [headline, _probabilities(prediction, ascii_only), Text(), _sentences(prediction, colour, ascii_only)]
+    verdict = Text.assemble((shown(prediction.label), "bold"), f"  {probability:.2f}")
+    return [verdict, _probabilities(prediction, ascii_only), Text(), _sentences(prediction, colour, ascii_only)]
 
 
 def _probabilities(prediction: DocumentPrediction, ascii_only: bool) -> Table:

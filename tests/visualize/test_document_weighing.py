@@ -4,7 +4,7 @@ import pytest
 
 from tests.visualize.documents import even, prediction, without_weights
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize.weighing import sentence_strengths, shown, top_words, word_strengths
+from zoo.visualize.document_weighing import sentence_strengths, top_words, word_strengths
 
 
 def test_the_papers_display_is_the_root_of_the_sentence_times_the_word():
@@ -55,9 +55,3 @@ def test_top_words_are_those_of_the_highest_share_of_the_document():
 def test_weights_that_do_not_fit_the_words_are_an_error():
     with pytest.raises(ValueError, match="zip"):
         word_strengths(prediction(sentences=(AttendedSentence(("a", "b"), 1.0, (1.0,)),)))
-
-
-def test_shown_replaces_what_a_terminal_obeys_and_keeps_every_script():
-    assert shown("a\x1b[2Jb\x00\ud800") == "a\N{REPLACEMENT CHARACTER}[2Jb" + "\N{REPLACEMENT CHARACTER}" * 2
-    family = "naïve 日本 \N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}"
-    assert shown(family) == family

@@ -10,9 +10,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from zoo.visualize.drawing import BLUE, DPI, FAINT, INK, ORANGE, SOFT
 from zoo.visualize.fonts import families
-from zoo.visualize.picture import DPI, EVIDENCE, FAINT, INK, SOFT, WORD
-from zoo.visualize.weighing import shown
+from zoo.visualize.printable import shortened
 
 if TYPE_CHECKING:
     from zoo.tasks.translation import Translated
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CELL, LETTER, MARGIN = 0.24, 0.085, 0.2
 """Inches: a side of a cell, the width of a letter, the edge."""
 LONGEST_WORD, MOST_CELLS = 16, 60
-SHADES = LinearSegmentedColormap.from_list("attention", ["#f5f7fa", WORD, "#123a75"])
+SHADES = LinearSegmentedColormap.from_list("attention", ["#f5f7fa", BLUE, "#123a75"])
 
 
 def alignment_figure(
@@ -38,8 +38,9 @@ def alignment_figure(
     """
     if translated.attention is None:
         raise ValueError("this network has no attention to draw")
-    columns = [f"[{_short(w)}]" if number in unknown else _short(w) for number, w in enumerate(source[:MOST_CELLS])]
-    rows = [_short(word) for word in translated.tokens[:MOST_CELLS]]
+    columns = [shortened(word, LONGEST_WORD) for word in source[:MOST_CELLS]]
+    columns = [f"[{word}]" if number in unknown else word for number, word in enumerate(columns)]
+    rows = [shortened(word, LONGEST_WORD) for word in translated.tokens[:MOST_CELLS]]
     weights = [row[: len(columns)] for row in translated.attention[: len(rows)]]
     left = MARGIN + LETTER * max(map(len, rows), default=1)
     top = MARGIN + 0.8 * LETTER * max(map(len, columns), default=1)
@@ -57,7 +58,7 @@ def alignment_figure(
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set(parse_math=False, fontfamily=fonts)
     links = [Rectangle((x, y), 1, 1) for x, y in alignment or () if x < len(columns) and y < len(rows)]
-    frames = PatchCollection(links, facecolors="none", edgecolors=EVIDENCE, linewidths=1.2)
+    frames = PatchCollection(links, facecolors="none", edgecolors=ORANGE, linewidths=1.2)
     axes.add_collection(frames, autolim=False)
     for side in axes.spines.values():
         side.set_color(FAINT)
@@ -66,8 +67,3 @@ def alignment_figure(
         notes.append(f"cut to {MOST_CELLS} tokens")
     figure.text(0.01, 0.01, ", ".join(notes), fontsize=7, color=SOFT)
     return figure
-
-
-def _short(word: str) -> str:
-    word = shown(word)
-    return word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"

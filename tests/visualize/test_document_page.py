@@ -1,4 +1,4 @@
-"""The page: what it says, that texts stay texts, and that it works in a browser where there is one."""
+"""The page of documents: what it says, that texts stay texts, and that it works in a browser where there is one."""
 
 import json
 import re
@@ -170,7 +170,7 @@ def test_everything_is_readable_in_light_and_dark():
     for palette in palettes:
         for name in ("ink", "soft", "good", "wrong"):
             assert contrast(palette[name], palette["card"]) >= 4.5, name
-        assert contrast(palette["ink"], palette["word"]) >= 4.5, "the darkest shade"
+        assert contrast(palette["ink"], palette["attention"]) >= 4.5, "the darkest shade"
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to open the page in")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.axes import Axes
@@ -19,16 +17,15 @@ from matplotlib.patches import BoxStyle
 from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 
+from zoo.visualize.document_weighing import WEIGHINGS, sentence_strengths, word_strengths
+from zoo.visualize.drawing import BLUE, DPI, FAINT, INK, LINE, ORANGE, SOFT, missing_letters_unsaid
 from zoo.visualize.fonts import families
-from zoo.visualize.weighing import WEIGHINGS, sentence_strengths, shown, word_strengths
+from zoo.visualize.printable import shown
 
 if TYPE_CHECKING:
     from zoo.tasks.classification import DocumentPrediction
 
-DPI = 150
-INK, SOFT, FAINT, LINE = "#14181f", "#5b6472", "#7d8795", "#e3e7ed"
-WORD, SENTENCE, CLASS, EVIDENCE = "#4a90f0", "#d6456b", "#8a94a3", "#d97706"
-TRACK = "#f0f2f5"
+SENTENCE, CLASS, TRACK = "#d6456b", "#8a94a3", "#f0f2f5"
 RIGHT, WRONG = "#14713d", "#b3261e"
 
 # inches
@@ -149,7 +146,7 @@ class _Sheet:
 
 STROKES: dict[str, tuple[str, float, Any]] = {
     "rules": (LINE, 0.8, "solid"),
-    "evidence": (EVIDENCE, 1.7, "solid"),
+    "evidence": (ORANGE, 1.7, "solid"),
     "unknown": (FAINT, 1.3, DOTTED),
 }
 """Colour, width and style of each kind of line."""
@@ -174,8 +171,7 @@ def document_figure(
     network does not know. `weighing` is a key of `WEIGHINGS`.
     No pyplot, so drawing needs no display and leaves no state behind.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # it was said which, in words
+    with missing_letters_unsaid():
         letters = _letters(families(_texts(prediction, true_label)))
         rows = _layout(prediction, letters, max_lines)
         classes = _classes(prediction)
@@ -202,17 +198,6 @@ def _texts(prediction: DocumentPrediction, true_label: str | None) -> Iterator[s
     yield "✓✗…" + (true_label or "")
     for sentence in prediction.sentences:
         yield from (shown(word[:400]) for word in sentence.words)
-
-
-def save_picture(figure: Figure, path: Path | str) -> Path:
-    """Writes `figure` to `path`, in the format of its ending, making its folder."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        quick: dict[str, Any] = {"pil_kwargs": {"compress_level": 2}} if path.suffix == ".png" else {}
-        figure.savefig(path, dpi=figure.dpi, **quick)
-    return path
 
 
 def _layout(prediction: DocumentPrediction, letters: Letters, max_lines: int) -> list[list[_Placed]]:
@@ -340,7 +325,7 @@ def _underline(sheet: _Sheet, kind: str, row: list[_Placed], marked: Sequence[bo
 
 
 def _tint(strength: float) -> tuple[float, ...]:
-    return tuple(1 + (c - 1) * strength for c in to_rgb(WORD))
+    return tuple(1 + (c - 1) * strength for c in to_rgb(BLUE))
 
 
 def _draw_legend(

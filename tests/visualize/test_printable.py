@@ -1,0 +1,19 @@
+"""Texts of anybody's, fit for a terminal, a page and a picture."""
+
+import pytest
+
+from zoo.visualize.printable import shortened, shown
+
+
+def test_shown_replaces_what_a_terminal_obeys_and_keeps_every_script():
+    assert shown("a\x1b[2Jb\x00\ud800") == "a\N{REPLACEMENT CHARACTER}[2Jb" + "\N{REPLACEMENT CHARACTER}" * 2
+    family = "naïve 日本 \N{MAN}\N{ZERO WIDTH JOINER}\N{WOMAN}"
+    assert shown(family) == family
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("abcd", "abcd"), ("abcde", "abc…"), ("", ""), ("\x1b[2J", "\N{REPLACEMENT CHARACTER}[2J")],
+)
+def test_shortened_keeps_what_fits_and_ends_in_an_ellipsis_else(text, expected):
+    assert shortened(text, 4) == expected
