@@ -2,7 +2,6 @@
 
 import math
 
-import lightning
 import pytest
 import sacrebleu
 import torch
@@ -15,8 +14,6 @@ from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer
 from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
-from zoo.objectives import CrossEntropy
-from zoo.run.checkpoint import load
 from zoo.tasks import Translation
 from zoo.tasks.translation import Translated
 
@@ -152,86 +149,6 @@ def test_attention_is_scored_against_the_true_alignment(monkeypatch):
     assert found["val/alignment_error_rate"].compute().item() == pytest.approx(1 - 2 * hits / 8)
 
 
-def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
-    penalty = {"doubly": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.25, "tau": 1.0}, "none": None}
-    translation, plain = task(penalty, label_smoothing=0.1).eval(), task(label_smoothing=0.1).eval()
-    found = logged(translation, monkeypatch)
-    logged(plain, monkeypatch)
-    one = batch(range(5))
-    loss = translation.training_step(one, 0)
-    weights = translation(one).attention["source"]
-    uncovered = ((1 - weights.sum(1)) ** 2)[one.source_mask].sum()
-    (term,) = [term for part in translation.regularizers.values() for term in [part(translation(one), one)]]
-    assert term.total.item() == pytest.approx(uncovered.item(), rel=1e-5)
-    expected = plain.training_step(one, 0) + 0.25 * uncovered / term.count
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
-    assert {"train/loss", "train/nll"} < set(found)
-
-
-class Spy(CrossEntropy):
-    """Cross-entropy that keeps the steps it was told."""
-
-    def __init__(self, steps):
-        super().__init__()
-        self.steps = steps
-
-    def __call__(self, network, batch, *, spec, step, need_weights):
-        self.steps.append(step)
-        return super().__call__(network, batch, spec=spec, step=step, need_weights=need_weights)
-
-
-def test_an_objective_is_told_the_optimisers_step_also_after_a_resumption_and_is_not_asked_outside_training(tmp_path):
-    """Two batches make a step."""
-
-    def fit(epochs, **options):
-        trainer = lightning.Trainer(
-            max_epochs=epochs,
-            accumulate_grad_batches=2,
-            default_root_dir=tmp_path,
-            accelerator="cpu",
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-        )
-        translation = task()
-        translation.objective = Spy(steps)
-        batches = [batch([row]) for row in range(4)]
-        loader = torch.utils.data.DataLoader(batches, batch_size=None)
-        trainer.fit(translation, loader, loader, **options)
-        return trainer
-
-    steps = []
-    fit(1).save_checkpoint(tmp_path / "one.ckpt")
-    assert steps == [0, 0, 1, 1]
-    fit(2, ckpt_path=tmp_path / "one.ckpt")
-    assert steps[4:] == [2, 2, 3, 3]
-
-
-def test_what_an_objective_remembers_travels_and_trains_with_the_network(tmp_path):
-    """The moving average of a resumed run goes on, moves with the network, and a network that predicts does without."""
-
-    def fit(epochs, **options):
-        learning = task(objective="Reinforce", reward={"_target_": "zoo.objectives.SentenceBLEU"}, **average)
-        trainer = lightning.Trainer(max_epochs=epochs, default_root_dir=tmp_path, accelerator="cpu", **quiet)
-        trainer.fit(
-            learning, torch.utils.data.DataLoader([batch([row]) for row in range(4)], batch_size=None), **options
-        )
-        return trainer, learning.objective
-
-    average = {"baseline": "moving_average", "samples": 2}
-    quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
-    trainer, first = fit(1)
-    trainer.save_checkpoint(tmp_path / "one.ckpt")
-    assert first.counted.item() == pytest.approx(1 - 0.99**4)  # batches
-    assert fit(2, ckpt_path=tmp_path / "one.ckpt")[1].counted.item() == pytest.approx(1 - 0.99**8)
-    kept = torch.load(tmp_path / "one.ckpt", weights_only=True)
-    assert kept["state_dict"]["objective.counted"] == first.counted
-    predicting = task(**average, objective="Reinforce", reward={"_target_": "zoo.objectives.SentenceBLEU"})
-    assert {b.device.type for b in predicting.to("meta").objective.buffers()} == {"meta"}
-    assert load(tmp_path / "one.ckpt").task.network is not None
-
-
 def test_bleu_reads_detokenised_text(monkeypatch):
     translation = task(tokenizer="words").eval()
     found = logged(translation, monkeypatch)
@@ -321,24 +238,6 @@ def test_validation_keeps_the_rules_of_the_run(monkeypatch):
     with torch.no_grad():
         translation.eval().validation_step(batch(range(5)), 0)
     assert max(map(len, seen["tokens"])) <= 1
-
-
-@pytest.mark.parametrize(("one", "other"), [("moving_average", None), (None, "moving_average")])
-def test_what_an_objective_remembers_is_left_behind_by_another(one, other):
-    def made(baseline):
-        if baseline is None:
-            return task()
-        return task(objective="Reinforce", reward={"_target_": "zoo.objectives.SentenceBLEU"}, baseline=baseline)
-
-    first, second = made(one), made(other)
-    for parameter in first.network.parameters():
-        torch.nn.init.uniform_(parameter)
-    checkpoint = {"state_dict": first.state_dict()}
-    first.on_save_checkpoint(checkpoint)
-    second.on_load_checkpoint(checkpoint)
-    second.load_state_dict(checkpoint["state_dict"])
-    for name, parameter in second.network.named_parameters():
-        assert torch.equal(parameter, first.network.get_parameter(name))
 
 
 def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
