@@ -3,7 +3,7 @@ a results file.
 
 Metrics are chosen with --metric NAME or --metric NAME=NUMBER, the number being the published one to compare with
 (default accuracy, attention_recall, sentence_recall, attention_chance); parameters, epochs and minutes of the run are
-metrics too. A row of the same command and metric is replaced.
+metrics too. A row of the same command, seed and metric is replaced in its place.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ def main() -> None:
     pairs = [word.partition("=") for word in options.metric or DEFAULT]
     metrics = {name: paper for name, _, paper in pairs}
     kept = list(csv.DictReader(options.file.open(encoding="utf-8"))) if options.file.exists() else []
+    by_key = {(row["command"], row["seed"], row["metric"]): row for row in kept}
     for run in options.run:
-        new = rows(json.loads((run / "result.json").read_text("utf-8")), metrics)
-        replaced = {(row["command"], row["seed"], row["metric"]) for row in new}
-        kept = [row for row in kept if (row["command"], row["seed"], row["metric"]) not in replaced] + new
+        for row in rows(json.loads((run / "result.json").read_text("utf-8")), metrics):
+            by_key[row["command"], row["seed"], row["metric"]] = row
     with options.file.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(kept)
+        writer.writerows(by_key.values())
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def main() -> None:
     data.prepare_data()
     data.setup("test")
     texts = [zip(batch.source_text, batch.target_text, strict=True) for batch in data.test_dataloader()]
-    pairs = sorted((pair for part in texts for pair in part), key=lambda pair: len(encoder.words(pair[0])))
+    pairs = sorted((pair for part in texts for pair in part), key=lambda pair: len(encoder.display(pair[0])))
     losses: dict[str, list[torch.Tensor]] = {"teacher-forced": [], "free-running": []}
     for first in range(0, len(pairs), BATCH):
         batch = encoder(*zip(*pairs[first : first + BATCH], strict=True))
