@@ -12,7 +12,7 @@ from zoo.data.documents.readers import Row, read_hub_parquet
 from zoo.data.documents.sources import DocumentSource, hub_source, with_classes
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
 from zoo.data.rows import BadRows
-from zoo.data.sources import Generator, existing, file_source, find_splits, sample_source
+from zoo.data.sources import SampleGenerator, existing, file_source, find_splits, sample_source
 from zoo.data.text.options import TextOptions
 from zoo.errors import ConfigError, DataError
 
@@ -50,7 +50,7 @@ class Corpus(DocumentData):
         self.sample = SampleOptions.of(sample)
 
     @abstractmethod
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         """The generator of the sample."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Corpus(DocumentData):
                     f"data.text.tokenizer={self.text.tokenizer} and data.text.language={self.text.language}: the "
                     "sample is made of English words; take data.source=hub or data.source=PATH"
                 )
-            source = sample_source(self.generator(), self.sample, self.noun)
+            source = sample_source(self.sample_generator(), self.sample, self.noun)
             return with_classes(source, self.classes, generated=True)
         if self.source == "hub":
             return hub_source(self.hub, ("train", "test"), self.unescape, self.classes, self.noun)

@@ -12,7 +12,7 @@ from zoo.data.options import SampleOptions
 from zoo.data.pairs.samples.pair import Pair
 from zoo.data.readers import read_columns
 from zoo.data.rows import BadRows, Lines, line_of
-from zoo.data.sources import SPLITS, Generator, Source, download, identity, sample_source
+from zoo.data.sources import SPLITS, Source, download, identity, sample_source
 from zoo.data.text.tokenization import find
 from zoo.errors import DataError
 
@@ -126,9 +126,16 @@ def hub_pairs(repository: str, splits: Mapping[str, str], columns: tuple[str, st
 Join = Callable[[Sequence[str]], str]
 
 
-def generated_pairs(generate: Generator, options: SampleOptions, noun: str, join: tuple[Join, Join]) -> Source:
-    """The first pairs of a generator; `join` makes texts of the words of each side."""
-    source = sample_source(generate, options, noun)
+def generated_pairs(
+    generate: Callable[..., Iterator[Pair]],
+    options: SampleOptions,
+    noun: str,
+    join: tuple[Join, Join],
+    /,
+    **arguments: Any,
+) -> Source:
+    """The first pairs of a generator; `join` makes texts of the words of each side. The rest as in `sample_source`."""
+    source = sample_source(generate, options, noun, **arguments)
 
     def rows(read: Callable[[BadRows], Iterator[Any]], bad: BadRows) -> Iterator[PairRow]:
         for number, pair in enumerate(read(bad), 1):
