@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import json
 import re
 import zipfile
@@ -9,6 +10,7 @@ import zipfile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from zoo.data.documents.readers import (
     class_files,
@@ -20,7 +22,7 @@ from zoo.data.documents.readers import (
     read_yelp_json,
     read_zhang,
 )
-from zoo.data.rows import BadRows
+from zoo.data.rows import BadRows, reading
 from zoo.errors import DataError
 
 
@@ -332,8 +334,35 @@ def test_class_folder_errors(folder):
     bad = BadRows("skip")
     assert len(list(read_class_files(names, read, folder, bad))) == 3
     assert bad.problems == {"not UTF-8": 1, "no text": 1}
-    with pytest.raises(DataError, match=r"README.zip: cannot be read as a .zip"):
+    with pytest.raises(DataError, match=r"README.zip: cannot be read: File is not a zip file"):
         class_files(written(folder, "README.zip", "no zip"))
+
+
+def test_a_class_file_that_cannot_be_read_is_named(folder):
+    names, read = class_files(folder)
+    (folder / names[1]).unlink()
+    (folder / names[1]).mkdir()
+    with pytest.raises(DataError, match=rf"^{re.escape(str(folder / names[1]))}: cannot be read: Is a directory$"):
+        list(read_class_files(names, read, folder, BadRows()))
+
+
+def test_a_document_inside_a_damaged_archive_is_named(tmp_path):
+    path = tmp_path / "reviews.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("pos/1.txt", "good good good")
+    path.write_bytes(path.read_bytes().replace(b"good", b"gold", 1))
+    names, read = class_files(path)
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}/pos/1.txt: cannot be read: Bad CRC-32"):
+        list(read_class_files(names, read, path, BadRows()))
+
+
+def test_a_picture_that_cannot_be_decoded_is_named(tmp_path):
+    whole = io.BytesIO()
+    Image.effect_noise((64, 64), 50).save(whole, "PNG")
+    for name, content in (("text.png", b"no picture"), ("cut.png", whole.getvalue()[:500])):
+        path = written(tmp_path, name, content)
+        with pytest.raises(DataError, match=rf"^{re.escape(str(path))}: cannot be read: "), reading(path):
+            Image.open(path).load()
 
 
 def test_only_the_first_few_are_told(caplog):

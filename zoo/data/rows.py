@@ -7,9 +7,11 @@ import csv
 import gzip
 import json
 import logging
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
@@ -53,15 +55,22 @@ def counted(reasons: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
 
 
+@contextmanager
+def reading(place: Path | str) -> Iterator[None]:
+    """Raises DataError, with the place, for what cannot be read inside, be it a text, an archive or a picture."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise DataError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
 def open_binary(path: Path) -> IO[bytes]:
     """The file, unpacked where it is a .gz. Raises DataError where it cannot be opened or is empty."""
-    try:
+    with reading(path):
         file = cast(IO[bytes], (gzip.open if path.suffix == ".gz" else open)(path, "rb"))
         if file.read(1):
             file.seek(0)
             return file
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     file.close()
     raise DataError(f"{path}: the file is empty")
 

@@ -14,6 +14,7 @@ import torch
 from tiny_tagging.batch import TaggingBatch
 from tiny_tagging.spec import TaggingSpec
 from zoo.data.bucketing import Nouns
+from zoo.data.cache import steps_beside
 from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.prepared import PreparedData
 from zoo.data.rows import BadRows
@@ -96,15 +97,16 @@ class Repeats(PreparedData[Source]):
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         encoder, splits = TaggingEncoder(), {}
-        for name, read in source.splits.items():
-            rows = (
-                {"symbols": encoder.ids(row.symbols), "tags": row.tags, "length": len(row.symbols)}
-                for row in read(BadRows())
-            )
-            write_rows(folder / f"{name}.arrow", SCHEMA, rows, "sequences")
-            splits[name] = datasets.Dataset.from_file(str(folder / f"{name}.arrow"))
-        save(splits, folder / SEQUENCES)
-        lengths = {name: histogram(numbers_of(part, "length")) for name, part in splits.items()}
+        with steps_beside(folder) as steps:
+            for name, read in source.splits.items():
+                rows = (
+                    {"symbols": encoder.ids(row.symbols), "tags": row.tags, "length": len(row.symbols)}
+                    for row in read(BadRows())
+                )
+                write_rows(steps / f"{name}.arrow", SCHEMA, rows, "sequences")
+                splits[name] = datasets.Dataset.from_file(str(steps / f"{name}.arrow"))
+            save(splits, folder / SEQUENCES)
+            lengths = {name: histogram(numbers_of(part, "length")) for name, part in splits.items()}
         return {
             "source": source.description.replace("{count}", f"{sum(map(len, splits.values())):,}"),
             "splits": {name: {"sequences": len(part), "symbols": lengths[name]} for name, part in splits.items()},

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import datasets
 import torch
 
-from zoo.data.cache import fingerprint, make_once
+from zoo.data.cache import fingerprint, make_once, steps_beside
 from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
 from zoo.data.documents.prepare import DOCUMENTS, ENCODER, FORMAT, prepare
 from zoo.data.documents.sources import DocumentSource
@@ -72,7 +72,8 @@ class DocumentData(PreparedData[DocumentSource]):
         return {"format": FORMAT, "text": vars(self.text), "split": vars(self.split), "classes": classes}
 
     def _write(self, folder: Path, source: DocumentSource) -> dict[str, Any]:
-        return prepare(folder, source, self.text, self.split, self.loader.on_bad_row)
+        with steps_beside(folder) as steps:
+            return prepare(folder, steps, source, self.text, self.split, self.loader.on_bad_row)
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
         self.encoder = self._encoder(folder)

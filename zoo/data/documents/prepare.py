@@ -52,19 +52,20 @@ EVIDENCE = pa.list_(pa.list_(pa.bool_()))
 
 def prepare(
     folder: Path,
+    steps: Path,
     source: DocumentSource,
     text: TextOptions,
     split: SplitOptions,
     on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
-    """Write the documents of `source` into an empty folder; their description. Raises DataError for what cannot be
-    used."""
+    """Write the documents of `source` into an empty folder, and what is needed on the way alone into another; their
+    description. Raises DataError for what cannot be used."""
     bad, classes = BadRows(on_bad_row), Classes(source.classes)
     check_language(text.tokenizer, text.language)
     tokenizer = None if text.subwords else tokenizer_of(text)
     splits = {}
     for name, read in source.splits.items():
-        file = folder / f"{name}.arrow"
+        file = steps / f"{name}.arrow"
         count = _write(file, source, read(bad), text, classes, bad)
         if not count:
             skipped = f"; left out: {counted(bad.problems)}" if bad.total else ""
@@ -76,7 +77,7 @@ def prepare(
     if not source.generated:
         cut_up = partial(words_table, options=text, tokenizer=tokenizer)
         splits = {
-            name: map_split(part, cut_up, folder / f"{name}-words.arrow", f"{name}: splitting into words")
+            name: map_split(part, cut_up, steps / f"{name}-words.arrow", f"{name}: splitting into words")
             for name, part in splits.items()
         }
     vocabulary = _vocabulary(splits["train"], tokenizer, text, source.place)
@@ -86,7 +87,7 @@ def prepare(
         name: map_split(
             part,
             partial(encode, written=name != "train"),
-            folder / f"{name}-ids.arrow",
+            steps / f"{name}-ids.arrow",
             f"{name}: numbering the words",
         )
         for name, part in splits.items()

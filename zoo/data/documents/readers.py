@@ -6,15 +6,14 @@ import fnmatch
 import math
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.data.readers import read_columns
-from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of
+from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of, reading
 from zoo.data.text.sentences import unescape_zhang
-from zoo.errors import DataError
 
 WHOLE = re.compile(r"(?<=\d)\.0+$")
 
@@ -137,20 +136,22 @@ def class_files(path: Path) -> tuple[list[str], Callable[[str], bytes]]:
     bytes."""
     if path.is_dir():
         names = [file.relative_to(path).as_posix() for file in path.rglob("*.txt") if file.is_file()]
-        return sorted(name for name in names if "/" in name), lambda name: (path / name).read_bytes()
-    try:
+        return sorted(name for name in names if "/" in name), partial(_read_file, path)
+    with reading(path):
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
-        raise DataError(f"{path}: cannot be read as a .zip: {error}") from error
     names = [name for name in archive.namelist() if name.endswith(".txt") and "/" in name and "__MACOSX" not in name]
 
-    def read(name: str) -> bytes:
-        try:
-            return archive.read(name)
-        except (zipfile.BadZipFile, OSError, zlib.error) as error:
-            raise DataError(f"{path}: {name}: {error}") from error
+    return sorted(names), partial(_read_zipped, archive)
 
-    return sorted(names), read
+
+def _read_file(folder: Path, name: str) -> bytes:
+    with reading(folder / name):
+        return (folder / name).read_bytes()
+
+
+def _read_zipped(archive: zipfile.ZipFile, name: str) -> bytes:
+    with reading(f"{archive.filename}/{name}"):
+        return archive.read(name)
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:

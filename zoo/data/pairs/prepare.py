@@ -51,20 +51,22 @@ LINKS = dict.fromkeys(("source_spans", "target_spans", "linked_source", "linked_
 
 def prepare_pairs(
     folder: Path,
+    steps: Path,
     source: Source,
     text: PairTextOptions,
     languages: tuple[str, str],
     split: SplitOptions,
     on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
-    """Write the pairs of `source` into an empty folder; their description. Raises DataError for what cannot be used."""
+    """Write the pairs of `source` into an empty folder, and what is needed on the way alone into another; their
+    description. Raises DataError for what cannot be used."""
     bad, dropped = BadRows(on_bad_row), Counter[str]()
     for language in languages:
         check_language(text.tokenizer, language)
     tokenizers = [] if text.subwords else [tokenizer_of(text, language, None) for language in languages]
     splits = {}
     for name, read in source.splits.items():
-        file = folder / f"{name}.arrow"
+        file = steps / f"{name}.arrow"
         if not _write(file, usable(read(bad), name == "train", bad, dropped)):
             left_out = {**bad.problems, **dropped}
             skipped = f"; left out: {counted(left_out)}" if left_out else ""
@@ -75,14 +77,14 @@ def prepare_pairs(
     tokenizers = tokenizers or _learned(splits["train"], text)
     tokenize = partial(tokens_table, tokenizers=tokenizers)
     tokens = {
-        name: map_split(part, tokenize, folder / f"{name}-tokens.arrow", f"{name}: splitting into tokens")
+        name: map_split(part, tokenize, steps / f"{name}-tokens.arrow", f"{name}: splitting into tokens")
         for name, part in splits.items()
     }
     tokens["train"] = _filtered(tokens["train"], text, dropped, source.place)
     vocabularies = _vocabularies(tokens["train"], tokenizers, text, source.place)
     encode = partial(ids_table, words=[pa.array(vocabulary.state()) for vocabulary in vocabularies])
     encoded = {
-        name: map_split(part, encode, folder / f"{name}-ids.arrow", f"{name}: numbering the tokens")
+        name: map_split(part, encode, steps / f"{name}-ids.arrow", f"{name}: numbering the tokens")
         for name, part in tokens.items()
     }
     save(encoded, folder / PAIRS)
