@@ -37,13 +37,13 @@ MODEL = {
 }
 
 
-def encoder(tokenizer="whitespace"):
+def encoder(tokenizer="whitespace", language="en"):
     text = PairTextOptions(tokenizer=tokenizer, minimum_frequency=1)
     sides = (Side(RuleTokenizer(tokenizer, "en", True), Vocabulary(words, PAIR_SPECIAL)) for words in (SOURCE, TARGET))
-    return PairEncoder(*sides, text, ("de", "en"))
+    return PairEncoder(*sides, text, ("de", language))
 
 
-def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", **options):
+def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", language="en", **options):
     torch.manual_seed(0)
     made = Translation(
         model=MODEL,
@@ -54,7 +54,7 @@ def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", **o
         monitor="val/loss",
         mode="min",
     )
-    made.build(SPEC, encoder(tokenizer))
+    made.build(SPEC, encoder(tokenizer, language))
     return made
 
 
@@ -226,6 +226,15 @@ def test_characters_have_no_bleu():
     metrics = task(tokenizer="characters").test_metrics
     assert "exact_match" in metrics
     assert "bleu" not in metrics
+
+
+@pytest.mark.parametrize(
+    ("language", "tokenizer"), [("zh_CN", "zh"), ("yue", "zh"), ("bo", "char"), ("tha_Thai", "char")]
+)
+def test_bleu_is_counted_as_the_target_language_is_written(language, tokenizer):
+    """Where words are not cut at blanks there is one of characters too."""
+    for kind in ("characters", "whitespace"):
+        assert f"tok:{tokenizer}|" in task(tokenizer=kind, language=language).signatures()["test/bleu"]
 
 
 def test_signatures_say_how_bleu_was_counted():

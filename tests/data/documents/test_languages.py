@@ -115,7 +115,7 @@ def test_a_chinese_csv_of_twenty_rows_as_a_new_user_would(tmp_path, cache_dir):
     assert predictor.encoder.words("这家餐厅很好。我") == [list("这家餐厅很好。"), ["我"]]
 
 
-@pytest.mark.parametrize("language", ["zh", "ja", "th"])
+@pytest.mark.parametrize("language", ["zh", "zh_CN", "yue", "ja", "th"])
 def test_words_are_refused_where_a_language_has_no_blanks(tmp_path, cache_dir, language):
     with pytest.raises(ConfigError, match=rf"tokenizer=words has no rules for the language '{language}': .*characters"):
         prepared(table(tmp_path / "a.csv", CHINESE), language=language)

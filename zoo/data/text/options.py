@@ -9,14 +9,13 @@ from pydantic import Field
 
 from zoo.arguments import Count
 from zoo.data.options import Options
+from zoo.data.text.languages import writing
 from zoo.errors import ConfigError
 
 SUBWORDS = ("bpe", "unigram")
 """Tokenizers that are learned from the training texts."""
 DEFAULT_SUBWORDS = 8000
 """How many there are where `data.text.vocabulary_size` does not say."""
-UNSPACED = ("zh", "yue", "ja", "th", "lo", "km", "my", "bo")
-"""Languages that are written without blanks between words, for which the rules of `words` would find none."""
 UNSPACED_ADVICE = "writing without blanks between words wants data.text.tokenizer=characters, unigram or spacy"
 Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de")]
 Size = Annotated[int, Field(ge=6)]
@@ -48,7 +47,7 @@ class TokenOptions(Options):
 
 def check_language(tokenizer: str, language: str) -> None:
     """Raises ConfigError where `tokenizer` has no words to find."""
-    if tokenizer == "words" and language in UNSPACED:
+    if tokenizer == "words" and not writing(language).spaced:
         raise ConfigError(f"data.text.tokenizer=words has no rules for the language {language!r}: {UNSPACED_ADVICE}")
 
 
