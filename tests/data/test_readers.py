@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import io
 import json
 import re
 import zipfile
@@ -10,7 +9,6 @@ import zipfile
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
 from zoo.data.documents.readers import (
     class_files,
@@ -22,7 +20,7 @@ from zoo.data.documents.readers import (
     read_yelp_json,
     read_zhang,
 )
-from zoo.data.rows import BadRows, reading
+from zoo.data.rows import BadRows
 from zoo.errors import DataError
 
 
@@ -354,15 +352,6 @@ def test_a_document_inside_a_damaged_archive_is_named(tmp_path):
     names, read = class_files(path)
     with pytest.raises(DataError, match=rf"^{re.escape(str(path))}/pos/1.txt: cannot be read: Bad CRC-32"):
         list(read_class_files(names, read, path, BadRows()))
-
-
-def test_a_picture_that_cannot_be_decoded_is_named(tmp_path):
-    whole = io.BytesIO()
-    Image.effect_noise((64, 64), 50).save(whole, "PNG")
-    for name, content in (("text.png", b"no picture"), ("cut.png", whole.getvalue()[:500])):
-        path = written(tmp_path, name, content)
-        with pytest.raises(DataError, match=rf"^{re.escape(str(path))}: cannot be read: "), reading(path):
-            Image.open(path).load()
 
 
 def test_only_the_first_few_are_told(caplog):

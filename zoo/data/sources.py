@@ -87,7 +87,7 @@ def sample_source(
     )
 
 
-def download(repository: str, split: str, columns: tuple[str, str]) -> Iterable[dict[str, Any]]:
+def download(repository: str, split: str, columns: tuple[str, ...]) -> Iterable[dict[str, Any]]:
     """A split of a repository on the Hugging Face hub that has these columns. Raises DataError where it cannot be
     had."""
     try:
