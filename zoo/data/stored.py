@@ -102,8 +102,8 @@ def draw_splits(
     if missing and sum(sizes) + least > len(whole):
         of_each = "" if least == 1 else f" and to train on each of {least} classes"
         raise DataError(
-            f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them{of_each}; give a file "
-            f"of its own as data.split.{missing[-1]}, or more {noun}"
+            f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them{of_each}; "
+            + split.advice(missing, noun)
         )
     drawn = np.random.default_rng(split.seed).permutation(len(whole))
     if classes is not None:

@@ -98,4 +98,5 @@ class Corpus(DocumentData):
 
     def _read_parquet(self, file: Path, classes: int, bad: BadRows) -> Iterator[Row]:
         """The files of the hub's repository, fetched by hand."""
-        return (row._replace(text=self.unescape(row.text)) for row in read_hub_parquet(file, classes, bad))
+        hint = f" (expected: the files of {self.hub} on the Hugging Face hub, which data.source=hub fetches)"
+        return (row._replace(text=self.unescape(row.text)) for row in read_hub_parquet(file, classes, hint, bad))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -20,6 +21,10 @@ class OwnSplitOptions(SplitOptions):
 
     val: Part | Table | Pattern = 0.1  # type: ignore[assignment]
     test: Part | Table | Pattern = 0.1  # type: ignore[assignment]
+
+    def advice(self, missing: Sequence[str], noun: str) -> str:
+        file = "a file of its own (of class folders: a pattern of file names)"
+        return f"give {file} as data.split.{missing[-1]}, or more {noun}"
 
     def named(self) -> dict[str, str]:
         """The splits that are given by a path or a pattern."""

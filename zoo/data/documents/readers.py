@@ -16,9 +16,8 @@ from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of, reading
 from zoo.data.text.sentences import unescape_zhang
 
 WHOLE = re.compile(r"(?<=\d)\.0+$")
-
-
 COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
+"""Of the tables of one's own, the only ones whose columns have names to choose."""
 
 
 class Row(NamedTuple):
@@ -159,9 +158,9 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
     return [name for name in names if fnmatch.fnmatchcase(Path(name).name, pattern)]
 
 
-def read_hub_parquet(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
-    """The parquet files of the hub: `text`, and `label` counted from 0."""
-    for place, text, label in read_columns(path, ("text", "label"), COLUMNS_HINT, bad):
+def read_hub_parquet(path: Path, classes: int, hint: str, bad: BadRows) -> Iterator[Row]:
+    """The parquet files of the hub: `text`, and `label` counted from 0; `hint` as in `read_columns`."""
+    for place, text, label in read_columns(path, ("text", "label"), hint, bad):
         if not isinstance(label, int) or not 0 <= label < classes:
             bad(place, "label out of range", f"expected 0 to {classes - 1}, found {label!r}")
         elif not text or not text.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, ClassVar
 
@@ -87,6 +88,9 @@ class OwnPairSplitOptions(SplitOptions):
 
     val: Part | Path | Files = 0.1  # type: ignore[assignment]
     test: Part | Path | Files = 0.1  # type: ignore[assignment]
+
+    def advice(self, missing: Sequence[str], noun: str) -> str:
+        return f"give a file of its own as data.split.{missing[-1]}, or more {noun}"
 
     def files(self, count: int) -> dict[str, list[str]]:
         """The splits that are given by files, `count` each. Raises ConfigError for another number of them."""
