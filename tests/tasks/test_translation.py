@@ -12,7 +12,7 @@ from zoo.data.pairs.encoding import PairEncoder, Side
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.spec import PairSpec
 from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer
-from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
+from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
 from zoo.objectives import CrossEntropy
@@ -39,7 +39,8 @@ MODEL = {
 
 def encoder(tokenizer="whitespace", language="en"):
     text = PairTextOptions(tokenizer=tokenizer, minimum_frequency=1)
-    sides = (Side(RuleTokenizer(tokenizer, "en", True), Vocabulary(words, PAIR_SPECIAL)) for words in (SOURCE, TARGET))
+    vocabularies = (Vocabulary(words, WRITTEN_SPECIAL) for words in (SOURCE, TARGET))
+    sides = (Side(RuleTokenizer(tokenizer, "en", True), vocabulary) for vocabulary in vocabularies)
     return PairEncoder(*sides, text, ("de", language))
 
 
@@ -327,7 +328,7 @@ def test_what_an_objective_remembers_is_left_behind_by_another(one, other):
 def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
     tokenizer = SubwordTokenizer.learn("bpe", lambda: ["a man runs", "a dog"], vocabulary_size=40, lower=True)
     text = PairTextOptions(tokenizer="bpe", minimum_frequency=1)
-    side = Side(tokenizer, Vocabulary(tokenizer.pieces, PAIR_SPECIAL))
+    side = Side(tokenizer, Vocabulary(tokenizer.pieces, WRITTEN_SPECIAL))
     translation = task().eval()
     translation.encoder = PairEncoder(side, side, text, ("de", "en"))
     found = logged(translation, monkeypatch)

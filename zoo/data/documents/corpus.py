@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from zoo.data.documents.module import DocumentData
+from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.documents.readers import Row, read_hub_parquet
 from zoo.data.documents.sources import DocumentSource, hub_source, with_classes
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import SampleGenerator, existing, file_source, find_splits, sample_source
-from zoo.data.text.options import TextOptions
 from zoo.errors import ConfigError, DataError
 
 
@@ -34,7 +34,7 @@ class Corpus(DocumentData):
         source: str | None = "sample",
         sample: Mapping[str, Any] | SampleOptions | None = None,
         split: Mapping[str, Any] | SplitOptions | None = None,
-        text: Mapping[str, Any] | TextOptions | None = None,
+        text: Mapping[str, Any] | DocumentTextOptions | None = None,
         vectors: str | None = None,
         loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:

@@ -1,4 +1,4 @@
-"""How documents of your own are split."""
+"""How documents become words, and how those of your own are split."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from typing import Annotated
 
 from pydantic import Field
 
+from zoo.arguments import Count
 from zoo.data.options import Part, SplitOptions
+from zoo.data.text.options import SentenceOptions
 
 Table = Annotated[str, Field(pattern=r"\S", description="the path of a table")]
 Pattern = Annotated[str, Field(pattern=r"\S", description="a pattern of file names")]
+
+
+@dataclass(frozen=True)
+class DocumentTextOptions(SentenceOptions):
+    """How a document becomes sentences of words, and the words ids."""
+
+    minimum_frequency: Count | None = 5  # type: ignore[assignment]
+    """None is 5, and 2 in fewer than 1,000 training documents."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The keys that say how a text becomes tokens, and a document sentences of them."""
+"""The keys that say how a text becomes tokens, or sentences of them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class TokenOptions(Options):
     """How a text becomes tokens, and the tokens ids."""
 
     group: ClassVar[str] = "text"
+    treebank: ClassVar[bool] = False
+    """`words` of English are those of the Penn Treebank, which are not put together again, and not those of Moses."""
 
     tokenizer: Literal["words", "spacy", "whitespace", "characters", "bpe", "unigram"] = "words"
     """`words` by rules for the language, `spacy` by spaCy's, `whitespace`, `characters`, or subwords that are learned
@@ -52,18 +54,18 @@ def check_language(tokenizer: str, language: str) -> None:
 
 
 @dataclass(frozen=True)
-class TextOptions(TokenOptions):
-    """How a document becomes sentences of tokens, and the tokens ids."""
+class SentenceOptions(TokenOptions):
+    """How a text that is only read becomes sentences of tokens, and the tokens ids."""
+
+    treebank: ClassVar[bool] = True
 
     language: Language = "en"
     """Whose rules cut sentences, `words` and those of `spacy`."""
     sentences: Literal["punkt", "lines"] = "punkt"
     """`punkt` splits into sentences, `lines` takes one sentence a line."""
     max_sentences: Count = 100
-    """Sentences of a document that are kept, from its beginning."""
+    """Sentences of a text that are kept, from its beginning."""
     max_words: Count = 100
     """Words of a sentence that are kept, from its beginning."""
     max_word_length: Count = 40
     """Letters of a word that are kept."""
-    minimum_frequency: Count | None = 5  # type: ignore[assignment]
-    """None is 5, and 2 in fewer than 1,000 training documents."""
