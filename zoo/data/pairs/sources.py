@@ -40,7 +40,7 @@ class PairRow(NamedTuple):
     links: Links | None = None
 
 
-def read_lines(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow]:
+def read_two_files(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow]:
     """Two files of which each line of one is the translation of the same line of the other. Raises DataError where they
     have different numbers of lines, with both numbers and the first line that has no partner."""
     with Lines(source) as left, Lines(target) as right:
@@ -102,7 +102,7 @@ def line_source(place: str, files: Mapping[str, tuple[Path, Path]]) -> Source:
         place=place,
         description=f"path: {place}, {{count}} {NOUN}",
         identity={"files": {name: [identity(part) for part in parts] for name, parts in files.items()}},
-        splits={name: partial(read_lines, *files[name]) for name in SPLITS if name in files},
+        splits={name: partial(read_two_files, *files[name]) for name in SPLITS if name in files},
     )
 
 
