@@ -1,11 +1,15 @@
 """Prepared data is there whole or not at all, and made once."""
 
+import errno
 import subprocess
 import sys
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from PIL import Image
 
-from zoo.data.cache import cache_root, fingerprint, make_once
+from zoo.data.cache import cache_root, fingerprint, make_once, steps_beside
 from zoo.errors import DataError
 
 
@@ -36,16 +40,19 @@ def test_after_an_error_there_is_nothing(tmp_path, error):
 def test_what_a_kill_left_is_removed(tmp_path):
     program = """
 import os, sys, pathlib
-from zoo.data.cache import make_once
+from zoo.data.cache import make_once, steps_beside
 def killed(folder):
-    (folder / "half").write_text("x")
-    os.kill(os.getpid(), 9)
+    with steps_beside(folder) as steps:
+        (folder / "half").write_text("x")
+        (steps / "step").write_text("x")
+        os.kill(os.getpid(), 9)
 make_once(pathlib.Path(sys.argv[1]), killed)
 """
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "data")], timeout=60)
     assert done.returncode == -9
     assert not (tmp_path / "data").exists()
     assert list(tmp_path.glob("data.tmp-*/half"))
+    assert list(tmp_path.glob("data.tmp-*/step"))
     assert make_once(tmp_path / "data", fill)
     assert not list(tmp_path.glob("data.tmp-*"))
 
@@ -79,6 +86,60 @@ def test_a_place_that_cannot_be_written(tmp_path):
     with pytest.raises(DataError, match="No space left on device; choose another place"):
         make_once(tmp_path / "data", full)
     assert not (tmp_path / "data").exists()
+
+
+def test_what_cannot_be_written_inside(tmp_path, monkeypatch):
+    """However a library tells it: with the file, with a message alone, absolute or not, or as a full disk."""
+    monkeypatch.chdir(tmp_path)
+    target = Path("cache") / "data"
+
+    def by_name(folder):
+        (folder / "none" / "a").write_text("whole")
+
+    def by_message(folder):
+        with pytest.raises(OSError, match="Failed to open local file") as caught:
+            pa.OSFile(str((folder / "none" / "a").absolute()), "wb")
+        assert caught.value.filename is None
+        raise caught.value
+
+    def on_the_way(folder):
+        with steps_beside(folder) as steps:
+            (steps / "none" / "a").write_text("whole")
+
+    def by_number(folder):
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    for make in (by_name, by_message, on_the_way, by_number):
+        with pytest.raises(DataError, match=rf"^{target}: the prepared data cannot be written here: .*ZOO_CACHE"):
+            make_once(target, make)
+
+
+def test_what_cannot_be_read_is_not_blamed_on_the_cache(tmp_path):
+    source, picture = tmp_path / "data.txt", tmp_path / "a.png"
+    picture.write_bytes(b"no picture")
+    with pytest.raises(DataError, match=rf"^{source}: cannot be read: No such file or directory; see that its file is"):
+        make_once(tmp_path / "data", lambda folder: source.read_bytes())
+    with pytest.raises(DataError, match=rf"^an example cannot be read: cannot identify .*{picture}'; see that"):
+        make_once(tmp_path / "data", lambda folder: Image.open(picture))
+    with pytest.raises(DataError, match=r"^tests: cannot be read: Is a directory"):
+        make_once(tmp_path / "data", lambda folder: Path("tests").read_bytes())
+    assert not (tmp_path / "data").exists()
+    assert make_once(tmp_path / "data", fill)
+
+
+def test_steps_are_removed(tmp_path):
+    found = []
+
+    def stepwise(folder):
+        with steps_beside(folder) as steps:
+            assert steps.parent == folder.parent == tmp_path
+            (steps / "a.arrow").write_text("step")
+            (folder / "a.arrow").write_text("whole")
+            found.append(steps)
+
+    assert make_once(tmp_path / "data", stepwise)
+    assert not found[0].exists()
+    assert [file.name for file in (tmp_path / "data").iterdir()] == ["a.arrow"]
 
 
 def test_where(tmp_path, monkeypatch):

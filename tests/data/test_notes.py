@@ -63,10 +63,15 @@ def test_the_same_document_in_other_case_is_the_same(tmp_path, cache_dir):
     ("counts", "share"), [((75, 25), "75%"), ((74, 26), None), ((60, 20, 20), None), ((70, 15, 15), "70%")]
 )
 def test_a_majority(counts, share):
-    found = majority({str(number): count for number, count in enumerate(counts)})
+    found = majority({str(number): count for number, count in enumerate(counts)}, "pictures")
     assert found == (
-        [f"{share} of the training documents are of class '0': who always says so is right as often"] if share else []
+        [f"{share} of the training pictures are of class '0': who always says so is right as often"] if share else []
     )
+
+
+def test_a_majority_of_documents(tmp_path, cache_dir):
+    (note,) = notes(own(table(tmp_path / "a.csv", [(text, n % 8 == 0) for n, (text, _) in enumerate(VARIED)])))
+    assert "of the training documents are of class" in note
 
 
 def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):

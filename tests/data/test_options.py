@@ -2,9 +2,9 @@
 
 import pytest
 
+from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.text.options import TextOptions
 from zoo.errors import ConfigError
 
 
@@ -35,10 +35,10 @@ def test_wrong_loader_options(options, message):
 @pytest.mark.parametrize(
     ("cls", "options", "message"),
     [
-        (TextOptions, {"lower": "yes"}, "data.text.lower=yes: expected true or false, found 'yes'"),
-        (TextOptions, {"sentences": "dots"}, "data.text.sentences=dots: expected punkt or lines, found 'dots'"),
+        (DocumentTextOptions, {"lower": "yes"}, "data.text.lower=yes: expected true or false, found 'yes'"),
+        (DocumentTextOptions, {"sentences": "dots"}, "data.text.sentences=dots: expected punkt or lines, found 'dots'"),
         (
-            TextOptions,
+            DocumentTextOptions,
             {"language": "deutsch ("},
             "data.text.language=deutsch (: expected the code of a language, such as de, found 'deutsch ('",
         ),

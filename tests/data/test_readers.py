@@ -250,11 +250,11 @@ def test_parquet_errors_name_file_and_row(tmp_path):
 def test_parquet_of_the_hub(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a", "b", ""], "label": [0, 4, 1]}), path)
-    rows, problems = skipping(read_hub_parquet, path, 4)
+    rows, problems = skipping(read_hub_parquet, path, 4, "")
     assert rows == [("a", 0)]
     assert problems == {"label out of range": 1, "no text": 1}
     with pytest.raises(DataError, match="row 2: label out of range: expected 0 to 3, found 4"):
-        list(read_hub_parquet(path, 4, BadRows()))
+        list(read_hub_parquet(path, 4, "", BadRows()))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz"])
@@ -332,8 +332,26 @@ def test_class_folder_errors(folder):
     bad = BadRows("skip")
     assert len(list(read_class_files(names, read, folder, bad))) == 3
     assert bad.problems == {"not UTF-8": 1, "no text": 1}
-    with pytest.raises(DataError, match=r"README.zip: cannot be read as a .zip"):
+    with pytest.raises(DataError, match=r"README.zip: cannot be read: File is not a zip file"):
         class_files(written(folder, "README.zip", "no zip"))
+
+
+def test_a_class_file_that_cannot_be_read_is_named(folder):
+    names, read = class_files(folder)
+    (folder / names[1]).unlink()
+    (folder / names[1]).mkdir()
+    with pytest.raises(DataError, match=rf"^{re.escape(str(folder / names[1]))}: cannot be read: Is a directory$"):
+        list(read_class_files(names, read, folder, BadRows()))
+
+
+def test_a_document_inside_a_damaged_archive_is_named(tmp_path):
+    path = tmp_path / "reviews.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("pos/1.txt", "good good good")
+    path.write_bytes(path.read_bytes().replace(b"good", b"gold", 1))
+    names, read = class_files(path)
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}/pos/1.txt: cannot be read: Bad CRC-32"):
+        list(read_class_files(names, read, path, BadRows()))
 
 
 def test_only_the_first_few_are_told(caplog):

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 
 import pytest
 import torch
@@ -118,14 +119,19 @@ def test_lines_are_cut_at_line_feeds_alone_and_a_byte_order_mark_is_no_word(chec
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"ein mann .\n\xff\n", "line 2: not UTF-8 at byte 1"), (b"ein\nmann\n\0\n", "line 3: a NUL byte")],
+    [
+        (b"ein mann .\n\xff\n", "line 2: not UTF-8: byte 0xff at offset 11 of the file"),
+        (b"ein\nmann\n\0\n", "line 3: NUL byte"),
+    ],
 )
 def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, capsys, content, message):
     lines = tmp_path / "in.txt"
     lines.write_bytes(content)
     with pytest.raises(SystemExit):
         main(["predict", checkpoint, "--file", str(lines)])
-    assert f"{lines}, {message}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"{lines}, {message}" in said
+    assert "; --file takes a text file, one text a line" in said
 
 
 def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):
@@ -135,7 +141,8 @@ def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):
         lines.write_bytes(content)
         with pytest.raises(SystemExit):
             main(["predict", checkpoint, "--file", str(lines)])
-        assert f"{lines}: no whole gzip file: " in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert re.search(rf"{lines}(, line \d+)?: cannot be read: .*; pack it again; --file takes a text file", said)
 
 
 @pytest.mark.parametrize(

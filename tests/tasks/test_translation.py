@@ -11,7 +11,7 @@ from zoo.data.pairs.encoding import PairEncoder, Side
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.spec import PairSpec
 from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer
-from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
+from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
 from zoo.tasks import Translation
@@ -35,13 +35,14 @@ MODEL = {
 }
 
 
-def encoder(tokenizer="whitespace"):
+def encoder(tokenizer="whitespace", language="en"):
     text = PairTextOptions(tokenizer=tokenizer, minimum_frequency=1)
-    sides = (Side(RuleTokenizer(tokenizer, "en", True), Vocabulary(words, PAIR_SPECIAL)) for words in (SOURCE, TARGET))
-    return PairEncoder(*sides, text, ("de", "en"))
+    vocabularies = (Vocabulary(words, WRITTEN_SPECIAL) for words in (SOURCE, TARGET))
+    sides = (Side(RuleTokenizer(tokenizer, "en", True), vocabulary) for vocabulary in vocabularies)
+    return PairEncoder(*sides, text, ("de", language))
 
 
-def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", **options):
+def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", language="en", **options):
     torch.manual_seed(0)
     made = Translation(
         model=MODEL,
@@ -52,7 +53,7 @@ def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", **o
         monitor="val/loss",
         mode="min",
     )
-    made.build(SPEC, encoder(tokenizer))
+    made.build(SPEC, encoder(tokenizer, language))
     made.prepare_training()
     return made
 
@@ -171,6 +172,15 @@ def test_characters_have_no_bleu():
     assert "bleu" not in metrics
 
 
+@pytest.mark.parametrize(
+    ("language", "tokenizer"), [("zh_CN", "zh"), ("yue", "zh"), ("bo", "char"), ("tha_Thai", "char")]
+)
+def test_bleu_is_counted_as_the_target_language_is_written(language, tokenizer):
+    """Where words are not cut at blanks there is one of characters too."""
+    for kind in ("characters", "whitespace"):
+        assert f"tok:{tokenizer}|" in task(tokenizer=kind, language=language).signatures()["test/bleu"]
+
+
 def test_signatures_say_how_bleu_was_counted():
     signatures = task().signatures()
     assert "case:lc" in signatures["test/bleu"] and "tok:13a" in signatures["test/bleu"]
@@ -243,7 +253,7 @@ def test_validation_keeps_the_rules_of_the_run(monkeypatch):
 def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
     tokenizer = SubwordTokenizer.learn("bpe", lambda: ["a man runs", "a dog"], vocabulary_size=40, lower=True)
     text = PairTextOptions(tokenizer="bpe", minimum_frequency=1)
-    side = Side(tokenizer, Vocabulary(tokenizer.pieces, PAIR_SPECIAL))
+    side = Side(tokenizer, Vocabulary(tokenizer.pieces, WRITTEN_SPECIAL))
     translation = task().eval()
     translation.encoder = PairEncoder(side, side, text, ("de", "en"))
     found = logged(translation, monkeypatch)

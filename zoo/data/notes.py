@@ -31,13 +31,14 @@ def repeated(keys: Mapping[str, NDArray[np.int64]], noun: str) -> list[str]:
     return notes
 
 
-def majority(classes: Mapping[str, int]) -> list[str]:
-    """A class of training documents so large that a network may learn to say nothing else."""
+def majority(classes: Mapping[str, int], noun: str) -> list[str]:
+    """A class of training examples so large that a network may learn to say nothing else; `noun` is what they are
+    called."""
     name = max(classes, key=classes.__getitem__)
     share = classes[name] / sum(classes.values())
     if share < (1 + 1 / len(classes)) / 2:
         return []
-    return [f"{share:.0%} of the training documents are of class {name!r}: who always says so is right as often"]
+    return [f"{share:.0%} of the training {noun} are of class {name!r}: who always says so is right as often"]
 
 
 def uncut(what: str, mean: float, text: TokenOptions) -> list[str]:

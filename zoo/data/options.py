@@ -3,7 +3,7 @@ is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, Self, get_type_hints
 
@@ -93,6 +93,10 @@ class SplitOptions(Options):
         shares = [share for share in (self.val, self.test) if is_share(share)]
         if sum(shares) >= 1:
             raise ConfigError(f"data.split: val={self.val} and test={self.test} leave nothing to train on")
+
+    def advice(self, missing: Sequence[str], noun: str) -> str:
+        """What to try where there are too few training examples to draw the `missing` splits from them."""
+        return f"give more {noun}, or a smaller share as {' and '.join(f'data.split.{name}' for name in missing)}"
 
 
 def is_share(value: Any) -> bool:

@@ -16,7 +16,7 @@ from zoo.data.order import Order
 from zoo.data.serving import ServedData
 from zoo.data.sources import Source
 from zoo.data.stored import StoredSplit
-from zoo.errors import DataError
+from zoo.errors import DataError, ZooError
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,11 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
 
     @abstractmethod
     def _write(self, folder: Path, source: S) -> dict[str, Any]:
-        """Fill an empty folder with the examples; their description, what `describe` gives less the name."""
+        """Fill an empty folder with the examples; their description, what `describe` gives less the name.
+
+        All that is written there stays. What is needed on the way alone goes into a folder of
+        `zoo.data.cache.steps_beside(folder)`.
+        """
 
     @abstractmethod
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
@@ -71,8 +75,6 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
             log.info("%s: preparing %s in %s", self.name, source.place, folder)
             about = self._write(temporary, source)
             (temporary / ABOUT).write_text(json.dumps(about, ensure_ascii=False, indent=1), "utf-8")
-            for file in temporary.glob("*.arrow"):  # steps on the way
-                file.unlink()
 
         make_once(folder, make)
 
@@ -85,6 +87,8 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
         try:
             about = json.loads((folder / ABOUT).read_text("utf-8"))
             self._splits = self._read(folder, about)
+        except ZooError:  # a ConfigError is a ValueError too, and tells of something else
+            raise
         except (OSError, ValueError) as error:
             raise DataError(
                 f"{folder}: the prepared data is damaged ({error}); delete this folder and run again"

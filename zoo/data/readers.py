@@ -14,12 +14,13 @@ from zoo.errors import DataError
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
-Columns = tuple[str, str]
+TableRow = tuple[str, *tuple[Any, ...]]
+"""Where a row stands, for messages, and the values of its columns."""
 
 
-def read_columns(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
-    """(place, first, second) of each row of a table with these two named columns, as they stand there. Raises DataError
-    where one is missing, with `hint` on the keys that name them."""
+def read_columns(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
+    """(place, *values) of each row of a table with these named columns, as they stand there. Raises DataError where one
+    is missing, with `hint` on the keys that name them."""
     kind = kind_of(path)
     if kind not in TABLES:
         raise DataError(f"{path}: unknown kind of file {kind!r}; {', '.join(TABLES)} are read")
@@ -45,13 +46,13 @@ def _column(place: str, name: str, header: list[str], hint: str) -> int:
     return header.index(name)
 
 
-def _csv_table(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
+def _csv_table(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
     with Lines(path) as lines:
         # Excel writes semicolons wherever the decimal sign is a comma.
         delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
         number, header = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # without its header a file is of no use
         header = [name.strip() for name in header]
-        first, second = (_column(line_of(path, number), column.strip(), header, hint) for column in columns)
+        chosen = [_column(line_of(path, number), column.strip(), header, hint) for column in columns]
         for number, fields in csv_rows(lines, delimiter, bad):
             place = line_of(path, number)
             if len(fields) != len(header):
@@ -61,15 +62,15 @@ def _csv_table(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterato
                     f"found {len(fields)}, the header has {len(header)}; a text with {delimiter!r} needs quotes",
                 )
             else:
-                yield place, fields[first], fields[second]
+                yield place, *(fields[at] for at in chosen)
 
 
-def _json_table(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
+def _json_table(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
     for number, record in json_rows(path, columns, hint, bad):
-        yield line_of(path, number), record[columns[0]], record[columns[1]]
+        yield line_of(path, number), *(record[column] for column in columns)
 
 
-def _parquet_table(path: Path, columns: Columns, hint: str, bad: BadRows) -> Iterator[tuple[str, Any, Any]]:
+def _parquet_table(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
     open_binary(path).close()
     try:
         file = pq.ParquetFile(path)

@@ -7,9 +7,11 @@ import csv
 import gzip
 import json
 import logging
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
@@ -19,6 +21,9 @@ log = logging.getLogger(__name__)
 
 FIELD_LIMIT = 64 * 2**20
 """Letters in one csv field; a quote that is never closed ends here and not in memory."""
+BADLY_PACKED = (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile)
+UNREADABLE = (OSError, *BADLY_PACKED)
+"""What is raised for a file that cannot be read, packed or not."""
 
 
 class BadRows:
@@ -53,15 +58,28 @@ def counted(reasons: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
 
 
+@contextmanager
+def reading(place: Path | str) -> Iterator[None]:
+    """Raises DataError, with the place, for what cannot be read inside, be it a text, an archive or a picture."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise unreadable(place, error) from error
+
+
+def unreadable(place: Path | str, error: Exception) -> DataError:
+    """What to say of an error of UNREADABLE."""
+    again = "; pack it again" if isinstance(error, BADLY_PACKED) else ""
+    return DataError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}{again}")
+
+
 def open_binary(path: Path) -> IO[bytes]:
     """The file, unpacked where it is a .gz. Raises DataError where it cannot be opened or is empty."""
-    try:
+    with reading(path):
         file = cast(IO[bytes], (gzip.open if path.suffix == ".gz" else open)(path, "rb"))
         if file.read(1):
             file.seek(0)
             return file
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     file.close()
     raise DataError(f"{path}: the file is empty")
 
@@ -70,14 +88,15 @@ class Lines:
     """The lines of a UTF-8 file, numbered from 1, that can be read once more from the line after a broken row's
     first."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str, file: IO[bytes] | None = None) -> None:
+        """`file` stands in for the one at `path`, which then is its name for messages."""
         self.path = path
         self.number = 0
         self.undecodable = ""
         """What was wrong with the first line since `mark` that is not UTF-8."""
         self.undecodable_at = 0
         """The number of that line."""
-        self._file = open_binary(path)
+        self._file = open_binary(Path(path)) if file is None else file
         self._offset = 0
         self._row: list[bytes] = []
         self._again: list[bytes] = []
@@ -94,8 +113,8 @@ class Lines:
     def __next__(self) -> str:
         try:
             raw = self._again.pop() if self._again else next(self._file)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{line_of(self.path, self.number + 1)}: cannot be read: {error}") from error
+        except UNREADABLE as error:
+            raise unreadable(line_of(self.path, self.number + 1), error) from error
         self.number += 1
         self._row.append(raw)
         if self.number == 1:
@@ -133,6 +152,22 @@ class Lines:
         self.number, self._offset = self.number - len(self._row), 0
         self.mark()
         return line
+
+
+def read_lines(path: Path | str, file: IO[bytes] | None = None) -> list[str]:
+    """The lines of a UTF-8 text, cut at line feeds alone, without their ends; the arguments are those of `Lines`.
+    Raises DataError, with the line, for what is no text."""
+    found = []
+    with Lines(path, file) as lines:
+        for line in lines:
+            place = line_of(path, lines.number)
+            if lines.undecodable:
+                raise DataError(f"{place}: not UTF-8: {lines.undecodable}")
+            if "\0" in line:
+                raise DataError(f"{place}: NUL byte: the file is binary or damaged")
+            lines.mark()
+            found.append(line.rstrip("\r\n"))
+    return found
 
 
 def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:

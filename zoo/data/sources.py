@@ -39,33 +39,55 @@ class Source:
     """Readers, `train` first; splits that are missing are drawn from it."""
 
 
-class Generator(Protocol):
-    """A function that makes examples; example i depends on the seed and on i alone."""
+class SampleGenerator(Protocol):
+    """A function that makes the examples of a sample one after the other; example i depends on the seed and on i
+    alone."""
 
     def __call__(self, count: int, *, seed: int) -> Iterator[Any]: ...
 
 
-def sample_source(generate: Generator, options: SampleOptions, noun: str) -> Source:
-    """The first examples of a generator, cut into train, val and test."""
-    stream = generate(options.total, seed=options.seed)  # runs on from split to split
+def sample_source(
+    generate: Callable[..., Iterator[Any]], options: SampleOptions, noun: str, /, **arguments: Any
+) -> Source:
+    """The first examples of a `SampleGenerator`, cut into train, val and test. What else it takes is given as
+    `arguments`, plain data, by which one sample is told from another. Raises TypeError for a generator that may hold
+    what neither its name nor its file tells."""
+    name = getattr(generate, "__qualname__", repr(generate))
+    if not inspect.isfunction(generate) or generate.__closure__ or "<" in name:
+        raise TypeError(
+            f"{name}: a sample is known by the name, the file and the arguments of its generator, and this one may "
+            "hold more than these; expected a function that stands in a module by itself, and what it takes besides "
+            "count and seed as sample_source(generate, options, noun, NAME=VALUE)"
+        )
+    behind: dict[int, Iterator[Any]] = {}
+    """By the number of its next example, what a reader left: who reads split after split has no example made twice."""
 
-    def take(count: int) -> Callable[[BadRows], Iterator[Any]]:
-        return lambda bad: islice(stream, count)
+    def take(first: int, count: int, bad: BadRows) -> Iterator[Any]:
+        made = behind.pop(first, None)
+        made = made or islice(generate(options.total, seed=options.seed, **arguments), first, None)
+        yield from islice(made, count)
+        behind[first + count] = made
 
     # What a generator makes follows from its code and from the word lists of its family.
     file = Path(inspect.getfile(generate))
     folder = file.parent if file.parent.name == "samples" else file.parent / "samples"
     files = {file, *folder.glob("*.py")}
     code = sha256(b"".join(file.read_bytes() for file in sorted(files)))
+    first = {"train": 0, "val": options.train, "test": options.train + options.val}
     return Source(
         place="the sample",
         description=f"sample: {{count}} generated {noun}, seed {options.seed}",
-        identity={"sample": code.hexdigest(), "name": getattr(generate, "__qualname__", ""), **asdict(options)},
-        splits={name: take(getattr(options, name)) for name in SPLITS},
+        identity={
+            "sample": code.hexdigest(),
+            "name": name,
+            **asdict(options),
+            **({"arguments": arguments} if arguments else {}),
+        },
+        splits={split: partial(take, first[split], getattr(options, split)) for split in SPLITS},
     )
 
 
-def download(repository: str, split: str, columns: tuple[str, str]) -> Iterable[dict[str, Any]]:
+def download(repository: str, split: str, columns: tuple[str, ...]) -> Iterable[dict[str, Any]]:
     """A split of a repository on the Hugging Face hub that has these columns. Raises DataError where it cannot be
     had."""
     try:

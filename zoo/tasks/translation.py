@@ -14,6 +14,7 @@ from torchmetrics import Metric
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.data.spec import Spec
+from zoo.data.text.languages import writing
 from zoo.decoding import Hypothesis, replace_unknown
 from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
 from zoo.tasks.generation import Generation
@@ -132,7 +133,7 @@ class Translation(Generation):
         assert isinstance(spec, PairSpec)
         super().build(spec, encoder)
         language = encoder.languages[1]
-        _, missing = bleu_tokenizer(language)
+        _, missing = bleu_tokenizer(writing(language).bleu)
         if missing and "bleu" in self.test_metrics:
             log.info(
                 "BLEU of %s is counted in characters: sacrebleu's %s is not installed; pip install 'sacrebleu[%s]'",
@@ -145,7 +146,7 @@ class Translation(Generation):
         """BLEU by the tokenizer of the target language; none of characters, unless the language has no blanks that
         words are cut at."""
         options = self.encoder.text_options
-        tokenize, _ = bleu_tokenizer(self.encoder.languages[1])
+        tokenize, _ = bleu_tokenizer(writing(self.encoder.languages[1]).bleu)
         found: dict[str, Metric] = {**super().metrics(), "exact_match": ExactMatch()}
         if options.tokenizer != "characters" or tokenize != "13a":
             found["bleu"] = CorpusBLEU(tokenize=tokenize, lowercase=options.lower)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from zoo.errors import ConfigError, DataError
 from zoo.tasks.translation import ExaminedTranslation, Translation, TranslationPrediction
 from zoo.visualize import alignment_page
-from zoo.visualize.files import make_folder, read_lines
+from zoo.visualize.files import lines_for, make_folder
 from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View
 
@@ -99,7 +99,7 @@ def _dictionary(path: str) -> dict[str, str]:
     if not path:
         return {}
     found = {}
-    for number, line in enumerate(read_lines(Path(path), "--replace-unknown", "source<tab>target in each line"), 1):
+    for number, line in enumerate(lines_for("--replace-unknown", Path(path), "source<tab>target in each line"), 1):
         if line.strip():
             words = line.split("\t")
             if len(words) != 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from abc import ABC, abstractmethod
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rich.console import RenderableType
 
+from zoo.data.rows import read_lines
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
 from zoo.visualize import page
-from zoo.visualize.files import lines_of, read_lines
+from zoo.visualize.files import lines_for
 from zoo.visualize.printable import shown
 
 if TYPE_CHECKING:
@@ -64,9 +66,9 @@ class View(ABC):
                 )
         lines = list(words)
         if file is not None:
-            lines += read_lines(file, "--file", f"a text file, one {self.noun} a line")
+            lines += lines_for("--file", file, f"a text file, one {self.noun} a line")
         elif not lines:
-            lines = lines_of(sys.stdin.buffer.read(), "standard input")
+            lines = read_lines("standard input", io.BytesIO(sys.stdin.buffer.read()))
         return [self.parse(line) if line.strip() else None for line in lines]
 
     def parse(self, line: str) -> Any:

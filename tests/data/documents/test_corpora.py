@@ -335,6 +335,25 @@ def test_paths_without_the_official_files(tmp_path, cache_dir):
             prepared(cls, source=str(tmp_path / name))
 
 
+def advised(message):
+    """The keys that a message names."""
+    return set(re.findall(r"data\.[a-z_]+(?:\.[a-z_]+)?", message))
+
+
+def test_advice_names_keys_that_the_data_have(tmp_path, cache_dir):
+    """A corpus has no columns to choose and no files of one split alone, which documents of your own have."""
+    pq.write_table(pa.table({"txt": ["a"], "label": [1]}), tmp_path / "train.parquet")
+    with pytest.raises(DataError, match=rf"no column 'text'; found: .*expected: the files of {Yelp.hub}") as caught:
+        prepared(Yelp, source=str(tmp_path))
+    assert advised(str(caught.value)) == {"data.source"}
+    zhang(tmp_path / "few", 4, count=4)
+    message = r"4 documents are too few to draw val and test from them and to train on each of 4 classes; give more doc"
+    with pytest.raises(DataError, match=message) as caught:
+        prepared(AgNews, source=str(tmp_path / "few"))
+    assert advised(str(caught.value)) == {"data.split.val", "data.split.test"}
+    AgNews(split={"val": 0.05, "test": 0.05})
+
+
 def test_a_bad_row_of_an_official_file(tmp_path, cache_dir, caplog):
     zhang(zhang(tmp_path, 5), 5, 10, "test.csv")
     with open(tmp_path / "train.csv", "a") as file:

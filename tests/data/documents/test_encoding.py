@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
-from zoo.data.text.options import TextOptions
+from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.text.vocabulary import Vocabulary
 
 DOCUMENTS = st.lists(st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=6), max_size=5), min_size=1, max_size=7)
@@ -73,7 +73,7 @@ def test_without_evidence():
 @pytest.fixture
 def encoder():
     return DocumentEncoder(
-        Vocabulary(["the", "food", "was", "good", ".", "n't"]), TextOptions(max_sentences=3, max_words=6)
+        Vocabulary(["the", "food", "was", "good", ".", "n't"]), DocumentTextOptions(max_sentences=3, max_words=6)
     )
 
 

@@ -9,10 +9,11 @@ import torch.nn.functional as F
 
 import zoo
 from tests.run.programs import TINY, launch
-from zoo.data.documents.encoding import DocumentEncoder, tokenizer_of
+from zoo.data.documents.encoding import DocumentEncoder
 from zoo.data.documents.own import OwnDocuments
-from zoo.data.text.options import TextOptions
+from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import split_sentences, split_text
+from zoo.data.text.tokenization import tokenizer_of
 from zoo.errors import ConfigError
 from zoo.models import HAN
 
@@ -115,7 +116,7 @@ def test_a_chinese_csv_of_twenty_rows_as_a_new_user_would(tmp_path, cache_dir):
     assert predictor.encoder.display("这家餐厅很好。我") == [list("这家餐厅很好。"), ["我"]]
 
 
-@pytest.mark.parametrize("language", ["zh", "ja", "th"])
+@pytest.mark.parametrize("language", ["zh", "zh_CN", "yue", "ja", "th"])
 def test_words_are_refused_where_a_language_has_no_blanks(tmp_path, cache_dir, language):
     with pytest.raises(ConfigError, match=rf"tokenizer=words has no rules for the language '{language}': .*characters"):
         prepared(table(tmp_path / "a.csv", CHINESE), language=language)
@@ -125,7 +126,7 @@ def test_words_are_refused_where_a_language_has_no_blanks(tmp_path, cache_dir, l
 def test_spacy_says_what_a_language_is_missing():
     pytest.importorskip("spacy")
     with pytest.raises(ConfigError, match=r"spaCy has no rules for the language 'zz' here \(.*take characters"):
-        tokenizer_of(TextOptions(tokenizer="spacy", language="zz"))
+        tokenizer_of(SentenceOptions(tokenizer="spacy"), "zz")
 
 
 def test_an_encoder_of_before_there_were_tokenizers_to_choose_from(tmp_path):
@@ -143,7 +144,7 @@ def test_an_encoder_of_before_there_were_tokenizers_to_choose_from(tmp_path):
 
 
 def test_subwords_are_not_shortened():
-    options = TextOptions(tokenizer="characters", max_word_length=1)
-    assert not split_text("abc", options, tokenizer_of(options)).cut
-    options = TextOptions(max_word_length=2)
-    assert split_text("abc", options, tokenizer_of(options)).sentences == [["ab"]]
+    options = SentenceOptions(tokenizer="characters", max_word_length=1)
+    assert not split_text("abc", options, tokenizer_of(options, options.language)).cut
+    options = SentenceOptions(max_word_length=2)
+    assert split_text("abc", options, tokenizer_of(options, options.language)).sentences == [["ab"]]

@@ -197,7 +197,7 @@ HEADER = "texte reçu,étoiles\n"
         (
             HEADER + "a,1\nb,2\n" * 9,
             {"text": {"minimum_frequency": 50}},
-            "a.csv: no word occurs 50 times in 14 training documents; data.text.minimum_frequency=1",
+            "a.csv: no token occurs 50 times in 14 training documents; data.text.minimum_frequency=1",
         ),
         ("", {}, "a.csv: the file is empty"),
     ],

@@ -11,7 +11,7 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.encoding import EncodedPairs, PairEncoder, Side, collate_pairs, padded
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.text.tokenization import RuleTokenizer
-from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
+from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 
 SEQUENCE = st.lists(st.integers(4, 30), max_size=7)
 PAIRS = st.lists(st.tuples(SEQUENCE, SEQUENCE), min_size=1, max_size=6)
@@ -96,8 +96,9 @@ def test_padded():
 @pytest.fixture
 def encoder():
     text = PairTextOptions()
-    german = Side(RuleTokenizer("words", "de", True), Vocabulary(["ein", "hund", ".", "läuft"], PAIR_SPECIAL))
-    english = Side(RuleTokenizer("words", "en", True), Vocabulary(["a", "dog", "'s", ".", "runs", ","], PAIR_SPECIAL))
+    german = Side(RuleTokenizer("words", "de", True), Vocabulary(["ein", "hund", ".", "läuft"], WRITTEN_SPECIAL))
+    words = ["a", "dog", "'s", ".", "runs", ","]
+    english = Side(RuleTokenizer("words", "en", True), Vocabulary(words, WRITTEN_SPECIAL))
     return PairEncoder(german, english, text, ("de", "en"))
 
 

@@ -241,7 +241,10 @@ def test_what_cannot_be_pairs(tmp_path, two_files, cache_dir):
     unusable(r"empty: no table of pairs", path=str(tmp_path / "empty"))
     unusable("the file is empty", path=written(tmp_path, "e.tsv", ""))
     unusable(r"no pair in the train split; left out: 2 empty", path=lines(tmp_path, "b.tsv", ["a\t", "\tb"]))
-    unusable("2 pairs are too few to draw val and test", path=lines(tmp_path, "c.tsv", TSV[:2]))
+    unusable(
+        "too few to draw val and test from them; give a file of its own as data.split.test",
+        path=lines(tmp_path, "c.tsv", TSV[:2]),
+    )
     cut = tmp_path / "cut.en.gz"
     cut.write_bytes(gzip.compress("\n".join(ENGLISH).encode())[:-20])
     unusable(r"cut\.en\.gz, line \d+: cannot be read", source_path=source, target_path=str(cut))

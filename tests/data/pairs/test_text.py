@@ -8,7 +8,7 @@ from tests.data.pairs.toy import generate
 from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns, PairTextOptions
 from zoo.data.text import tokenization
 from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, find
-from zoo.data.text.vocabulary import PAIR_SPECIAL, Vocabulary
+from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 from zoo.errors import ConfigError, DataError
 
 ENGLISH = [
@@ -94,13 +94,13 @@ def test_a_small_vocabulary():
 
 
 def test_a_text_cannot_write_special_tokens():
-    vocabulary = Vocabulary(learned("bpe").pieces, PAIR_SPECIAL)
+    vocabulary = Vocabulary(learned("bpe").pieces, WRITTEN_SPECIAL)
     for tokenizer in (learned("bpe"), RuleTokenizer("words", "en", True), RuleTokenizer("whitespace", "en", True)):
         ids = vocabulary.encode(tokenizer.split("<pad> <s> </s> <unk>").forms)
         assert not {0, 2, 3} & set(ids)
     assert vocabulary.words[:4] == ["<pad>", "<unk>", "<s>", "</s>"]
     assert vocabulary.encode([vocabulary.words[4]]) == [4]
-    assert Vocabulary.from_state(vocabulary.state(), PAIR_SPECIAL).words == vocabulary.words
+    assert Vocabulary.from_state(vocabulary.state(), WRITTEN_SPECIAL).words == vocabulary.words
 
 
 @pytest.mark.parametrize("kind", ["words", "whitespace", "characters", "bpe", "unigram"])

@@ -2,15 +2,14 @@
 
 import pytest
 
-from zoo.data.documents.encoding import tokenizer_of
-from zoo.data.text.options import TextOptions
+from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import Words, clean, split_sentences, split_text, unescape_zhang
-from zoo.data.text.tokenization import TreebankTokenizer
+from zoo.data.text.tokenization import TreebankTokenizer, tokenizer_of
 from zoo.errors import ConfigError
 
 
 def split(text, **options):
-    return split_text(text, TextOptions(**options), tokenizer_of(TextOptions(**options)))
+    return split_text(text, SentenceOptions(**options), tokenizer_of(SentenceOptions(**options), "en"))
 
 
 def sentences(text, **options):
@@ -129,11 +128,11 @@ def test_words_of_a_sentence_that_is_already_split_stay():
 )
 def test_wrong_options(options, message):
     with pytest.raises(ConfigError, match=message):
-        TextOptions.of(options)
+        SentenceOptions.of(options)
 
 
 def test_options_from_a_configuration():
     from omegaconf import OmegaConf
 
-    assert TextOptions.of(OmegaConf.create({"max_words": 7})) == TextOptions(max_words=7)
-    assert TextOptions.of(None) == TextOptions()
+    assert SentenceOptions.of(OmegaConf.create({"max_words": 7})) == SentenceOptions(max_words=7)
+    assert SentenceOptions.of(None) == SentenceOptions()

@@ -15,6 +15,7 @@ import torch
 
 from tiny_tagging.batch import TaggingBatch
 from tiny_tagging.spec import TaggingSpec
+from zoo.data.cache import steps_beside
 from zoo.data.encoder import Encoder
 from zoo.data.notes import key, repeated
 from zoo.data.options import LoaderOptions, SampleOptions
@@ -100,19 +101,21 @@ class Repeats(PreparedData[Source]):
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         encoder, splits = TaggingEncoder(), {}
-        for name, read in source.splits.items():
-            rows = (
-                {"symbols": encoder.ids(row.symbols), "tags": row.tags, "length": len(row.symbols)}
-                for row in read(BadRows())
-            )
-            write_rows(folder / f"{name}.arrow", SCHEMA, rows, "sequences")
-            splits[name] = datasets.Dataset.from_file(str(folder / f"{name}.arrow"))
-        save(splits, folder / SEQUENCES)
-        keys = {name: np.fromiter(map(key, part["symbols"]), np.int64) for name, part in splits.items()}
+        with steps_beside(folder) as steps:
+            for name, read in source.splits.items():
+                rows = (
+                    {"symbols": encoder.ids(row.symbols), "tags": row.tags, "length": len(row.symbols)}
+                    for row in read(BadRows())
+                )
+                write_rows(steps / f"{name}.arrow", SCHEMA, rows, "sequences")
+                splits[name] = datasets.Dataset.from_file(str(steps / f"{name}.arrow"))
+            save(splits, folder / SEQUENCES)
+            described_splits = {name: described(part) for name, part in splits.items()}
+            keys = {name: np.fromiter(map(key, part["symbols"]), np.int64) for name, part in splits.items()}
         first = generate(3, seed=self.sample.seed)
         return {
             "source": source.description.replace("{count}", f"{sum(map(len, splits.values())):,}"),
-            "splits": {name: described(part) for name, part in splits.items()},
+            "splits": described_splits,
             "examples": [{"symbols": one.symbols, "tags": " ".join(TAGS[tag] for tag in one.tags)} for one in first],
             "notes": repeated(keys, self.nouns.examples),
         }

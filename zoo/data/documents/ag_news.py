@@ -11,7 +11,7 @@ from zoo.data.documents.corpus import Corpus
 from zoo.data.documents.readers import read_zhang
 from zoo.data.documents.samples import news
 from zoo.data.documents.sources import DocumentSource
-from zoo.data.sources import Generator
+from zoo.data.sources import SampleGenerator
 from zoo.data.text.sentences import unescape_zhang
 
 
@@ -24,7 +24,7 @@ class AgNews(Corpus):
     hub = "fancyzhx/ag_news"
     layout = "a folder with train.csv and test.csv (class from 1 to 4, title, description)"
 
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         return news.generate
 
     def unescape(self, text: str) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from zoo.data.documents.module import DocumentData
+from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.documents.readers import Row, read_hub_parquet
 from zoo.data.documents.sources import DocumentSource, hub_source, with_classes
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
 from zoo.data.rows import BadRows
-from zoo.data.sources import Generator, existing, file_source, find_splits, sample_source
-from zoo.data.text.options import TextOptions
+from zoo.data.sources import SampleGenerator, existing, file_source, find_splits, sample_source
 from zoo.errors import ConfigError, DataError
 
 
@@ -34,7 +34,7 @@ class Corpus(DocumentData):
         source: str | None = "sample",
         sample: Mapping[str, Any] | SampleOptions | None = None,
         split: Mapping[str, Any] | SplitOptions | None = None,
-        text: Mapping[str, Any] | TextOptions | None = None,
+        text: Mapping[str, Any] | DocumentTextOptions | None = None,
         vectors: str | None = None,
         loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
@@ -50,7 +50,7 @@ class Corpus(DocumentData):
         self.sample = SampleOptions.of(sample)
 
     @abstractmethod
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         """The generator of the sample."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class Corpus(DocumentData):
                     f"data.text.tokenizer={self.text.tokenizer} and data.text.language={self.text.language}: the "
                     "sample is made of English words; take data.source=hub or data.source=PATH"
                 )
-            source = sample_source(self.generator(), self.sample, self.noun)
+            source = sample_source(self.sample_generator(), self.sample, self.noun)
             return with_classes(source, self.classes, generated=True)
         if self.source == "hub":
             return hub_source(self.hub, ("train", "test"), self.unescape, self.classes, self.noun)
@@ -98,4 +98,5 @@ class Corpus(DocumentData):
 
     def _read_parquet(self, file: Path, classes: int, bad: BadRows) -> Iterator[Row]:
         """The files of the hub's repository, fetched by hand."""
-        return (row._replace(text=self.unescape(row.text)) for row in read_hub_parquet(file, classes, bad))
+        hint = f" (expected: the files of {self.hub} on the Hugging Face hub, which data.source=hub fetches)"
+        return (row._replace(text=self.unescape(row.text)) for row in read_hub_parquet(file, classes, hint, bad))

@@ -13,32 +13,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.data.documents.batch import DocumentBatch
+from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.encoder import Encoder
 from zoo.data.stored import Rows, StoredSplit, numbers_of, offsets
-from zoo.data.text.options import TextOptions
 from zoo.data.text.sentences import split_text
-from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, Tokenizer, TreebankTokenizer
+from zoo.data.text.tokenization import tokenizer_of
 from zoo.data.text.vocabulary import Vocabulary
-
-
-def tokenizer_of(text: TextOptions, learned: str | None = None) -> Tokenizer:
-    """The tokenizer of documents; `learned` is the state of one for subwords."""
-    if text.subwords:
-        assert learned is not None
-        return SubwordTokenizer(learned)
-    if text.tokenizer == "words" and text.language == "en":
-        return TreebankTokenizer(text.lower)
-    return RuleTokenizer(text.tokenizer, text.language, text.lower)
 
 
 class DocumentEncoder(Encoder):
     """Texts to batches with the vocabulary and the rules of the training data; all that a prediction needs of them."""
 
-    def __init__(self, vocabulary: Vocabulary, text: TextOptions, learned: str | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, text: DocumentTextOptions, learned: str | None = None) -> None:
         """`learned` is the state of a tokenizer for subwords."""
         self.vocabulary = vocabulary
         self.text = text
-        self.tokenizer = tokenizer_of(text, learned)
+        self.tokenizer = tokenizer_of(text, text.language, learned)
 
     def display(self, text: str) -> list[list[str]]:
         """The words of each sentence as they are written, in the positions that they have in the batch."""
@@ -64,7 +54,7 @@ class DocumentEncoder(Encoder):
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The encoder that `state` came from."""
         # Before there were tokenizers to choose from, all were words of English.
-        return cls(Vocabulary.from_state(state["words"]), TextOptions.of(state["text"]), state.get("learned"))
+        return cls(Vocabulary.from_state(state["words"]), DocumentTextOptions.of(state["text"]), state.get("learned"))
 
 
 class EncodedDocuments(StoredSplit):

@@ -15,7 +15,7 @@ from zoo.data.documents.corpus import Corpus
 from zoo.data.documents.readers import read_tang
 from zoo.data.documents.samples import reviews
 from zoo.data.documents.sources import DocumentSource, Sample, folder_source
-from zoo.data.sources import Generator
+from zoo.data.sources import SampleGenerator
 
 RATINGS = tuple(f"{n} of 10" for n in range(1, 11))
 
@@ -30,7 +30,7 @@ class Imdb(Corpus):
     hub = "stanfordnlp/imdb"
     layout = "the folder aclImdb with train/pos/*.txt, train/neg/*.txt, test/pos/*.txt and test/neg/*.txt"
 
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         return generate_polar
 
     def open_files(self, path: Path) -> DocumentSource | None:

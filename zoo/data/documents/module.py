@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import datasets
 import torch
 
-from zoo.data.cache import fingerprint, make_once
+from zoo.data.cache import fingerprint, make_once, steps_beside
 from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
+from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.documents.prepare import DOCUMENTS, ENCODER, FORMAT, prepare
 from zoo.data.documents.sources import DocumentSource
 from zoo.data.documents.spec import DocumentSpec
@@ -22,7 +23,6 @@ from zoo.data.prepared import PreparedData
 from zoo.data.rows import counted
 from zoo.data.sources import existing, identity
 from zoo.data.stored import StoredSplit
-from zoo.data.text.options import TextOptions
 from zoo.data.text.vectors import WordVectors, read_vectors
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class DocumentData(PreparedData[DocumentSource]):
     def __init__(
         self,
         *,
-        text: Mapping[str, Any] | TextOptions | None = None,
+        text: Mapping[str, Any] | DocumentTextOptions | None = None,
         split: SplitOptions | None = None,
         vectors: str | None = None,
         loader: Mapping[str, Any] | LoaderOptions | None = None,
@@ -47,7 +47,7 @@ class DocumentData(PreparedData[DocumentSource]):
         """No file is touched here.
 
         Args:
-            text: how text becomes words, see `TextOptions`.
+            text: how text becomes words, see `DocumentTextOptions`.
             split: shares of the splits that the corpus comes without, see `SplitOptions`.
             vectors: file of pretrained word vectors.
             loader: how batches are made, see `LoaderOptions`.
@@ -55,7 +55,7 @@ class DocumentData(PreparedData[DocumentSource]):
         super().__init__(
             loader=loader,
         )
-        self.text = TextOptions.of(text)
+        self.text = DocumentTextOptions.of(text)
         self.split = split or SplitOptions()
         self.vectors_path = vectors
 
@@ -72,7 +72,8 @@ class DocumentData(PreparedData[DocumentSource]):
         return {"format": FORMAT, "text": vars(self.text), "split": vars(self.split), "classes": classes}
 
     def _write(self, folder: Path, source: DocumentSource) -> dict[str, Any]:
-        return prepare(folder, source, self.text, self.split, self.loader.on_bad_row)
+        with steps_beside(folder) as steps:
+            return prepare(folder, steps, source, self.text, self.split, self.loader.on_bad_row)
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
         self.encoder = self._encoder(folder)

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.documents.module import DocumentData
-from zoo.data.documents.options import OwnSplitOptions
+from zoo.data.documents.options import DocumentTextOptions, OwnSplitOptions
 from zoo.data.documents.sources import DocumentSource, folder_source, table_source
 from zoo.data.options import LoaderOptions
 from zoo.data.readers import TABLES, is_table
 from zoo.data.sources import existing, find_splits
-from zoo.data.text.options import TextOptions
 from zoo.errors import ConfigError, DataError
 
 LAYOUT = (
@@ -35,7 +34,7 @@ class OwnDocuments(DocumentData):
         text_column: str = "text",
         label_column: str = "label",
         split: Mapping[str, Any] | OwnSplitOptions | None = None,
-        text: Mapping[str, Any] | TextOptions | None = None,
+        text: Mapping[str, Any] | DocumentTextOptions | None = None,
         vectors: str | None = None,
         loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zoo.data.documents.classes import Classes
-from zoo.data.documents.encoding import DocumentEncoder, tokenizer_of
+from zoo.data.documents.encoding import DocumentEncoder
+from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.documents.readers import Row
 from zoo.data.documents.sources import DocumentSource, Sample
 from zoo.data.notes import key, majority, mostly_unknown, repeated, uncut
 from zoo.data.options import SplitOptions
 from zoo.data.rows import BadRows, counted
 from zoo.data.stored import (
-    ROWS,
     count_words,
     draw_splits,
     histogram,
@@ -32,12 +32,14 @@ from zoo.data.stored import (
     numbers_of,
     offsets,
     save,
+    values_of,
     write_rows,
 )
-from zoo.data.text.options import DEFAULT_SUBWORDS, TextOptions, check_language
+from zoo.data.text.learning import ids_of, learned, vocabulary_of
+from zoo.data.text.options import check_language
 from zoo.data.text.sentences import clean, split_sentences, split_text
-from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer
-from zoo.data.text.vocabulary import SPECIAL, UNKNOWN, Vocabulary
+from zoo.data.text.tokenization import Tokenizer, tokenizer_of
+from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
 FORMAT = 2
@@ -52,19 +54,20 @@ EVIDENCE = pa.list_(pa.list_(pa.bool_()))
 
 def prepare(
     folder: Path,
+    steps: Path,
     source: DocumentSource,
-    text: TextOptions,
+    text: DocumentTextOptions,
     split: SplitOptions,
     on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
-    """Write the documents of `source` into an empty folder; their description. Raises DataError for what cannot be
-    used."""
+    """Write the documents of `source` into an empty folder, and what is needed on the way alone into another; their
+    description. Raises DataError for what cannot be used."""
     bad, classes = BadRows(on_bad_row), Classes(source.classes)
     check_language(text.tokenizer, text.language)
-    tokenizer = None if text.subwords else tokenizer_of(text)
+    tokenizer = None if text.subwords else tokenizer_of(text, text.language)
     splits = {}
     for name, read in source.splits.items():
-        file = folder / f"{name}.arrow"
+        file = steps / f"{name}.arrow"
         count = _write(file, source, read(bad), text, classes, bad)
         if not count:
             skipped = f"; left out: {counted(bad.problems)}" if bad.total else ""
@@ -76,7 +79,7 @@ def prepare(
     if not source.generated:
         cut_up = partial(words_table, options=text, tokenizer=tokenizer)
         splits = {
-            name: map_split(part, cut_up, folder / f"{name}-words.arrow", f"{name}: splitting into words")
+            name: map_split(part, cut_up, steps / f"{name}-words.arrow", f"{name}: splitting into words")
             for name, part in splits.items()
         }
     vocabulary = _vocabulary(splits["train"], tokenizer, text, source.place)
@@ -86,7 +89,7 @@ def prepare(
         name: map_split(
             part,
             partial(encode, written=name != "train"),
-            folder / f"{name}-ids.arrow",
+            steps / f"{name}-ids.arrow",
             f"{name}: numbering the words",
         )
         for name, part in splits.items()
@@ -105,7 +108,7 @@ def prepare(
         "splits": facts,
         "notes": [
             *repeated({name: numbers_of(part, "key") for name, part in splits.items()}, "documents"),
-            *majority(train["classes"]),
+            *majority(train["classes"], "documents"),
             *uncut("a training sentence", train["words"]["mean"] / max(1, train["sentences"]["mean"]), text),
             *mostly_unknown(train["unknown_rate"], text),
         ],
@@ -129,7 +132,7 @@ def _write(
     file: Path,
     source: DocumentSource,
     rows: Iterator[Row] | Iterator[Sample],
-    text: TextOptions,
+    text: DocumentTextOptions,
     classes: Classes,
     bad: BadRows,
 ) -> int:
@@ -146,7 +149,7 @@ def _labelled(rows: Iterable[Row], classes: Classes, bad: BadRows) -> Iterator[d
             yield {"text": row.text, "label": label}
 
 
-def _generated(samples: Iterable[Sample], text: TextOptions) -> Iterator[dict[str, Any]]:
+def _generated(samples: Iterable[Sample], text: DocumentTextOptions) -> Iterator[dict[str, Any]]:
     for sample in samples:
         kept = [sentence[: text.max_words] for sentence in sample.sentences[: text.max_sentences]]
         whole = sum(map(len, sample.sentences))
@@ -163,19 +166,17 @@ def _generated(samples: Iterable[Sample], text: TextOptions) -> Iterator[dict[st
 # Words
 
 
-def _learned(train: datasets.Dataset, text: TextOptions) -> Tokenizer:
-    """Subwords of the training documents."""
+def _learned(train: datasets.Dataset, text: DocumentTextOptions) -> Tokenizer:
+    """Subwords of the sentences of the training documents."""
 
     def sentences() -> Iterator[str]:
-        for table in train.with_format("arrow").iter(batch_size=ROWS):
-            cleaned = map(clean, table["text"].to_pylist())
-            yield from chain.from_iterable(split_sentences(part, text.sentences, text.language) for part in cleaned)
+        cleaned = map(clean, values_of(train, "text"))
+        return chain.from_iterable(split_sentences(part, text.sentences, text.language) for part in cleaned)
 
-    size = (text.vocabulary_size or DEFAULT_SUBWORDS) - len(SPECIAL) + 1  # the unknown piece is among its own
-    return SubwordTokenizer.learn(text.tokenizer, sentences, vocabulary_size=size, lower=text.lower)
+    return learned(text, sentences, READ_SPECIAL, text.vocabulary_size)
 
 
-def words_table(table: pa.Table, options: TextOptions, tokenizer: Tokenizer) -> pa.Table:
+def words_table(table: pa.Table, options: DocumentTextOptions, tokenizer: Tokenizer) -> pa.Table:
     """Texts -> the forms of their words and the words as written; True in `cut` where a limit took something away."""
     documents = [split_text(text, options, tokenizer) for text in table["text"].to_pylist()]
     return pa.table(
@@ -189,17 +190,16 @@ def words_table(table: pa.Table, options: TextOptions, tokenizer: Tokenizer) -> 
     )
 
 
-def _vocabulary(train: datasets.Dataset, tokenizer: Tokenizer, text: TextOptions, where: str) -> Vocabulary:
-    if isinstance(tokenizer, SubwordTokenizer):
-        return Vocabulary(tokenizer.pieces)
-    rarest = text.minimum_frequency or (2 if len(train) < FEW else 5)
-    found = Vocabulary.of_counts(count_words(train, "sentences"), rarest, size=text.vocabulary_size)
-    if not found.state():
-        raise DataError(
-            f"{where}: no word occurs {rarest} times in {len(train):,} training documents; "
-            "data.text.minimum_frequency=1 keeps every word"
-        )
-    return found
+def _vocabulary(train: datasets.Dataset, tokenizer: Tokenizer, text: DocumentTextOptions, where: str) -> Vocabulary:
+    return vocabulary_of(
+        tokenizer,
+        partial(count_words, train, "sentences"),
+        READ_SPECIAL,
+        minimum_frequency=text.minimum_frequency or (2 if len(train) < FEW else 5),
+        size=text.vocabulary_size,
+        where=where,
+        examples=f"{len(train):,} training documents",
+    )
 
 
 def encode_table(table: pa.Table, words: pa.Array, label: pa.Array, written: bool) -> pa.Table:
@@ -207,8 +207,7 @@ def encode_table(table: pa.Table, words: pa.Array, label: pa.Array, written: boo
     words as `written` stay as `text`."""
     sentences = table["sentences"].combine_chunks()
     documents, lengths = pc.list_value_length(sentences), pc.list_value_length(sentences.flatten())
-    known = pc.add(pc.index_in(sentences.flatten().flatten(), words), len(SPECIAL))
-    ids = pc.fill_null(known, UNKNOWN).cast(pa.int32())
+    ids = ids_of(sentences.flatten().flatten(), words, READ_SPECIAL)
     word_of_document = offsets(lengths)[offsets(documents)]
     columns = {
         "words": list_array(list_array(ids, lengths), documents),

@@ -6,20 +6,18 @@ import fnmatch
 import math
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.data.readers import read_columns
-from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of
+from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of, reading
 from zoo.data.text.sentences import unescape_zhang
-from zoo.errors import DataError
 
 WHOLE = re.compile(r"(?<=\d)\.0+$")
-
-
 COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
+"""Of the tables of one's own, the only ones whose columns have names to choose."""
 
 
 class Row(NamedTuple):
@@ -137,20 +135,22 @@ def class_files(path: Path) -> tuple[list[str], Callable[[str], bytes]]:
     bytes."""
     if path.is_dir():
         names = [file.relative_to(path).as_posix() for file in path.rglob("*.txt") if file.is_file()]
-        return sorted(name for name in names if "/" in name), lambda name: (path / name).read_bytes()
-    try:
+        return sorted(name for name in names if "/" in name), partial(_read_file, path)
+    with reading(path):
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
-        raise DataError(f"{path}: cannot be read as a .zip: {error}") from error
     names = [name for name in archive.namelist() if name.endswith(".txt") and "/" in name and "__MACOSX" not in name]
 
-    def read(name: str) -> bytes:
-        try:
-            return archive.read(name)
-        except (zipfile.BadZipFile, OSError, zlib.error) as error:
-            raise DataError(f"{path}: {name}: {error}") from error
+    return sorted(names), partial(_read_zipped, archive)
 
-    return sorted(names), read
+
+def _read_file(folder: Path, name: str) -> bytes:
+    with reading(folder / name):
+        return (folder / name).read_bytes()
+
+
+def _read_zipped(archive: zipfile.ZipFile, name: str) -> bytes:
+    with reading(f"{archive.filename}/{name}"):
+        return archive.read(name)
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:
@@ -158,9 +158,9 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
     return [name for name in names if fnmatch.fnmatchcase(Path(name).name, pattern)]
 
 
-def read_hub_parquet(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
-    """The parquet files of the hub: `text`, and `label` counted from 0."""
-    for place, text, label in read_columns(path, ("text", "label"), COLUMNS_HINT, bad):
+def read_hub_parquet(path: Path, classes: int, hint: str, bad: BadRows) -> Iterator[Row]:
+    """The parquet files of the hub: `text`, and `label` counted from 0; `hint` as in `read_columns`."""
+    for place, text, label in read_columns(path, ("text", "label"), hint, bad):
         if not isinstance(label, int) or not 0 <= label < classes:
             bad(place, "label out of range", f"expected 0 to {classes - 1}, found {label!r}")
         elif not text or not text.strip():

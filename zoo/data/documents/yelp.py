@@ -14,7 +14,7 @@ from zoo.data.documents.corpus import Corpus
 from zoo.data.documents.readers import read_tang, read_yelp_json, read_zhang
 from zoo.data.documents.samples import reviews
 from zoo.data.documents.sources import DocumentSource, with_classes
-from zoo.data.sources import Generator, file_source
+from zoo.data.sources import SampleGenerator, file_source
 from zoo.data.text.sentences import unescape_zhang
 
 
@@ -29,7 +29,7 @@ class Yelp(Corpus):
     hub = "Yelp/yelp_review_full"
     layout = "a folder with train.csv and test.csv, or the open dataset's yelp_academic_dataset_review.json"
 
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         return reviews.generate
 
     def unescape(self, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from zoo.data.pairs.generated import GeneratedPairs
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import dates
-from zoo.data.sources import Generator
+from zoo.data.sources import SampleGenerator
 
 
 class Dates(GeneratedPairs):
@@ -15,5 +15,5 @@ class Dates(GeneratedPairs):
     noun = "dates"
     tokens = PairTextOptions(tokenizer="characters", lower=False, minimum_frequency=1, max_length=None)
 
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         return dates.generate

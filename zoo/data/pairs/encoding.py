@@ -16,8 +16,8 @@ from zoo.data.encoder import Encoder
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.stored import Rows, StoredSplit, numbers_of
-from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer, Tokenizer
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, PAIR_SPECIAL, Vocabulary
+from zoo.data.text.tokenization import Tokenizer, tokenizer_of
+from zoo.data.text.vocabulary import BEGIN, END, PADDING, WRITTEN_SPECIAL, Vocabulary
 
 
 class Side(NamedTuple):
@@ -29,14 +29,6 @@ class Side(NamedTuple):
     def ids(self, text: str) -> list[int]:
         """The ids of a text's tokens, without the end."""
         return self.vocabulary.encode(self.tokenizer.split(text).forms)
-
-
-def tokenizer_of(text: PairTextOptions, language: str, learned: str | None) -> Tokenizer:
-    """The tokenizer of a language; `learned` is the state of one for subwords."""
-    if not text.subwords:
-        return RuleTokenizer(text.tokenizer, language, text.lower)
-    assert learned is not None
-    return SubwordTokenizer(learned)
 
 
 class PairEncoder(Encoder):
@@ -52,7 +44,7 @@ class PairEncoder(Encoder):
 
     def display(self, text: str) -> list[str]:
         """The tokens of a source as they are written, and its end: what the columns of attention stand for."""
-        return [*self.source.tokenizer.split(text).shown, PAIR_SPECIAL[END]]
+        return [*self.source.tokenizer.split(text).shown, WRITTEN_SPECIAL[END]]
 
     def __call__(self, texts: str | Sequence[str], references: Sequence[str] | None = None) -> PairBatch:
         """A batch of sources, with targets where translations are given. A source may be of any length; one without
@@ -101,7 +93,7 @@ class PairEncoder(Encoder):
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The encoder that `state` came from."""
         text = PairTextOptions.of(state["text"])
-        vocabularies = [Vocabulary.from_state(words, PAIR_SPECIAL) for words in state["vocabularies"]]
+        vocabularies = [Vocabulary.from_state(words, WRITTEN_SPECIAL) for words in state["vocabularies"]]
         source, target = (
             Side(tokenizer_of(text, language, learned), vocabulary)
             for language, learned, vocabulary in zip(

@@ -10,7 +10,7 @@ from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import generated_pairs
-from zoo.data.sources import Generator, Source
+from zoo.data.sources import SampleGenerator, Source
 from zoo.data.text.tokenization import RuleTokenizer
 
 
@@ -36,9 +36,9 @@ class GeneratedPairs(PairData):
         self.sample = SampleOptions.of(sample)
 
     @abstractmethod
-    def generator(self) -> Generator:
-        """The generator."""
+    def sample_generator(self) -> SampleGenerator:
+        """The generator of the pairs."""
 
     def open_source(self) -> Source:
         join = RuleTokenizer(self.tokens.tokenizer, "en", self.tokens.lower).join
-        return generated_pairs(self.generator(), self.sample, self.noun, (join, join))
+        return generated_pairs(self.sample_generator(), self.sample, self.noun, (join, join))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import datasets
 
 from zoo.data.bucketing import POOL
+from zoo.data.cache import steps_beside
 from zoo.data.options import LoaderOptions, SplitOptions
 from zoo.data.order import Nouns, Order
 from zoo.data.pairs.encoding import EncodedPairs, PairEncoder, collate_pairs
@@ -66,7 +67,8 @@ class PairData(PreparedData[Source]):
         return {"family": "pairs", "format": FORMAT, **options}
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
-        return prepare_pairs(folder, source, self.text, self.languages, self.split, self.loader.on_bad_row)
+        with steps_beside(folder) as steps:
+            return prepare_pairs(folder, steps, source, self.text, self.languages, self.split, self.loader.on_bad_row)
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
         self.encoder = PairEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))

@@ -16,7 +16,7 @@ from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import translations
 from zoo.data.pairs.samples.pair import Pair
 from zoo.data.pairs.sources import NOUN, generated_pairs, hub_pairs, line_source
-from zoo.data.sources import SPLITS, Generator, Source, existing
+from zoo.data.sources import SPLITS, SampleGenerator, Source, existing
 from zoo.data.text.tokenization import RuleTokenizer
 from zoo.errors import ConfigError, DataError, one_of
 
@@ -79,7 +79,7 @@ class Multi30k(PairData):
         return self._files(existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}"))
 
     def _sample(self) -> Source:
-        generators: dict[tuple[str, str], Generator] = {
+        generators: dict[tuple[str, str], SampleGenerator] = {
             ("de", "en"): translations.generate,
             ("en", "de"): generate_back,
         }

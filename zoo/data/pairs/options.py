@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, ClassVar
 
@@ -13,8 +14,8 @@ from zoo.data.text.options import Language, Size, TokenOptions
 from zoo.errors import ConfigError
 
 TWO_FILES = "a list [source file,target file]"
-Path = Annotated[str, Field(pattern=r"\S", description="a table")]
-Files = Annotated[list[Path], Field(min_length=1, max_length=2, description=TWO_FILES)]
+FileName = Annotated[str, Field(pattern=r"\S", description="a table")]
+Files = Annotated[list[FileName], Field(min_length=1, max_length=2, description=TWO_FILES)]
 Sizes = Annotated[
     list[Size], Field(min_length=2, max_length=2, description="for separate vocabularies a list [source,target] of two")
 ]
@@ -85,8 +86,11 @@ class OwnPairSplitOptions(SplitOptions):
     """The same for pairs of your own, where `val` and `test` may also be files: the path of a second table, or a list
     of a source and a target file."""
 
-    val: Part | Path | Files = 0.1  # type: ignore[assignment]
-    test: Part | Path | Files = 0.1  # type: ignore[assignment]
+    val: Part | FileName | Files = 0.1  # type: ignore[assignment]
+    test: Part | FileName | Files = 0.1  # type: ignore[assignment]
+
+    def advice(self, missing: Sequence[str], noun: str) -> str:
+        return f"give a file of its own as data.split.{missing[-1]}, or more {noun}"
 
     def files(self, count: int) -> dict[str, list[str]]:
         """The splits that are given by files, `count` each. Raises ConfigError for another number of them."""

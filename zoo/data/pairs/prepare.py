@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from zoo.data.notes import key, repeated, uncut
 from zoo.data.options import SplitOptions
-from zoo.data.pairs.encoding import PairEncoder, Side, tokenizer_of
+from zoo.data.pairs.encoding import PairEncoder, Side
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import NOUN, PairRow
 from zoo.data.rows import BadRows, counted
 from zoo.data.sources import Source
 from zoo.data.stored import (
-    ROWS,
     count_words,
     draw_splits,
     histogram,
@@ -32,11 +31,13 @@ from zoo.data.stored import (
     map_split,
     numbers_of,
     save,
+    values_of,
     write_rows,
 )
-from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
-from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer
-from zoo.data.text.vocabulary import PAIR_SPECIAL, UNKNOWN, Vocabulary
+from zoo.data.text.learning import ids_of, learned, vocabulary_of
+from zoo.data.text.options import check_language
+from zoo.data.text.tokenization import Tokenizer, tokenizer_of
+from zoo.data.text.vocabulary import UNKNOWN, WRITTEN_SPECIAL, Vocabulary
 from zoo.errors import DataError
 
 FORMAT = 3
@@ -51,20 +52,22 @@ LINKS = dict.fromkeys(("source_spans", "target_spans", "linked_source", "linked_
 
 def prepare_pairs(
     folder: Path,
+    steps: Path,
     source: Source,
     text: PairTextOptions,
     languages: tuple[str, str],
     split: SplitOptions,
     on_bad_row: Literal["error", "skip"] = "error",
 ) -> dict[str, Any]:
-    """Write the pairs of `source` into an empty folder; their description. Raises DataError for what cannot be used."""
+    """Write the pairs of `source` into an empty folder, and what is needed on the way alone into another; their
+    description. Raises DataError for what cannot be used."""
     bad, dropped = BadRows(on_bad_row), Counter[str]()
     for language in languages:
         check_language(text.tokenizer, language)
-    tokenizers = [] if text.subwords else [tokenizer_of(text, language, None) for language in languages]
+    tokenizers = [] if text.subwords else [tokenizer_of(text, language) for language in languages]
     splits = {}
     for name, read in source.splits.items():
-        file = folder / f"{name}.arrow"
+        file = steps / f"{name}.arrow"
         if not _write(file, usable(read(bad), name == "train", bad, dropped)):
             left_out = {**bad.problems, **dropped}
             skipped = f"; left out: {counted(left_out)}" if left_out else ""
@@ -75,14 +78,14 @@ def prepare_pairs(
     tokenizers = tokenizers or _learned(splits["train"], text)
     tokenize = partial(tokens_table, tokenizers=tokenizers)
     tokens = {
-        name: map_split(part, tokenize, folder / f"{name}-tokens.arrow", f"{name}: splitting into tokens")
+        name: map_split(part, tokenize, steps / f"{name}-tokens.arrow", f"{name}: splitting into tokens")
         for name, part in splits.items()
     }
     tokens["train"] = _filtered(tokens["train"], text, dropped, source.place)
     vocabularies = _vocabularies(tokens["train"], tokenizers, text, source.place)
     encode = partial(ids_table, words=[pa.array(vocabulary.state()) for vocabulary in vocabularies])
     encoded = {
-        name: map_split(part, encode, folder / f"{name}-ids.arrow", f"{name}: numbering the tokens")
+        name: map_split(part, encode, steps / f"{name}-ids.arrow", f"{name}: numbering the tokens")
         for name, part in tokens.items()
     }
     save(encoded, folder / PAIRS)
@@ -153,21 +156,11 @@ def _learned(train: datasets.Dataset, text: PairTextOptions) -> list[Tokenizer]:
     """Subwords of the training pairs."""
 
     def learn(size: int | None, *sides: str) -> Tokenizer:
-        return SubwordTokenizer.learn(
-            text.tokenizer,
-            lambda: chain(*(_texts(train, side) for side in sides)),
-            vocabulary_size=(size or DEFAULT_SUBWORDS) - len(PAIR_SPECIAL) + 1,  # the unknown piece is among its own
-            lower=text.lower,
-        )
+        return learned(text, partial(values_of, train, *(f"{side}_text" for side in sides)), WRITTEN_SPECIAL, size)
 
     if text.joint:
         return [learn(text.sizes[0], *SIDES)] * 2
     return [learn(size, side) for size, side in zip(text.sizes, SIDES, strict=True)]
-
-
-def _texts(part: datasets.Dataset, side: str) -> Iterator[str]:
-    for table in part.with_format("arrow").iter(batch_size=ROWS):
-        yield from table[f"{side}_text"].to_pylist()
 
 
 def tokens_table(table: pa.Table, tokenizers: Sequence[Tokenizer]) -> pa.Table:
@@ -232,21 +225,20 @@ def _filtered(part: datasets.Dataset, text: PairTextOptions, dropped: Counter[st
 def _vocabularies(
     train: datasets.Dataset, tokenizers: Sequence[Tokenizer], text: PairTextOptions, where: str
 ) -> list[Vocabulary]:
-    if learned := [tokenizer for tokenizer in tokenizers if isinstance(tokenizer, SubwordTokenizer)]:
-        return [Vocabulary(tokenizer.pieces, PAIR_SPECIAL) for tokenizer in learned]
-    counts = [count_words(train, side) for side in SIDES]
-    if text.joint:
-        counts = [counts[0] + counts[1]] * 2
-    found = [
-        Vocabulary.of_counts(count, text.minimum_frequency, PAIR_SPECIAL, size)
-        for count, size in zip(counts, text.sizes, strict=True)
-    ]
-    if not all(vocabulary.state() for vocabulary in found):
-        raise DataError(
-            f"{where}: no token occurs {text.minimum_frequency} times in {len(train):,} training pairs; "
-            "data.text.minimum_frequency=1 keeps every token"
+    def vocabulary(tokenizer: Tokenizer, size: int | None, *sides: str) -> Vocabulary:
+        return vocabulary_of(
+            tokenizer,
+            partial(count_words, train, *sides),
+            WRITTEN_SPECIAL,
+            minimum_frequency=text.minimum_frequency,
+            size=size,
+            where=where,
+            examples=f"{len(train):,} training pairs",
         )
-    return found
+
+    if text.joint:
+        return [vocabulary(tokenizers[0], text.sizes[0], *SIDES)] * 2
+    return [vocabulary(*each) for each in zip(tokenizers, text.sizes, SIDES, strict=True)]
 
 
 def ids_table(table: pa.Table, words: Sequence[pa.Array]) -> pa.Table:
@@ -254,8 +246,7 @@ def ids_table(table: pa.Table, words: Sequence[pa.Array]) -> pa.Table:
     columns = {name: table[name] for name in table.column_names}
     for side, known in zip(SIDES, words, strict=True):
         tokens = table[side].combine_chunks()
-        ids = pc.add(pc.index_in(tokens.flatten(), known), len(PAIR_SPECIAL))
-        columns[side] = list_array(pc.fill_null(ids, UNKNOWN).cast(pa.int32()), tokens.value_lengths())
+        columns[side] = list_array(ids_of(tokens.flatten(), known, WRITTEN_SPECIAL), tokens.value_lengths())
     return pa.table(columns)
 
 
@@ -274,7 +265,7 @@ def describe(part: datasets.Dataset, dropped: dict[str, int]) -> dict[str, Any]:
 
 
 def _keys(part: datasets.Dataset) -> NDArray[np.int64]:
-    texts = zip(*(_texts(part, side) for side in SIDES), strict=True)
+    texts = zip(*(values_of(part, f"{side}_text") for side in SIDES), strict=True)
     return np.fromiter(map(key, texts), np.int64, len(part))
 
 

@@ -12,7 +12,7 @@ from zoo.data.options import SampleOptions
 from zoo.data.pairs.samples.pair import Pair
 from zoo.data.readers import read_columns
 from zoo.data.rows import BadRows, Lines, line_of
-from zoo.data.sources import SPLITS, Generator, Source, download, identity, sample_source
+from zoo.data.sources import SPLITS, Source, download, identity, sample_source
 from zoo.data.text.tokenization import find
 from zoo.errors import DataError
 
@@ -40,7 +40,7 @@ class PairRow(NamedTuple):
     links: Links | None = None
 
 
-def read_lines(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow]:
+def read_two_files(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow]:
     """Two files of which each line of one is the translation of the same line of the other. Raises DataError where they
     have different numbers of lines, with both numbers and the first line that has no partner."""
     with Lines(source) as left, Lines(target) as right:
@@ -102,7 +102,7 @@ def line_source(place: str, files: Mapping[str, tuple[Path, Path]]) -> Source:
         place=place,
         description=f"path: {place}, {{count}} {NOUN}",
         identity={"files": {name: [identity(part) for part in parts] for name, parts in files.items()}},
-        splits={name: partial(read_lines, *files[name]) for name in SPLITS if name in files},
+        splits={name: partial(read_two_files, *files[name]) for name in SPLITS if name in files},
     )
 
 
@@ -126,9 +126,16 @@ def hub_pairs(repository: str, splits: Mapping[str, str], columns: tuple[str, st
 Join = Callable[[Sequence[str]], str]
 
 
-def generated_pairs(generate: Generator, options: SampleOptions, noun: str, join: tuple[Join, Join]) -> Source:
-    """The first pairs of a generator; `join` makes texts of the words of each side."""
-    source = sample_source(generate, options, noun)
+def generated_pairs(
+    generate: Callable[..., Iterator[Pair]],
+    options: SampleOptions,
+    noun: str,
+    join: tuple[Join, Join],
+    /,
+    **arguments: Any,
+) -> Source:
+    """The first pairs of a generator; `join` makes texts of the words of each side. The rest as in `sample_source`."""
+    source = sample_source(generate, options, noun, **arguments)
 
     def rows(read: Callable[[BadRows], Iterator[Any]], bad: BadRows) -> Iterator[PairRow]:
         for number, pair in enumerate(read(bad), 1):

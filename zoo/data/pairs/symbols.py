@@ -5,7 +5,7 @@ from __future__ import annotations
 from zoo.data.pairs.generated import GeneratedPairs
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import symbols
-from zoo.data.sources import Generator
+from zoo.data.sources import SampleGenerator
 
 
 class Symbols(GeneratedPairs):
@@ -20,7 +20,7 @@ class Copy(Symbols):
 
     name = "copy"
 
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         return symbols.generate_copy
 
 
@@ -29,7 +29,7 @@ class Reverse(Symbols):
 
     name = "reverse"
 
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         return symbols.generate_reverse
 
 
@@ -38,5 +38,5 @@ class Sort(Symbols):
 
     name = "sort"
 
-    def generator(self) -> Generator:
+    def sample_generator(self) -> SampleGenerator:
         return symbols.generate_sort

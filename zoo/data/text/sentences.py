@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
-from zoo.data.text.options import TextOptions
+from zoo.data.text.options import SentenceOptions
 from zoo.data.text.tokenization import Tokenizer
 
 ABBREVIATIONS = {
@@ -119,7 +119,7 @@ def split_sentences(text: str, how: str = "punkt", language: str = "en") -> list
     return found
 
 
-def split_text(text: str, options: TextOptions, tokenizer: Tokenizer) -> Words:
+def split_text(text: str, options: SentenceOptions, tokenizer: Tokenizer) -> Words:
     """Sentences of words within the limits; a text without words gives no sentences."""
     found = split_sentences(clean(text), options.sentences, options.language)
     cut = len(found) > options.max_sentences

@@ -1,9 +1,9 @@
 """From a text to its tokens, and from tokens to text: the one place that decides on both.
 
 `words` are those of Moses (Koehn et al. 2007, https://aclanthology.org/P07-2045) by sacremoses, which also puts the
-tokens of `words` and `spacy` together again. English documents are cut by the Penn Treebank rules of NLTK instead,
-close to the Stanford CoreNLP that Yang et al. (2016) used: "can't" is "ca n't", punctuation stands alone; other than
-there, quotation marks stay `"`. `bpe` (Sennrich et al. 2016, https://aclanthology.org/P16-1162) and
+tokens of `words` and `spacy` together again. English that is only read is cut by the Penn Treebank rules of NLTK
+instead, close to the Stanford CoreNLP that Yang et al. (2016) used: "can't" is "ca n't", punctuation stands alone;
+other than there, quotation marks stay `"`. `bpe` (Sennrich et al. 2016, https://aclanthology.org/P16-1162) and
 `unigram` (Kudo 2018, https://aclanthology.org/P18-1007) are learned by Hugging Face's tokenizers; as in SentencePiece,
 "▁" stands for the blank before a word, so that their tokens spell the text letter by letter.
 """
@@ -24,11 +24,12 @@ import tokenizers
 from nltk.tokenize import NLTKWordTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
-from zoo.data.text.vocabulary import SPECIAL, UNKNOWN
+from zoo.data.text.options import TokenOptions
+from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN
 from zoo.errors import ConfigError, DataError
 
 BLANK = "▁"
-UNKNOWN_WORD = SPECIAL[UNKNOWN]
+UNKNOWN_WORD = READ_SPECIAL[UNKNOWN]
 CUT_BY_SPACY = re.compile(r"(?<=\w) (?:(-) (?=\w)|(?=n['’]t\b))")
 """Blanks that Moses does not take out again: in t - shirt and do n't. A dash between blanks looks like a hyphen."""
 
@@ -183,6 +184,16 @@ def _canonical(learned: str) -> str:
         pieces.sort(key=lambda piece: (-piece[1], piece[0]))
         state["model"] |= {"vocab": [first, *pieces], "unk_id": 0}
     return json.dumps(state, ensure_ascii=False)
+
+
+def tokenizer_of(text: TokenOptions, language: str, learned: str | None = None) -> Tokenizer:
+    """The tokenizer of a language; `learned` is the state of one for subwords."""
+    if text.subwords:
+        assert learned is not None
+        return SubwordTokenizer(learned)
+    if text.treebank and (text.tokenizer, language) == ("words", "en"):
+        return TreebankTokenizer(text.lower)
+    return RuleTokenizer(text.tokenizer, language, text.lower)
 
 
 def find(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from zoo.data.rows import line_of, open_binary
+from zoo.data.rows import line_of, open_binary, reading
 from zoo.errors import DataError
 
 HEADER = re.compile(rb"(\d+) (\d+)\s*")
@@ -47,15 +46,12 @@ def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
     width than the first, or none of the words has a vector.
     """
     wanted = {word.encode(): number for number, word in enumerate(words)}
-    with open_binary(path) as file:
-        try:
-            width, pairs = _open(path, file, wanted)
-            rows, found = np.zeros((len(words), width), np.float32), np.zeros(len(words), bool)
-            for number, vector in pairs:
-                if not found[number]:
-                    rows[number], found[number] = vector, True
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{path}: cannot be read: {error}") from error
+    with open_binary(path) as file, reading(path):
+        width, pairs = _open(path, file, wanted)
+        rows, found = np.zeros((len(words), width), np.float32), np.zeros(len(words), bool)
+        for number, vector in pairs:
+            if not found[number]:
+                rows[number], found[number] = vector, True
     if not found.any():
         reason = "is it for another language, or another case?"
         raise DataError(

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
 PADDING, UNKNOWN, BEGIN, END = 0, 1, 2, 3
-SPECIAL = ("<pad>", "<unk>")
-"""Of documents."""
-PAIR_SPECIAL = (*SPECIAL, "<s>", "</s>")
-"""Of sequences that are generated: they also begin and end."""
+READ_SPECIAL = ("<pad>", "<unk>")
+"""Of text that is only read."""
+WRITTEN_SPECIAL = (*READ_SPECIAL, "<s>", "</s>")
+"""Of text that is written too, and so begins and ends."""
 
 
 class Vocabulary:
     """The words of the training split: first the special ones, 0 padding and 1 any unknown word among them, then the
     most frequent first."""
 
-    def __init__(self, words: Sequence[str], special: tuple[str, ...] = SPECIAL) -> None:
+    def __init__(self, words: Sequence[str], special: tuple[str, ...] = READ_SPECIAL) -> None:
         """`words` without the special ones; the n-th gets id n + len(special). Raises ValueError where one stands
         twice."""
         self.special = special
@@ -31,7 +31,7 @@ class Vocabulary:
         cls,
         counts: Mapping[str, int],
         minimum_frequency: int = 1,
-        special: tuple[str, ...] = SPECIAL,
+        special: tuple[str, ...] = READ_SPECIAL,
         size: int | None = None,
     ) -> Self:
         """The words that occur at least `minimum_frequency` times, most frequent first, equally frequent ones by
@@ -59,6 +59,6 @@ class Vocabulary:
         return self.words[len(self.special) :]
 
     @classmethod
-    def from_state(cls, state: Sequence[str], special: tuple[str, ...] = SPECIAL) -> Self:
+    def from_state(cls, state: Sequence[str], special: tuple[str, ...] = READ_SPECIAL) -> Self:
         """The vocabulary that `state` came from."""
         return cls(state, special)

@@ -1,0 +1,94 @@
+"""Samples: every reader of a split gives its own examples, however often and in whatever order it is asked; and what
+tells one sample from another."""
+
+import random
+from functools import partial
+from itertools import islice, permutations
+
+import pytest
+
+from zoo.data.options import SampleOptions
+from zoo.data.rows import BadRows
+from zoo.data.sources import SPLITS, sample_source
+
+SIZES = SampleOptions(train=5, val=2, test=3, seed=4)
+TRAIN, VAL, TEST = [400, 401, 402, 403, 404], [405, 406], [407, 408, 409]
+MADE = []
+
+
+def numbers(count, *, seed, step=1):
+    """100 * seed and the whole numbers behind it."""
+    for number in range(count):
+        MADE.append(number)
+        yield 100 * seed + step * number
+
+
+class Numbers:
+    def __call__(self, count, *, seed):
+        return numbers(count, seed=seed)
+
+    def method(self, count, *, seed):
+        return numbers(count, seed=seed)
+
+
+def factory(step):
+    def closure(count, *, seed):
+        return numbers(count, seed=seed, step=step)
+
+    def by_default(count, *, seed, step=step):
+        return numbers(count, seed=seed, step=step)
+
+    return closure, by_default
+
+
+def read(source, split):
+    return list(source.splits[split](BadRows()))
+
+
+@pytest.mark.parametrize("order", list(permutations(SPLITS)))
+def test_the_splits_of_a_sample_do_not_depend_on_the_order_of_reading(order):
+    source = sample_source(numbers, SIZES, "numbers")
+    for _ in range(2):
+        assert {split: read(source, split) for split in order} == {"train": TRAIN, "val": VAL, "test": TEST}
+
+
+def test_readers_that_are_read_at_the_same_time_or_given_up_leave_each_other_alone():
+    source = sample_source(numbers, SIZES, "numbers")
+    readers = [source.splits[split](BadRows()) for split in ("val", "train", "train")]
+    assert list(zip(*readers, strict=False)) == [(405, 400, 400), (406, 401, 401)]
+    assert list(islice(source.splits["train"](BadRows()), 3)) == [400, 401, 402]
+    assert read(source, "val") == VAL
+    assert read(source, "train") == TRAIN
+
+
+def test_who_reads_split_after_split_has_no_example_made_twice():
+    MADE.clear()
+    source = sample_source(numbers, SIZES, "numbers")
+    assert [read(source, split) for split in SPLITS] == [TRAIN, VAL, TEST]
+    assert list(range(10)) == MADE
+
+
+def test_what_a_generator_takes_is_part_of_the_identity():
+    plain, two, three = (sample_source(numbers, SIZES, "numbers", **step) for step in ({}, {"step": 2}, {"step": 3}))
+    assert read(two, "val") == [410, 412]
+    assert read(three, "val") == [415, 418]
+    assert two.identity == sample_source(numbers, SIZES, "numbers", step=2).identity
+    identities = [plain.identity, two.identity, three.identity]
+    assert all(one != other for one, other in permutations(identities, 2))
+    assert set(plain.identity) == {"sample", "name", "train", "val", "test", "seed"}  # as before: caches stay
+
+
+@pytest.mark.parametrize(
+    "generate",
+    [
+        *factory(2),
+        partial(numbers, step=2),
+        lambda count, *, seed: numbers(count, seed=seed),
+        Numbers(),
+        Numbers().method,
+        random.Random(1).sample,
+    ],
+)
+def test_a_generator_that_may_hold_what_its_name_does_not_tell_is_refused(generate):
+    with pytest.raises(TypeError, match=r"expected a function that stands in a module by itself, .*NAME=VALUE"):
+        sample_source(generate, SIZES, "numbers")
