@@ -38,12 +38,12 @@ def hold(key: str, value: Any, hint: Any) -> None:
 
 def refusal(key: str, value: Any, expected: str, names: Iterable[str] = ()) -> ConfigError:
     """What to say of a value that cannot be; `names` are words that it may be, of which the nearest is proposed."""
-    typed = value if isinstance(value, str) else shown(value)
+    typed = value if isinstance(value, str) else as_written(value)
     near = or_nearest(value, names) if isinstance(value, str) else ""
-    return ConfigError(f"{key}={typed}: expected {expected}, found {shown(value)}{near}")
+    return ConfigError(f"{key}={typed}: expected {expected}, found {as_written(value)}{near}")
 
 
-def shown(value: Any) -> str:
+def as_written(value: Any) -> str:
     """A value as a configuration file has it, text in quotes."""
     return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
 

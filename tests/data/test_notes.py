@@ -77,13 +77,13 @@ def test_a_majority_of_documents(tmp_path, cache_dir):
 def test_text_that_the_tokenizer_did_not_cut(tmp_path, cache_dir):
     chinese = [("这家餐厅很好。我喜欢，真的！" + "很" * (n % 7), n % 2) for n in range(40)]
     found = notes(own(table(tmp_path / "a.csv", chinese)))
-    assert "a training sentence has 1 words on average: data.text.tokenizer=words does not cut" in " ".join(found)
+    assert "a training sentence has 1.0 words on average: data.text.tokenizer=words does not cut" in " ".join(found)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("".join(f"{chr(0x4E00 + n) * 3}\tgood number {n}\n" for n in range(40)), encoding="utf-8")
     data = Parallel(path=str(pairs), text={"minimum_frequency": 1, "tokenizer": "whitespace"})
     data.prepare_data()
     data.setup()
-    assert "a training source has 1 words on average" in " ".join(notes(data))
+    assert "a training source has 1.0 words on average" in " ".join(notes(data))
     assert "a training target" not in " ".join(notes(data))
 
 

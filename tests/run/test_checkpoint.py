@@ -308,7 +308,7 @@ def test_a_job_of_a_sweep_goes_on_with_the_job_that_was_told_the_same(tmp_path, 
     monkeypatch.chdir(tmp_path)
     jobs = [run_of(tmp_path / f"logs/sweeps/a/{n}", 5 - n, overrides=[f"seed={n}", "model=han"]) for n in range(3)]
     for number, job in enumerate(jobs):
-        told = ["model=han", f"seed={number}", "ckpt_path=last"]
+        told = ["model=han", f"seed={number}", "ckpt_path=last", "train=false", "trainer.max_epochs=9", "logger=wandb"]
         assert find_last("han", "yelp", tmp_path / f"logs/sweeps/b/{2 - number}", told) == job
         assert find_last("han", "yelp", tmp_path / "logs/han_yelp/a", told) == job
     with pytest.raises(CheckpointError, match="no earlier run"):

@@ -179,7 +179,7 @@ def test_the_notes_of_documents_are_printed(faulty, cache_dir, capsys):
     said = " ".join(said.split())
     assert "test: 54 of 60 documents stand in train too" in said
     assert "89% of the training documents are of class 'good': who always says so is right as often" in said
-    assert "a training sentence has 1 words on average: data.text.tokenizer=words does not cut this text" in said
+    assert "a training sentence has 1.0 words on average: data.text.tokenizer=words does not cut this text" in said
     parts = json.loads(command(capsys, *words, "--json"))
     assert len(parts["notes"]) >= 3 and all(note in said for note in parts["notes"])
     assert parts["name"] == "documents" and parts["classes"] == ["bad", "good"]
@@ -195,7 +195,7 @@ def test_the_notes_of_pairs_are_printed(tmp_path, cache_dir, capsys):
     *_, said = command(capsys, *words).partition("\nnotes\n")
     said = " ".join(said.split())
     assert "of 10 pairs stand in train too" in said
-    assert "a training source has 1 words on average" in said and "a training target" not in said
+    assert "a training source has 1.0 words on average" in said and "a training target" not in said
 
 
 def test_nothing_is_said_of_good_data(tmp_path, cache_dir, capsys):

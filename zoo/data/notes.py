@@ -45,7 +45,7 @@ def uncut(what: str, mean: float, text: TokenOptions) -> list[str]:
     """Texts that the tokenizer did not cut; `mean` is of the tokens that `what` has."""
     if mean >= 1.5:
         return []
-    found = f"{what} has {mean:.2g} words on average: data.text.tokenizer={text.tokenizer} does not cut this text"
+    found = f"{what} has {mean:.1f} words on average: data.text.tokenizer={text.tokenizer} does not cut this text"
     return [f"{found}; {UNSPACED_ADVICE}"]
 
 

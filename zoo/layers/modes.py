@@ -10,14 +10,14 @@ import torch
 from torch import nn
 
 
-class Parts(Protocol):
-    """What has parts, as every module."""
+class HasModules(Protocol):
+    """What has modules, as every module has."""
 
     def modules(self) -> Iterator[nn.Module]: ...
 
 
 @contextmanager
-def evaluating(network: Parts) -> Iterator[None]:
+def evaluating(network: HasModules) -> Iterator[None]:
     """Without dropout and gradients; afterwards every part of `network` is in the mode that it was in."""
     training = [part for part in network.modules() if part.training]
     try:

@@ -106,8 +106,8 @@ class Predictor:
         starts = range(0, len(inputs), self.batch_size)
         for start in track(starts, "predicting", console=Console(stderr=True), disable=not progress):
             chunk = list(inputs[start : start + self.batch_size])
-            shown = [self.encoder.display(one) for one in chunk]
-            predictions += self.task.predictions(self.encoder(chunk).to(self.task.device), shown)
+            inputs_shown = [self.encoder.display(one) for one in chunk]
+            predictions += self.task.predictions(self.encoder(chunk).to(self.task.device), inputs_shown)
         return predictions
 
 

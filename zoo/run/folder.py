@@ -14,6 +14,8 @@ from zoo.errors import CheckpointError
 
 BEGUN = {".hydra", "hparams.yaml", "multirun.yaml"}
 """What Hydra and a logger write before anything has happened, besides their log."""
+AROUND = {"ckpt_path", "train", "test", "tags", "trainer", "logger", "callbacks", "hydra"}
+"""Keys that say where a run starts, how far it goes and what is kept of it, not what is trained."""
 LOG = re.compile(r"train(_ddp_process_\d+)?\.log")
 """A job's own; every other one is somebody's."""
 
@@ -50,8 +52,8 @@ def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) ->
     """The newest last.ckpt of `model` on `data`: in the folder of this run itself, anywhere under logs, or in a folder
     right beside this run's where it has another place. Raises CheckpointError where there is none.
 
-    A job of a sweep is taken only for a run of the same `overrides`, its own job again: the others had another seed or
-    other values. The other jobs of the sweep that this run is in are no earlier runs at all.
+    A job of a sweep is taken only for a run whose `overrides` train the same, its own job again: the others had another
+    seed or other values. The other jobs of the sweep that this run is in are no earlier runs at all.
     """
     logs, beside = Path("logs").resolve(), own_run.resolve().parent
     for path in _newest_first({*_last_under(logs, levels=4), *_last_under(beside, levels=2)}):
@@ -69,7 +71,7 @@ def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) ->
 
 
 def _told(folder: Path) -> set[str] | None:
-    """The overrides of the run in a folder, but for those that say where it starts and stands."""
+    """The overrides of the run in a folder that say what is trained."""
     try:
         return _meant(yaml.safe_load((folder / ".hydra" / "overrides.yaml").read_text(encoding="utf-8")))
     except (OSError, TypeError, yaml.YAMLError):
@@ -77,7 +79,7 @@ def _told(folder: Path) -> set[str] | None:
 
 
 def _meant(overrides: Iterable[str]) -> set[str]:
-    return {word for word in overrides if not word.startswith(("ckpt_path=", "hydra"))}
+    return {word for word in overrides if re.split("[=./@]", word.lstrip("+~"))[0] not in AROUND}
 
 
 def _last_under(folder: Path, levels: int = 4) -> set[Path]:
