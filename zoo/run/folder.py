@@ -65,8 +65,9 @@ def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) ->
             return path
     raise CheckpointError(
         f"last: no earlier run of model={model} data={data} under "
-        f"{' or '.join(sorted({str(logs), str(beside)}))} has a checkpoints/last.ckpt; "
-        "give the path of a checkpoint, or leave it out to start anew"
+        f"{' or '.join(sorted({str(logs), str(beside)}))} has a checkpoints/last.ckpt "
+        "(a job of a sweep only where its overrides train the same); give the path of a checkpoint, or leave it out to "
+        "start anew"
     )
 
 
