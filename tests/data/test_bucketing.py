@@ -174,7 +174,7 @@ def test_lightning_reaches_set_epoch():
     [
         (
             {"batch_size": 2, "world_size": 3},
-            r"10 training examples cannot .* 3 processes one in every step; data\.loader\.batch_size=2 is too small",
+            r"10 examples cannot .* 3 processes one in every step; data\.loader\.batch_size=2 is too small",
         ),
         (
             {"batch_size": 64, "world_size": 11},
@@ -284,7 +284,7 @@ def test_by_length_by_hand():
 
 
 def test_messages_speak_of_pairs():
-    with pytest.raises(ConfigError, match=r"2 training pairs .*the longest has 9 tokens, 27 will do"):
+    with pytest.raises(ConfigError, match=r"2 pairs .*the longest has 9 tokens, 27 will do"):
         Bucketed([(4, 5), (3, 3)], max_tokens=8, nouns=PairData.nouns)
     with pytest.raises(DataError, match="2 pairs cannot be shared by 3 processes"):
         Evaluation([(4, 5), (3, 3)], batch_size=8, world_size=3, nouns=PairData.nouns)

@@ -89,13 +89,13 @@ def test_debugging_stays_above_an_experiment():
 
 def test_a_folder_of_an_installed_package(tmp_path, monkeypatch):
     monkeypatch.setattr(search_path, "_folders", [])
-    (tmp_path / "my_zoo/conf").mkdir(parents=True)
-    (tmp_path / "my_zoo/__init__.py").write_text("")
+    (tmp_path / "installed_zoo/conf").mkdir(parents=True)
+    (tmp_path / "installed_zoo/__init__.py").write_text("")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
     importlib.invalidate_caches()
-    assert search_path.take(["hydra.searchpath=[pkg://my_zoo.conf]"]) == []
-    assert search_path.folders() == ((tmp_path / "my_zoo/conf").resolve(),)
-    for name in ("my_zoo.cnf", "his_zoo.conf", "json.decoder"):
+    assert search_path.take(["hydra.searchpath=[pkg://installed_zoo.conf]"]) == []
+    assert search_path.folders() == ((tmp_path / "installed_zoo/conf").resolve(),)
+    for name in ("installed_zoo.cnf", "his_zoo.conf", "json.decoder"):
         with pytest.raises(ConfigError, match=f"pkg://{name}: there is no such package installed"):
             search_path.take([f"hydra.searchpath=[pkg://{name}]"])
 

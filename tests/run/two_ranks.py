@@ -26,6 +26,7 @@ def task_of(name: str, model: Model) -> Task:
     task = family.task({"_target_": name_of(cls), **small(model.arguments)}, attends=bool(cls.attends))
     torch.manual_seed(0)
     task.build(family.spec, family.encoder)
+    task.prepare_training()
     task.log = lambda *_, **__: None  # type: ignore[method-assign]
     return task.double()
 

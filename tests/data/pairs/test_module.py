@@ -164,7 +164,7 @@ def test_a_batch_of_so_many_pairs_is_a_draw_and_one_of_so_many_tokens_is_not(cac
 def test_a_budget_of_tokens_that_is_too_small(cache_dir):
     data = prepared(Toy(loader={"max_tokens": 12}))
     with pytest.raises(
-        ConfigError, match=r"60 training pairs .*data\.loader\.max_tokens=12 is too small: the longest has \d+ tok"
+        ConfigError, match=r"60 pairs .*data\.loader\.max_tokens=12 is too small: the longest has \d+ tok"
     ):
         data.train_dataloader()
 
