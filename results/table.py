@@ -8,7 +8,7 @@ metrics behind the file's name, `<!-- results:start FILE.csv bleu chrf -->`, a l
 Between `<!-- models:start -->` and `<!-- models:end -->` stands the table of models, as the catalogue has them.
 
 A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ in the
-seed alone become one line: the median, and how far the seeds lie apart.
+seed alone become one line: the median, how far the seeds lie apart, and in a column of its own how many they are.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def table(rows: list[Row]) -> str:
     runs: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         runs.setdefault(row.line, []).append(row)
-    lines = ["| model | data | metric | ours | paper | command |", "| --- | --- | --- | --- | --- | --- |"]
+    lines = ["| model | data | metric | ours | paper | seeds | command |", "| --- " * 7 + "|"]
     for (model, data, source, metric, paper, command), same in runs.items():
-        cells = (model, f"{data} ({source})", metric, ours(same), paper or "–", f"`{command}`")
+        cells = (model, f"{data} ({source})", metric, ours(same), paper or "–", seeds([same]), f"`{command}`")
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 
@@ -107,10 +107,11 @@ def wide(rows: list[Row], metrics: list[str]) -> str:
         model, data, source, metric, _, command = row.line
         runs.setdefault((model, data, source, command), {}).setdefault(metric, []).append(row)
     names = [metric.replace("_", " ") for metric in metrics]
-    lines = ["| " + " | ".join(["model", *names, "command"]) + " |", "| --- " * (len(metrics) + 2) + "|"]
+    lines = ["| " + " | ".join(["model", *names, "seeds", "command"]) + " |", "| --- " * (len(metrics) + 3) + "|"]
     for (model, _, _, command), found in runs.items():
-        cells = [_cell(found.get(metric, [])) for metric in metrics]
-        lines.append("| " + " | ".join([model, *cells, f"`{command}`"]) + " |")
+        shown = [found.get(metric, []) for metric in metrics]
+        cells = [model, *map(_cell, shown), seeds(shown), f"`{command}`"]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -121,13 +122,19 @@ def _cell(runs: list[Row]) -> str:
 
 
 def ours(runs: list[Row]) -> str:
-    """One number as it was written; of several seeds the median and the range."""
-    if len(runs) == 1:
+    """One number as it was written; where seeds differ, the median and the range."""
+    if len({float(run.ours) for run in runs}) == 1:
         return runs[0].ours
     values = [float(run.ours) for run in runs]
     digits = max(len(run.ours.partition(".")[2]) for run in runs)
     median, low, high = (f"{value:.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
-    return f"{median} ({low} to {high}, {len(runs)} seeds)"
+    return f"{median} ({low} to {high})"
+
+
+def seeds(cells: list[list[Row]]) -> str:
+    """How many runs stand behind the cells of a line: `3`, or `1 to 3` where not every cell has them all."""
+    counts = {len(runs) for runs in cells if runs}
+    return " to ".join(map(str, sorted({min(counts), max(counts)}))) if counts else "–"
 
 
 def insert(text: str, folder: Path, page: Path) -> str:
