@@ -43,6 +43,7 @@ def table(path, documents, rows=20):
     ("language", "text", "expected"),
     [
         ("de", "Dr. Müller kam am 3. Mai, z. B. um 8 Uhr. Das war gut.", 2),
+        ("de_AT", "Dr. Müller kam am 3. Jänner, z. B. um 8 Uhr. Das war gut.", 2),
         ("de", "Es war z.B. Prof. Schmidt da. Er blieb bis zum 31. Dezember. Danach nicht.", 3),
         ("de", "Sie ist 12. Er ist 13.", 2),
         ("fr", "M. Dupont est venu. Il est parti.", 2),

@@ -29,18 +29,19 @@ def vocabulary(tokenizer, counts, special=READ_SPECIAL, **options):
 
 
 @pytest.mark.parametrize(
-    ("options", "language", "kind"),
+    ("options", "language", "kind", "rules"),
     [
-        (TokenOptions(), "en", RuleTokenizer),
-        (SentenceOptions(), "en", TreebankTokenizer),
-        (SentenceOptions(), "de", RuleTokenizer),
-        (SentenceOptions(tokenizer="characters"), "en", RuleTokenizer),
+        (TokenOptions(), "en", RuleTokenizer, "en"),
+        (SentenceOptions(), "en", TreebankTokenizer, "en"),
+        (SentenceOptions(), "en_GB", TreebankTokenizer, "en"),
+        (SentenceOptions(), "de_AT", RuleTokenizer, "de"),
+        (SentenceOptions(tokenizer="characters"), "en", RuleTokenizer, "en"),
     ],
 )
-def test_the_tokenizer_follows_the_options_and_the_language(options, language, kind):
+def test_the_tokenizer_follows_the_options_and_the_language(options, language, kind, rules):
     tokenizer = tokenizer_of(options, language)
     assert type(tokenizer) is kind
-    assert (tokenizer.kind, tokenizer.language) == (options.tokenizer, language)
+    assert (tokenizer.kind, tokenizer.language) == (options.tokenizer, rules)
 
 
 @pytest.mark.parametrize("special", [READ_SPECIAL, WRITTEN_SPECIAL])

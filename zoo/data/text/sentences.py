@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
+from zoo.data.text.languages import primary
 from zoo.data.text.options import SentenceOptions
 from zoo.data.text.tokenization import Tokenizer
 
@@ -110,7 +111,7 @@ def split_sentences(text: str, how: str = "punkt", language: str = "en") -> list
     found: list[str] = []
     for block in (piece for paragraph in BLANK_LINE.split(text) for piece in OTHER_ENDS.split(paragraph)):
         sentences: list[str] = []
-        for part in _punkt(language).tokenize(block.strip()):
+        for part in _punkt(primary(language)).tokenize(block.strip()):
             if sentences and not WORD_CHARACTER.search(part):
                 sentences[-1] += " " + part  # "?!" and ". . ." are no sentences of their own
             else:

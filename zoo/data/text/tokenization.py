@@ -24,6 +24,7 @@ import tokenizers
 from nltk.tokenize import NLTKWordTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
+from zoo.data.text.languages import primary
 from zoo.data.text.options import TokenOptions
 from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN
 from zoo.errors import ConfigError, DataError
@@ -70,9 +71,9 @@ class RuleTokenizer(Tokenizer):
     """Tokens by rules: `words`, `spacy`, `whitespace` or `characters`."""
 
     def __init__(self, kind: str, language: str, lower: bool) -> None:
-        self.kind, self.language, self.lower = kind, language, lower
+        self.kind, self.language, self.lower = kind, primary(language), lower
         if kind == "spacy":
-            _spacy(language)  # what is missing is said before anything is read
+            _spacy(self.language)  # what is missing is said before anything is read
 
     def split(self, text: str) -> Tokens:
         shown = self._split(unicodedata.normalize("NFC", text))
@@ -191,7 +192,7 @@ def tokenizer_of(text: TokenOptions, language: str, learned: str | None = None) 
     if text.subwords:
         assert learned is not None
         return SubwordTokenizer(learned)
-    if text.treebank and (text.tokenizer, language) == ("words", "en"):
+    if text.treebank and (text.tokenizer, primary(language)) == ("words", "en"):
         return TreebankTokenizer(text.lower)
     return RuleTokenizer(text.tokenizer, language, text.lower)
 
