@@ -13,14 +13,12 @@
 # %% [markdown]
 # # What does a network look at when it reads a review?
 #
-# A hierarchical attention network (Yang et al. 2016) reads a review as people wrote it: words make sentences, sentences
-# make a document. At both levels it *attends*: it gives each word a weight within its sentence and each sentence a
-# weight
-# within the document, and these weights can be drawn.
+# A hierarchical attention network (Yang et al. 2016) reads a review as people wrote it: words make sentences,
+# sentences make a document. At both levels it *attends*: it gives each word a weight within its sentence and each
+# sentence a weight within the document, and these weights can be drawn.
 #
-# We train one, draw what it attends to, measure whether it looks at the right words, and then take the attention
-# away to see
-# what it was worth.
+# We train one, draw what it attends to, measure whether it looks at the right words, and then take the attention away
+# to see what it was worth.
 
 # %%
 import io
@@ -49,13 +47,10 @@ EPOCHS = 1 if SMALL else None
 # %% [markdown]
 # ## The reviews
 #
-# They are generated, so that we know which words decided the stars. A reviewer names a main aspect ("I come here
-# for the
-# food above all") and gives an opinion on it and on two or three others; the stars follow from their weighted mean.
-# Other
-# sentences mention the same aspects without judging them, or judge another place altogether. And an opinion may be
-# negated:
-# *not bad*, *hardly tasteless*.
+# They are generated, so that we know which words decided the stars. A reviewer names a main aspect ("I come here for
+# the food above all") and gives an opinion on it and on two or three others; the stars follow from their weighted
+# mean. Other sentences mention the same aspects without judging them, or judge another place altogether. And an
+# opinion may be negated: *not bad*, *hardly tasteless*.
 
 # %%
 data = Yelp(sample=SIZES)
@@ -66,8 +61,8 @@ for example in data.describe()["examples"]:
 
 # %% [markdown]
 # Counting words will not do: *great* in a sentence about another restaurant says nothing, *not great* says the
-# opposite.
-# (A linear classifier on word pairs stays far below what we are about to see: the table in the README has its number.)
+# opposite. (A linear classifier on word pairs stays far below what we are about to see: the table in the README has
+# its number.)
 #
 # ## The network
 #
@@ -116,8 +111,8 @@ print(f"test accuracy {metrics['test/accuracy']:.3f}")
 # %% [markdown]
 # ## Where it looks
 #
-# Each picture shows one review. The bar on the left is the weight of the sentence; a word is darker the more it counts
-# ($\sqrt{a_i}\, a_{it}$, as the paper draws it); the words that really decided the stars are underlined.
+# Each picture shows one review. The bar on the left is the weight of the sentence; a word is darker the more it
+# counts ($\sqrt{a_i}\, a_{it}$, as the paper draws it); the words that really decided the stars are underlined.
 
 # %%
 batch = next(iter(data.test_dataloader()))
@@ -149,8 +144,8 @@ draw(han, 1)
 # ## Is that an explanation?
 #
 # Pictures are easily believed. Because the sample records its evidence, we can score the attention: **attention
-# recall** is
-# the share of all attention that lies on the deciding words. Attending everywhere alike would score *chance*.
+# recall** is the share of all attention that lies on the deciding words. Attending everywhere alike would score
+# *chance*.
 
 # %%
 print(f"attention recall  {metrics['test/attention_recall']:.3f}")
@@ -176,8 +171,7 @@ for text in [
 # ## What was the attention worth?
 #
 # The paper compares with the mean (HN-AVE) and the maximum (HN-MAX) over words and over sentences in place of the
-# attention,
-# all else equal. So do we, with the same short training.
+# attention, all else equal. So do we, with the same short training.
 
 # %%
 rows = {"attention": metrics}
@@ -190,10 +184,8 @@ for name, row in rows.items():
     )
 
 # %% [markdown]
-# With the mean, every word has the same say; the GRUs before it can learn to silence the words that do not count,
-# but that
-# takes longer. How much of the difference remains with longer training stands in the README's table of results.
+# With the mean, every word has the same say; the GRUs before it can learn to silence the words that do not count, but
+# that takes longer. How much of the difference remains with longer training stands in the README's table of results.
 #
-# **To try:** `dropout=0.3` in `trained(...)`; fewer training reviews (`Yelp(sample={"train": 1000})`); a sentence
-# of your own in
-# which the attention goes wrong.
+# **To try:** `dropout=0.3` in `trained(...)`; fewer training reviews (`Yelp(sample={"train": 1000})`); a sentence of
+# your own in which the attention goes wrong.
