@@ -42,7 +42,7 @@ from zoo.data.text.tokenization import Tokenizer, tokenizer_of
 from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 2
+FORMAT = 3
 """Raise it with every change of what is stored or of how text becomes words: older caches are then left alone."""
 ENCODER, DOCUMENTS = "encoder.json", "documents"
 FEW = 1000

@@ -40,7 +40,7 @@ from zoo.data.text.tokenization import Tokenizer, tokenizer_of
 from zoo.data.text.vocabulary import UNKNOWN, WRITTEN_SPECIAL, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 3
+FORMAT = 4
 """Raise it with every change of what is stored or of how text becomes tokens: older caches are then left alone."""
 ENCODER, PAIRS = "encoder.json", "pairs"
 SIDES = ("source", "target")
