@@ -1,0 +1,1 @@
+"""Documents with a sentence from which one word is taken: cloze questions."""

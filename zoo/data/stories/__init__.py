@@ -1,0 +1,1 @@
+"""Stories with questions about them: what a network answers from memory."""

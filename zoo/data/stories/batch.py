@@ -1,0 +1,75 @@
+"""What a network reads of stories and questions: named tensors with boolean masks, True = real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from zoo.data.batch import Batch
+
+
+@dataclass(frozen=True)
+class StoryBatch(Batch):
+    """B questions, each about a story of at most S sentences of at most W words; a question has at most Q words.
+    `StoryBatch.of` builds it."""
+
+    words: Tensor
+    """(B, S, W) word ids, the oldest sentence first; the questions that were asked before are none of them."""
+    word_mask: Tensor
+    """(B, S, W) True at words, a prefix of each sentence."""
+    sentence_mask: Tensor
+    """(B, S) True at sentences, a prefix of each story."""
+    question: Tensor
+    """(B, Q) word ids."""
+    question_mask: Tensor
+    """(B, Q) True at words, a prefix."""
+    index: Tensor
+    """(B,) number of each question in its split."""
+    task: Tensor
+    """(B,) number of the task that each question is of, in the spec's `tasks`."""
+    answer: Tensor | None
+    """(B,) vocabulary id of the answer; None when predicting."""
+    supporting: Tensor | None
+    """(B, S) True at the sentences that the answer follows from; None where the data does not know them."""
+    text: tuple[Any, ...] | None = None
+    """For each question its `zoo.data.stories.story.Shown`, as it was written; only for evaluation."""
+
+    @classmethod
+    def of(
+        cls,
+        words: Tensor,
+        word_mask: Tensor,
+        question: Tensor,
+        question_mask: Tensor,
+        answer: Tensor | None = None,
+        *,
+        index: Tensor | None = None,
+        task: Tensor | None = None,
+        supporting: Tensor | None = None,
+        text: tuple[Any, ...] | None = None,
+    ) -> StoryBatch:
+        """A batch from padded ids (B, S, W) and (B, Q) with their masks; a sentence without a word is none."""
+        return cls(
+            words=words,
+            word_mask=word_mask,
+            sentence_mask=word_mask.any(-1),
+            question=question,
+            question_mask=question_mask,
+            index=torch.arange(len(words)) if index is None else index,
+            task=torch.zeros(len(words), dtype=torch.long) if task is None else task,
+            answer=answer,
+            supporting=supporting,
+            text=text,
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def first(self, count: int) -> StoryBatch:
+        """The first `count` questions, in memory of their own on the CPU."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        tensors = {name: part[:count].cpu().clone() for name, part in parts.items() if isinstance(part, Tensor)}
+        return replace(self, **tensors, text=self.text and self.text[:count])
