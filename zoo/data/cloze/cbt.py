@@ -15,7 +15,9 @@ from zoo.data.cloze.options import ClozeTextOptions, Kind
 from zoo.data.cloze.readers import read_cbt
 from zoo.data.cloze.samples import stories
 from zoo.data.cloze.sources import hub_cbt
+from zoo.data.cloze.writing import write_cbt
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
+from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Source, existing, file_source, find_splits, sample_source, split_of
 from zoo.errors import ConfigError, DataError, one_of
 
@@ -67,6 +69,10 @@ class ChildrensBookTest(ClozeData):
         if self.source == "hub":
             return hub_cbt(self.kind)
         return self._files(existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}"))
+
+    def write(self, folder: Path) -> list[Path]:
+        """The questions as files in CBT's form, which `data.source=FOLDER` reads; the files."""
+        return write_cbt(self.open_source(), folder, self.kind, BadRows(self.loader.on_bad_row))
 
     def _files(self, path: Path) -> Source:
         files = {"train": [path]} if path.is_file() else self._official(path) or find_splits(path, [".txt"])

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zoo.data.cloze.lexicon import is_capitalised, names_of, nouns_of, tells_verb
+from zoo.data.cloze.lexicon import names_of, nouns_of, tells_verb
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import CANDIDATES, SENTENCES, tokenize
 from zoo.data.rows import read_lines
@@ -80,7 +80,7 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[str | None]:
         text = []
         if marker and marker[1].upper() == "END":
             return
-        if HEADING.match(line) or RULE.match(line) and line:
+        if HEADING.match(line) or (line and RULE.match(line)):
             yield None
 
 
@@ -155,10 +155,3 @@ def _some(draw: random.Random, words: Sequence[str], count: int, but: set[str]) 
     """Up to `count` of the words, those of `but` left out."""
     left = [word for word in words if word not in but]
     return draw.sample(left, min(count, len(left)))
-
-
-def text_of(question: ClozeQuestion) -> str:
-    """A question in CBT's form, with the blank line that ends it."""
-    lines = [f"{number} {' '.join(words)}" for number, words in enumerate(question.sentences, 1)]
-    last = f"{len(lines) + 1} {' '.join(question.query)}\t{question.answer or ''}\t\t{'|'.join(question.candidates)}"
-    return "\n".join([*lines, last, "", ""])

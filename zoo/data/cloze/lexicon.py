@@ -14,36 +14,45 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
-OPENING = {'"', "'", "``", "''", "`", "(", "[", "--", ":", "*"}
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+OPENING = _words("\" ' `` '' ` ( [ -- : *")
 """A capital behind these begins a sentence, as that of the first word does."""
-TITLES = frozenset("Miss Sir Madam Lady Lord Master Mister Missis Doctor Captain King Queen Prince Princess".split())
+TITLES = _words("Miss Sir Madam Lady Lord Master Mister Missis Doctor Captain King Queen Prince Princess")
 """Written as names, and none: they are taken out of no sentence."""
-DETERMINERS = frozenset(
-    "a an the my your his her its our their this that these those some any no every each another 's".split()
-)
-PREPOSITIONS = (
+DETERMINERS = _words("a an the my your his her its our their this that these those some any no every each another 's")
+PREPOSITIONS = _words(
     "of in on at to from with by for into upon over under about after before behind beside between through across "
     "against along among around near off out without within towards toward till until like"
 )
-AUXILIARIES = "is are was were be been am had has have did do does could would should will shall may might must can"
-FOLLOWERS = frozenset(
-    f", . ; : ! ? -- ) ] \" ' '' and or but nor that which who whom whose when where while as if {PREPOSITIONS} "
-    f"{AUXILIARIES}".split()
+AUXILIARIES = _words(
+    "is are was were be been am had has have did do does could would should will shall may might must can"
+)
+FOLLOWERS = (
+    PREPOSITIONS
+    | AUXILIARIES
+    | _words(", . ; : ! ? -- ) ] \" ' '' and or but nor that which who whom whose when where while as if")
 )
 """What may come behind a noun."""
-SUBJECTS = frozenset(
-    "i he she it we they you who not n't 'll 'd could would should will shall may might must can did do does".split()
+SUBJECTS = _words(
+    "i he she it we they you who not n't 'll 'd could would should will shall may might must can did do does"
 )
 """What comes before a verb."""
-NO_NOUNS = frozenset(
-    f"""
+NO_NOUNS = (
+    PREPOSITIONS
+    | AUXILIARIES
+    | _words("""
     i me you he him she it we us they them mine yours hers ours theirs myself yourself himself herself itself themselves
     one ones other others another such same own all both either neither none each few many much more most less least
     several enough any some two three four five six seven eight nine ten first second third last next former latter
     here there now then so too very quite only just even still yet again once never ever always not n't well away back
-    up down off out over said what how why because though although {PREPOSITIONS} {AUXILIARIES}
-    """.split()
+    up down off out over said what how why because though although
+""")
 )
 TWICE, THRICE = 2, 3
 CONSISTENT = 0.9
@@ -58,7 +67,7 @@ def names_of(sentences: Iterable[Sequence[str]]) -> set[str]:
     """The names in a text, as they are written."""
     inside, small = Counter[str](), Counter[str]()
     for words in sentences:
-        for before, word in zip(words, words[1:], strict=False):
+        for before, word in pairwise(words):
             if word.islower():
                 small[word] += 1
             elif is_capitalised(word) and before not in OPENING:
