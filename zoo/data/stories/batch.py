@@ -100,7 +100,11 @@ class StoryBatch(Batch):
             return None if tensor is None else tensor[:count].cpu().clone()
 
         return StoryBatch.of(
-            *map(part, (self.words, self.word_mask, self.question, self.question_mask, self.answer)),
+            part(self.words),
+            part(self.word_mask),
+            part(self.question),
+            part(self.question_mask),
+            part(self.answer),
             index=part(self.index),
             task=part(self.task),
             supporting=part(self.supporting),
