@@ -48,8 +48,8 @@ def read_stories(path: Path, task: int, bad: BadRows) -> Iterator[Told]:
     return read_json(path, task, bad) if kind in JSON_LINES else read_babi(path, task, bad)
 
 
-class Telling:
-    """One story that is being read, line by line, by the numbers that its lines have.
+class StoryBuilder:
+    """A story that is read line by line, by the numbers that its lines have.
 
     A line that cannot be used keeps its number. Where it may have been a statement, whatever is asked behind it in its
     story is left out too: nobody knows what was told.
@@ -128,7 +128,7 @@ class Telling:
 def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> Iterator[Told]:
     """bAbI's format (Weston et al. 2015): `NUMBER text`, of which number 1 begins a story; a question has a tab, its
     answer, a tab and the numbers of the lines that it follows from. Without `answered` it needs none of these."""
-    telling = Telling(task, bad, answered=answered)
+    story = StoryBuilder(task, bad, answered=answered)
     with Lines(path) as lines:
         for line in lines:
             place, undecodable = line_of(path, lines.number), lines.undecodable
@@ -138,34 +138,34 @@ def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> 
             found = NUMBERED.fullmatch(line.rstrip("\r\n"))
             number, text = (int(found[1]), found[2] or "") if found else (None, "")
             if number == 1:
-                yield from telling.told()
-                telling = Telling(task, bad, answered=answered)
+                yield from story.told()
+                story = StoryBuilder(task, bad, answered=answered)
             if undecodable:
-                telling.broken(place, "not UTF-8", undecodable, number=number)
+                story.broken(place, "not UTF-8", undecodable, number=number)
             elif "\0" in line:
-                telling.broken(place, "NUL byte", "the file is binary or damaged", number=number)
+                story.broken(place, "NUL byte", "the file is binary or damaged", number=number)
             elif number is None:
-                telling.broken(place, "no line number", f"found {shortened(line)}; {BABI} are expected")
-            elif number != telling.number + 1:
-                next_one = f"{telling.number + 1}, or 1 where a story begins" if telling.number else "1"
+                story.broken(place, "no line number", f"found {shortened(line)}; {BABI} are expected")
+            elif number != story.number + 1:
+                next_one = f"{story.number + 1}, or 1 where a story begins" if story.number else "1"
                 detail = f"found {number} where {next_one} is expected"
-                telling.broken(place, "line numbers do not run on", detail, number=number)
+                story.broken(place, "line numbers do not run on", detail, number=number)
             else:
-                _line(telling, place, text)
-    yield from telling.told()
+                _line(story, place, text)
+    yield from story.told()
 
 
-def _line(telling: Telling, place: str, text: str) -> None:
+def _line(story: StoryBuilder, place: str, text: str) -> None:
     """A line of bAbI's format behind its number."""
     text, *fields = text.split("\t")
     if len(fields) > 2:
-        telling.broken(place, "too many tabs", f"found {len(fields)}; {BABI} are expected")
+        story.broken(place, "too many tabs", f"found {len(fields)}; {BABI} are expected")
     elif fields:
-        telling.question(place, text.strip(), fields[0].strip(), fields[1].split() if fields[1:] else ())
+        story.question(place, text.strip(), fields[0].strip(), fields[1].split() if fields[1:] else ())
     elif text.rstrip().endswith("?"):
-        telling.question(place, text.strip(), None)
+        story.question(place, text.strip(), None)
     else:
-        telling.statement(place, text.strip())
+        story.statement(place, text.strip())
 
 
 def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Told]:

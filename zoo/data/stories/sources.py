@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Source, download, identity
-from zoo.data.stories.readers import Telling, Told, read_stories
+from zoo.data.stories.readers import StoryBuilder, Told, read_stories
 from zoo.errors import DataError
 
 NOUN = "questions"
@@ -119,18 +119,18 @@ def hub_source(subset: str, tasks: Sequence[int]) -> StorySource:
     )
 
 
-def _hub_story(story: Any, task: int, place: str, bad: BadRows) -> Iterator[Told]:
+def _hub_story(lines: Any, task: int, place: str, bad: BadRows) -> Iterator[Told]:
     """A row of the hub: the lines of a story, each with id, text, supporting_ids and answer; a statement has none."""
-    columns = story if isinstance(story, Mapping) else {key: [line[key] for line in story] for key in story[0]}
-    telling = Telling(task, bad)
+    columns = lines if isinstance(lines, Mapping) else {key: [line[key] for line in lines] for key in lines[0]}
+    story = StoryBuilder(task, bad)
     rows = zip(columns["id"], columns["text"], columns["answer"], columns["supporting_ids"], strict=True)
     for number, text, answer, supporting in rows:
         where = f"{place}, line {number}"
         if answer:
-            telling.question(where, text.strip(), answer, [str(at) for at in supporting])
+            story.question(where, text.strip(), answer, [str(at) for at in supporting])
         else:
-            telling.statement(where, text.strip())
-    yield from telling.told()
+            story.statement(where, text.strip())
+    yield from story.told()
 
 
 def own_source(path: Path, files: Mapping[str, Sequence[Path]]) -> StorySource:
