@@ -26,6 +26,7 @@ from zoo.tasks.single_label import precise
 from zoo.tasks.task import Examined, Task
 
 LIKELIEST = 5
+HOP = "attention_recall_hop_"
 
 
 @dataclass(frozen=True)
@@ -217,10 +218,10 @@ class Answering(Task):
             chance = uniform_weights(batch.sentence_mask)
             self.record(stage, metrics, "attention_chance", size, chance, batch.supporting)
             for name, weights in output.attention.items():
-                recall = f"{name.replace('.', '_')}_recall"
-                if recall not in metrics:
+                recall = f"{HOP}{name.removeprefix('hop.')}"
+                if recall not in metrics:  # how many hops there are, the first batch tells
                     metrics[recall] = AttentionRecall().to(self.device)
-                self.record(stage, metrics, recall, size, weights, batch.supporting)
+                metrics[recall].update(weights, batch.supporting)  # type: ignore[operator]
 
     def on_validation_epoch_end(self) -> None:
         self._errors("val", self.val_metrics)
@@ -234,12 +235,17 @@ class Answering(Task):
             self._errors_of_restarts(self.restarts)
 
     def _errors(self, stage: str, metrics: nn.ModuleDict) -> Tensor:
-        """(T,) the error of each task; logs their mean and how many failed."""
+        """(T,) the error of each task; logs their mean, how many failed, and the recall of each hop."""
         metric: Any = metrics["errors"]
         errors: Tensor = metric.compute()
         metric.reset()
         self.log(f"{stage}/error", mean_error(errors), prog_bar=stage == "val")
         self.log(f"{stage}/failed_tasks", failed_tasks(errors))
+        for name, recall in metrics.items():
+            if name.startswith(HOP):
+                assert isinstance(recall, Metric)
+                self._log_all({f"{stage}/{name}": recall.compute()})
+                recall.reset()
         return errors
 
     def _errors_of_restarts(self, restarts: Restarts) -> None:
