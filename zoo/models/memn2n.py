@@ -227,7 +227,7 @@ class MemN2N(nn.Module):
 
         empty = (self.memory_size - number).clamp(min=0)  # (B, 1) places
         real = torch.arange(used, device=number.device) < number
-        log_places = torch.cat([torch.zeros_like(real), empty.clamp(min=1).log()], 1).to(present.dtype)
+        log_places = torch.cat([present.new_zeros(real.shape), empty.clamp(min=1).to(present.dtype).log()], 1)
         return _Memory(
             bags=Bags.of(row, column, weight, (len(batch) * (used + 1), len(batch) * width)),
             real=torch.cat([real, (empty > 0) & self.sink], 1),
