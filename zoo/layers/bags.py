@@ -79,6 +79,6 @@ class _Product(torch.autograd.Function):
         return there.sums(values)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         return ctx.back.sums(gradient), None, None

@@ -144,9 +144,9 @@ class MemN2N(nn.Module):
             return scores.masked_fill(~memory.real, 0.0)
         return masked_softmax(scores + memory.log_places, memory.real)
 
-    # A sentence is sum_j l_j E x_j + T, and no such vector is formed. With l_kj = first_j + slope_k second_j the product
-    # u m is a sum of numbers, weighted by first_j and second_j, out of E u, E (slope u) and T u, which are formed once
-    # for the distinct words of a batch; sum_i p_i c_i is a sum of rows of E and T whose weights are summed before.
+    # A sentence is sum_j l_j E x_j + T, and no such vector is formed. With l_kj = first_j + slope_k second_j, u m is a
+    # sum of numbers, weighted by first_j and second_j, out of E u, E (slope u) and T u, which are formed once for the
+    # distinct words of a batch; sum_i p_i c_i is a sum of rows of E and T whose weights are summed before.
 
     def _products(self, u: Tensor, table: _Table) -> Tensor:
         """(..., B, d) -> the products with all that sentences are made of, in one row (..., P B U + B T)."""
