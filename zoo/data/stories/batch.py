@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,7 +11,8 @@ from torch import Tensor
 from zoo.data.batch import Batch
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True)
+class RealWords:
     """The N real words of padded rows of them, row by row."""
 
     at: Tensor
@@ -47,9 +48,9 @@ class StoryBatch(Batch):
     """(B, S) True at the sentences that the answer follows from; None where the data does not know them."""
     distinct: Tensor
     """(U,) the distinct word ids of the batch, padding always the first."""
-    story_words: Words
+    story_words: RealWords
     """The words of the stories; rows are sentences, B * S of them."""
-    question_words: Words
+    question_words: RealWords
     """The words of the questions; rows are questions."""
     text: tuple[Any, ...] | None = None
     """For each question its `zoo.data.stories.story.Shown`, as it was written; only for evaluation."""
@@ -85,8 +86,8 @@ class StoryBatch(Batch):
             answer=answer,
             supporting=supporting,
             distinct=distinct,
-            story_words=Words(at[1 : 1 + len(in_story)], example * words.shape[1] + sentence, place),
-            question_words=Words(at[1 + len(in_story) :], *question_mask.nonzero(as_tuple=True)),
+            story_words=RealWords(at[1 : 1 + len(in_story)], example * words.shape[1] + sentence, place),
+            question_words=RealWords(at[1 + len(in_story) :], *question_mask.nonzero(as_tuple=True)),
             text=text,
         )
 
@@ -100,7 +101,11 @@ class StoryBatch(Batch):
             return None if tensor is None else tensor[:count].cpu().clone()
 
         return StoryBatch.of(
-            *map(part, (self.words, self.word_mask, self.question, self.question_mask, self.answer)),
+            part(self.words),
+            part(self.word_mask),
+            part(self.question),
+            part(self.question_mask),
+            part(self.answer),
             index=part(self.index),
             task=part(self.task),
             supporting=part(self.supporting),
