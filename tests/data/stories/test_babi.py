@@ -87,11 +87,11 @@ def test_a_missing_task_is_named_with_those_that_are_there(tmp_path):
 def test_what_is_asked_for_has_to_make_sense(tmp_path):
     with pytest.raises(ConfigError, match="task 2 stands there twice"):
         Babi(tasks=[2, 1, 2])
-    with pytest.raises(ConfigError, match="data.source is not set"):
+    with pytest.raises(ConfigError, match=r"data\.source is not set"):
         Babi(source=None).open_source()
     with pytest.raises(DataError, match=r"nowhere: No such file or directory \(data.source\)"):
         Babi(source=str(tmp_path / "nowhere")).open_source()
-    with pytest.raises(ConfigError, match="with data.replacement=true a batch has data.loader.batch_size questions"):
+    with pytest.raises(ConfigError, match=r"with data\.replacement=true a batch has data\.loader\.batch_size"):
         Babi(replacement=True, loader={"max_tokens": 100})
 
 

@@ -99,7 +99,7 @@ def test_what_cannot_be_used_is_told(tmp_path, cache_dir, name, content, problem
 
 
 def test_what_is_not_there_is_told(tmp_path):
-    with pytest.raises(ConfigError, match="data.path is empty"):
+    with pytest.raises(ConfigError, match=r"data\.path is empty"):
         OwnStories(path="").open_source()
     with pytest.raises(DataError, match=r"nowhere.txt: No such file or directory \(data.path\)"):
         OwnStories(path=str(tmp_path / "nowhere.txt")).open_source()
