@@ -215,7 +215,12 @@ def test_a_users_file_is_of_any_of_the_three_forms(tmp_path):
     open_questions = "1 Mary moved to the bathroom.\n2 John went to the hallway.\n3 Where is Mary?\n4 Where is John?\n"
     assert read_file(written(tmp_path, open_questions)) == [mary, StoryQuestion(mary.sentences, "Where is John?")]
     plain = "\n" + " ".join([*mary.sentences, mary.question]) + "\n\n3.5 is a number. What is 3.5?\n"
-    assert read_file(written(tmp_path, plain)) == [mary, StoryQuestion(["3.5 is a number."], "What is 3.5?")]
+    assert read_file(written(tmp_path, plain)) == [
+        None,
+        mary,
+        None,
+        StoryQuestion(["3.5 is a number."], "What is 3.5?"),
+    ]
     line = json.dumps({"story": mary.sentences, "question": mary.question})
     assert read_file(written(tmp_path, line, "mine.jsonl")) == [mary]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, json_rows, line_of
+from zoo.data.rows import BadRows, Lines, json_rows, line_of, read_lines
 from zoo.data.stories.story import Line, Story
 from zoo.data.stories.words import answer_form, split_words
 from zoo.errors import DataError
@@ -252,9 +252,9 @@ class Unskipped(BadRows):
         raise DataError(f"{place}: {problem}" + (f": {detail}" if detail else ""))
 
 
-def read_file(path: Path) -> list[StoryQuestion]:
+def read_file(path: Path) -> list[StoryQuestion | None]:
     """The questions of a file, with or without their answers: in bAbI's format, as json lines, or with a story and its
-    question a line. Raises DataError, with the line, for what cannot be read."""
+    question a line, where a blank one is None. Raises DataError, with the line, for what cannot be read."""
     if kind_of(path) in JSON_LINES:
         records = json_rows(path, QUESTION_COLUMNS[:2], "", Unskipped())
         return [_asked(record, line_of(path, number)) for number, record in records]
@@ -262,18 +262,12 @@ def read_file(path: Path) -> list[StoryQuestion]:
         numbered = NUMBERED.fullmatch(lines.peek().rstrip("\r\n"))
     if numbered and int(numbered[1]) == 1 and numbered[2]:
         return [asked for told in read_babi(path, 0, Unskipped(), answered=False) for asked in questions_of(told.story)]
-    found = []
-    with Lines(path) as lines:
-        for line in lines:
-            place, undecodable = line_of(path, lines.number), lines.undecodable
-            lines.mark()
-            if undecodable:
-                raise DataError(f"{place}: not UTF-8: {undecodable}")
-            if line.strip():
-                try:
-                    found.append(parse_line(line))
-                except DataError as error:
-                    raise DataError(f"{place}: {error}") from None
+    found: list[StoryQuestion | None] = []
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            found.append(parse_line(line) if line.strip() else None)
+        except DataError as error:
+            raise DataError(f"{line_of(path, number)}: {error}") from None
     return found
 
 
