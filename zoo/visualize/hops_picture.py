@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 
-from zoo.visualize.drawing import BLUE, DPI, FAINT, INK, ORANGE, SOFT
+from zoo.visualize.drawing import ATTENTION, DPI, FAINT, INK, ORANGE, RIGHT, SOFT, WRONG
 from zoo.visualize.fonts import families
 from zoo.visualize.hops_weighing import chosen, empty, left_out
 from zoo.visualize.printable import shortened
@@ -27,8 +27,7 @@ HEAD, FOOT = 0.95, 0.35
 LONGEST_SENTENCE, LONGEST_QUESTION, LONGEST_ANSWER, MOST_SENTENCES = 70, 90, 40, 40
 DARK = 0.6
 """From this weight on white numbers read better than black ones."""
-RIGHT, WRONG = "#14713d", "#b3261e"
-SHADES = LinearSegmentedColormap.from_list("attention", ["#f5f7fa", BLUE, "#123a75"])
+SHADES = LinearSegmentedColormap.from_list("attention", ATTENTION)
 
 
 def hops_figure(

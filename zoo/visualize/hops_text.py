@@ -11,13 +11,13 @@ from rich.text import Text
 
 from zoo.visualize.hops_weighing import chosen, empty, left_out, strongest
 from zoo.visualize.printable import shown
+from zoo.visualize.shading import shade
 
 if TYPE_CHECKING:
     from zoo.tasks.answering import AnswerPrediction
 
 MOST_SENTENCES = 20
 VISIBLE = 0.1
-PALE, DEEP = (222, 235, 252), (91, 155, 240)  # behind near-black letters, readable on light and dark terminals
 
 
 class HopsText:
@@ -74,6 +74,5 @@ def _weight(weight: float, best: bool, colour: bool) -> Text:
         return Text(f"*{written}" if best else f" {written}")
     style = Style(bold=best)
     if weight >= VISIBLE:
-        red, green, blue = (round(a + (b - a) * weight) for a, b in zip(PALE, DEEP, strict=True))
-        style += Style(color="#10151f", bgcolor=f"rgb({red},{green},{blue})")
+        style += shade(weight)
     return Text(f" {written}", style)
