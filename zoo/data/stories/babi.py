@@ -11,13 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.rows import BadRows
 from zoo.data.sources import existing
 from zoo.data.stories.module import StoryData
 from zoo.data.stories.options import HoldOutOptions, StoryTextOptions, Tasks
-from zoo.data.stories.sources import StorySource, babi_source, hub_source
+from zoo.data.stories.sources import StorySource, babi_source, hub_source, sample_stories
+from zoo.data.stories.tasks import file_name
+from zoo.data.stories.writing import write_story
 from zoo.errors import ConfigError, DataError
 
 ARCHIVE = "tasks_1-20_v1-2"
+OFFICIAL = {"train": "train", "val": "valid", "test": "test"}
+"""What the names of the files call each split."""
 LAYOUT = f"the folder {ARCHIVE}, or one with files such as qa1_single-supporting-fact_train.txt"
 
 
@@ -55,10 +60,34 @@ class Babi(StoryData):
     def open_source(self) -> StorySource:
         if not self.source:
             raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {LAYOUT}")
+        if self.source == "sample":
+            return sample_stories(self.sample, self.tasks)
         if self.source == "hub":
             return hub_source(self.set, self.tasks)
         path = existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}")
         return babi_source(self._folder_of(path), self.tasks)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the stories, wherever they come from, as official files. Raises DataError where one is there
+        already."""
+        source, bad = self.open_source(), BadRows(self.loader.on_bad_row)
+        files = {
+            (split, task): folder / file_name(task, OFFICIAL[split]) for split in source.splits for task in self.tasks
+        }
+        if there := [file for file in files.values() if file.exists()]:
+            raise DataError(f"{there[0]}: is there already, and stays as it is; give a folder without such files")
+        written: dict[tuple[str, int], list[str]] = {key: [] for key in files}
+        for split, read in source.splits.items():
+            for told in read(bad):
+                written[split, told.story.task].append(write_story(told.story))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for key, file in files.items():
+                with file.open("x", encoding="utf-8", newline="\n") as sink:
+                    sink.writelines(written[key])
+        except OSError as error:
+            raise DataError(f"{error.filename}: cannot be written: {error.strerror}") from error
+        return list(files.values())
 
     def _folder_of(self, path: Path) -> Path:
         folders = [path, path / self.set, path / ARCHIVE / self.set]

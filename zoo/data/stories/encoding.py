@@ -61,6 +61,10 @@ class StoryEncoder(Encoder):
             text=tuple(self.display(one) for one in given),
         )
 
+    def knows(self, word: str) -> bool:
+        """Whether a word as it is written, with its punctuation, is in the vocabulary."""
+        return all(form in self.vocabulary for form in split_words(word).forms)
+
     def _words(self, one: StoryQuestion | str) -> tuple[list[Words], Words]:
         if isinstance(one, str):
             one = parse_line(one)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, json_rows, line_of
+from zoo.data.rows import BadRows, Lines, json_rows, line_of, read_lines
 from zoo.data.stories.story import Line, Story
 from zoo.data.stories.words import answer_form, split_words
 from zoo.errors import DataError
@@ -147,8 +147,8 @@ def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> 
             elif number is None:
                 story.broken(place, "no line number", f"found {shortened(line)}; {BABI} are expected")
             elif number != story.number + 1:
-                next_one = f"{story.number + 1}, or 1 where a story begins" if story.number else "1"
-                detail = f"found {number} where {next_one} is expected"
+                or_one = ", or 1 where a story begins" if story.number else ""
+                detail = f"found {number}; {story.number + 1} is expected{or_one}"
                 story.broken(place, "line numbers do not run on", detail, number=number)
             else:
                 _line(story, place, text)
@@ -245,28 +245,29 @@ def checked(asked: StoryQuestion, place: str) -> StoryQuestion:
     return asked
 
 
-def read_file(path: Path) -> list[StoryQuestion]:
+class Unskipped(BadRows):
+    """Raises a DataError for a row that cannot be used, and proposes no key of the configuration: there is none."""
+
+    def __call__(self, place: str, problem: str, detail: str = "") -> None:
+        raise DataError(f"{place}: {problem}" + (f": {detail}" if detail else ""))
+
+
+def read_file(path: Path) -> list[StoryQuestion | None]:
     """The questions of a file, with or without their answers: in bAbI's format, as json lines, or with a story and its
-    question a line. Raises DataError, with the line, for what cannot be read."""
+    question a line, where a blank one is None. Raises DataError, with the line, for what cannot be read."""
     if kind_of(path) in JSON_LINES:
-        records = json_rows(path, QUESTION_COLUMNS[:2], "", BadRows())
+        records = json_rows(path, QUESTION_COLUMNS[:2], "", Unskipped())
         return [_asked(record, line_of(path, number)) for number, record in records]
     with Lines(path) as lines:
         numbered = NUMBERED.fullmatch(lines.peek().rstrip("\r\n"))
-    if numbered and numbered[2]:
-        return [asked for told in read_babi(path, 0, BadRows(), answered=False) for asked in questions_of(told.story)]
-    found = []
-    with Lines(path) as lines:
-        for line in lines:
-            place, undecodable = line_of(path, lines.number), lines.undecodable
-            lines.mark()
-            if undecodable:
-                raise DataError(f"{place}: not UTF-8: {undecodable}")
-            if line.strip():
-                try:
-                    found.append(parse_line(line))
-                except DataError as error:
-                    raise DataError(f"{place}: {error}") from None
+    if numbered and int(numbered[1]) == 1 and numbered[2]:
+        return [asked for told in read_babi(path, 0, Unskipped(), answered=False) for asked in questions_of(told.story)]
+    found: list[StoryQuestion | None] = []
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            found.append(parse_line(line) if line.strip() else None)
+        except DataError as error:
+            raise DataError(f"{line_of(path, number)}: {error}") from None
     return found
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
+from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Source, download, identity
 from zoo.data.stories.readers import StoryBuilder, Told, read_stories
+from zoo.data.stories.samples import babi
+from zoo.data.stories.tasks import file_name
 from zoo.errors import DataError
 
 NOUN = "questions"
@@ -33,11 +37,6 @@ class StorySource(Source):
     some stories."""
     every_answer: bool
     """The vocabulary holds the answers of all splits. Else one that training lacks is an error."""
-
-
-def file_name(task: int, split: str) -> str:
-    """The official file of a task, as a pattern."""
-    return f"qa{task}_*{split}.txt"
 
 
 def babi_source(folder: Path, tasks: Sequence[int]) -> StorySource:
@@ -76,6 +75,27 @@ def protocol(tasks: Sequence[int]) -> dict[str, Any]:
     }
 
 
+def sample_stories(options: SampleOptions, tasks: Sequence[int]) -> StorySource:
+    """Generated stories of some tasks; the sizes of `options` are questions of each."""
+
+    def read(split: str, bad: BadRows) -> Iterator[Told]:
+        for task in tasks:
+            made = babi.questions(task, getattr(options, split), seed=options.seed, split=split)
+            for number, story in enumerate(made, 1):
+                place = f"the sample, {split}, task {task}, story {number}"
+                yield Told(story, tuple(f"{place}, line {line}" for line in range(1, len(story.lines) + 1)))
+
+    # What is generated follows from the code and the word lists beside it.
+    code = sha256(b"".join(file.read_bytes() for file in sorted(Path(babi.__file__).parent.glob("*.py"))))
+    return StorySource(
+        place="the sample",
+        description=f"sample: {{count}} generated {NOUN}, {named(tasks)}, seed {options.seed}",
+        identity={"sample": code.hexdigest(), **vars(options)},
+        splits={split: partial(read, split) for split in SPLITS},
+        **protocol(tasks),
+    )
+
+
 def named(tasks: Sequence[int]) -> str:
     """`task 1`, `tasks 1, 2, 5-20`."""
     runs: list[list[int]] = []
@@ -89,7 +109,7 @@ def named(tasks: Sequence[int]) -> str:
 
 
 def _file(folder: Path, task: int, split: str) -> Path | None:
-    return next((file for word in WORDS[split] for file in sorted(folder.glob(file_name(task, word)))), None)
+    return next((file for word in WORDS[split] for file in sorted(folder.glob(f"qa{task}_*{word}.txt"))), None)
 
 
 def _there(folder: Path, split: str) -> str:

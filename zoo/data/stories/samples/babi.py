@@ -18,15 +18,31 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import count as from_
 
-from zoo.data.stories.samples import moving
+from zoo.data.stories.samples import carrying, compass, kinds, motives, moving, sizes, whereabouts
 from zoo.data.stories.samples.telling import Telling
 from zoo.data.stories.story import Story
 
 TELLERS: dict[int, Callable[[Telling], None]] = {
     1: moving.single_supporting_fact,
+    2: carrying.two_supporting_facts,
+    3: carrying.three_supporting_facts,
+    4: compass.two_arg_relations,
+    5: carrying.three_arg_relations,
+    6: carrying.yes_no_questions,
+    7: carrying.counting,
+    8: carrying.lists_sets,
+    9: whereabouts.simple_negation,
+    10: whereabouts.indefinite_knowledge,
     11: moving.basic_coreference,
     12: moving.conjunction,
     13: moving.compound_coreference,
+    14: whereabouts.time_reasoning,
+    15: kinds.basic_deduction,
+    16: kinds.basic_induction,
+    17: compass.positional_reasoning,
+    18: sizes.size_reasoning,
+    19: compass.path_finding,
+    20: motives.agents_motivations,
 }
 """Tells one story of each task, from its first line to its last question."""
 

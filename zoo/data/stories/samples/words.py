@@ -6,6 +6,8 @@ HE = ("John", "Daniel")
 SHE = ("Mary", "Sandra")
 HOUSEHOLD = ("Mary", "John", "Daniel", "Sandra")
 TRADERS = ("Mary", "Fred", "Bill", "Jeff")
+RECEIVERS = ("John", "Mary", "Sandra", "Daniel")
+"""The household of task 7. Of `TRADERS` and these, who stands first is given a thing before the others."""
 TOWNSFOLK = ("Mary", "Fred", "Bill", "Julie")
 
 ROOMS = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")
@@ -17,3 +19,4 @@ GET = ("got", "took", "grabbed", "picked up")
 DROP = ("dropped", "left", "discarded", "put down")
 GIVE = ("gave", "handed", "passed")
 THEN = ("After that", "Afterwards", "Following that", "Then")
+TIMES = ("yesterday", "this morning", "this afternoon", "this evening")
