@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     data.add_argument("name", help="as in data=NAME")
     data.add_argument("overrides", nargs="*", help="such as data.source=PATH")
     data.add_argument("--json", action="store_true", help="as JSON")
+    data.add_argument("--write", type=Path, metavar="DIR", help="write the examples as files of their official format")
     for command in (catalogue, data):
         command.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     return root
@@ -286,6 +287,9 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     check_arguments(cfg.data, "data")
     data, task = instantiate(cfg.data, _convert_="all"), class_at(cfg.task._target_, Task)
     check_data_and_task(data, task)
+    if options.write is not None:
+        for path in data.write(options.write):
+            print(f"wrote {path}", file=sys.stderr)
     data.prepare_data()
     data.setup("fit")
     parts = data.describe()

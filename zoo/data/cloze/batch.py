@@ -83,9 +83,13 @@ class ClozeBatch(Batch):
         def part(tensor: Any) -> Any:
             return None if tensor is None else tensor[:count].cpu().clone()
 
-        given = (self.document, self.document_mask, self.query, self.query_mask, self.candidate_mask, self.occurrence)
         return ClozeBatch.of(
-            *map(part, given),
+            part(self.document),
+            part(self.document_mask),
+            part(self.query),
+            part(self.query_mask),
+            part(self.candidate_mask),
+            part(self.occurrence),
             part(self.answer),
             index=part(self.index),
             evidence=part(self.evidence),
