@@ -86,7 +86,8 @@ class Books(ClozeData):
 
 
 def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split: BookSplitOptions) -> Source:
-    """The questions of some books. Raises ConfigError where the books are too few for the splits."""
+    """The questions of some books, which are not read yet. Raises ConfigError where they are too few for the
+    splits."""
     if len(files) >= FEW and split.val + split.test >= len(files):
         raise ConfigError(
             f"data.split: val={split.val} and test={split.test} of {len(files)} books leave none to train on; give "
