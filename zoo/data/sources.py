@@ -87,15 +87,16 @@ def sample_source(
     )
 
 
-def download(repository: str, split: str, columns: tuple[str, ...]) -> Iterable[dict[str, Any]]:
-    """A split of a repository on the Hugging Face hub that has these columns. Raises DataError where it cannot be
-    had."""
+def download(repository: str, split: str, columns: tuple[str, ...], **which: str) -> Iterable[dict[str, Any]]:
+    """A split of a repository on the Hugging Face hub that has these columns; `which` is the `name` of one of several
+    configurations, or a `revision`. Raises DataError where it cannot be had."""
     try:
-        found = datasets.load_dataset(repository, split=split)
+        found = datasets.load_dataset(repository, **which, split=split)
     except Exception as error:  # whatever the network, the hub or the disk may come up with
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         raise DataError(
-            f"{repository}: the split {split!r} cannot be loaded from the Hugging Face hub ({reason}); expected "
+            f"{', '.join([repository, *which.values()])}: the split {split!r} cannot be loaded from the Hugging Face "
+            f"hub ({reason}); expected "
             f"parquet files with the columns {' and '.join(columns)}. Go online, take data.source=sample, or "
             "data.source=PATH of the official files"
         ) from error
