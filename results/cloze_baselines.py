@@ -1,4 +1,4 @@
-"""python results/cloze_baselines.py data=cbt [data.source=... data.kind=...]: how often rules that count words are right.
+"""python results/cloze_baselines.py data=cbt [data.source=... data.kind=...]: how often rules that count are right.
 
 The rules are those of `zoo/data/cloze/baselines.py`; questions of validation and test, each once.
 """

@@ -103,10 +103,10 @@ def facts_of(draw: random.Random, kind: str) -> list[Fact]:
     return [Fact(*((a, b, o) if kind == "NE" else (o, b, a))) for a, (o, b) in rows]
 
 
-def _uneven(words: Sequence[str], draw: random.Random) -> list[str]:
+def _uneven(words: list[str], draw: random.Random) -> list[str]:
     """Each of some words in random order once, twice or three times, twice on average."""
     thrice = draw.randint(1, len(words) // 2)
-    return [*words[:thrice] * 3, *words[thrice:-thrice] * 2, *words[-thrice:]]
+    return words[:thrice] * 3 + words[thrice:-thrice] * 2 + words[-thrice:]
 
 
 def _clash(asked: Sequence[str], told: Sequence[tuple[str, str]]) -> int | None:
