@@ -11,6 +11,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,11 @@ class Bags:
         return cls(Entries.of(row, column, weight, shape[0]), Entries.of(column, row, weight, shape[1]))
 
     def times(self, values: Tensor) -> Tensor:
-        """The matrix times vectors: (C,) -> (R,), in float32 at least."""
+        """The matrix times vectors: (..., C) -> (..., R), in float32 at least."""
         return _apply(values, self.rows, self.columns)
 
     def transposed_times(self, values: Tensor) -> Tensor:
-        """The transposed matrix times vectors: (R,) -> (C,), in float32 at least."""
+        """The transposed matrix times vectors: (..., R) -> (..., C), in float32 at least."""
         return _apply(values, self.columns, self.rows)
 
 
@@ -73,20 +74,11 @@ class _Product(torch.autograd.Function):
     """values (X, C) -> (X, R); its gradient is the product with the transposed matrix."""
 
     @staticmethod
-    def forward(values: Tensor, there: Entries, back: Entries) -> Tensor:
+    def forward(ctx: Any, values: Tensor, there: Entries, back: Entries) -> Tensor:
+        ctx.back = back
         return there.sums(values)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, Entries, Entries], output: Tensor) -> None:
-        _, ctx.there, ctx.back = inputs
-
-    @staticmethod
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        return _Product.apply(gradient, ctx.back, ctx.there), None, None
-
-    @staticmethod
-    def vmap(info: Any, in_dims: tuple[int, None, None], values: Tensor, there: Entries, back: Entries) -> Any:
-        """Many networks at once are so many more vectors."""
-        many = values.movedim(in_dims[0], 0)
-        found = _Product.apply(many.flatten(0, 1), there, back)
-        return found.view(*many.shape[:2], -1), 0
+        return ctx.back.sums(gradient), None, None

@@ -83,6 +83,7 @@ class MemN2N(nn.Module):
         self.vocabulary_size, self.longest = spec.vocabulary_size, spec.longest_sentence
         self.hops, self.memory_size, self.encoding = hops, memory_size, encoding
         self.times, self.time_noise, self.nonlinearity = times, time_noise, nonlinearity
+        self.parts = 1 if encoding == "bag" else 2
         self.sink = one_of("empty", empty, ("sink", "mask")) == "sink"
         adjacent = one_of("tying", tying, ("adjacent", "layer_wise")) == "adjacent"
         own = one_of("value", value, ("own", "same")) == "own"
@@ -119,23 +120,20 @@ class MemN2N(nn.Module):
 
     def forward(self, batch: StoryBatch) -> Output:
         """Scores of the words as answers (B, V); attention `hop.0` ... to the sentences (B, S)."""
-        memory = self._memory(batch)
-        words, times = self.tables.split([self.vocabulary_size, self.tables.shape[-2] - self.vocabulary_size], -2)
-        asked = words.select(-3, 0) if self.question_table is None else self.question_table
+        memory, vocabulary, distinct = self._memory(batch), self.vocabulary_size, batch.distinct
+        words, times = self.tables.split([vocabulary, self.tables.shape[-2] - vocabulary], -2)
+        used = words.index_select(-2, distinct).unbind(-3), times[..., : memory.times, :].unbind(-3)
+        tables = [_Table(*parts) for parts in zip(*used, strict=True)]  # (U, d) and (T, d) each
+        asked = tables[0].words if self.question_table is None else self.question_table.index_select(-2, distinct)
         answers = words.select(-3, -1) if self.answer_table is None else self.answer_table
-        rows = self._rows(words, batch.distinct, times[..., : memory.times, :]).unbind(
-            -3
-        )  # (W, d), W = U or 2 U, and times
 
-        u = self._question(batch) @ self._rows(asked, batch.distinct)  # (B, d)
+        u = self._together(self._question(batch) @ asked)  # (B, d)
         attention = {}
         for k, (matched, read) in enumerate(self.order):
-            products = u @ rows[matched].mT  # (B, W), of u and all that a sentence may be made of
-            scores = memory.bags.times(products.flatten(-2)).unflatten(-1, memory.real.shape)  # (B, L + 1)    u m_i
+            scores = memory.bags.times(self._products(u, tables[matched])).unflatten(-1, memory.real.shape)  # u m_i
             p = self._weights(scores, memory)  # (B, L + 1)    (1)
             attention[f"hop.{k}"] = memory.to_sentences(p)
-            parts = memory.bags.transposed_times(p.flatten(-2)).view(products.shape)  # (B, W)
-            o = parts.to(u.dtype) @ rows[read]  # (B, d)    sum_i p_i c_i (2)
+            o = self._sum(memory.bags.transposed_times(p.flatten(-2)), tables[read], u)  # (B, d)    sum_i p_i c_i (2)
             u = (u if self.hop is None else u @ self.hop.mT) + o  # (4)
             u = u.relu() if self.nonlinearity else u
         return Output(u @ answers.mT, attention)  # (3)
@@ -146,14 +144,32 @@ class MemN2N(nn.Module):
             return scores.masked_fill(~memory.real, 0.0)
         return masked_softmax(scores + memory.log_places, memory.real)
 
-    # what sentences and questions are made of
+    # A sentence is sum_j l_j E x_j + T, and no such vector is formed. With l_kj = first_j + slope_k second_j, u m is a
+    # sum of numbers, weighted by first_j and second_j, out of E u, E (slope u) and T u, which are formed once for the
+    # distinct words of a batch; sum_i p_i c_i is a sum of rows of E and T whose weights are summed before.
 
-    def _rows(self, tables: Tensor, distinct: Tensor, times: Tensor | None = None) -> Tensor:
-        """What a sentence is a weighted sum of: the embeddings (..., U, d) of the distinct words in tables (..., V, d),
-        the same by the slope of the position encoding, and times."""
-        words = tables.index_select(-2, distinct)
-        sloped = [] if self.encoding == "bag" else [words * (self.slope / len(self.slope))]
-        return torch.cat([words, *sloped, *([] if times is None else [times])], -2)
+    def _products(self, u: Tensor, table: _Table) -> Tensor:
+        """(..., B, d) -> the products with all that sentences are made of, in one row (..., P B U + B T)."""
+        words = self._apart(u) @ table.words.mT  # (P B, U)
+        return torch.cat([words.flatten(-2), (u @ table.times.mT).flatten(-2)], -1)
+
+    def _sum(self, weights: Tensor, table: _Table, u: Tensor) -> Tensor:
+        """Weights (..., P B U + B T) of the same in the same order, in u's type -> their weighted sum (..., B, d)."""
+        examples, (distinct, times) = u.shape[-2], (table.words.shape[-2], table.times.shape[-2])
+        parts = weights.to(u.dtype).split([self.parts * examples * distinct, examples * times], -1)
+        words = self._together(parts[0].unflatten(-1, (-1, distinct)) @ table.words)
+        return words + parts[1].unflatten(-1, (examples, times)) @ table.times
+
+    def _apart(self, u: Tensor) -> Tensor:
+        """(..., B, d) -> (..., P B, d), P = 2: itself, and behind that times the slope of the position encoding."""
+        return u if self.parts == 1 else torch.cat([u, u * (self.slope / len(self.slope))], -2)
+
+    def _together(self, sums: Tensor) -> Tensor:
+        """(..., P B, d) of sums by the first and by the second weights -> (..., B, d)."""
+        if self.parts == 1:
+            return sums
+        first, second = sums.chunk(2, -2)
+        return first + second * (self.slope / len(self.slope))
 
     def _slope(self, width: int) -> Tensor:
         """(d,) what a position encoding multiplies its second weight by, times d (so that no precision exceeds it):
@@ -183,15 +199,15 @@ class MemN2N(nn.Module):
         return [missing, missing * ((self.longest + length + 1) / 2 - (longest + 1) / 2) / longest]
 
     def _question(self, batch: StoryBatch) -> Tensor:
-        """(B, U) or (B, 2 U), the weight of each distinct word in each question."""
+        """(P B, U), the weights of each distinct word in each question."""
         words, length = batch.question_words, batch.question_mask.sum(1)
         weights = self._places(words.place, length.index_select(0, words.row))
         padding = self._padding(length)
-        distinct = len(batch.distinct)
-        found = self.slope.new_zeros(len(batch), len(weights) * distinct)
+        found = self.slope.new_zeros(self.parts * len(batch), len(batch.distinct))
         for part, (weight, pad) in enumerate(zip(weights, padding, strict=True)):
-            found = found.index_put((words.row, words.at + part * distinct), weight, accumulate=True)
-            found[:, part * distinct] += pad
+            begin = part * len(batch)
+            found = found.index_put((words.row + begin, words.at), weight, accumulate=True)
+            found[begin : begin + len(batch), 0] += pad
         return found
 
     def _memory(self, batch: StoryBatch) -> _Memory:
@@ -209,27 +225,28 @@ class MemN2N(nn.Module):
         time, times = self._times(age, number.clamp(max=self.memory_size), used)
 
         words = batch.story_words
-        weights = self._places(words.place, length.index_select(0, words.row))
-        width = len(weights) * distinct + times
-        begin = example * width  # (B,) the first column of each example
+        begin = example * distinct  # (B,) the first column of each example, of its second weights one part further
+        part = len(batch) * distinct
         of_sentence = begin.repeat_interleave(shape[1], output_size=shape[0] * shape[1])
         of_word = of_sentence.index_select(0, words.row) + words.at
         row_of_word, known = cell.index_select(0, words.row), present.index_select(0, words.row)
-        entries = [(row_of_word, of_word + part * distinct, w * known) for part, w in enumerate(weights)]
+        weights = self._places(words.place, length.index_select(0, words.row))
+        entries = [(row_of_word, of_word + n * part, weight * known) for n, weight in enumerate(weights)]
         padding = enumerate(self._padding(length))
-        entries += [(cell, of_sentence + part * distinct, pad * present) for part, pad in padding]
+        entries += [(cell, of_sentence + n * part, weight * present) for n, weight in padding]
         if times:
-            entries.append((cell, of_sentence + len(weights) * distinct + time.flatten(), present))
+            of_time = self.parts * part + (example[:, None] * times + time).flatten()
+            entries.append((cell, of_time, present))
         sink = example * (used + 1) + used
         if self.encoding != "position_paper":
             entries.append((sink, begin, torch.full_like(begin, self.longest + 1, dtype=present.dtype)))
-        row, column, weight = (torch.cat(part) for part in zip(*entries, strict=True))
+        row, column, weight = map(torch.cat, zip(*entries, strict=True))
 
         empty = (self.memory_size - number).clamp(min=0)  # (B, 1) places
         real = torch.arange(used, device=number.device) < number
-        log_places = torch.cat([torch.zeros_like(real), empty.clamp(min=1).log()], 1).to(present.dtype)
+        log_places = torch.cat([present.new_zeros(real.shape), empty.clamp(min=1).to(present.dtype).log()], 1)
         return _Memory(
-            bags=Bags.of(row, column, weight, (len(batch) * (used + 1), len(batch) * width)),
+            bags=Bags.of(row, column, weight, (len(batch) * (used + 1), self.parts * part + len(batch) * times)),
             real=torch.cat([real, (empty > 0) & self.sink], 1),
             log_places=log_places,
             age=age,
@@ -253,11 +270,21 @@ class MemN2N(nn.Module):
         return times.gather(1, age).clamp(max=self.memory_size - 1), min(most, self.memory_size)
 
 
+class _Table(NamedTuple):
+    """Of one table what a batch uses."""
+
+    words: Tensor
+    """(..., U, d)"""
+    times: Tensor
+    """(..., T, d)"""
+
+
 class _Memory(NamedTuple):
     """What a batch's stories are as sums of rows, the newest sentence first, the sink of the empty places last."""
 
     bags: Bags
-    """(B (L + 1), B W)."""
+    """(B (L + 1), P B U + B T): columns are the words of an example, by their first and by their second weights, and
+    the times."""
     real: Tensor
     """(B, L + 1) True at what takes part in the softmax."""
     log_places: Tensor
