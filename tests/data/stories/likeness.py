@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from tests.data.stories.solver import Asked
 
@@ -49,7 +50,7 @@ def statistics(questions: Sequence[Asked]) -> dict[str, Histogram]:
             found["order of the supporting facts"][tuple(map(order.index, question.supporting))] += 1
     for story in list(stories.values())[:-1]:  # the last one may be cut
         found["questions of a story"][len(story)] += 1
-        for before, after in zip(story, story[1:], strict=False):
+        for before, after in pairwise(story):
             found["a question repeats the last one"][before.text == after.text] += 1
         for _, text in story[-1].statements:
             found["words of a statement"][len(text.split())] += 1
