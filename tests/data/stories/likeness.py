@@ -13,7 +13,8 @@ Histogram = Counter[object]
 
 NUMBERS = ("statements before a question", "words of a statement", "questions of a story", "supporting facts",
            "statements since the newest support", "statements since the oldest support")  # fmt: skip
-KINDS = ("answers", "verbs and other small words", "order of the supporting facts", "a question repeats the last one")
+KINDS = ("answers", "verbs and other small words", "order of the supporting facts", "a question repeats the last one",
+         "there at the end, of what is not a way")  # fmt: skip
 
 
 def words(text: str) -> list[str]:
@@ -55,6 +56,8 @@ def statistics(questions: Sequence[Asked]) -> dict[str, Histogram]:
         for _, text in story[-1].statements:
             found["words of a statement"][len(text.split())] += 1
             found["verbs and other small words"].update(words(text))
+            if " to the " not in text:
+                found["there at the end, of what is not a way"][text.endswith(" there.")] += 1
     return found
 
 

@@ -12,13 +12,13 @@ from zoo.data.stories.tasks import NAMES, file_name
 from zoo.data.stories.writing import write_story
 
 TASKS = pytest.mark.parametrize("task", NAMES)
-FILES = [(folder, split) for folder in ("en", "en-10k") for split in ("train", "test")]
+FILES = [("en", "train"), ("en", "test"), ("en-10k", "train")]  # the test files of en-10k are those of en
 
 AMBIGUOUS = {
     # "What did Bill give to Mary?" where he gave her two things; asked was the one that was given first.
-    5: {("en", "train"): 2, ("en", "test"): 2, ("en-10k", "train"): 20, ("en-10k", "test"): 2},
+    5: {("en", "train"): 2, ("en", "test"): 2, ("en-10k", "train"): 20},
     # "Julie is either in the park or the park." makes the official answer a maybe, and ours a yes.
-    10: {("en", "train"): 11, ("en", "test"): 18, ("en-10k", "train"): 212, ("en-10k", "test"): 18},
+    10: {("en", "train"): 11, ("en", "test"): 18, ("en-10k", "train"): 212},
 }
 """By task and file, how many official answers do not follow from their story."""
 
