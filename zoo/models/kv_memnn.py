@@ -107,7 +107,7 @@ class KeyValueMemNN(nn.Module):
             found = self._around(rare[..., None].to(words.dtype)).squeeze(-1) > 0
             real = batch.word_mask & here[..., None]
         else:
-            keys = values = words.sum(2, keepdim=True)  # (B, S, 1, d)
+            keys = values = words.sum(2, True)  # (B, S, 1, d)
             found, real = rare.any(2, keepdim=True), here[..., None]
         if self.times is not None:
             time = self.times(age.clamp(0, self.memory_size - 1))[:, :, None]  # (B, S, 1, d)

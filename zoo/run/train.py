@@ -110,14 +110,15 @@ def _check_network(cfg: DictConfig, key: str, path: Path, content: dict[str, Any
 
 
 def _trained(parts: Parts) -> str | None:
-    """The best checkpoint of a run; the last one where nothing was validated; None where none was written, and the
-    weights in memory are tested."""
+    """The best checkpoint of a run; the last one where none is chosen or nothing was validated; None where none was
+    written, and the weights in memory are tested."""
     callback, last = parts.trainer.checkpoint_callback, checkpoint_folder(parts.trainer) / "last.ckpt"
     if isinstance(callback, ModelCheckpoint) and callback.best_model_path:
         return callback.best_model_path
     if parts.trainer.fast_dev_run or not last.is_file():  # type: ignore[attr-defined]
         return None
-    log.info("nothing was validated, so that there are no best weights: the last ones are kept and tested, %s", last)
+    why = "nothing was validated, so that there are no best weights" if callback else "no best weights are chosen"
+    log.info("%s: the last ones are kept and tested, %s", why, last)
     return str(last)
 
 

@@ -132,9 +132,7 @@ def hub_source(subset: str, tasks: Sequence[int]) -> StorySource:
         place=f"{HUB}, {subset}",
         description=f"hub: {HUB}, {subset}, {named(tasks)}, {{count}} {NOUN}",
         identity={"hub": HUB, "subset": subset, "tasks": list(tasks)},
-        splits={
-            split: partial(read, HUB_SPLITS[split]) for split in SPLITS if split != "val" or subset.startswith("en-va")
-        },
+        splits={split: partial(read, HUB_SPLITS[split]) for split in SPLITS if split != "val" or "valid" in subset},
         **protocol(tasks),
     )
 

@@ -8,8 +8,12 @@ no story is told in two of them:
 - `stories(task, seed=..., split=...)`: the stream itself; story k depends on seed, split, task and k alone.
 
 The grammar, the words, the chances of each event and the choice of the questions are those that the official files
-(v1.2, English) show; nothing of their text is in here. Source: Weston et al., Towards AI-Complete Question Answering: A
-Set of Prerequisite Toy Tasks, 2015, https://arxiv.org/abs/1502.05698.
+(v1.2, English) show; nothing of their text is in here. Two things are not as they are there, since their answers do not
+follow: nobody is `either in the park or the park` (task 10), and nobody is asked what one gave to another where he gave
+two things (task 5) but for the last. Task 18 chooses its questions nearly as the official files do.
+
+Source: Weston et al., Towards AI-Complete Question Answering: A Set of Prerequisite Toy Tasks, 2015,
+https://arxiv.org/abs/1502.05698.
 """
 
 from __future__ import annotations

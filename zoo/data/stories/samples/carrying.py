@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from zoo.data.stories.samples.household import THERE, Event, Household
 from zoo.data.stories.samples.telling import Telling
@@ -74,7 +75,7 @@ def _where_was_thing(house: Household) -> bool:
         # Of a room that was visited twice, only what was before the second time can be meant.
         steps = [
             (before, there)
-            for number, (before, there) in enumerate(zip(ways, ways[1:], strict=False), 2)
+            for number, (before, there) in enumerate(pairwise(ways), 2)
             if there.what not in {later.what for later in ways[number:]}
         ]
         if steps:

@@ -1,8 +1,7 @@
-"""A household in which people go from room to room and take, drop and hand over things: the world of tasks 2, 3, 5 to 8."""
+"""A household: people go from room to room and take, drop and hand over things. The world of tasks 2, 3 and 5 to 8."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -30,10 +29,10 @@ class Event(NamedTuple):
 class Household:
     """Where everybody and everything is, and the events that were told.
 
-    At the start all are somewhere, untold. What happens next is drawn among people and kinds of events, each as likely
-    as the others (a handing over three times, once for each of its verbs), and drawn again where it cannot be: nobody
-    goes where he is, gets what is not there or drops what he has not. What is got or dropped is any such thing, what is
-    given the first of `OBJECTS`, to the first of `people` that is there.
+    At the start all are somewhere, untold. What happens next is of one of the kinds, each as likely as the others, by
+    anybody, and is drawn again where it cannot be: nobody goes where he is, gets what is not there or drops what he has
+    not. Only a giving is not left to chance: it is the first of `OBJECTS` that somebody could hand over, and the first
+    of `people` who could take it.
     """
 
     def __init__(
@@ -41,11 +40,11 @@ class Household:
     ) -> None:
         self.telling = telling
         self.people = people
-        self.kinds: tuple[Kind, ...] = ("go", "get", "drop") + (("give",) * len(GIVE) if giving else ())
+        self.kinds: tuple[Kind, ...] = ("go", "get", "drop", "give") if giving else ("go", "get", "drop")
         self.gets_there = gets_there
         self.place = {person: telling.pick(ROOMS) for person in people}
         self.holder: dict[str, str | None] = dict.fromkeys(OBJECTS)
-        self.lies = {thing: telling.pick(ROOMS) for thing in OBJECTS}
+        self.lies: dict[str, str | None] = {thing: telling.pick(ROOMS) for thing in OBJECTS}
         self.events: list[Event] = []
 
     def happen(self) -> None:
@@ -55,8 +54,10 @@ class Household:
         self.events.append(event)
 
     def _next(self) -> Event | None:
-        telling, draw = self.telling, self.telling.draw
-        person, kind = telling.pick(self.people), telling.pick(self.kinds)
+        telling = self.telling
+        kind, person = telling.pick(self.kinds), telling.pick(self.people)
+        if kind == "give":
+            return self._give()
         here = self.place[person]
         if kind == "go":
             room = telling.pick(ROOMS)
@@ -64,27 +65,25 @@ class Household:
                 return None
             self.place[person] = room
             return Event(telling.say(f"{person} {telling.pick(GO)} to the {room}."), kind, person, room)
-        if kind == "get":
-            things = [thing for thing in OBJECTS if self.holder[thing] is None and self.lies[thing] == here]
-        else:
-            things = [thing for thing in OBJECTS if self.holder[thing] == person]
-        others = [other for other in self.people if other != person and self.place[other] == here]
-        if not things or (kind == "give" and not others):
+        got = kind == "get"
+        things = [t for t in OBJECTS if (self.lies[t] == here if got else self.holder[t] == person)]
+        if not things:
             return None
-        if kind == "give":
-            thing, other = things[0], others[0]
-            self.holder[thing] = other
-            line = telling.say(f"{person} {telling.pick(GIVE)} the {thing} to {other}.")
-            return Event(line, kind, person, thing, other)
         thing = telling.pick(things)
-        if kind == "get":
-            self.holder[thing] = person
-            return Event(self._say(GET, person, thing, _chance(draw, self.gets_there)), kind, person, thing)
-        self.holder[thing], self.lies[thing] = None, here
-        return Event(self._say(DROP, person, thing, _chance(draw, THERE)), kind, person, thing)
+        self.holder[thing], self.lies[thing] = (person, None) if got else (None, here)
+        there = " there" if telling.draw.random() < (self.gets_there if got else THERE) else ""
+        line = telling.say(f"{person} {telling.pick(GET if got else DROP)} the {thing}{there}.")
+        return Event(line, kind, person, thing)
 
-    def _say(self, verbs: Sequence[str], person: str, thing: str, there: bool) -> int:
-        return self.telling.say(f"{person} {self.telling.pick(verbs)} the {thing}{' there' if there else ''}.")
+    def _give(self) -> Event | None:
+        for thing in OBJECTS:
+            person = self.holder[thing]
+            for other in self.people:
+                if person and other != person and self.place[other] == self.place[person]:
+                    self.holder[thing] = other
+                    line = self.telling.say(f"{person} {self.telling.pick(GIVE)} the {thing} to {other}.")
+                    return Event(line, "give", person, thing, other)
+        return None
 
     def recent(self, *kinds: Kind) -> list[Event]:
         """Those of the last events, in any order, that are of these kinds."""
@@ -98,7 +97,3 @@ class Household:
     def dealings(self, thing: str) -> list[Event]:
         """What was told of a thing, the oldest first."""
         return [event for event in self.events if event.kind != "go" and event.what == thing]
-
-
-def _chance(draw: random.Random, share: float) -> bool:
-    return draw.random() < share

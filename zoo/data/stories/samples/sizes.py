@@ -11,7 +11,7 @@ SMALL = ("chocolate", "box of chocolates")
 LARGE = ("box", "chest", "container", "suitcase")
 """Larger than these; their sizes are another order in each story."""
 BLOCK = 5
-TRIES = 20
+TRIES = 60
 """How often a question is looked for before five more facts are told."""
 
 
@@ -43,19 +43,21 @@ def size_reasoning(telling: Telling) -> None:
 
 
 def _ask(telling: Telling, facts: list[Fact]) -> bool:
-    """A question about what a recent fact and the first one that continues it say together."""
+    """A question about what a recent fact and another one say together: the first other one about one of its things,
+    if that goes on from it. With a smaller thing the answer is yes, with a larger one no. Returns whether one was
+    found."""
     for _ in range(TRIES):
         fact = telling.recent(facts)[0]
-        if telling.pick((True, False)):
-            pairs = [(fact, above) for above in facts if above.smaller == fact.larger]
+        shared = telling.pick((fact.smaller, fact.larger))
+        other = next((f for f in facts if f != fact and shared in (f.smaller, f.larger)), fact)
+        if fact.smaller == other.larger == shared:
+            yes, small, large = True, other.smaller, fact.larger
+        elif fact.larger == other.smaller == shared:
+            yes, small, large = False, fact.smaller, other.larger
         else:
-            pairs = [(below, fact) for below in facts if below.larger == fact.smaller]
-        if pairs:
-            below, above = pairs[0]
-            yes = telling.pick((True, False))
-            a, b = (below.smaller, above.larger) if yes else (above.larger, below.smaller)
-            text = telling.pick((f"Does the {a} fit in the {b}?", f"Is the {b} bigger than the {a}?"))
-            supporting = (above.line, below.line) if yes else (below.line, above.line)
-            telling.ask(text, "yes" if yes else "no", supporting)
-            return True
+            continue
+        a, b = (small, large) if yes else (large, small)
+        text = telling.pick((f"Does the {a} fit in the {b}?", f"Is the {b} bigger than the {a}?"))
+        telling.ask(text, "yes" if yes else "no", (fact.line, other.line))
+        return True
     return False

@@ -96,8 +96,8 @@ def time_reasoning(telling: Telling) -> None:
     asked = 0
     while asked < QUESTIONS:
         for _ in range(2):
-            day = days[telling.pick([person for person in TOWNSFOLK if len(days[person]) < len(TIMES)])]
-            person = next(person for person in TOWNSFOLK if days[person] is day)
+            person = telling.pick([person for person, day in days.items() if len(day) < len(TIMES)])
+            day = days[person]
             place = _other(telling, TOWN, day[-1].place) if day else telling.pick(TOWN)
             day.append(Visit(person, len(day), place))
             untold.append(day[-1])

@@ -1,0 +1,74 @@
+"""Statistics of bAbI's stories, and how far two sets of stories lie apart in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from tests.data.stories.solver import Asked
+
+Histogram = Counter[object]
+
+NUMBERS = ("statements before a question", "words of a statement", "questions of a story", "supporting facts",
+           "statements since the newest support", "statements since the oldest support")  # fmt: skip
+KINDS = ("answers", "verbs and other small words", "order of the supporting facts", "a question repeats the last one",
+         "there at the end, of what is not a way")  # fmt: skip
+
+
+def words(text: str) -> list[str]:
+    """Words of a sentence as a network reads them."""
+    return re.findall(r"[a-z]+", text.lower())
+
+
+def vocabulary(questions: Iterable[Asked]) -> dict[str, set[str]]:
+    """The words of statements and questions, and the single answers that lists consist of."""
+    found: dict[str, set[str]] = {"statements": set(), "questions": set(), "answers": set()}
+    for question in questions:
+        found["questions"] |= set(words(question.text))
+        found["answers"] |= set(question.answer.split(","))
+        for _, text in question.statements:
+            found["statements"] |= set(words(text))
+    return found
+
+
+def statistics(questions: Sequence[Asked]) -> dict[str, Histogram]:
+    """Histograms of a task's questions by the names of `NUMBERS` and `KINDS`."""
+    found: dict[str, Histogram] = {name: Counter() for name in (*NUMBERS, *KINDS)}
+    stories: dict[int, list[Asked]] = {}
+    for question in questions:
+        stories.setdefault(question.story, []).append(question)
+        numbers = [number for number, _ in question.statements]
+        since = [len(numbers) - 1 - numbers.index(number) for number in question.supporting]
+        order = sorted(question.supporting)
+        found["statements before a question"][len(numbers)] += 1
+        found["supporting facts"][len(since)] += 1
+        found["statements since the newest support"][min(since)] += 1
+        found["statements since the oldest support"][max(since)] += 1
+        found["answers"][question.answer] += 1
+        if len(order) <= 3:
+            found["order of the supporting facts"][tuple(map(order.index, question.supporting))] += 1
+    for story in list(stories.values())[:-1]:  # the last one may be cut
+        found["questions of a story"][len(story)] += 1
+        for before, after in pairwise(story):
+            found["a question repeats the last one"][before.text == after.text] += 1
+        for _, text in story[-1].statements:
+            found["words of a statement"][len(text.split())] += 1
+            found["verbs and other small words"].update(words(text))
+            if " to the " not in text:
+                found["there at the end, of what is not a way"][text.endswith(" there.")] += 1
+    return found
+
+
+def distance(name: str, a: Histogram, b: Histogram) -> float:
+    """From 0, the same, to 1: of numbers the largest difference of the two distribution functions (Kolmogorov and
+    Smirnov's), of kinds half the sum of the differences of their shares."""
+    total_a, total_b = sum(a.values()), sum(b.values())
+    if not total_a and not total_b:
+        return 0.0
+    keys = sorted(set(a) | set(b), key=lambda key: (isinstance(key, str), key))  # type: ignore[arg-type, return-value]
+    gaps = [a[key] / total_a - b[key] / total_b for key in keys]
+    if name in KINDS:
+        return sum(map(abs, gaps)) / 2
+    return max(abs(sum(gaps[: end + 1])) for end in range(len(gaps)))
