@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from zoo.visualize.drawing import BLUE, DPI, FAINT, INK, ORANGE, SOFT
+from zoo.visualize.drawing import ATTENTION, DPI, FAINT, INK, ORANGE, SOFT
 from zoo.visualize.fonts import families
 from zoo.visualize.printable import shortened
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CELL, LETTER, MARGIN = 0.24, 0.085, 0.2
 """Inches: a side of a cell, the width of a letter, the edge."""
 LONGEST_WORD, MOST_CELLS = 16, 60
-SHADES = LinearSegmentedColormap.from_list("attention", ["#f5f7fa", BLUE, "#123a75"])
+SHADES = LinearSegmentedColormap.from_list("attention", ATTENTION)
 
 
 def alignment_figure(

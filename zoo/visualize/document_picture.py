@@ -19,7 +19,7 @@ from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 
 from zoo.visualize.document_weighing import WEIGHINGS, sentence_strengths, word_strengths
-from zoo.visualize.drawing import BLUE, DPI, FAINT, INK, LINE, ORANGE, SOFT, missing_letters_unsaid
+from zoo.visualize.drawing import BLUE, DPI, FAINT, INK, LINE, ORANGE, RIGHT, SOFT, WRONG, missing_letters_unsaid
 from zoo.visualize.fonts import families
 from zoo.visualize.printable import shown
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from zoo.tasks.classification import DocumentPrediction
 
 SENTENCE, CLASS, TRACK = "#d6456b", "#8a94a3", "#f0f2f5"
-RIGHT, WRONG = "#14713d", "#b3261e"
 
 # inches
 WIDTH = 9.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
 from zoo.visualize.document_weighing import sentence_strengths, word_strengths
 from zoo.visualize.printable import shown
+from zoo.visualize.shading import shade
 
 if TYPE_CHECKING:
     from zoo.tasks.classification import AttendedSentence, DocumentPrediction
@@ -21,7 +21,6 @@ MOST_CLASSES = 10
 UNKNOWN = "(?)"
 """Behind a word that the network does not know."""
 VISIBLE, MARKED, STRONG = 0.1, 0.25, 0.6
-PALE, DEEP = (222, 235, 252), (91, 155, 240)  # behind near-black letters, readable on light and dark terminals
 
 
 class DocumentText:
@@ -103,17 +102,12 @@ def _words(sentence: AttendedSentence, strengths: list[float] | None, colour: bo
             text.append(open_mark)
         text.append(" " if i else "")
         text.append(mark if mark != open_mark else "")
-        text.append(shown(word), _shade(strength) if colour and strength >= VISIBLE else None)
+        text.append(shown(word), shade(strength) if colour and strength >= VISIBLE else None)
         if i in sentence.unknown:
             text.append(UNKNOWN, "dim")
         open_mark = mark
     text.append(open_mark)
     return text
-
-
-def _shade(strength: float) -> Style:
-    red, green, blue = (round(a + (b - a) * strength) for a, b in zip(PALE, DEEP, strict=True))
-    return Style(color="#10151f", bgcolor=f"rgb({red},{green},{blue})")
 
 
 def _bar(strength: float, cells: int, ascii_only: bool) -> str:

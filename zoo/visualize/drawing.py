@@ -17,6 +17,10 @@ INK, SOFT, FAINT, LINE = "#14181f", "#5b6472", "#7d8795", "#e3e7ed"
 """Of letters, from the strongest, and of lines and frames."""
 BLUE, ORANGE = "#4a90f0", "#d97706"
 """Blue is what the network attended to, orange where it should have."""
+ATTENTION = ("#f5f7fa", BLUE, "#123a75")
+"""Of cells from no attention to all of it."""
+RIGHT, WRONG = "#14713d", "#b3261e"
+"""Of an answer beside the true one."""
 
 
 def save_picture(figure: Figure, path: Path | str) -> Path:

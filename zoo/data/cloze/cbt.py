@@ -6,16 +6,20 @@ nouns (CN) 120,769, verbs (V) 105,825, prepositions (P) 334,030; of each kind 2,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from zoo.data.cloze.books import BookSplitOptions, cut_source
+from zoo.data.cloze.cutting import KINDS as CUT_KINDS
 from zoo.data.cloze.module import ClozeData
 from zoo.data.cloze.options import ClozeTextOptions, Kind
 from zoo.data.cloze.readers import read_cbt
 from zoo.data.cloze.samples import stories
 from zoo.data.cloze.sources import hub_cbt
+from zoo.data.cloze.writing import write_cbt
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
+from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Source, existing, file_source, find_splits, sample_source, split_of
 from zoo.errors import ConfigError, DataError, one_of
 
@@ -53,8 +57,11 @@ class ChildrensBookTest(ClozeData):
         self.source = source
         self.kind = kind
         self.sample = SampleOptions.of(sample)
+        self._texts: list[Path] = []
 
     def open_source(self) -> Source:
+        if self._texts:
+            return self._cut()
         if not self.source:
             raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {LAYOUT}")
         if self.source == "sample":
@@ -67,6 +74,23 @@ class ChildrensBookTest(ClozeData):
         if self.source == "hub":
             return hub_cbt(self.kind)
         return self._files(existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}"))
+
+    def write(self, folder: Path) -> list[Path]:
+        """The questions as files in CBT's form, which `data.source=FOLDER` reads; the files."""
+        return write_cbt(self.open_source(), folder, self.kind, BadRows(self.loader.on_bad_row))
+
+    def from_text(self, files: Sequence[Path]) -> None:
+        if self.kind not in CUT_KINDS:
+            raise ConfigError(
+                f"--from-text: data.kind={self.kind}: {' and '.join(CUT_KINDS)} can be told in plain text"
+            )
+        self._texts = [existing(file, "--from-text", "a plain text, UTF-8") for file in files]
+
+    def _cut(self) -> Source:
+        count = len(self._texts)
+        val, test = (max(1, round(count * float(share))) for share in (self.split.val, self.split.test))
+        kept = BookSplitOptions(val=val, test=test, seed=self.split.seed)
+        return cut_source(self._texts, ", ".join(map(str, self._texts)), self.kind, 1, kept)
 
     def _files(self, path: Path) -> Source:
         files = {"train": [path]} if path.is_file() else self._official(path) or find_splits(path, [".txt"])

@@ -120,6 +120,17 @@ def usable(question: ClozeQuestion, place: str, bad: BadRows) -> bool:
     return False
 
 
+def cbt_text(question: ClozeQuestion) -> str:
+    """A question as CBT writes it, with the blank line that ends it; what `read_cbt` reads again."""
+    sentences = [
+        *question.sentences,
+        *[[]] * (SENTENCES - len(question.sentences)),
+    ]  # those without a word were left out
+    lines = [f"{number} {' '.join(words)}" for number, words in enumerate(sentences, 1)]
+    last = f"{len(lines) + 1} {' '.join(question.query)}\t{question.answer or ''}\t\t{'|'.join(question.candidates)}"
+    return "\n".join([*lines, last, "", ""])
+
+
 # CNN and Daily Mail
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from zoo.data.batch import Batch
+
+
+@dataclass(frozen=True)
+class RealWords:
+    """The N real words of padded rows of them, row by row."""
+
+    at: Tensor
+    """(N,) place of each word's id in the batch's `distinct`."""
+    row: Tensor
+    """(N,) the row that each word stands in."""
+    place: Tensor
+    """(N,) where in its row, from 0."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,12 @@ class StoryBatch(Batch):
     """(B,) vocabulary id of the answer; None when predicting."""
     supporting: Tensor | None
     """(B, S) True at the sentences that the answer follows from; None where the data does not know them."""
+    distinct: Tensor
+    """(U,) the distinct word ids of the batch, padding always the first."""
+    story_words: RealWords
+    """The words of the stories; rows are sentences, B * S of them."""
+    question_words: RealWords
+    """The words of the questions; rows are questions."""
     text: tuple[Any, ...] | None = None
     """For each question its `zoo.data.stories.story.Shown`, as it was written; only for evaluation."""
 
@@ -51,7 +69,12 @@ class StoryBatch(Batch):
         supporting: Tensor | None = None,
         text: tuple[Any, ...] | None = None,
     ) -> StoryBatch:
-        """A batch from padded ids (B, S, W) and (B, Q) with their masks; a sentence without a word is none."""
+        """A batch from padded ids (B, S, W) and (B, Q) with their masks; everything else follows from these. A sentence
+        without a word is none."""
+        in_story, in_question = words[word_mask], question[question_mask]
+        padding = words.new_zeros(1)
+        distinct, at = torch.cat([padding, in_story, in_question]).unique(return_inverse=True)
+        example, sentence, place = word_mask.nonzero(as_tuple=True)
         return cls(
             words=words,
             word_mask=word_mask,
@@ -62,6 +85,9 @@ class StoryBatch(Batch):
             task=torch.zeros(len(words), dtype=torch.long) if task is None else task,
             answer=answer,
             supporting=supporting,
+            distinct=distinct,
+            story_words=RealWords(at[1 : 1 + len(in_story)], example * words.shape[1] + sentence, place),
+            question_words=RealWords(at[1 + len(in_story) :], *question_mask.nonzero(as_tuple=True)),
             text=text,
         )
 
@@ -70,6 +96,18 @@ class StoryBatch(Batch):
 
     def first(self, count: int) -> StoryBatch:
         """The first `count` questions, in memory of their own on the CPU."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        tensors = {name: part[:count].cpu().clone() for name, part in parts.items() if isinstance(part, Tensor)}
-        return replace(self, **tensors, text=self.text and self.text[:count])
+
+        def part(tensor: Any) -> Any:
+            return None if tensor is None else tensor[:count].cpu().clone()
+
+        return StoryBatch.of(
+            part(self.words),
+            part(self.word_mask),
+            part(self.question),
+            part(self.question_mask),
+            part(self.answer),
+            index=part(self.index),
+            task=part(self.task),
+            supporting=part(self.supporting),
+            text=self.text and self.text[:count],
+        )

@@ -23,108 +23,64 @@ ENTITIES = 60
 """Numbers of entities in anonymous stories are drawn from so many."""
 
 NAMES = """
-    Ada Agnes Alma Amos Anton Barbara Basil Boris Bruno Carla Cecil Clara Daniel Dora Edgar Edith Emil Erna Felix Flora
-    Frida George Gilbert Greta Gustav Hanna Hector Hilda Hugo Ida Igor Ines Ivan Jasper Judith Julia Karl Klara Leo
-    Lotte Ludwig Magda Marta Max Mina Nadia Nestor Nina Olga Oscar Otto Paula Quentin Rosa Rufus Selma Silas Thea Tobias
-    Ursula Viktor Wanda Xaver Yvonne
+    Ada Agnes Amos Anton Boris Bruno Carla Cecil Clara Dora Edgar Edith Emil Felix Flora Frida George Greta Hector Hugo
+    Ida Igor Ivan Judith Karl Leo Marta Max Nadia Nina Olga Oscar Otto Paula Rosa Rufus Selma Tobias Viktor Wanda
 """
 THINGS = """
-    anchor apron barrel basket bell blanket book bottle bowl box brush bucket cage candle carpet chair chest clock cloak
-    coat comb cradle crown cup curtain dagger desk doll drum feather flag flute glove goblet hammer harp hat helmet horn
-    kettle key kite knife ladder lamp lantern letter locket map mask mirror necklace needle oar painting pearl pillow
-    pipe plate ring rope saddle sail scarf shield shovel spoon statue stool sword tent trumpet umbrella vase violin
-    wagon wheel whistle
+    anchor basket bell blanket book bottle bucket candle chair clock coat crown cup doll drum feather flag flute hammer
+    harp helmet kettle key kite knife ladder lantern map mirror necklace pearl ring rope saddle shovel spoon sword
+    trumpet umbrella violin
 """
 RELATIONS = {
     "carry": """
         {name} carried the {thing}
         the {thing} was in the hands of {name}
         the {thing} lay on the back of {name}
-        it was {name} who brought the {thing} along
     """,
     "own": """
         {name} owned the {thing}
         the {thing} belonged to {name}
         the {thing} was the property of {name}
-        the {thing} had always been kept by {name}
     """,
     "find": """
         {name} found the {thing}
         the {thing} was discovered by {name}
-        the {thing} lay in the way of {name} by chance
         {name} came across the {thing}
     """,
     "lose": """
         {name} lost the {thing}
-        the {thing} had gone missing from the bag of {name}
-        {name} could no longer find the {thing}
         the {thing} slipped from the pocket of {name}
+        {name} could no longer find the {thing}
     """,
     "want": """
         {name} wanted the {thing}
-        the {thing} was the dearest wish of {name}
         {name} longed for the {thing}
-        the heart of {name} was set on the {thing}
+        the {thing} was the dearest wish of {name}
     """,
     "break": """
         {name} broke the {thing}
-        the {thing} was shattered by {name}
-        the {thing} fell to pieces under {name}
         {name} smashed the {thing}
+        the {thing} was shattered by {name}
     """,
     "repair": """
         {name} repaired the {thing}
         the {thing} was mended by {name}
-        the {thing} was made whole again by {name}
         {name} put the {thing} together again
     """,
     "sell": """
         {name} sold the {thing}
         {name} gave the {thing} away for money
-        a good price was paid to {name} for the {thing}
         the {thing} was brought to market by {name}
-    """,
-    "buy": """
-        {name} bought the {thing}
-        the {thing} was purchased by {name}
-        {name} paid a good price for the {thing}
-        the {thing} cost {name} a silver coin
     """,
     "steal": """
         {name} stole the {thing}
         {name} made off with the {thing}
-        the {thing} was taken in the night by {name}
         the thief of the {thing} was {name}
     """,
     "hide": """
         {name} hid the {thing}
-        the {thing} was buried by {name}
         {name} put the {thing} out of sight
-        nobody but {name} knew where the {thing} lay
-    """,
-    "fear": """
-        {name} feared the {thing}
-        {name} was afraid of the {thing}
-        the {thing} gave {name} a fright
-        nothing was as terrible to {name} as the {thing}
-    """,
-    "admire": """
-        {name} admired the {thing}
-        {name} spoke well of the {thing}
-        the {thing} was praised by {name}
-        nothing was as lovely to {name} as the {thing}
-    """,
-    "clean": """
-        {name} cleaned the {thing}
-        the {thing} was washed by {name}
-        {name} scrubbed the {thing} with water
-        there was no dust on the {thing} thanks to {name}
-    """,
-    "draw": """
-        {name} drew the {thing}
-        the {thing} was sketched by {name}
-        a picture of the {thing} was made by {name}
-        {name} put the {thing} on paper
+        the {thing} was buried by {name}
     """,
 }
 FORMS = {
@@ -143,6 +99,8 @@ OPENINGS = tuple(
         to the surprise of all ,
     """.strip().splitlines()
 )
+OPENED = 0.25
+"""Of the sentences begin with one of these."""
 
 
 class Fact(NamedTuple):
@@ -228,7 +186,7 @@ def _question(draw: random.Random, kind: str, anonymous: bool) -> ClozeQuestion:
 
 
 def _sentence(draw: random.Random, form: tuple[str, ...], fact: Fact) -> list[str]:
-    opening = draw.choice(OPENINGS) if draw.random() < 0.4 else ()
+    opening = draw.choice(OPENINGS) if draw.random() < OPENED else ()
     return [*opening, *_filled(form, fact)]
 
 

@@ -1,0 +1,256 @@
+"""bAbI: its sample, the hub, official folders, the splits that are cut off, and the real files."""
+
+import datasets
+import numpy as np
+import pytest
+
+from tests.data.stories.tiny import official, prepared, questions, told
+from zoo.data.stories.babi import Babi
+from zoo.data.stories.samples import babi as generator
+from zoo.data.stories.tasks import NAMES, file_name
+from zoo.errors import ConfigError, DataError
+
+SMALL = {"train": 30, "val": 6, "test": 9}
+
+
+def without(records, *keys):
+    return [{name: value for name, value in record.items() if name not in keys} for record in records]
+
+
+def test_every_question_of_the_official_files_is_served(tmp_path, cache_dir):
+    folder = official(tmp_path / "en", (2,), valid=True)
+    data = prepared(Babi(source=str(folder), tasks=2))
+    assert data.sizes == {"train": 20, "val": 6, "test": 10}
+    for split, name in (("train", "train"), ("val", "valid"), ("test", "test")):
+        expected = told(folder / file_name(2, name))
+        assert questions(data, split) == (without(expected, "shown") if split == "train" else expected)
+
+
+@pytest.mark.parametrize("inside", [".", "en", "tasks_1-20_v1-2/en"])
+def test_the_folder_of_the_set_is_found(tmp_path, cache_dir, inside):
+    official(tmp_path / "babi" / inside)
+    data = prepared(Babi(source=str(tmp_path / "babi")))
+    assert data.source_description == f"path: {tmp_path / 'babi' / inside}, task 1, 30 questions"
+
+
+def test_a_set_is_chosen(tmp_path, cache_dir):
+    official(tmp_path / "en")
+    official(tmp_path / "en-10k", train=20)
+    assert Babi(source=str(tmp_path), set="en-10k").open_source().place == str(tmp_path / "en-10k")
+    with pytest.raises(
+        DataError, match=r"here or in hn \(data.set\): found en, en-10k; expected: the folder tasks_1-20"
+    ):
+        Babi(source=str(tmp_path), set="hn").open_source()
+
+
+def test_of_one_task_the_last_training_questions_validate(tmp_path, cache_dir):
+    folder = official(tmp_path / "en")
+    data = prepared(Babi(source=str(folder), split={"val": 0.25}))
+    expected = told(folder / file_name(1, "train"))
+    assert questions(data, "train") == without(expected[:15], "shown")
+    assert questions(data, "val") == expected[15:]
+
+
+def test_of_several_tasks_a_draw_from_all_validates(tmp_path, cache_dir):
+    folder = official(tmp_path / "en", (3, 7), train=40)
+    data = prepared(Babi(source=str(folder), tasks=[7, 3]))
+    assert data.sizes == {"train": 144, "val": 16, "test": 20}
+    assert data.spec.tasks == ("qa3", "qa7")
+    expected = [one for task in (3, 7) for one in told(folder / file_name(task, "train"))]
+    served = questions(data, "train") + without(questions(data, "val"), "shown")
+    assert sorted(map(repr, served)) == sorted(map(repr, without(expected, "shown")))
+    tasks = data._collate(data.part("val").__getitems__(list(range(16)))).task
+    assert 0 < int(tasks.sum()) < 16  # of both
+    other = prepared(Babi(source=str(folder), tasks=[3, 7], split={"seed": 2}))
+    assert questions(other, "val") != questions(data, "val")
+    again = prepared(Babi(source=str(folder), tasks=[3, 7]))
+    assert questions(again, "val") == questions(data, "val")
+
+
+def test_too_few_questions_to_validate(tmp_path, cache_dir):
+    (official(tmp_path / "en") / file_name(1, "train")).write_text("1 A left.\n2 Who left?\tA\t1\n")
+    with pytest.raises(DataError, match=r"1 questions are too few to draw val .*smaller share as data.split.val"):
+        prepared(Babi(source=str(tmp_path)))
+
+
+def test_a_missing_task_is_named_with_those_that_are_there(tmp_path):
+    official(tmp_path / "en", (1, 2, 3, 7))
+    with pytest.raises(
+        DataError, match=r"qa4_two-arg-relations_train.txt: there is no such file; there are those of tasks 1-3, 7 \("
+    ):
+        Babi(source=str(tmp_path), tasks="all").open_source()
+    (tmp_path / "en" / file_name(2, "test")).unlink()
+    with pytest.raises(DataError, match=r"qa2_two-supporting-facts_test.txt: .* those of tasks 1, 3, 7"):
+        Babi(source=str(tmp_path), tasks=[1, 2]).open_source()
+
+
+def test_what_is_asked_for_has_to_make_sense(tmp_path):
+    with pytest.raises(ConfigError, match="task 2 stands there twice"):
+        Babi(tasks=[2, 1, 2])
+    with pytest.raises(ConfigError, match=r"data\.source is not set"):
+        Babi(source=None).open_source()
+    with pytest.raises(DataError, match=r"nowhere: No such file or directory \(data.source\)"):
+        Babi(source=str(tmp_path / "nowhere")).open_source()
+    with pytest.raises(ConfigError, match=r"with data\.replacement=true a batch has data\.loader\.batch_size"):
+        Babi(replacement=True, loader={"max_tokens": 100})
+
+
+def test_an_answer_that_training_lacks_has_an_entry_and_is_noted(tmp_path, cache_dir):
+    """As in the real task 8, where one test question asks for a list that no training question has."""
+    folder = official(tmp_path / "en")
+    file = folder / file_name(1, "test")
+    file.write_text(file.read_text() + "1 Zoe went home.\n2 What has Mary?\tmilk,football\t1\n")
+    data = prepared(Babi(source=str(folder)))
+    last = questions(data, "test")[-1]
+    assert last["answer"] == "milk,football"
+    assert last["story"] == [["<unk>", "went", "<unk>"]]
+    notes = data.describe()["notes"]
+    assert any(note.startswith("test: 1 question has an answer that no training question has") for note in notes)
+
+
+def test_sample(cache_dir):
+    data = prepared(Babi(tasks=[1, 12], sample=SMALL))
+    assert data.sizes == {"train": 60, "val": 12, "test": 18}
+    assert data.source_description == "sample: 90 generated questions, tasks 1, 12, seed 1"
+    stories = generator.questions(1, 9, seed=1, split="test")
+    made = [line for story in stories for line in story.lines if line.answer is not None]
+    assert [one["answer"] for one in questions(data, "test")[:9]] == [line.answer for line in made]
+    other = prepared(Babi(tasks=[1, 12], sample=SMALL | {"seed": 2}))
+    assert questions(other, "test") != questions(data, "test")
+
+
+# files
+
+
+def test_what_is_written_is_read_again(tmp_path, cache_dir):
+    data = prepared(Babi(tasks=[1, 12], sample=SMALL))
+    files = data.write(tmp_path / "new" / "en")
+    assert {file.name for file in files} == {
+        file_name(task, split) for task in (1, 12) for split in ("train", "valid", "test")
+    }
+    again = prepared(Babi(source=str(tmp_path / "new"), tasks=[1, 12]))
+    assert again.spec == data.spec
+    for split in ("train", "val", "test"):
+        assert questions(again, split) == questions(data, split)
+
+
+def test_nothing_is_written_over(tmp_path):
+    data = Babi(sample=SMALL)
+    (tmp_path / file_name(1, "test")).write_text("mine")
+    with pytest.raises(DataError, match=r"qa1_single-supporting-fact_test.txt: is there already, and stays as it is"):
+        data.write(tmp_path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match=r"file: cannot be written: "):
+        data.write(tmp_path / "file")
+
+
+# the hub
+
+
+def hub(monkeypatch, *, rows=None):
+    """Stands in for the hub; the calls that it gets."""
+    calls = []
+    row = {
+        "id": ["1", "2", "3", "4", "5"],
+        "type": [0, 0, 1, 0, 1],
+        "text": ["Mary left.", "John came.", "Who left? ", "Bill left.", "Who left? "],
+        "supporting_ids": [[], [], ["1"], [], ["4", "1"]],
+        "answer": ["", "", "Mary", "", "Bill"],
+    }
+
+    def load(repository, *, name, revision, split):
+        calls.append((repository, name, revision, split))
+        return datasets.Dataset.from_list(rows or [{"story": row}] * (10 if split == "train" else 2))
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    return calls
+
+
+def test_hub(cache_dir, monkeypatch):
+    calls = hub(monkeypatch)
+    data = prepared(Babi(source="hub", tasks=[1, 2], set="en-10k"))
+    assert data.sizes == {"train": 36, "val": 4, "test": 8}
+    assert calls == [
+        ("facebook/babi_qa", f"en-10k-qa{task}", "refs/convert/parquet", split)
+        for split in ("train", "test")
+        for task in (1, 2)
+    ]
+    first, second = questions(data, "test")[:2]
+    assert first["story"] == [["mary", "left"], ["john", "came"]] and first["supporting"] == {0}
+    assert (second["answer"], second["supporting"]) == ("bill", {0, 2})
+    assert data.source_description == "hub: facebook/babi_qa, en-10k, tasks 1, 2, 48 questions"
+
+
+def test_the_hub_as_a_list_of_lines_and_with_its_validation(cache_dir, monkeypatch):
+    lines = [
+        {"id": "1", "type": 0, "text": "Mary left.", "supporting_ids": [], "answer": ""},
+        {"id": "2", "type": 1, "text": "Who left?", "supporting_ids": ["1"], "answer": "Mary"},
+    ]
+    calls = hub(monkeypatch, rows=[{"story": lines}] * 3)
+    data = prepared(Babi(source="hub", set="en-valid"))
+    assert [split for *_, split in calls] == ["train", "validation", "test"]
+    assert data.sizes == {"train": 3, "val": 3, "test": 3}
+
+
+def test_a_broken_row_of_the_hub_is_named(cache_dir, monkeypatch):
+    row = {"id": ["1"], "type": [1], "text": ["Who?"], "supporting_ids": [["1"]], "answer": ["Mary"]}
+    hub(monkeypatch, rows=[{"story": row}])
+    with pytest.raises(
+        DataError, match=r"facebook/babi_qa, en-qa1, train, row 1, line 1: question about an empty story"
+    ):
+        Babi(source="hub").prepare_data()
+
+
+def test_without_a_network_the_hub_says_so(cache_dir):
+    with pytest.raises(
+        DataError, match=r"facebook/babi_qa, en-qa1, .*'train' cannot be loaded .*take data.source=sample"
+    ):
+        Babi(source="hub").prepare_data()
+
+
+# the real files
+
+
+@pytest.fixture(scope="module")
+def real(shared_data, tmp_path_factory):
+    loader = {"cache_dir": str(tmp_path_factory.mktemp("babi"))}
+    return prepared(Babi(source=str(shared_data / "babi"), tasks="all", loader=loader))
+
+
+def test_the_real_tasks_jointly(real):
+    """20,000 + 20,000 questions and 174 distinct words, those of answers among them (PROVENANCE.md)."""
+    assert real.sizes == {"train": 18_000, "val": 2_000, "test": 20_000}
+    assert real.spec.vocabulary_size == 174 + 2
+    parts = real.describe()["splits"]
+    assert set(parts["test"]["tasks"].values()) == {1000}
+    assert parts["test"]["unknown_rate"] == 0
+    assert real.spec.longest_sentence == 11
+    # of 228 statements the newest 130 are kept
+    assert parts["train"]["sentences"]["max"] == 130 and parts["train"]["truncated"] > 0
+    assert len(real.describe()["notes"]) == 4
+    commas = [word for word in real.encoder.vocabulary.words if "," in word]
+    assert {"milk,football", "n,w"} <= set(commas)
+
+
+def test_a_batch_of_the_real_tasks_is_what_a_slow_loop_makes(real, shared_data):
+    folder = shared_data / "babi/tasks_1-20_v1-2/en"
+    draw, tasks = np.random.default_rng(0), (1, 3, 8, 19)
+    numbers = [1000 * (task - 1) + int(at) for task in tasks for at in draw.integers(1000, size=30)]
+    numbers.append(int(real.part("test").lengths.argmax()))  # of task 3
+    files = {task - 1: told(folder / file_name(task, "test")) for task in tasks}
+    batch = real._collate(real.part("test").__getitems__(numbers))
+    assert batch.index.tolist() == numbers
+    assert batch.task.tolist() == [number // 1000 for number in numbers]
+    assert int(batch.sentence_mask.sum(1).max()) == 130
+    for one, number in zip(questions(real, "test", batch), numbers, strict=True):
+        expected = files[number // 1000][number % 1000]
+        older = max(0, len(expected["story"]) - 130)
+        supporting = {at - older for at in expected["supporting"] if at >= older}
+        cut = {key: expected[key][older:] for key in ("story", "shown")}
+        assert one == expected | cut | {"supporting": supporting}
+
+
+def test_task_3_of_10k_is_missing_here_and_said_to_be(shared_data):
+    with pytest.raises(DataError, match=rf"qa3_{NAMES[3]}_train.txt: .* there are those of tasks 1, 2, 4-20"):
+        Babi(source=str(shared_data / "babi"), set="en-10k", tasks="all").open_source()

@@ -1,0 +1,98 @@
+"""Batches drawn with replacement: an epoch of whole batches, shared by processes, and resumed where it stood."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.data.stories.tiny import official, prepared
+from tests.data.test_training_order import Recorder, SaveAndStop, trainer
+from zoo.data.bucketing import Bucketed
+from zoo.data.stories.babi import Babi
+from zoo.data.stories.order import Replaced
+from zoo.errors import ConfigError, DataError
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 4), st.integers(0, 5))
+def test_an_epoch_is_whole_batches_of_which_each_process_has_a_part(size, batch_size, world, epoch):
+    try:
+        ranks = [Replaced(size, batch_size=batch_size, rank=rank, world_size=world) for rank in range(world)]
+    except ConfigError:
+        assert min(size, batch_size) < world
+        return
+    one = Replaced(size, batch_size=batch_size)
+    for order in (one, *ranks):
+        order.set_epoch(epoch)
+    parts = [list(order) for order in ranks]
+    whole = list(one)
+    assert len(whole) == len(one) == max(1, size // batch_size)
+    for step, batch in enumerate(whole):
+        assert len(batch) == min(batch_size, size) and 0 <= min(batch) <= max(batch) < size
+        assert all(part[step] == batch[rank::world] and part[step] for rank, part in enumerate(parts))
+
+
+def test_examples_come_again_as_often_as_chance_has_it():
+    """Of n draws from n examples (1 - 1/n)^n, about 1/e, are never drawn."""
+    drawn = np.concatenate(list(Replaced(32_000, batch_size=32)))
+    assert len(drawn) == 32_000
+    assert 1 - len(set(drawn.tolist())) / 32_000 == pytest.approx(np.exp(-1), abs=0.01)
+
+
+def test_epochs_and_seeds_differ_and_an_epoch_is_resumed_where_it_stood():
+    def batches(seed=0, epoch=0, start=0, **options):
+        order = Replaced(100, batch_size=10, seed=seed, **options)
+        order.set_epoch(epoch)
+        order.start = start
+        return list(order)
+
+    assert batches() == batches() != batches(epoch=1) != batches(seed=1)
+    assert batches(epoch=3, start=4) == batches(epoch=3)[4:]
+    assert batches(shuffle=False) == batches(shuffle=False, epoch=7)
+
+
+def test_a_checkpoint_of_other_batches_is_told():
+    assert Replaced(100, batch_size=10).state() != Replaced(100, batch_size=10, seed=1).state()
+    state, bucketed = Replaced(100, batch_size=10).state(), Bucketed(np.ones(100), batch_size=10).state()
+    assert any(bucketed.get(key) != value for key, value in state.items())
+    assert any(state.get(key) != value for key, value in bucketed.items())
+
+
+def test_too_few_examples_for_all_processes():
+    with pytest.raises(ConfigError, match="3 questions cannot give each of 4 processes one in every step"):
+        Replaced(3, batch_size=64, world_size=4, nouns=Babi.nouns)
+
+
+def test_the_key_chooses(tmp_path, cache_dir):
+    folder = official(tmp_path / "en", train=40)
+    loader = {"batch_size": 8, "seed": 5}
+    once = prepared(Babi(source=str(folder), loader=loader)).train_dataloader()
+    again = prepared(Babi(source=str(folder), loader=loader, replacement=True)).train_dataloader()
+    seen = [number for batch in once for number in batch.index.tolist()]
+    assert sorted(seen) == list(range(72)) and seen != sorted(seen)
+    drawn = [batch.index.tolist() for batch in again]
+    assert [len(batch) for batch in drawn] == [8] * 9
+    assert drawn == list(Replaced(72, batch_size=8, seed=5))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("step", [3, 9])
+def test_training_with_replacement_is_resumed_where_it_stood(tmp_path, cache_dir, step, workers):
+    folder = official(tmp_path / "en", train=20)
+
+    def data(**loader):
+        return Babi(source=str(folder), replacement=True, loader={"batch_size": 8, "seed": 3, **loader})
+
+    whole = Recorder()
+    trainer(tmp_path).fit(whole, datamodule=data())
+    assert [epoch for epoch, _, _ in whole.seen] == [0] * 4 + [1] * 4 + [2] * 4  # 36 questions
+    path = tmp_path / "stopped.ckpt"
+    with pytest.raises(SystemExit):
+        trainer(tmp_path, callbacks=[SaveAndStop(step, path)]).fit(Recorder(), datamodule=data())
+    module = Recorder()
+    trainer(tmp_path).fit(module, datamodule=data(num_workers=workers), ckpt_path=path)
+    assert module.seen == whole.seen[step:]
+    if step == 3:
+        other = Babi(source=str(folder), loader={"batch_size": 8, "seed": 3})
+        with pytest.raises(DataError, match=r"in the middle of an epoch of other data or batches .*pool 50 -> 1"):
+            trainer(tmp_path).fit(Recorder(), datamodule=other, ckpt_path=path)

@@ -1,0 +1,134 @@
+"""Stories of one's own: both formats, splits by story, answers that training lacks; what the data says of itself."""
+
+import json
+
+import pytest
+
+from tests.data.stories.tiny import prepared, questions, text, told
+from zoo.data.stories.own import OwnStories
+from zoo.errors import ConfigError, DataError
+
+
+def file(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def record(who, place="the hall", **more):
+    return json.dumps({"story": [f"{who} went to {place}."], "question": f"Where is {who}?", "answer": place, **more})
+
+
+def test_whole_stories_are_drawn(tmp_path, cache_dir):
+    path = file(tmp_path / "mine.txt", text(3, 40, asked=3))
+    data = prepared(OwnStories(path=str(path)))
+    assert data.sizes == {"train": 96, "val": 12, "test": 12}
+    facts = data.describe()["splits"]
+    assert {name: part["stories"] for name, part in facts.items()} == {"train": 32, "val": 4, "test": 4}
+    served = [one for split in ("train", "val", "test") for one in questions(data, split)]
+    for one in served:
+        one.pop("shown", None)
+    expected = [{key: value for key, value in one.items() if key != "shown"} for one in told(path)]
+    assert sorted(map(repr, served)) == sorted(map(repr, expected))
+    assert data.spec.tasks == ("stories",)
+    other = prepared(OwnStories(path=str(path), split={"seed": 2}))
+    assert questions(other, "test") != questions(data, "test")
+
+
+def test_json_lines_with_and_without_supporting_sentences(tmp_path, cache_dir):
+    people = ["Mary", "John", "Bill", "Zoe"] * 5
+    with_them = file(tmp_path / "a.jsonl", "\n".join(record(who, supporting=[0]) for who in people))
+    data = prepared(OwnStories(path=str(with_them)))
+    one = questions(data, "test")[0]
+    assert one["answer"] == "the hall" and one["supporting"] == {0}
+    assert "the hall" in data.encoder.vocabulary
+    without = file(tmp_path / "b.jsonl", "\n".join(record(who) for who in people))
+    data = prepared(OwnStories(path=str(without)))
+    batch = next(iter(data.train_dataloader()))
+    assert batch.supporting is None and batch.text is None and batch.task.tolist() == [0] * len(batch)
+
+
+def test_files_of_their_own(tmp_path, cache_dir):
+    folder = tmp_path / "mine"
+    train, test = file(folder / "train.txt", text(1, 20)), file(folder / "test.txt", text(2, 5))
+    data = prepared(OwnStories(path=str(folder)))
+    assert data.sizes == {"train": 36, "val": 4, "test": 10}
+    assert questions(data, "test") == told(test)
+    named = prepared(OwnStories(path=str(train), split={"test": str(test), "val": str(test)}))
+    assert named.sizes == {"train": 40, "val": 10, "test": 10}
+    assert "test: all 10 questions and their stories stand in val too" in named.describe()["notes"]
+
+
+def test_an_answer_that_training_lacks_is_an_error_with_its_line(tmp_path, cache_dir):
+    train = file(tmp_path / "train.txt", text(1, 20))
+    test = file(tmp_path / "test.txt", text(2, 1) + "1 Mary went to the moon.\n2 Where is Mary?\tmoon\t1\n")
+    line = len(test.read_text().splitlines())
+    options = {"path": str(train), "split": {"test": str(test)}}
+    with pytest.raises(
+        DataError, match=rf"^{test}, line {line}: answer that is not in training's vocabulary: 'moon' stands in no"
+    ):
+        prepared(OwnStories(**options))
+    data = prepared(OwnStories(**options, loader={"on_bad_row": "skip"}))
+    assert data.sizes["test"] == 2
+    assert data.describe()["skipped"] == {"answer that is not in training's vocabulary": 1}
+    assert "left out 1 rows: 1 answer that is not in training's vocabulary" in data._summary(data.describe())
+    test.write_text("1 Mary went to the moon.\n2 Where is Mary?\tmoon\t1\n")
+    with pytest.raises(DataError, match="no answer of the test split is in training's vocabulary"):
+        prepared(OwnStories(**options, loader={"on_bad_row": "skip"}))
+
+
+def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, cache_dir):
+    train = file(tmp_path / "train.txt", text(1, 20) + "1 Zoe went home.\n2 Who went?\tZoe\t1\n" * 3)
+    test = file(tmp_path / "test.txt", "1 Zoe went home.\n2 Where is Zoe?\thome\t1\n")
+    data = prepared(OwnStories(path=str(train), split={"test": str(test)}))
+    assert questions(data, "test")[0]["answer"] == "home"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("x.csv", "story,question,answer\n", r"x.csv: unknown kind of file '.csv'; expected: a file in bAbI's format"),
+        ("x.txt", "1 Mary left.\n", r"x.txt: no question in the train split"),
+        ("x.txt", "1 Mary left.\n2 Who?\tMary\t1\n", r"1 stories are too few to draw val and test from them; give a"),
+        ("x.jsonl", '[{"story": []}]', r"x.jsonl: holds one json array"),
+    ],
+)
+def test_what_cannot_be_used_is_told(tmp_path, cache_dir, name, content, problem):
+    with pytest.raises(DataError, match=problem):
+        prepared(OwnStories(path=str(file(tmp_path / name, content))))
+
+
+def test_what_is_not_there_is_told(tmp_path):
+    with pytest.raises(ConfigError, match=r"data\.path is empty"):
+        OwnStories(path="").open_source()
+    with pytest.raises(DataError, match=r"nowhere.txt: No such file or directory \(data.path\)"):
+        OwnStories(path=str(tmp_path / "nowhere.txt")).open_source()
+    with pytest.raises(DataError, match="no stories found"):
+        OwnStories(path=str(tmp_path)).open_source()
+
+
+def test_a_broken_line_is_counted(tmp_path, cache_dir):
+    path = file(tmp_path / "mine.txt", text(3, 20) + "1 Mary left.\n2 Who left?\n")
+    with pytest.raises(DataError, match=r"mine.txt, line \d+: question without an answer"):
+        prepared(OwnStories(path=str(path)))
+    data = prepared(OwnStories(path=str(path), loader={"on_bad_row": "skip"}))
+    assert data.describe()["skipped"] == {"question without an answer": 1}
+
+
+def test_what_the_data_says_of_itself(tmp_path, cache_dir):
+    """Stories of one statement and one question."""
+    names = [f"P{number}" for number in range(8)]
+    train = [record(who, "the hall") for who in names] + [record(who, "the yard") for who in names[:2]]
+    path = file(tmp_path / "train.jsonl", "\n".join(train))
+    test = file(tmp_path / "test.jsonl", "\n".join([record("P0", "the hall"), record("Zoe", "the yard")]))
+    data = prepared(OwnStories(path=str(path), split={"val": str(test), "test": str(test)}))
+    parts = data.describe()
+    facts = parts["splits"]
+    assert facts["train"]["answers"] == {"the hall": 8, "the yard": 2}
+    assert facts["train"]["sentences"] == {"mean": 1.0, "median": 1.0, "max": 1, "bins": {"1": 10}}
+    assert facts["train"]["words_of_a_sentence"]["mean"] == 4.0  # five of the statement, three of the question
+    assert facts["test"]["unknown_rate"] == pytest.approx(2 / 16)  # Zoe, told and asked
+    assert "test: 1 of 2 questions and their stories stand in train too" in parts["notes"]
+    assert any("80% of the training questions are of class 'the hall'" in note for note in parts["notes"])
+    assert parts["examples"][0] == {"story": "P0 went to the hall.", "question": "Where is P0?", "answer": "the hall"}
+    assert parts["contents"] == [f"vocabulary {2 + 15 + 2} words and answers, sentences of up to 5 words"]

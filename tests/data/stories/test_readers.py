@@ -1,0 +1,258 @@
+"""Formats of stories: what is read, and the file and line of what cannot be."""
+
+import json
+
+import pytest
+
+from zoo.data.rows import BadRows
+from zoo.data.stories.readers import StoryQuestion, parse_line, read_babi, read_file, read_json, read_stories
+from zoo.data.stories.story import Line
+from zoo.data.stories.words import answer_form, split_words
+from zoo.errors import DataError
+
+BABI = """1 Mary moved to the bathroom.
+2 John went to the hallway.
+3 Where is Mary? \tbathroom\t1
+4 Daniel took the milk, then the football there.
+5 What is Daniel carrying?\tmilk,football\t4 2
+1 The office is north of the hallway.
+2 How do you go?\ts,n\t1
+"""
+
+
+def written(tmp_path, text, name="qa1_x_train.txt"):
+    file = tmp_path / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def read(file, task=1, bad=None):
+    return list(read_stories(file, task, bad or BadRows()))
+
+
+def answers(told):
+    return [line.answer for one in told for line in one.story.lines if line.answer is not None]
+
+
+# bAbI's format
+
+
+def test_stories_of_babis_format(tmp_path):
+    file = written(tmp_path, BABI)
+    first, second = read(file, task=8)
+    assert first.story.task == second.story.task == 8
+    assert first.story.lines == (
+        Line("Mary moved to the bathroom."),
+        Line("John went to the hallway."),
+        Line("Where is Mary?", "bathroom", (1,)),
+        Line("Daniel took the milk, then the football there."),
+        Line("What is Daniel carrying?", "milk,football", (4, 2)),
+    )
+    assert first.places == tuple(f"{file}, line {line}" for line in range(1, 6))
+    assert second.story.lines[1] == Line("How do you go?", "s,n", (1,))
+    assert second.places[1] == f"{file}, line 7"
+
+
+def test_windows_line_ends_blank_lines_a_mark_of_utf8_and_missing_supporting_lines_are_no_matter(tmp_path):
+    text = "\ufeff" + BABI.replace("\n", "\r\n").replace("\t1\r\n", "\r\n") + "\r\n"
+    with_them, without = read(written(tmp_path, BABI)), read(written(tmp_path, text, "other.txt"))
+    assert answers(without) == answers(with_them)
+    assert without[1].story.lines[1].supporting == ()
+
+
+def test_a_story_without_a_question_is_left_out(tmp_path):
+    assert read(written(tmp_path, "1 Mary left.\n1 John left.\n2 Who left?\tJohn\t1\n"))[0].places[0].endswith("line 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("Mary left.\n", 1, "no line number: found 'Mary left.'; `NUMBER text` a line"),
+        ("1 Mary left.\n2\n", 2, "no text: found ''"),
+        ("1 Mary left.\n2 ...\n", 2, r"no text: found '\.\.\.'"),
+        ("2 Mary left.\n", 1, "line numbers do not run on: found 2; 1 is expected"),
+        ("1 Mary left.\n3 Where is Mary?\thall\t1\n", 2, "do not run on: found 3; 2 is expected, or 1 where a"),
+        ("1 Mary left.\n2 Where is Mary?\n", 2, "question without an answer: a tab and the answer are expected"),
+        ("1 Mary left.\n2 Where is Mary?\t\t1\n", 2, "empty answer: found ''"),
+        ("1 Mary left.\n2 Where is Mary?\t,\t1\n", 2, "empty answer: found ','"),
+        ("1 Mary left.\n2 ?\thall\t1\n", 2, r"no text: found '\?'; a question is expected"),
+        ("1 Mary left.\n2 Where is Mary?\thall\t3\n", 2, "supporting line points forward: line 3 .* before 2"),
+        ("1 Mary left.\n2 Where is Mary?\thall\t2\n", 2, "supporting line points forward: line 2"),
+        ("1 Mary left.\n2 Where is Mary?\thall\t0\n", 2, "supporting line points at nothing: there is no line 0"),
+        ("1 Mary left.\n2 Where is Mary?\thall\tx\n", 2, "supporting line is no number: found 'x'"),
+        ("1 A b.\n2 Who?\tA\t1\n3 Who?\tA\t2\n", 3, "supporting line points at a question: line 2 is a question"),
+        ("1 Where is Mary?\thall\t\n", 1, "question about an empty story"),
+        ("1 A b.\n1 Where is Mary?\thall\t\n", 2, "question about an empty story"),
+        ("1 A b.\n2 Who?\tA\t1\t1\n", 2, "too many tabs: found 3"),
+        (b"1 A b.\n2 Caf\xe9 is open.\n", 2, "not UTF-8: byte 0xe9 at offset 12 of the file"),
+        ("1 A b.\n2 C\0 d.\n", 2, "NUL byte"),
+    ],
+)
+def test_what_is_wrong_in_babis_format_is_told_with_its_line(tmp_path, text, line, problem):
+    file = written(tmp_path, text)
+    with pytest.raises(DataError, match=rf"^{file}, line {line}: (?:.*){problem}"):
+        read(file)
+
+
+def test_a_broken_question_is_skipped_alone_and_its_line_counts(tmp_path):
+    bad = BadRows("skip")
+    text = "1 A left.\n2 Who?\t\t1\n3 B left.\n4 Who left?\tB\t3\n5 Who was it?\tA\t2\n6 Who?\tA\t1\n"
+    (told,) = read(written(tmp_path, text), bad=bad)
+    assert answers([told]) == ["B", "A"]
+    assert [line.supporting for line in told.story.lines] == [(), (), (2,), (1,)]  # B left is the second line now
+    assert bad.problems == {"empty answer": 1, "supporting line points at a question": 1}
+
+
+@pytest.mark.parametrize("broken", ["B left.", "7 B left.", "3", "3 B\0left."])
+def test_behind_a_broken_statement_nothing_of_its_story_is_asked(tmp_path, broken):
+    bad = BadRows("skip")
+    number = int(broken[0]) if broken[0].isdigit() else 3
+    text = f"1 A left.\n2 Who left?\tA\t1\n{broken}\n{number + 1} Who left?\tB\t3\n1 C left.\n2 Who left?\tC\t1\n"
+    assert answers(read(written(tmp_path, text), bad=bad)) == ["A", "C"]
+    assert bad.problems["question behind a broken line of its story"] == 1
+    assert bad.total == 2
+
+
+# json lines
+
+
+def record(**changes):
+    given = {"story": ["Mary left.", "John came."], "question": "Who left?", "answer": "Mary", "supporting": [0]}
+    return {key: value for key, value in (given | changes).items() if value is not ...}
+
+
+def test_json_lines(tmp_path):
+    records = [record(), record(supporting=..., answer=3), record(supporting=[1, 0])]
+    file = written(tmp_path, "\n\n".join(map(json.dumps, records)), "mine.jsonl")
+    first, second, third = read(file, task=0)
+    assert first.story.lines == (Line("Mary left."), Line("John came."), Line("Who left?", "Mary", (1,)))
+    assert first.places[-1] == f"{file}, line 1" and second.places[-1] == f"{file}, line 3"
+    assert (second.story.lines[-1].answer, second.story.lines[-1].supporting) == ("3", ())
+    assert third.story.lines[-1].supporting == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"story": "Mary left."}, "no story: column 'story' holds 'Mary left.'; a list of sentences"),
+        ({"story": ["Mary left.", 3]}, "no story"),
+        ({"story": [], "supporting": ...}, "question about an empty story: column 'story' is an empty list"),
+        ({"story": ["Mary left.", " . "]}, r"no text: sentence 1 of the story is ' \. '"),
+        ({"question": ""}, "no question: column 'question' holds ''"),
+        ({"question": None}, "no question: column 'question' holds None"),
+        ({"answer": " "}, "empty answer: column 'answer' holds ''"),
+        ({"answer": None}, "empty answer: column 'answer' holds None"),
+        ({"answer": True}, "empty answer: column 'answer' holds True"),
+        ({"supporting": 0}, "supporting is no list of numbers: found 0; a list of places in the story .* 0 to 1"),
+        ({"supporting": ["0"]}, "supporting is no list of numbers"),
+        ({"supporting": [2]}, "supporting points at nothing: found 2"),
+        ({"supporting": [-1]}, "supporting points at nothing: found -1"),
+        ({"answer": ...}, "missing column: no column 'answer'"),
+    ],
+)
+def test_what_is_wrong_in_json_lines_is_told_with_its_line(tmp_path, changes, problem):
+    file = written(tmp_path, f"{json.dumps(record())}\n{json.dumps(record(**changes))}\n", "mine.jsonl")
+    with pytest.raises(DataError, match=rf"^{file}, line 2: {problem}"):
+        list(read_json(file, 0, BadRows()))
+    bad = BadRows("skip")
+    assert len(list(read_json(file, 0, bad))) == bad.total == 1
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(DataError, match=r"unknown kind of file '.csv'; .txt, .jsonl, .ndjson, .json are read"):
+        read(written(tmp_path, BABI, "x.csv"))
+    with pytest.raises(DataError, match=r"qa1_x_train.txt: the file is empty"):
+        read(written(tmp_path, ""))
+
+
+# words
+
+
+def test_words_lose_case_and_punctuation_and_keep_their_places():
+    words = split_words("  Mary's dog (the big one) left , then? ")
+    assert words.forms == ["mary's", "dog", "the", "big", "one", "left", "then"]
+    assert words.shown == ["Mary's", "dog", "(the", "big", "one)", "left ,", "then?"]
+    assert split_words(" . ") == ([], [])
+    assert split_words("... no") == (["no"], ["no"])
+
+
+def test_a_list_of_words_is_one_answer():
+    assert answer_form("Milk, Football") == answer_form("milk,football") == "milk,football"
+    assert answer_form(" The kitchen. ") == "the kitchen"
+    assert answer_form("3,") == "3" and answer_form(" ,. ") == ""
+
+
+# what a user asks
+
+
+def test_a_story_and_its_question_in_one_line():
+    assert parse_line(" Mary went to the kitchen. John left! Where is Mary? ") == StoryQuestion(
+        ["Mary went to the kitchen.", "John left!"], "Where is Mary?"
+    )
+    assert parse_line("It costs 3.50 today. What?").sentences == ["It costs 3.50 today."]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("Where is Mary?", "the story is empty"),
+        ("... Where is Mary?", "the story is empty"),
+        ("Mary left. ?", "no question"),
+        ("Mary left.", "no question at the end"),
+        ("", "no question at the end"),
+        ("Mary left. Who left? John came. Who came?", "'Who left\\?' is asked before the end"),
+    ],
+)
+def test_what_a_user_leaves_out_is_told(line, problem):
+    with pytest.raises(DataError, match=rf"{problem}.*expected: sentences that end in a full stop and, last"):
+        parse_line(line)
+
+
+def test_a_users_file_is_of_any_of_the_three_forms(tmp_path):
+    mary = StoryQuestion(["Mary moved to the bathroom.", "John went to the hallway."], "Where is Mary?")
+    asked = read_file(written(tmp_path, BABI))
+    assert asked[0] == mary and [len(one.sentences) for one in asked] == [2, 3, 1]
+    open_questions = "1 Mary moved to the bathroom.\n2 John went to the hallway.\n3 Where is Mary?\n4 Where is John?\n"
+    assert read_file(written(tmp_path, open_questions)) == [mary, StoryQuestion(mary.sentences, "Where is John?")]
+    plain = "\n" + " ".join([*mary.sentences, mary.question]) + "\n\n3.5 is a number. What is 3.5?\n"
+    assert read_file(written(tmp_path, plain)) == [
+        None,
+        mary,
+        None,
+        StoryQuestion(["3.5 is a number."], "What is 3.5?"),
+    ]
+    line = json.dumps({"story": mary.sentences, "question": mary.question})
+    assert read_file(written(tmp_path, line, "mine.jsonl")) == [mary]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "problem"),
+    [
+        ("x.txt", "Mary left. Who left?\nMary left.\n", 2, "'Mary left.': no question at the end"),
+        ("x.txt", "1 Mary left.\n3 Who left?\n", 2, "line numbers do not run on"),
+        ("x.txt", b"Mary left. Who left?\n\xe9a left. Who left?\n", 2, "not UTF-8"),
+        ("x.jsonl", '{"story": [], "question": "Who?"}\n', 1, "question about an empty story"),
+    ],
+)
+def test_what_is_wrong_in_a_users_file_is_told_with_its_line(tmp_path, name, text, line, problem):
+    file = written(tmp_path, text, name)
+    with pytest.raises(DataError, match=rf"^{file}, line {line}: {problem}") as raised:
+        read_file(file)
+    assert "data.loader" not in str(raised.value)  # there is no such key here
+
+
+# the real ones
+
+
+@pytest.mark.parametrize(("files", "train"), [("en/qa*", 1000), ("en-10k/qa8_*", 10_000)])
+def test_the_official_files_hold_what_is_said_of_them(shared_data, files, train):
+    most, lists = 0, 0
+    for file in sorted((shared_data / "babi/tasks_1-20_v1-2").glob(f"{files}.txt")):
+        stories = [told.story for told in read_babi(file, 1, BadRows())]
+        asked = [line for story in stories for line in story.lines if line.answer is not None]
+        assert len(asked) == (train if "train" in file.name else 1000), file
+        assert all(line.supporting for line in asked)
+        most = max(most, *(sum(line.answer is None for line in story.lines) for story in stories))
+        lists += sum("," in line.answer for line in asked)
+    if train == 1000:  # all twenty tasks
+        assert (most, lists) == (228, 2143)

@@ -1,0 +1,215 @@
+"""End-to-end memory networks against the paper's equations as loops, and what the fast form must not change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tests.families.answering import FAMILY
+from zoo.data.stories.batch import StoryBatch
+from zoo.data.stories.spec import StorySpec
+from zoo.models.memn2n import MemN2N
+
+VARIANTS: list[dict[str, Any]] = [
+    {"tying": "layer_wise"},
+    {"encoding": "bag", "value": "same"},
+    {"encoding": "position_paper", "empty": "mask", "nonlinearity": True},
+    {"tying": "layer_wise", "value": "same", "times": False, "hops": 1},
+    {"memory_size": 2, "empty": "mask"},
+]
+FORMS: list[dict[str, Any]] = [
+    {},
+    *VARIANTS,
+    {"value": "same"},
+    {"empty": "mask"},
+    {"encoding": "bag"},
+    {"encoding": "position_paper"},
+    {"memory_size": 2},
+]
+
+
+def network(**arguments: Any) -> MemN2N:
+    torch.manual_seed(0)
+    model = MemN2N(FAMILY.spec, **{"embedding_dim": 4, "memory_size": 5, **arguments}).double().eval()
+    for parameter in model.parameters():
+        parameter.data *= 5  # so that the softmax is not flat
+    return model
+
+
+def place_weight(model: MemN2N, j: int, length: int, k: int) -> float:
+    """l_kj of the paper, or of its code; j and k from 1."""
+    width = model.tables.shape[-1]
+    if model.encoding == "bag":
+        return 1.0
+    if model.encoding == "position_paper":
+        return (1 - j / length) - (k / width) * (1 - 2 * j / length)
+    longest = FAMILY.spec.longest_sentence + 1
+    return 1 + 4 * (k - (width + 1) / 2) * (j - (longest + 1) / 2) / (width * longest)
+
+
+def embedded(model: MemN2N, table: Tensor, words: list[int]) -> Tensor:
+    """sum_j l_j * E x_j."""
+    places, width = range(1, len(words) + 1), table.shape[-1]
+    weights = [[place_weight(model, j, len(words), k) for k in range(1, width + 1)] for j in places]
+    return (torch.tensor(weights, dtype=torch.double).view(-1, width) * table[words]).sum(0)
+
+
+def by_loops(model: MemN2N, batch: StoryBatch, *, linear: bool = False) -> tuple[Tensor, Tensor]:
+    """Scores (B, V) and attention (K, B, S) by the equations, one question, one hop and one place after the other."""
+    vocabulary, tables = FAMILY.spec.vocabulary_size, model.tables
+    if model.question_table is None:  # A_{k + 1} = C_k, B = A_1, W = C_K
+        hops = [(0, 0) if len(tables) == 1 else (k, k + 1) for k in range(model.hops)]
+    else:
+        hops = [(0, len(tables) - 1)] * model.hops
+    scores, attention = [], []
+    for row in range(len(batch)):
+        padded = zip(batch.words[row].tolist(), batch.word_mask[row].tolist(), strict=True)
+        story = [[word for word, real in zip(*pair, strict=True) if real] for pair in padded]
+        story = [sentence for sentence in story if sentence]
+        question = batch.question[row][batch.question_mask[row]].tolist()
+        u = embedded(model, tables[0] if model.question_table is None else model.question_table, question)
+        looks = []
+        for matched, read in hops:
+            places = []
+            for age in range(model.memory_size):
+                if age < len(story):
+                    made = [embedded(model, tables[table], story[-1 - age]) for table in (matched, read)]
+                    if model.times:
+                        made = [m + tables[t][vocabulary + age] for m, t in zip(made, (matched, read), strict=True)]
+                    places.append(made)
+                elif model.sink:
+                    places.append([torch.zeros_like(u)] * 2)
+            p = torch.stack([m @ u for m, _ in places]) if places else torch.zeros(0, dtype=torch.double)
+            p = p if linear or not places else p.softmax(0)
+            o = sum((weight * c for weight, (_, c) in zip(p, places, strict=True)), torch.zeros_like(u))
+            u = (u if model.hop is None else model.hop @ u) + o
+            u = u.relu() if model.nonlinearity else u
+            here = min(len(story), model.memory_size)
+            weights = torch.zeros(batch.sentence_mask.shape[1], dtype=torch.double)
+            weights[len(story) - here : len(story)] = p[:here].detach().flip(0)
+            looks.append(weights)
+        answers = tables[-1] if model.answer_table is None else model.answer_table
+        scores.append(answers[:vocabulary] @ u)
+        attention.append(torch.stack(looks))
+    return torch.stack(scores), torch.stack(attention, 1)
+
+
+@pytest.mark.parametrize("linear", [False, True], ids=["softmax", "linear"])
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_the_equations_as_loops(form: dict[str, Any], linear: bool) -> None:
+    """Scores, attention, and the gradients of all rows but that of padding, which has none in the equations."""
+    batch, model = FAMILY.batch(1), network(**form)
+    model.linear = linear
+    output, (scores, attention) = model(batch), by_loops(model, batch, linear=linear)
+    scale = float(scores.detach().abs().max())
+    torch.testing.assert_close(output.logits / scale, scores / scale, rtol=1e-12, atol=1e-12)
+    found = torch.stack([output.attention[f"hop.{k}"] for k in range(model.hops)])
+    torch.testing.assert_close(found, attention, rtol=1e-11, atol=1e-12)
+    parameters = list(model.parameters())
+    ours, theirs = (
+        torch.autograd.grad(F.cross_entropy(logits / scale, batch.answer), parameters)
+        for logits in (output.logits, scores)
+    )
+    for (name, _), one, other in zip(model.named_parameters(), ours, theirs, strict=True):
+        real = slice(None) if name == "hop" else slice(1, None)
+        torch.testing.assert_close(one[..., real, :], other[..., real, :], rtol=1e-10, atol=1e-12)
+
+
+def test_the_gradient_of_padding_is_that_of_a_memory_full_of_it() -> None:
+    """In the authors' code every sentence is padded to the longest, every memory to its size, and times are words: the
+    row of padding gets a gradient, which is part of what is clipped."""
+    batch, model = FAMILY.batch(1), network()
+    model.tables.data[:, 0] = 0
+    F.cross_entropy(model(batch).logits, batch.answer).backward()
+    longest, size = FAMILY.spec.longest_sentence, model.memory_size
+    tables = model.tables.detach().clone().requires_grad_()
+    total = torch.zeros((), dtype=torch.double)
+    for row in range(len(batch)):
+        lengths = [int(n) for n in batch.word_mask[row].sum(1) if n]
+
+        def padded(table: Tensor, words: list[int]) -> Tensor:
+            return embedded(model, table, words + [0] * (longest - len(words)))
+
+        words = [batch.words[row, s, :n].tolist() for s, n in enumerate(lengths)]
+        question = batch.question[row][batch.question_mask[row]].tolist()
+        u = padded(tables[0], question)
+        for k in range(model.hops):
+            m, c = (
+                [
+                    padded(tables[t], sentence) + tables[t][FAMILY.spec.vocabulary_size + age]
+                    for age, sentence in enumerate(words[::-1])
+                ]
+                + [embedded(model, tables[t], [0] * (longest + 1))] * (size - len(words))
+                for t in (k, k + 1)
+            )
+            p = torch.stack([one @ u for one in m]).softmax(0)
+            u = u + p @ torch.stack(c)
+        total = total + F.cross_entropy(tables[-1][: FAMILY.spec.vocabulary_size] @ u, batch.answer[row])
+    (total / len(batch)).backward()
+    assert model.tables.grad is not None and tables.grad is not None
+    torch.testing.assert_close(model.tables.grad, tables.grad, rtol=1e-9, atol=1e-12)
+
+
+def test_parameters_of_the_paper() -> None:
+    """Joint on bAbI: four tables of 175 words and 50 times, of 50 numbers each; layer-wise A, C, B, W and H."""
+    spec = StorySpec(vocabulary_size=175, longest_sentence=11, tasks=("joint",))
+    assert sum(p.numel() for p in MemN2N(spec).parameters()) == 4 * (175 + 50) * 50
+    apart = MemN2N(spec, tying="layer_wise")
+    assert sum(p.numel() for p in apart.parameters()) == 2 * 225 * 50 + 2 * 175 * 50 + 50 * 50
+    assert MemN2N(spec, value="same").tables.shape[0] == 1
+
+
+def test_several_networks_at_once() -> None:
+    """Parameters with an axis more in front: each slice is the network with those parameters alone."""
+    batch = FAMILY.batch(1)
+    for form in FORMS:
+        models = [network(**form) for _ in range(3)]
+        for number, model in enumerate(models):
+            for parameter in model.parameters():
+                parameter.data *= 1 + number
+        names = dict(models[0].named_parameters())
+        stacked = {name: torch.stack([dict(m.named_parameters())[name] for m in models]) for name in names}
+        together = torch.func.functional_call(models[0], stacked, (batch,))
+        for number, model in enumerate(models):
+            alone = model(batch)
+            torch.testing.assert_close(together.logits[number], alone.logits, rtol=1e-12, atol=1e-10)
+            for name, weights in alone.attention.items():
+                torch.testing.assert_close(together.attention[name][number], weights, rtol=1e-12, atol=1e-12)
+
+
+def test_noise_keeps_the_order_of_the_sentences() -> None:
+    """In training n sentences keep their order in n + r places of time, r from 0 to a tenth of n, rounded up."""
+    spec = StorySpec(vocabulary_size=9, longest_sentence=4, tasks=("one",))
+    model = MemN2N(spec, memory_size=50).train()
+    number = torch.tensor([[40], [7], [50]])
+    age = number - 1 - torch.arange(50)
+    age = age.where(age >= 0, 50)
+    torch.manual_seed(0)
+    seen: list[set[int]] = [set(), set(), set()]
+    for _ in range(300):
+        times, most = model._times(age, number, 50)
+        assert most == 50
+        for row, count in enumerate(number.flatten().tolist()):
+            found = times[row, :count]  # the oldest first
+            steps = found[:-1] - found[1:]
+            assert (steps[(found[:-1] < 49)] >= 1).all() and found[-1] >= 0
+            seen[row].add(int(found[0]) - (count - 1))
+    assert seen[1] == {0, 1}  # one place more, at most, and sometimes between the sentences
+    assert seen[0] == {0, 1, 2, 3, 4} and seen[2] == {0}  # the memory has no more times than places
+    assert torch.equal(model.eval()._times(age, number, 50)[0][0, :40], torch.arange(39, -1, -1))
+
+
+def test_linear_start_travels_with_the_weights() -> None:
+    model = network()
+    model.linear = True
+    state = model.state_dict()
+    again = network()
+    again.load_state_dict(state)
+    assert again.linear is True
+    batch = FAMILY.batch(1)
+    assert torch.equal(again(batch).logits, model(batch).logits)
+    assert "_extra_state" in state and state["_extra_state"].dtype == torch.bool

@@ -1,0 +1,49 @@
+"""Gradients clipped matrix by matrix, against torch's singular values."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from zoo.tasks.clipping import clip_matrices, spectral_norms
+
+
+def parameter(gradient: torch.Tensor) -> nn.Parameter:
+    made = nn.Parameter(torch.zeros_like(gradient))
+    made.grad = gradient.clone()
+    return made
+
+
+def test_norms() -> None:
+    generator = torch.Generator().manual_seed(0)
+    for shape in ((5, 30, 7), (3, 4, 20), (2, 1, 9), (1, 1, 1)):
+        matrices = torch.randn(shape, generator=generator) * 1e6
+        torch.testing.assert_close(spectral_norms(matrices), torch.linalg.matrix_norm(matrices, 2), rtol=1e-3, atol=0.0)
+
+
+def test_the_worst_ratio_of_singular_values() -> None:
+    """What the docstring promises holds for every ratio of the first two."""
+    ratios = torch.linspace(0.5, 1, 200).sqrt()
+    matrices = torch.zeros(200, 12, 12)
+    matrices[:, 0, 0], matrices[:, 1:, 1:] = 1, ratios[:, None, None] * torch.eye(11)
+    turn = torch.linalg.qr(torch.randn(12, 12, generator=torch.Generator().manual_seed(0)))[0]
+    torch.testing.assert_close(spectral_norms(turn @ matrices @ turn.T), torch.ones(200), rtol=1e-3, atol=0.0)
+
+
+def test_each_matrix_by_itself() -> None:
+    """diag(3, 4) has norm 4 and stays, diag(6, 8) has 8 and is halved; the third is zero. A vector's norm is 5."""
+    small = torch.diag(torch.tensor([3.0, 4.0]))
+    stacked = parameter(torch.stack([small, 2 * small, torch.zeros(2, 2)]))
+    vector, none = parameter(torch.tensor([3.0, 4.0])), nn.Parameter(torch.zeros(2))
+    clip_matrices([stacked, vector, none], 4.0)
+    assert stacked.grad is not None and vector.grad is not None and none.grad is None
+    torch.testing.assert_close(stacked.grad, torch.stack([small, small, torch.zeros(2, 2)]))
+    torch.testing.assert_close(vector.grad, torch.tensor([2.4, 3.2]))
+
+
+def test_a_norm_between_its_bounds_is_left_alone() -> None:
+    """The Frobenius norm of five equal singular values of 3 is 6.7, the spectral norm 3."""
+    turned = torch.linalg.qr(torch.randn(5, 5, generator=torch.Generator().manual_seed(0)))[0] * 3
+    one = parameter(turned)
+    clip_matrices([one], 4.0)
+    assert one.grad is not None and torch.equal(one.grad, turned)

@@ -1,0 +1,92 @@
+"""Several networks trained as one: the same numbers as one after the other."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tests.families.answering import FAMILY
+from zoo.data.stories.batch import StoryBatch
+from zoo.models.memn2n import MemN2N
+from zoo.models.output import Output
+from zoo.tasks.restarts import Restarts
+
+
+class Plain(nn.Module):
+    """A small network that knows nothing of restarts, with a loss of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(FAMILY.spec.vocabulary_size, 5)
+        self.answer = nn.Sequential(nn.Linear(5, 7), nn.Tanh(), nn.Linear(7, FAMILY.spec.vocabulary_size))
+
+    def forward(self, batch: StoryBatch) -> Output:
+        asked = (self.embedding(batch.question) * batch.question_mask[..., None]).sum(1)
+        return Output(self.answer(asked), losses={"size": asked.square().mean()})
+
+
+def trained(networks: list[nn.Module], steps: int = 5) -> list[nn.Module]:
+    """Each by itself."""
+    for network in networks:
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+        for seed in range(steps):
+            batch = FAMILY.batch(seed)
+            output = network(batch)
+            loss = F.cross_entropy(output.logits, batch.answer, reduction="sum") + sum(output.losses.values())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return networks
+
+
+def together(networks: list[nn.Module], steps: int = 5) -> Restarts:
+    """The same networks side by side."""
+    others = iter(networks[1:])
+    restarts = Restarts(networks[0], lambda: next(others), len(networks))
+    optimizer = torch.optim.SGD(restarts.parameters(), lr=0.1)
+    for seed in range(steps):
+        batch = FAMILY.batch(seed)
+        output = restarts(batch)
+        answer = batch.answer.expand(len(networks), -1)
+        loss = F.cross_entropy(output.logits.flatten(0, 1), answer.flatten(), reduction="sum")
+        loss = loss + sum(part.sum() for part in output.losses.values())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return restarts
+
+
+def test_side_by_side_is_one_after_the_other() -> None:
+    """For a network that torch.func.vmap follows and for one that stacks by itself."""
+    for build in (Plain, lambda: MemN2N(FAMILY.spec, embedding_dim=6, time_noise=0.0)):
+        torch.manual_seed(0)
+        networks = [build().double() for _ in range(3)]
+        alone = trained(copy.deepcopy(networks))
+        restarts = together(networks)
+        for number, expected in enumerate(alone):
+            restarts.put(number)
+            for one, other in zip(networks[0].parameters(), expected.parameters(), strict=True):
+                torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+        assert not torch.equal(*(next(iter(network.parameters())) for network in alone[:2]))
+
+
+def test_the_one_with_the_fewest_errors_is_best() -> None:
+    restarts = Restarts(Plain(), Plain, 3)
+    assert restarts.errors().isnan().all()
+    restarts.count(torch.tensor([5, 2, 3]), 10)
+    restarts.count(torch.tensor([0, 2, 0]), 10)
+    torch.testing.assert_close(restarts.errors(), torch.tensor([0.25, 0.2, 0.15]))
+    assert restarts.best() == 2
+    assert {"wrong", "seen"} <= restarts.state_dict().keys()  # a resumed epoch goes on counting
+    restarts.begin()
+    assert restarts.errors().isnan().all()
+
+
+def test_the_network_is_no_part_of_its_restarts() -> None:
+    network = Plain()
+    restarts = Restarts(network, Plain, 2)
+    names = [name for name, _ in restarts.named_parameters()]
+    assert len(names) == len(list(network.parameters())) and all(name.startswith("stacked.") for name in names)

@@ -1,0 +1,73 @@
+"""The embedded bAbI sample: stories of all twenty tasks in the official form, by a small world that knows the answers.
+
+Its unit is the story, as in the official files, and every split has an endless stream of its own for each task, so that
+no story is told in two of them:
+
+- `questions(task, count, seed=..., split=...)`: the first stories of a stream, the last of them cut after the question
+  that completes `count`. This is what a data module reads and `zoo data --write` writes (`write_story`).
+- `stories(task, seed=..., split=...)`: the stream itself; story k depends on seed, split, task and k alone.
+
+The grammar, the words, the chances of each event and the choice of the questions are those that the official files
+(v1.2, English) show; nothing of their text is in here. Source: Weston et al., Towards AI-Complete Question Answering: A
+Set of Prerequisite Toy Tasks, 2015, https://arxiv.org/abs/1502.05698.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import count as from_
+
+from zoo.data.stories.samples import carrying, compass, kinds, motives, moving, sizes, whereabouts
+from zoo.data.stories.samples.telling import Telling
+from zoo.data.stories.story import Story
+
+TELLERS: dict[int, Callable[[Telling], None]] = {
+    1: moving.single_supporting_fact,
+    2: carrying.two_supporting_facts,
+    3: carrying.three_supporting_facts,
+    4: compass.two_arg_relations,
+    5: carrying.three_arg_relations,
+    6: carrying.yes_no_questions,
+    7: carrying.counting,
+    8: carrying.lists_sets,
+    9: whereabouts.simple_negation,
+    10: whereabouts.indefinite_knowledge,
+    11: moving.basic_coreference,
+    12: moving.conjunction,
+    13: moving.compound_coreference,
+    14: whereabouts.time_reasoning,
+    15: kinds.basic_deduction,
+    16: kinds.basic_induction,
+    17: compass.positional_reasoning,
+    18: sizes.size_reasoning,
+    19: compass.path_finding,
+    20: motives.agents_motivations,
+}
+"""Tells one story of each task, from its first line to its last question."""
+
+
+def questions(task: int, count: int, *, seed: int, split: str) -> Iterator[Story]:
+    """Stories with `count` questions in all: the first of the stream, the last one cut after the question that
+    completes `count`. Raises ValueError for a count below 0."""
+    if count < 0:
+        raise ValueError(f"count is the number of questions, 0 or more; got {count}")
+    left = count
+    for story in stories(task, seed=seed, split=split):
+        asked = [place for place, line in enumerate(story.lines) if line.answer is not None]
+        if left <= len(asked):
+            if left:
+                yield Story(story.lines[: asked[left - 1] + 1], task)
+            return
+        yield story
+        left -= len(asked)
+
+
+def stories(task: int, *, seed: int, split: str) -> Iterator[Story]:
+    """The endless stream of a task's stories. Raises ValueError for a number that is no task's."""
+    if task not in TELLERS:
+        raise ValueError(f"the bAbI tasks are 1 to {max(TELLERS)}; got {task}")
+    for index in from_():
+        telling = Telling(random.Random(f"babi {seed} {split} {task} {index}"))
+        TELLERS[task](telling)
+        yield Story(tuple(telling.lines), task)

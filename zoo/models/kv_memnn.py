@@ -1,0 +1,123 @@
+"""Key-Value Memory Networks for Directly Reading Documents.
+
+Alexander Miller, Adam Fisch, Jesse Dodge, Amir-Hossein Karimi, Antoine Bordes, Jason Weston. EMNLP 2016.
+https://arxiv.org/abs/1606.03126
+
+Equations: key hashing, addressing, value reading and the answer, without numbers in section 3; the slots of sentences
+and of windows of section 4.
+
+What differs from the paper:
+- `times=true`: how old a sentence is, counted back from the question, is a feature of its key and of its value. The
+  documents of the paper are encyclopaedic, stories are not understood without.
+- Where no slot shares a word with the question, all of them are kept.
+- `answers="own"`, the B of the equations; the authors' code shares it with A, which is `shared`.
+- Centres in a dictionary of their own, and titles as values, are features of the paper's documents and not here.
+
+Notation: B questions, S sentences of a story of W words, N slots, d width of the embeddings, V words, H hops; x, k, v,
+q, p, o, R as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Natural
+from zoo.attention import masked_softmax
+from zoo.data.stories.batch import StoryBatch
+from zoo.data.stories.spec import StorySpec
+from zoo.errors import one_of
+from zoo.models.output import Output
+
+INIT_STD = 0.1
+
+
+class KeyValueMemNN(nn.Module):
+    """Answers by H looks at slots of a key, by which they are found, and a value, which is read.
+
+    `slots`: a `sentence` is the key and the value; or each word is the value of the `window` of it and `side` words of
+    its sentence on both sides. Kept are those that share a word with the question, the `common_words` most frequent
+    ones aside.
+    """
+
+    tasks = ("answering",)
+    attends: ClassVar[Mapping[str, str]] = {"hop": "sentence_mask"}
+
+    def __init__(
+        self,
+        spec: StorySpec,
+        *,
+        embedding_dim: Count = 50,
+        hops: Count = 2,
+        memory_size: Count = 50,
+        slots: Literal["sentence", "window"] = "sentence",
+        side: Natural = 3,
+        common_words: Natural = 20,
+        times: bool = True,
+        answers: Literal["own", "shared"] = "own",
+    ) -> None:
+        super().__init__()
+        self.windows = one_of("slots", slots, ("sentence", "window")) == "window"
+        self.memory_size, self.side = memory_size, side
+        self.first_rare = spec.unknown + 1 + common_words  # the vocabulary begins with the most frequent words
+        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)  # A
+        self.times = nn.Embedding(memory_size, embedding_dim) if times else None
+        self.transforms = nn.Parameter(torch.empty(hops, embedding_dim, embedding_dim))  # R_j
+        shared = one_of("answers", answers, ("own", "shared")) == "shared"
+        self.answers = self.embedding if shared else nn.Embedding(spec.vocabulary_size, embedding_dim)  # B
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=INIT_STD)
+        with torch.no_grad():
+            self.embedding.weight[spec.padding] = 0
+            self.transforms += torch.eye(embedding_dim)
+
+    def forward(self, batch: StoryBatch) -> Output:
+        """Scores of the words as answers (B, V); attention `hop.0` ... to the sentences (B, S), of windows the sum of
+        those in it."""
+        age = (
+            batch.sentence_mask.sum(1, keepdim=True)
+            - 1
+            - torch.arange(batch.sentence_mask.shape[1], device=batch.index.device)
+        )
+        here = batch.sentence_mask & (age < self.memory_size)  # (B, S)
+        keys, values, mask = self._slots(batch, age, here)  # (B, N, d), (B, N, d), (B, N)
+        asked = self.embedding(batch.question) * batch.question_mask[..., None]
+        q = asked.sum(1)  # (B, d)    A Phi_X(x)
+
+        attention = {}
+        for hop, transform in enumerate(self.transforms):
+            p = masked_softmax((q[:, None] @ keys.mT).squeeze(1), mask)  # (B, N)
+            o = (p[:, None] @ values).squeeze(1)  # (B, d)
+            q = (q + o) @ transform.mT  # R_j (q + o)
+            attention[f"hop.{hop}"] = p.unflatten(1, (here.shape[1], -1)).sum(2)  # (B, S)
+        return Output(q @ self.answers.weight.mT, attention)
+
+    def _slots(self, batch: StoryBatch, age: Tensor, here: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Keys (B, N, d), values (B, N, d) and the mask (B, N) of the slots that are kept, those of a sentence one
+        behind the other."""
+        words = self.embedding(batch.words) * batch.word_mask[..., None]  # (B, S, W, d)
+        shared = (batch.words[..., None] == batch.question[:, None, None]) & batch.question_mask[:, None, None]
+        rare = shared.any(-1) & (batch.words >= self.first_rare) & batch.word_mask  # (B, S, W) as in the question
+        if self.windows:
+            keys, values = self._around(words), words
+            found = self._around(rare[..., None].to(words.dtype)).squeeze(-1) > 0
+            real = batch.word_mask & here[..., None]
+        else:
+            keys = values = words.sum(2, keepdim=True)  # (B, S, 1, d)
+            found, real = rare.any(2, keepdim=True), here[..., None]
+        if self.times is not None:
+            time = self.times(age.clamp(0, self.memory_size - 1))[:, :, None]  # (B, S, 1, d)
+            keys, values = keys + time, values + time
+        hashed = (found & real).flatten(1)
+        mask = torch.where(hashed.any(1, keepdim=True), hashed, real.flatten(1))
+        return keys.flatten(1, 2), values.flatten(1, 2), mask
+
+    def _around(self, words: Tensor) -> Tensor:
+        """(B, S, W, d) -> the sums over the window around each word of a sentence."""
+        width = 2 * self.side + 1
+        total = F.pad(words, (0, 0, self.side + 1, self.side)).cumsum(2)
+        return total[:, :, width:] - total[:, :, :-width]

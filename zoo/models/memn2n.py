@@ -1,0 +1,301 @@
+"""End-To-End Memory Networks.
+
+Sainbayar Sukhbaatar, Arthur Szlam, Jason Weston, Rob Fergus. NIPS 2015. https://arxiv.org/abs/1503.08895
+
+Equations: match, read and answer (1)-(3), hops (4), and without numbers the sentence representations, temporal and
+position encoding, the two kinds of tying and linear start (sections 2.2 and 4.1).
+
+What differs from the paper, where the authors' code does too (facebookarchive/MemNN, from which their numbers are):
+- `encoding="position_code"`: its position encoding is 1 + 4 (k - (d + 1) / 2) (j - (J + 1) / 2) / (d J) with J of the
+  longest sentence and one more, about twice the paper's and alike in sentences of all lengths; the latter is
+  `position_paper`. Times are added as they are; there they are a last word of the sentence.
+- `empty="sink"`: the places of the memory that hold nothing take part in the softmax with score 0 and give 0. They are
+  most of it in short stories, and the published numbers need them; `mask` leaves them out.
+- The answer is one of all words; there of the 50 times too.
+
+Notation: B questions, S sentences of a story, M places of the memory, d width of the embeddings, V words, K hops, U
+distinct words of the batch, L places that are in use, x, q, m, c, u, o, p as in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Probability
+from zoo.attention import masked_softmax
+from zoo.data.stories.batch import StoryBatch
+from zoo.data.stories.spec import StorySpec
+from zoo.errors import one_of
+from zoo.layers.bags import Bags
+from zoo.models.output import Output
+
+SentenceEncoding = Literal["bag", "position_code", "position_paper"]
+INIT_STD = 0.1
+
+
+class MemN2N(nn.Module):
+    """Answers by K looks at the sentences of a story, each adding what was read to the question.
+
+    `tying`: `adjacent`, what is read at a hop is matched at the next, and the last table gives the answers; or
+    `layer_wise`, all hops have the same two tables and u is multiplied by H. `value`: a sentence has an embedding of
+    its `own` to be read, or the `same` by which it is matched. `encoding`: a sentence is the sum of its words, or their
+    places weigh them. `times`: how old a sentence is, counted back from the question, is part of it; `time_noise` is
+    the share of empty places that training puts between them. `nonlinearity`: a ReLU after each hop.
+
+    While `linear` is true, which travels with the weights, there is no softmax in the memory: training sets it for
+    linear start.
+    """
+
+    tasks = ("answering",)
+    attends: ClassVar[Mapping[str, str]] = {"hop": "sentence_mask"}
+    zero_rows: ClassVar[tuple[str, ...]] = ("tables", "question_table", "answer_table")
+    """Parameters of which the first row, padding, has to be set to zero after each step of an optimiser."""
+
+    stacks = True
+    """Its parameters may have axes more in front, of several networks."""
+    linear = False
+    question_table: nn.Parameter | None
+    answer_table: nn.Parameter | None
+    hop: nn.Parameter | None
+    slope: Tensor
+
+    def __init__(
+        self,
+        spec: StorySpec,
+        *,
+        embedding_dim: Count = 50,
+        hops: Count = 3,
+        memory_size: Count = 50,
+        encoding: SentenceEncoding = "position_code",
+        tying: Literal["adjacent", "layer_wise"] = "adjacent",
+        value: Literal["own", "same"] = "own",
+        empty: Literal["sink", "mask"] = "sink",
+        times: bool = True,
+        time_noise: Probability = 0.1,
+        nonlinearity: bool = False,
+    ) -> None:
+        super().__init__()
+        one_of("encoding", encoding, ("bag", "position_code", "position_paper"))
+        self.vocabulary_size, self.longest = spec.vocabulary_size, spec.longest_sentence
+        self.hops, self.memory_size, self.encoding = hops, memory_size, encoding
+        self.times, self.time_noise, self.nonlinearity = times, time_noise, nonlinearity
+        self.parts = 1 if encoding == "bag" else 2
+        self.sink = one_of("empty", empty, ("sink", "mask")) == "sink"
+        adjacent = one_of("tying", tying, ("adjacent", "layer_wise")) == "adjacent"
+        own = one_of("value", value, ("own", "same")) == "own"
+        # (table that is matched, table that is read) at each hop
+        self.order = [(k * (adjacent and own), k * adjacent + 1 if own else 0) for k in range(hops)]
+        rows = spec.vocabulary_size + (memory_size if times else 0)
+        self.tables = nn.Parameter(torch.empty(1 + max(read for _, read in self.order), rows, embedding_dim))
+        own_shapes = {
+            "question_table": (spec.vocabulary_size, embedding_dim),
+            "answer_table": (spec.vocabulary_size, embedding_dim),
+            "hop": (embedding_dim, embedding_dim),
+        }
+        for name, shape in own_shapes.items():
+            self.register_parameter(name, None if adjacent else nn.Parameter(torch.empty(shape)))
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=INIT_STD)
+        for name in self.zero_rows:
+            if (table := getattr(self, name)) is not None:
+                table.data[..., 0, :] = 0
+        self.register_buffer("slope", self._slope(embedding_dim), persistent=False)
+
+    def get_extra_state(self) -> Tensor:
+        """`linear`, for a checkpoint."""
+        return torch.tensor(self.linear)
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """What `get_extra_state` gave."""
+        self.linear = bool(state)
+
+    @property
+    def unnormalised(self) -> tuple[str, ...]:
+        """The rest of the attention lies on the empty places."""
+        return tuple(f"hop.{k}" for k in range(self.hops)) if self.sink else ()
+
+    def forward(self, batch: StoryBatch) -> Output:
+        """Scores of the words as answers (B, V); attention `hop.0` ... to the sentences (B, S)."""
+        memory, vocabulary, distinct = self._memory(batch), self.vocabulary_size, batch.distinct
+        words, times = self.tables.split([vocabulary, self.tables.shape[-2] - vocabulary], -2)
+        used = words.index_select(-2, distinct).unbind(-3), times[..., : memory.times, :].unbind(-3)
+        tables = [_Table(*parts) for parts in zip(*used, strict=True)]  # (U, d) and (T, d) each
+        asked = tables[0].words if self.question_table is None else self.question_table.index_select(-2, distinct)
+        answers = words.select(-3, -1) if self.answer_table is None else self.answer_table
+
+        u = self._together(self._question(batch) @ asked)  # (B, d)
+        attention = {}
+        for k, (matched, read) in enumerate(self.order):
+            scores = memory.bags.times(self._products(u, tables[matched])).unflatten(-1, memory.real.shape)  # u m_i
+            p = self._weights(scores, memory)  # (B, L + 1)    (1)
+            attention[f"hop.{k}"] = memory.to_sentences(p)
+            o = self._sum(memory.bags.transposed_times(p.flatten(-2)), tables[read], u)  # (B, d)    sum_i p_i c_i (2)
+            u = (u if self.hop is None else u @ self.hop.mT) + o  # (4)
+            u = u.relu() if self.nonlinearity else u
+        return Output(u @ answers.mT, attention)  # (3)
+
+    def _weights(self, scores: Tensor, memory: _Memory) -> Tensor:
+        """(B, L + 1) -> weights; in linear start the scores themselves, which the empty places get none of."""
+        if self.linear:
+            return scores.masked_fill(~memory.real, 0.0)
+        return masked_softmax(scores + memory.log_places, memory.real)
+
+    # A sentence is sum_j l_j E x_j + T, and no such vector is formed. With l_kj = first_j + slope_k second_j, u m is a
+    # sum of numbers, weighted by first_j and second_j, out of E u, E (slope u) and T u, which are formed once for the
+    # distinct words of a batch; sum_i p_i c_i is a sum of rows of E and T whose weights are summed before.
+
+    def _products(self, u: Tensor, table: _Table) -> Tensor:
+        """(..., B, d) -> the products with all that sentences are made of, in one row (..., P B U + B T)."""
+        words = self._apart(u) @ table.words.mT  # (P B, U)
+        return torch.cat([words.flatten(-2), (u @ table.times.mT).flatten(-2)], -1)
+
+    def _sum(self, weights: Tensor, table: _Table, u: Tensor) -> Tensor:
+        """Weights (..., P B U + B T) of the same in the same order, in u's type -> their weighted sum (..., B, d)."""
+        examples, (distinct, times) = u.shape[-2], (table.words.shape[-2], table.times.shape[-2])
+        parts = weights.to(u.dtype).split([self.parts * examples * distinct, examples * times], -1)
+        words = self._together(parts[0].unflatten(-1, (-1, distinct)) @ table.words)
+        return words + parts[1].unflatten(-1, (examples, times)) @ table.times
+
+    def _apart(self, u: Tensor) -> Tensor:
+        """(..., B, d) -> (..., P B, d), P = 2: itself, and behind that times the slope of the position encoding."""
+        return u if self.parts == 1 else torch.cat([u, u * (self.slope / len(self.slope))], -2)
+
+    def _together(self, sums: Tensor) -> Tensor:
+        """(..., P B, d) of sums by the first and by the second weights -> (..., B, d)."""
+        if self.parts == 1:
+            return sums
+        first, second = sums.chunk(2, -2)
+        return first + second * (self.slope / len(self.slope))
+
+    def _slope(self, width: int) -> Tensor:
+        """(d,) what a position encoding multiplies its second weight by, times d (so that no precision exceeds it):
+        l_kj = first_j + slope_k / d second_j."""
+        k = torch.arange(1.0, width + 1)
+        return 4 * k - 2 * (width + 1) if self.encoding == "position_code" else k
+
+    def _places(self, place: Tensor, length: Tensor) -> list[Tensor]:
+        """First and second weight of words at `place`, from 0, in sentences of `length`."""
+        j = (place + 1).to(self.slope.dtype)
+        if self.encoding == "bag":
+            return [torch.ones_like(j)]
+        if self.encoding == "position_code":
+            longest = self.longest + 1
+            return [torch.ones_like(j), (j - (longest + 1) / 2) / longest]
+        return [1 - j / length, 2 * j / length - 1]
+
+    def _padding(self, length: Tensor) -> list[Tensor]:
+        """The weights of the padding behind sentences of `length`, summed. Its embedding is zero and stays so, but in
+        the authors' code its gradient is part of what is clipped."""
+        missing = (self.longest - length).clamp(min=0).to(self.slope.dtype)
+        if self.encoding == "position_paper":
+            return [torch.zeros_like(missing)] * 2
+        if self.encoding == "bag":
+            return [missing]
+        longest = self.longest + 1
+        return [missing, missing * ((self.longest + length + 1) / 2 - (longest + 1) / 2) / longest]
+
+    def _question(self, batch: StoryBatch) -> Tensor:
+        """(P B, U), the weights of each distinct word in each question."""
+        words, length = batch.question_words, batch.question_mask.sum(1)
+        weights = self._places(words.place, length.index_select(0, words.row))
+        padding = self._padding(length)
+        found = self.slope.new_zeros(self.parts * len(batch), len(batch.distinct))
+        for part, (weight, pad) in enumerate(zip(weights, padding, strict=True)):
+            begin = part * len(batch)
+            found = found.index_put((words.row + begin, words.at), weight, accumulate=True)
+            found[begin : begin + len(batch), 0] += pad
+        return found
+
+    def _memory(self, batch: StoryBatch) -> _Memory:
+        """The newest M sentences of each story as sums of rows."""
+        shape = len(batch), batch.sentence_mask.shape[1]
+        used, distinct = min(shape[1], self.memory_size), len(batch.distinct)
+        number = batch.sentence_mask.sum(1, keepdim=True)  # (B, 1)
+        age = number - 1 - torch.arange(shape[1], device=number.device)  # (B, S), 0 is the newest
+        here = (age >= 0) & (age < self.memory_size)
+        age = age.where(here, used)  # what is not in the memory stands at the sink, with weight 0
+        length = batch.word_mask.sum(2).flatten()  # (B S,)
+        example = torch.arange(len(batch), device=number.device)
+        cell = (example[:, None] * (used + 1) + age).flatten()  # (B S,) row of each sentence
+        present = here.flatten().to(self.slope.dtype)
+        time, times = self._times(age, number.clamp(max=self.memory_size), used)
+
+        words = batch.story_words
+        begin = example * distinct  # (B,) the first column of each example, of its second weights one part further
+        part = len(batch) * distinct
+        of_sentence = begin.repeat_interleave(shape[1], output_size=shape[0] * shape[1])
+        of_word = of_sentence.index_select(0, words.row) + words.at
+        row_of_word, known = cell.index_select(0, words.row), present.index_select(0, words.row)
+        weights = self._places(words.place, length.index_select(0, words.row))
+        entries = [(row_of_word, of_word + n * part, weight * known) for n, weight in enumerate(weights)]
+        padding = enumerate(self._padding(length))
+        entries += [(cell, of_sentence + n * part, weight * present) for n, weight in padding]
+        if times:
+            of_time = self.parts * part + (example[:, None] * times + time).flatten()
+            entries.append((cell, of_time, present))
+        sink = example * (used + 1) + used
+        if self.encoding != "position_paper":
+            entries.append((sink, begin, torch.full_like(begin, self.longest + 1, dtype=present.dtype)))
+        row, column, weight = map(torch.cat, zip(*entries, strict=True))
+
+        empty = (self.memory_size - number).clamp(min=0)  # (B, 1) places
+        real = torch.arange(used, device=number.device) < number
+        log_places = torch.cat([present.new_zeros(real.shape), empty.clamp(min=1).to(present.dtype).log()], 1)
+        return _Memory(
+            bags=Bags.of(row, column, weight, (len(batch) * (used + 1), self.parts * part + len(batch) * times)),
+            real=torch.cat([real, (empty > 0) & self.sink], 1),
+            log_places=log_places,
+            age=age,
+            here=here,
+            times=times,
+        )
+
+    def _times(self, age: Tensor, number: Tensor, used: int) -> tuple[Tensor, int]:
+        """The time (B, S) of sentences of some `age`, and how many times there can be. In training up to a share of
+        empty places comes between them: the n sentences keep their order in n of n + r places, r from 0 to n times
+        that share."""
+        if not self.times or not self.training or not self.time_noise or not used:
+            return age.clamp(max=max(used - 1, 0)), used if self.times else 0
+        most = used + int(-(-used * self.time_noise // 1))
+        blanks = (torch.rand_like(number, dtype=torch.float) * ((number * self.time_noise).ceil() + 1)).long()
+        place = torch.arange(most, device=age.device)
+        draw = torch.rand(len(age), most, device=age.device).masked_fill(place >= number + blanks, 2.0)
+        chosen = draw.argsort(1).argsort(1) < number  # (B, most), n of them in each row
+        nth = (chosen.cumsum(1) - 1).where(chosen, used)  # the sentence that gets the place
+        times = nth.new_zeros(len(age), used + 1).scatter(1, nth, place.expand_as(nth))
+        return times.gather(1, age).clamp(max=self.memory_size - 1), min(most, self.memory_size)
+
+
+class _Table(NamedTuple):
+    """Of one table what a batch uses."""
+
+    words: Tensor
+    """(..., U, d)"""
+    times: Tensor
+    """(..., T, d)"""
+
+
+class _Memory(NamedTuple):
+    """What a batch's stories are as sums of rows, the newest sentence first, the sink of the empty places last."""
+
+    bags: Bags
+    """(B (L + 1), P B U + B T): columns are the words of an example, by their first and by their second weights, and
+    the times."""
+    real: Tensor
+    """(B, L + 1) True at what takes part in the softmax."""
+    log_places: Tensor
+    """(B, L + 1) logarithm of the places that each stands for."""
+    age: Tensor
+    """(B, S) the place of each sentence, L where it is not in the memory."""
+    here: Tensor
+    """(B, S) True at sentences in the memory."""
+    times: int
+    """Rows of times."""
+
+    def to_sentences(self, p: Tensor) -> Tensor:
+        """Weights (B, L + 1) by place -> (B, S) by sentence."""
+        return p.gather(-1, self.age.expand(*p.shape[:-2], *self.age.shape)).masked_fill(~self.here, 0.0)

@@ -1,0 +1,316 @@
+"""Questions about stories to answers, and whether each hop of attention found the supporting facts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+import torch
+import torch.nn.functional as F
+from hydra.utils import instantiate
+from torch import Tensor, nn
+from torchmetrics import MeanMetric, Metric
+
+from zoo.arguments import Count, Natural
+from zoo.data.spec import Spec
+from zoo.data.stories.batch import StoryBatch
+from zoo.data.stories.spec import StorySpec
+from zoo.data.stories.story import Shown
+from zoo.errors import ConfigError
+from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.metrics.answers import TaskErrors, failed_tasks, mean_error
+from zoo.models.output import Output
+from zoo.tasks.clipping import clip_matrices
+from zoo.tasks.restarts import Restarts
+from zoo.tasks.single_label import precise
+from zoo.tasks.task import Examined, Task
+
+LIKELIEST = 5
+HOP = "attention_recall_hop_"
+
+
+@dataclass(frozen=True)
+class AnswerPrediction:
+    """The answer to one question, and which sentences each hop attended to."""
+
+    answer: str
+    probability: float
+    alternatives: dict[str, float]
+    """The likeliest answers with their probabilities, the answer among them."""
+    sentences: tuple[str, ...]
+    """Of the story, the oldest first."""
+    question: str
+    hops: tuple[tuple[float, ...], ...]
+    """For each hop the attention to each sentence; it sums to less than 1 where empty places of the memory get some.
+    None where the network has no attention."""
+    unknown: tuple[str, ...] = ()
+    """Words of story and question that the network does not know."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as written by `zoo predict --json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ExaminedAnswer(Examined):
+    """A question of a split, its answer as given and its true one."""
+
+    prediction: AnswerPrediction
+    supporting: tuple[bool, ...] | None
+    """True at the sentences that the answer follows from; None where the data does not know them."""
+
+
+class Answering(Task):
+    """Any network that serves `answering`: `logits` (B, V) of the vocabulary, and attention `hop.0`, `hop.1`, ... to
+    the sentences (B, S) where it has any.
+
+    `restarts` networks are trained side by side, and the one with the lowest training error is validated, tested and
+    kept; the test has the figures of all. `loss` is the mean or the sum over a batch. `clip`: trainer.gradient_clip_val
+    holds for the norm of `all` gradients, or for each `matrix`. For the first `linear_start` epochs there is no softmax
+    in the memory of a network that can do without.
+    """
+
+    name = "answering"
+    headline: tuple[str, ...] = ("error", "failed_tasks", "attention_recall")
+    view: ClassVar[str] = "zoo.visualize.answering.AnsweringView"
+    monitors: ClassVar = {"loss": "min", "error": "min", "failed_tasks": "min", "attention_recall": "max"}
+    spec: StorySpec | None
+
+    def __init__(
+        self,
+        *,
+        model: dict[str, Any],
+        optimizer: dict[str, Any] | None = None,
+        scheduler: dict[str, Any] | None = None,
+        monitor: str,
+        mode: str,
+        compile: bool = False,
+        restarts: Count = 1,
+        loss: Literal["mean", "sum"] = "mean",
+        clip: Literal["all", "matrix"] = "all",
+        linear_start: Natural = 0,
+    ) -> None:
+        super().__init__(
+            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
+        )
+        self.save_hyperparameters()
+        self.reduction, self.clip, self.linear_start = loss, clip, linear_start
+        self.restarts: Restarts | None = None
+
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        if cfg.task.linear_start and not hasattr(model, "linear"):
+            raise ConfigError(
+                f"task.linear_start={cfg.task.linear_start}: {model.__name__} has no softmax to leave out; "
+                "task.linear_start=0, or model=memn2n"
+            )
+        if cfg.task.restarts > 1 and cfg.start_from:
+            raise ConfigError(
+                f"task.restarts={cfg.task.restarts}: all of them would begin with the same weights, start_from="
+                f"{cfg.start_from}; leave one of the two out"
+            )
+
+    # building
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        super().build(spec, encoder)
+        self.train_loss = MeanMetric()
+        self.val_metrics, self.test_metrics = nn.ModuleDict(self._metrics()), nn.ModuleDict(self._metrics())
+
+    def _metrics(self) -> dict[str, Metric]:
+        assert self.spec is not None
+        return {
+            "loss": MeanMetric(),
+            "errors": TaskErrors(len(self.spec.tasks)),
+            "attention_recall": AttentionRecall(),
+            "attention_chance": AttentionRecall(),
+        }
+
+    def prepare_training(self) -> None:
+        count = self.hparams["restarts"]
+        if count == 1:
+            return
+        assert self.network is not None and self.spec is not None
+        model, spec = self.hparams["model"], self.spec
+        self.restarts = Restarts(self.network, lambda: instantiate(model, spec, _recursive_=False), count)
+        self.restart_errors = TaskErrors(len(spec.tasks), (count,))
+        self.network.requires_grad_(False)  # it gets the weights of the best
+
+    # training
+
+    def on_train_epoch_start(self) -> None:
+        if self.linear_start:
+            self.network.linear = self.current_epoch < self.linear_start  # type: ignore[union-attr]
+        if self.restarts is not None and not self.trainer.fit_loop.epoch_loop.batch_progress.current.ready:
+            self.restarts.begin()
+
+    def training_step(self, batch: StoryBatch, batch_idx: int) -> Tensor:
+        assert batch.answer is not None and self.network is not None
+        size, networks = len(batch), 1 if self.restarts is None else len(self.restarts)
+        output: Output = (self.network if self.restarts is None else self.restarts)(batch)
+        logits = precise(output.logits)
+        answer = batch.answer.expand(networks, size)
+        total = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), answer.reshape(-1), reduction="sum")
+        own = self.own_losses(
+            Output(output.logits, losses={name: loss.sum() for name, loss in output.losses.items()}), size
+        )
+        if self.restarts is not None:
+            self.restarts.count((logits.detach().argmax(-1) != answer).sum(1), size)
+        self.train_loss.update(total.detach() / (size * networks) + own.detach() / networks, size)
+        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
+        if self.reduction == "sum":
+            return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
+        return self.global_mean(total, size) + own
+
+    def configure_gradient_clipping(
+        self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
+    ) -> None:
+        if self.clip == "matrix" and gradient_clip_val:
+            clip_matrices(self.parameters(), gradient_clip_val)
+        else:
+            super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
+
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """Lightning's, and then the rows of padding are zero again."""
+        super().optimizer_step(*args, **kwargs)
+        for name in getattr(self.network, "zero_rows", ()):
+            table = getattr(self.network, name) if self.restarts is None else self.restarts.stacked.get(name)
+            if table is not None:
+                table.data[..., 0, :] = 0
+
+    def _keep_best(self) -> None:
+        """The network gets the weights of the restart that made the fewest errors in this epoch's training."""
+        if self.restarts is not None and self.restarts.seen:
+            self.restarts.put(self.restarts.best())
+
+    def on_validation_start(self) -> None:
+        self._keep_best()
+
+    def on_train_epoch_end(self) -> None:
+        self._keep_best()
+
+    # evaluation
+
+    def forward(self, batch: StoryBatch) -> Output:
+        assert self.network is not None
+        return self.network(batch)
+
+    def predict_step(self, batch: StoryBatch, batch_idx: int = 0) -> Output:
+        return self(batch)
+
+    def validation_step(self, batch: StoryBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "val", self.val_metrics)
+
+    def test_step(self, batch: StoryBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "test", self.test_metrics)
+        if self.restarts is not None:
+            self.restart_errors.update(self.restarts(batch).logits.argmax(-1) != batch.answer, batch.task)
+
+    def _evaluate(self, batch: StoryBatch, stage: str, metrics: nn.ModuleDict) -> None:
+        assert batch.answer is not None
+        output, size = self(batch), len(batch)
+        logits = precise(output.logits)
+        self.record(stage, metrics, "loss", size, F.cross_entropy(logits, batch.answer), size)
+        metrics["errors"].update(logits.argmax(-1) != batch.answer, batch.task)  # type: ignore[operator]
+        hops = list(output.attention.values())
+        if batch.supporting is not None and hops:
+            self.record(stage, metrics, "attention_recall", size, torch.stack(hops).mean(0), batch.supporting)
+            chance = uniform_weights(batch.sentence_mask)
+            self.record(stage, metrics, "attention_chance", size, chance, batch.supporting)
+            for name, weights in output.attention.items():
+                recall = f"{HOP}{name.removeprefix('hop.')}"
+                if recall not in metrics:  # how many hops there are, the first batch tells
+                    metrics[recall] = AttentionRecall().to(self.device)
+                metrics[recall].update(weights, batch.supporting)  # type: ignore[operator]
+
+    def on_validation_epoch_end(self) -> None:
+        self._errors("val", self.val_metrics)
+
+    def on_test_epoch_end(self) -> None:
+        errors = self._errors("test", self.test_metrics)
+        assert self.spec is not None
+        if len(self.spec.tasks) > 1:
+            self._log_all({f"test/error_{name}": error for name, error in zip(self.spec.tasks, errors, strict=True)})
+        if self.restarts is not None:
+            self._errors_of_restarts(self.restarts)
+
+    def _errors(self, stage: str, metrics: nn.ModuleDict) -> Tensor:
+        """(T,) the error of each task; logs their mean, how many failed, and the recall of each hop."""
+        metric: Any = metrics["errors"]
+        errors: Tensor = metric.compute()
+        metric.reset()
+        self.log(f"{stage}/error", mean_error(errors), prog_bar=stage == "val")
+        self.log(f"{stage}/failed_tasks", failed_tasks(errors))
+        for name, recall in metrics.items():
+            if name.startswith(HOP):
+                assert isinstance(recall, Metric)
+                self._log_all({f"{stage}/{name}": recall.compute()})
+                recall.reset()
+        return errors
+
+    def _errors_of_restarts(self, restarts: Restarts) -> None:
+        errors: Tensor = self.restart_errors.compute()  # (R, T)
+        self.restart_errors.reset()
+        mean, failed, train = mean_error(errors), failed_tasks(errors), restarts.errors()
+        self.log("test/restarts_median_error", mean.quantile(0.5))
+        for number in range(len(restarts)):
+            figures = {"error": mean[number], "failed_tasks": failed[number], "train_error": train[number]}
+            self._log_all({f"test/restart_{number}/{name}": figure for name, figure in figures.items()})
+
+    def _log_all(self, values: dict[str, Tensor]) -> None:
+        for name, value in values.items():
+            if not value.isnan():
+                self.log(name, value.float())
+
+    # predicting
+
+    def predictions(self, batch: StoryBatch, words: list[Shown]) -> list[AnswerPrediction]:
+        """Answers and attention; `words` are stories and questions as they should be shown."""
+        output = self.predict_step(batch)
+        probabilities = precise(output.logits).softmax(-1)
+        likeliest = probabilities.topk(min(LIKELIEST, probabilities.shape[1]))
+        vocabulary, known = self.encoder.vocabulary.words, self.encoder.knows
+        hops = [weights.tolist() for weights in output.attention.values()]
+        return [
+            AnswerPrediction(
+                answer=vocabulary[numbers[0]],
+                probability=values[0],
+                alternatives={vocabulary[number]: value for number, value in zip(numbers, values, strict=True)},
+                sentences=tuple(" ".join(sentence) for sentence in shown.sentences),
+                question=" ".join(shown.question),
+                hops=tuple(tuple(hop[b][: len(shown.sentences)]) for hop in hops),
+                unknown=tuple(word for line in (*shown.sentences, shown.question) for word in line if not known(word)),
+            )
+            for b, (shown, values, numbers) in enumerate(
+                zip(words, likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
+            )
+        ]
+
+    def examine(self, batch: StoryBatch) -> list[ExaminedAnswer]:
+        vocabulary = self.encoder.vocabulary.words
+        shown = list(batch.text) if batch.text is not None else [self._as_ids(batch, b) for b in range(len(batch))]
+        return [
+            ExaminedAnswer(
+                index=int(batch.index[b]),
+                prediction=prediction,
+                truth=None if batch.answer is None else vocabulary[int(batch.answer[b])],
+                supporting=None
+                if batch.supporting is None
+                else tuple(batch.supporting[b][: len(prediction.sentences)].tolist()),
+            )
+            for b, prediction in enumerate(self.predictions(batch, shown))
+        ]
+
+    def _as_ids(self, batch: StoryBatch, row: int) -> Shown:
+        """A question of which the written words are not there, in those of the vocabulary."""
+        words = self.encoder.vocabulary.words
+
+        def line(ids: Tensor, mask: Tensor) -> list[str]:
+            return [words[number] for number in ids[mask].tolist()]
+
+        real = int(batch.sentence_mask[row].sum())
+        sentences = zip(batch.words[row][:real], batch.word_mask[row][:real], strict=True)
+        return Shown(
+            list(map(line, *zip(*sentences, strict=True))) if real else [],
+            line(batch.question[row], batch.question_mask[row]),
+        )
