@@ -170,12 +170,14 @@ def _question_of(path: Path, bad: BadRows) -> ClozeQuestion | None:
 
 
 def cut_sentences(words: Sequence[str]) -> list[list[str]]:
-    """Words cut behind the marks that end a sentence: for what is shown alone, no network reads the borders."""
+    """Words cut behind the marks that end a sentence, and behind what closes after them: for what is shown alone, no
+    network reads the borders."""
     sentences: list[list[str]] = [[]]
     for word in words:
         last = sentences[-1]
+        closes = word in CLOSERS and (word != '"' or last.count('"') % 2 == 1)
         closed = next((before for before in reversed(last) if before not in CLOSERS), None) in ENDS
-        if closed and word not in CLOSERS and word not in ENDS:
+        if closed and not closes and word not in ENDS:
             sentences.append([])
         sentences[-1].append(word)
     return [sentence for sentence in sentences if sentence]

@@ -1,11 +1,12 @@
 """The embedded sample of cloze questions: stories of twenty sentences about who did what with which thing, and one more
 that tells one of these facts in other words, with a word taken out.
 
-A fact is a name, a relation and a thing. Each thing (or, where a thing is asked for, each name) stands in two facts and
-each relation in three or four, and no two facts share more than one of the three: the fact that is asked for follows
-from both of the others together and from neither alone. Its sentence and the query never have the same form, while
-another fact of the relation has the form of the query: most words of the query stand beside a wrong candidate. How
-often a candidate is named says nothing, since the answer is drawn from the ten before anything else.
+A fact is a name, a relation and a thing, and no two facts share more than one of the three. Ten names are told of, and
+five things, each with four of five relations (where a thing is asked for, ten things and five names): the fact that is
+asked for follows from both of the others together, and either of them leaves four. Its sentence and the query never
+have the same form, while another fact of the relation has the form of the query: most words of the query stand beside a
+wrong candidate. How often a candidate is named says nothing, since the answer is drawn from the ten before anything
+else.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import NamedTuple
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 
 KINDS = ("NE", "CN")
-FACTS, CANDIDATES, RELATIONS_IN_STORY = 20, 10, 6
+CANDIDATES, OTHERS = 10, 5
+"""Words in a story of the kind that is asked for, and of the other kind; of relations there are as many as of those."""
 ENTITIES = 60
 """Numbers of entities in anonymous stories are drawn from so many."""
 
@@ -120,45 +122,30 @@ def generate(count: int, *, seed: int, kind: str = "NE", anonymous: bool = False
 
 
 def facts_of(draw: random.Random, kind: str) -> list[Fact]:
-    """The facts of a story; no two of them share more than one part."""
-    names, things = draw.sample(NAMES.split(), CANDIDATES), draw.sample(THINGS.split(), CANDIDATES)
-    relations = draw.sample(sorted(FORMS), RELATIONS_IN_STORY)
-    asked, others = (names, things) if kind == "NE" else (things, names)
-    pairs = _pairs(draw, _uneven(draw, asked), others * 2)
-    relation = {pair: relations[n % RELATIONS_IN_STORY] for n, pair in enumerate(pairs)}
-    while clash := _clash(relation):
-        other = draw.choice(pairs)
-        relation[clash], relation[other] = relation[other], relation[clash]
-    facts = [
-        Fact(*((one, told, other) if kind == "NE" else (other, told, one))) for (one, other), told in relation.items()
-    ]
-    draw.shuffle(facts)
-    return facts
+    """The twenty facts of a story; no two of them share more than one part."""
+    names, things, relations = NAMES.split(), THINGS.split(), draw.sample(sorted(FORMS), OTHERS)
+    pool, other_pool = (names, things) if kind == "NE" else (things, names)
+    others = draw.sample(other_pool, OTHERS)
+    told = [(other, relation) for n, other in enumerate(others) for m, relation in enumerate(relations) if n != m]
+    asked = _uneven(draw.sample(pool, CANDIDATES), draw)
+    draw.shuffle(asked)
+    while clash := next((two for two in combinations(range(len(told)), 2) if _alike(asked, told, *two)), None):
+        one, place = clash[0], draw.randrange(len(told))
+        asked[one], asked[place] = asked[place], asked[one]
+    rows = list(zip(asked, told, strict=True))
+    draw.shuffle(rows)
+    return [Fact(*((a, b, o) if kind == "NE" else (o, b, a))) for a, (o, b) in rows]
 
 
-def _uneven(draw: random.Random, words: Sequence[str]) -> list[str]:
-    """Each of the words once, twice or three times, FACTS in all."""
-    thrice = draw.randint(1, CANDIDATES // 2)
-    drawn = draw.sample(words, CANDIDATES)
-    return [*drawn[:thrice] * 3, *drawn[thrice:-thrice] * 2, *drawn[-thrice:]]
+def _uneven(words: Sequence[str], draw: random.Random) -> list[str]:
+    """Each of some words in random order once, twice or three times, twice on average."""
+    thrice = draw.randint(1, len(words) // 2)
+    return [*words[:thrice] * 3, *words[thrice:-thrice] * 2, *words[-thrice:]]
 
 
-def _pairs(draw: random.Random, ones: list[str], others: list[str]) -> list[tuple[str, str]]:
-    """The words of two lists in pairs, no two of which are the same."""
-    while True:
-        draw.shuffle(others)
-        pairs = list(zip(ones, others, strict=True))
-        if len(set(pairs)) == len(pairs):
-            draw.shuffle(pairs)
-            return pairs
-
-
-def _clash(relation: dict[tuple[str, str], str]) -> tuple[str, str] | None:
-    """A pair with the relation of another pair that shares a word with it."""
-    for (one, told), (another, also) in combinations(relation.items(), 2):
-        if told == also and (one[0] == another[0] or one[1] == another[1]):
-            return one
-    return None
+def _alike(asked: Sequence[str], told: Sequence[tuple[str, str]], one: int, two: int) -> bool:
+    """Whether two facts share more than one part; no two of `told` are the same."""
+    return asked[one] == asked[two] and (told[one][0] == told[two][0] or told[one][1] == told[two][1])
 
 
 def _question(draw: random.Random, kind: str, anonymous: bool) -> ClozeQuestion:
