@@ -113,12 +113,13 @@ class EncodedQuestions(StoredSplit):
         columns = ("document", "query", "occurrence", "num_candidates", "answer", "evidence")
         texts = (f"shown_{name}" for name in Shown._fields)
         super().__init__(questions, (*columns, *texts), numbers_of(questions, "num_words"))
-        self._documents = questions.with_format("arrow", columns=["document", "ends"])
+        self._questions = questions
 
     def sentences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Each different sentence of the documents once: the ids of their words one after the other, and how many
         words each has."""
-        return distinct_sentences(self._documents.iter(batch_size=ROWS))
+        documents = self._questions.with_format("arrow", columns=["document", "ends"])
+        return distinct_sentences(documents.iter(batch_size=ROWS))
 
 
 def collate(rows: Rows) -> ClozeBatch:
