@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
 
+from zoo.arguments import Count
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.question import Shown
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
+from zoo.reranking.reranker import Asked, Reranker
+from zoo.tasks.cloze_reranking import asked_of, fitted, vocabulary_key
 from zoo.tasks.single_label import precise
 from zoo.tasks.task import Examined, Task
 
@@ -41,10 +46,18 @@ class ClozePrediction:
     query: ReadText
     sentence_ends: tuple[int, ...]
     """Where each sentence of the document ends, in words."""
+    reader_probabilities: dict[str, float] | None = None
+    """What `probabilities` were before language models judged the best candidates again; None where none did."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as written by `zoo predict --json`."""
         return asdict(self)
+
+    @property
+    def reader_answer(self) -> str | None:
+        """What the network alone says, where language models judged again."""
+        found = self.reader_probabilities
+        return None if found is None else max(found, key=found.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -61,11 +74,33 @@ class Cloze(Task):
     places in the document, together at most 1. The lowest number stands for a candidate that is nowhere."""
 
     name = "cloze"
-    headline: tuple[str, ...] = ("accuracy", "attention_recall", "sentence_recall")
+    headline: tuple[str, ...] = ("accuracy", "accuracy_reranked", "attention_recall", "sentence_recall")
     view: ClassVar[str] = "zoo.visualize.cloze.ClozeView"
     monitors: ClassVar = {"loss": "min", "accuracy": "max", "attention_recall": "max", "sentence_recall": "max"}
     on_bar: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
     spec: ClozeSpec | None
+
+    def __init__(
+        self,
+        *,
+        model: dict[str, Any],
+        rerank: bool = False,
+        rerank_best: Count = 10,
+        ngram_order: Count = 8,
+        word_classes: Count = 1000,
+        optimizer: dict[str, Any] | None = None,
+        scheduler: dict[str, Any] | None = None,
+        monitor: str,
+        mode: str,
+        compile: bool = False,
+    ) -> None:
+        """With `rerank` a test also gives the accuracy when the `rerank_best` best candidates are judged again by
+        models of n-grams of `ngram_order` words at most, and by `word_classes` classes of words at most."""
+        super().__init__(
+            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
+        )
+        self.reranker: Reranker | None = None
+        """What ranks candidates again in a test, and in predictions where it is set."""
 
     def build(self, spec: Spec, encoder: Any) -> None:
         super().build(spec, encoder)
@@ -75,7 +110,8 @@ class Cloze(Task):
     def metrics(self) -> dict[str, Metric]:
         """New metrics by the names that they are logged under."""
         recalls = ("attention_recall", "attention_chance", "sentence_recall", "sentence_chance")
-        return {"loss": MeanMetric(), "accuracy": MeanMetric(), **{name: AttentionRecall() for name in recalls}}
+        means = ("loss", "accuracy", "accuracy_reranked")
+        return {**{name: MeanMetric() for name in means}, **{name: AttentionRecall() for name in recalls}}
 
     def forward(self, batch: ClozeBatch) -> Output:
         assert self.network is not None
@@ -96,8 +132,39 @@ class Cloze(Task):
     def validation_step(self, batch: ClozeBatch, batch_idx: int) -> None:
         self._evaluate(batch, "val", self.val_metrics)
 
+    def on_test_start(self) -> None:
+        if self.hparams["rerank"]:
+            assert self.spec is not None
+            options = {"best": "rerank_best", "order": "ngram_order", "classes": "word_classes"}
+            chosen = {name: self.hparams[key] for name, key in options.items()}
+            self.reranker = fitted(self.trainer, self._asked_and_answered, self.spec, **chosen)
+
     def test_step(self, batch: ClozeBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics)
+        output = self._evaluate(batch, "test", self.test_metrics)
+        if self.reranker is not None:
+            assert batch.answer is not None and batch.text is not None
+            again = self._reranked(self.reranker, batch, output.logits, batch.text).argmax(1)
+            right = again.eq(batch.answer).float()
+            self.record("test", self.test_metrics, "accuracy_reranked", len(batch), right)
+
+    def load_reranker(self, path: Path) -> None:
+        """Lets predictions be ranked again by what a test has left at `path`. Raises CheckpointError where that is not
+        there or of another network."""
+        self.reranker = Reranker.load(path, vocabulary_key(self.encoder))
+
+    def _asked_and_answered(self, batch: ClozeBatch) -> tuple[list[Asked], list[int]]:
+        """The questions of a batch with what the network says of them, and the answers."""
+        assert batch.answer is not None and batch.text is not None and self.spec is not None
+        logits = self(batch.to(self.device)).logits
+        return asked_of(batch, logits, batch.text, self.spec.blank), batch.answer.tolist()
+
+    def _reranked(self, reranker: Reranker, batch: ClozeBatch, logits: Tensor, texts: Sequence[Shown]) -> Tensor:
+        """(B, C) log-probabilities of the candidates, -inf of those that are not among the best."""
+        assert self.spec is not None
+        found = torch.full(logits.shape, -torch.inf)
+        for row, asked in enumerate(asked_of(batch, logits, texts, self.spec.blank)):
+            found[row, : len(asked.log_p)] = torch.from_numpy(reranker.scores(asked))
+        return found.to(logits.device)
 
     def _evaluate(self, batch: ClozeBatch, stage: str, metrics: nn.ModuleDict) -> Output:
         assert batch.answer is not None
@@ -126,7 +193,10 @@ class Cloze(Task):
     def predictions(self, batch: ClozeBatch, words: list[Any]) -> list[ClozePrediction]:
         """Answers and attention; `words` are the questions as they should be shown, a `Shown` each."""
         output = self.predict_step(batch)
-        chosen, shares = best(output.logits, batch).tolist(), candidate_shares(output.logits, batch).tolist()
+        shares = candidate_shares(output.logits, batch).tolist()
+        again = None if self.reranker is None else self._reranked(self.reranker, batch, output.logits, words)
+        chosen = best(output.logits if again is None else again, batch).tolist()
+        final = shares if again is None else again.exp().tolist()
         assert self.spec is not None
         unknown = self.spec.unknown
         documents = _read([one.document for one in words], batch.document == unknown, output.attention.get("document"))
@@ -134,10 +204,11 @@ class Cloze(Task):
         return [
             ClozePrediction(
                 answer=one.candidates[chosen[b]],
-                probabilities=dict(zip(one.candidates, shares[b], strict=False)),
+                probabilities=dict(zip(one.candidates, final[b], strict=False)),
                 document=documents[b],
                 query=queries[b],
                 sentence_ends=tuple(one.sentence_ends),
+                reader_probabilities=None if again is None else dict(zip(one.candidates, shares[b], strict=False)),
             )
             for b, one in enumerate(words)
         ]

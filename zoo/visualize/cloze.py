@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import Namespace, _ArgumentGroup
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,13 +11,15 @@ from rich.console import RenderableType
 
 from zoo.data.cloze.question import ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
-from zoo.tasks.cloze import ClozePrediction, ExaminedQuestion
+from zoo.errors import ConfigError
+from zoo.tasks.cloze import Cloze, ClozePrediction, ExaminedQuestion
+from zoo.tasks.cloze_reranking import FILE, beside
 from zoo.visualize import cloze_page
 from zoo.visualize.cloze_text import ClozeText
 from zoo.visualize.cloze_texts import document_of, query_of
 from zoo.visualize.document_weighing import top_words
 from zoo.visualize.printable import shown
-from zoo.visualize.view import View
+from zoo.visualize.view import Predicts, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +37,26 @@ class ClozeView(View):
     """`candidates` from the likeliest with their probabilities; `top words` are the places of the document with most
     attention."""
     style: ClassVar[str] = cloze_page.STYLE
+
+    def options(self, group: _ArgumentGroup) -> None:
+        group.add_argument(
+            "--rerank",
+            nargs="?",
+            const="",
+            metavar="FILE",
+            help="judge the best candidates again by language models; FILE where they are not beside the checkpoint",
+        )
+
+    def prepare(self, predictor: Predicts, options: Namespace) -> None:
+        if options.rerank is None:
+            return
+        assert isinstance(predictor.task, Cloze) and predictor.checkpoint is not None
+        given = Path(options.rerank)
+        if options.rerank and not given.is_file():
+            raise ConfigError(
+                f"--rerank {given}: no such file; a run keeps its own, {FILE}, which --rerank alone takes"
+            )
+        predictor.task.load_reranker(given if options.rerank else beside(predictor.checkpoint))
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         """Questions on the command line and in a file: one a line, or blocks in CBT's form."""

@@ -35,7 +35,11 @@ def article(prediction: ClozePrediction) -> str:
     """One question, the candidates, and what was attended to."""
     document, query = document_of(prediction), query_of(prediction)
     probability = prediction.probabilities[prediction.answer]
-    said = f'<div><h2>{text(prediction.answer)}</h2><p class="verdict">probability {probability:.3f}</p></div>'
+    alone = ""
+    if prediction.reader_answer is not None and prediction.reader_probabilities is not None:
+        own = prediction.reader_probabilities[prediction.reader_answer]
+        alone = f" re-ranked; the network alone: {text(prediction.reader_answer)} {own:.3f}"
+    said = f'<div><h2>{text(prediction.answer)}</h2><p class="verdict">probability {probability:.3f}{alone}</p></div>'
     asked = document_page.sentences(query).replace('class="sentences', 'class="query sentences', 1)
     return page.article(
         f"<header>{said}\n{document_page.classes(document)}</header>\n{asked}\n{document_page.sentences(document)}",

@@ -25,9 +25,12 @@ class ClozeText:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         colour, plain = console.color_system is not None and not console.no_color, options.ascii_only
         document, answer = document_of(self.prediction), self.prediction.answer
-        probability = self.prediction.probabilities[answer]
+        probability, alone = self.prediction.probabilities[answer], ""
+        if self.prediction.reader_answer is not None and self.prediction.reader_probabilities is not None:
+            own = self.prediction.reader_answer
+            alone = f"  re-ranked; the network alone: {shown(own)} {self.prediction.reader_probabilities[own]:.2f}"
         yield Group(
-            Text.assemble((shown(answer), "bold"), f"  {probability:.2f}"),
+            Text.assemble((shown(answer), "bold"), f"  {probability:.2f}", (alone, "dim")),
             probabilities(document, plain, "candidates"),
             Text(),
             sentences(query_of(self.prediction), colour, plain, WEIGHING),

@@ -17,8 +17,9 @@ from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.options import ClozeTextOptions
 from zoo.data.cloze.question import BLANK, ClozeQuestion, Shown
 from zoo.data.cloze.readers import parse_line
+from zoo.data.cloze.sentences import distinct_sentences
 from zoo.data.encoder import Encoder
-from zoo.data.stored import Rows, StoredSplit, numbers_of, offsets
+from zoo.data.stored import ROWS, Rows, StoredSplit, numbers_of, offsets
 from zoo.data.text.vocabulary import READ_SPECIAL, Vocabulary
 from zoo.errors import DataError
 
@@ -112,6 +113,13 @@ class EncodedQuestions(StoredSplit):
         columns = ("document", "query", "occurrence", "num_candidates", "answer", "evidence")
         texts = (f"shown_{name}" for name in Shown._fields)
         super().__init__(questions, (*columns, *texts), numbers_of(questions, "num_words"))
+        self._questions = questions
+
+    def sentences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Each different sentence of the documents once: the ids of their words one after the other, and how many
+        words each has."""
+        documents = self._questions.with_format("arrow", columns=["document", "ends"])
+        return distinct_sentences(documents.iter(batch_size=ROWS))
 
 
 def collate(rows: Rows) -> ClozeBatch:

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
+from torch.utils.data import DataLoader
 
+from zoo.data.bucketing import Evaluation
 from zoo.data.cache import steps_beside
 from zoo.data.cloze.encoding import BLANK_ID, ClozeEncoder, EncodedQuestions, collate
 from zoo.data.cloze.options import ClozeTextOptions
@@ -71,6 +73,17 @@ class ClozeData(PreparedData[Source]):
         return collate
 
     # Serving
+
+    def part(self, split: str) -> EncodedQuestions:
+        part = super().part(split)
+        assert isinstance(part, EncodedQuestions)
+        return part
+
+    def every_batch(self, split: str) -> DataLoader[Any]:
+        """All questions of a split on this process alone: for what one process does for all, as fitting the re-ranking."""
+        part = self.part(split)
+        order = Evaluation(part.lengths, **self.loader.limit, nouns=self.nouns)
+        return DataLoader(part, batch_sampler=order, **self._loading())
 
     def describe(self) -> dict[str, Any]:
         about = super().describe()

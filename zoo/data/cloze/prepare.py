@@ -39,7 +39,7 @@ from zoo.data.text.learning import ids_of
 from zoo.data.text.vocabulary import UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raise it with every change of what is stored or of how questions become ids: older caches are then left alone."""
 ENCODER, QUESTIONS = "encoder.json", "questions"
 MISSING = "answer not in the document"
@@ -187,6 +187,7 @@ def encode_table(table: pa.Table, words: pa.Array, lower: bool, evaluation: bool
         "num_candidates": many,
         "answer": table["answer"],
         "key": table["key"],
+        "ends": table["sentence_ends"],
         "frequent": pa.array(list(map(most_of, found, many.to_pylist())), pa.int32()),
     }
     if "evidence" in table.column_names:
