@@ -1,11 +1,11 @@
 """The embedded sample of cloze questions: stories of twenty sentences about who did what with which thing, and one more
 that tells one of these facts in other words, with a word taken out.
 
-A fact is a name, a relation and a thing, and no two facts share more than one of the three. Each of ten things (where
-a thing is asked for, each of ten names) stands in two facts, each of five relations in four: the fact that is asked for
-follows from both of the others together and from neither alone. Its sentence and the query never have the same form,
-while another fact of the relation has the form of the query: most words of the query stand beside a wrong candidate.
-How often a candidate is named says nothing, since the answer is drawn from the ten before anything else.
+A fact is a name, a relation and a thing, and no two facts share more than one of the three. Each of ten relations is
+told of twice, and each of five things (where a thing is asked for, each of five names) four times: the fact that is
+asked for follows from both of the others together and from neither alone. Its sentence and the query never have the
+same form, while the other fact of the relation has the form of the query: most words of the query stand beside a wrong
+candidate. How often a candidate is named says nothing, since the answer is drawn from the ten before anything else.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import NamedTuple
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 
 KINDS = ("NE", "CN")
-CANDIDATES, RELATIONS_TOLD = 10, 5
-"""Names, and things, and relations in a story of twenty facts."""
+CANDIDATES, OTHERS, TOLD = 10, 5, 10
+"""Words in a story of the kind that is asked for, those of the other kind, and relations; there are twenty facts."""
 ENTITIES = 60
 """Numbers of entities in anonymous stories are drawn from so many."""
 
@@ -87,12 +87,13 @@ def generate(count: int, *, seed: int, kind: str = "NE", anonymous: bool = False
 
 def facts_of(draw: random.Random, kind: str) -> list[Fact]:
     """The twenty facts of a story; no two of them share more than one part."""
-    names, things = draw.sample(NAMES.split(), CANDIDATES), draw.sample(THINGS.split(), CANDIDATES)
-    relations = draw.sample(sorted(FORMS), RELATIONS_TOLD)
-    asked, others = (names, things) if kind == "NE" else (things, names)
-    # the second time the relations go round they are one further on, and then two
-    turns = [(n, n + turn * (1 + n // RELATIONS_TOLD)) for turn in (0, 1) for n in range(CANDIDATES)]
-    told = [(others[n], relations[m % RELATIONS_TOLD]) for n, m in turns]
+    pools = [NAMES.split(), THINGS.split()]
+    asked, others = map(draw.sample, pools if kind == "NE" else pools[::-1], (CANDIDATES, OTHERS))
+    relations = draw.sample(sorted(FORMS), TOLD)
+    # each relation with two of the others: the first five with neighbours, the next with those after the neighbours
+    told = [
+        (others[(n + m * (1 + n // OTHERS)) % OTHERS], relation) for n, relation in enumerate(relations) for m in (0, 1)
+    ]
     asked = _uneven(asked, draw)
     draw.shuffle(asked)
     while (clash := _clash(asked, told)) is not None:
