@@ -58,6 +58,7 @@ def test_samples(cls, options, said, cache_dir):
     assert data.source_description == f"sample: 110 generated {said}, seed 1"
     assert data.spec.vocabulary_size == len(data.encoder.vocabulary)
     assert data.spec.blank == 2
+    assert data.encoder.vocabulary.words.count(BLANK) == 1
     about = data.describe()
     json.dumps(about)
     assert about["splits"]["test"]["candidates"] == 10

@@ -204,6 +204,13 @@ def test_a_stride_keeps_last_sentences_apart():
     assert len(whole) == 4 * 20
 
 
+def test_a_sentence_without_a_question_does_not_count_as_one():
+    nothing = words("then it rained .")[0]
+    chapter = [*STORY[:20], nothing, nothing, *STORY[20:24]]
+    (first, second) = cut(Book("story", [chapter]), LEXICON, "NE", stride=3)
+    assert [first.sentences, second.sentences] == [chapter[2:22], chapter[5:25]]
+
+
 def test_the_seed_draws_the_words():
     sentence = words("then Ann met Bob and Cat and Dan by the lamp .")[0]
     book = Book("story", [[*STORY[:20], *[sentence] * 30]])
