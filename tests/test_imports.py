@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "zoo.data": {"zoo.errors", "zoo.dotted", "zoo.values", "zoo.layers.packing"},
     "zoo.metrics": {"zoo.errors"},
+    "zoo.reranking": {"zoo.errors"},
     "zoo.tasks": {
         "zoo.errors",
         "zoo.dotted",
@@ -45,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.objectives",
         "zoo.data",
         "zoo.metrics",
+        "zoo.reranking",
     },
     "zoo.visualize": {"zoo.errors", "zoo.dotted", "zoo.data", "zoo.tasks"},
     "zoo.callbacks": {"zoo.errors", "zoo.layers.modes", "zoo.data", "zoo.tasks", "zoo.visualize"},

@@ -61,6 +61,13 @@ def parser() -> argparse.ArgumentParser:
     data.add_argument("overrides", nargs="*", help="such as data.source=PATH")
     data.add_argument("--json", action="store_true", help="as JSON")
     data.add_argument("--write", type=Path, metavar="DIR", help="write the examples as files of their official format")
+    data.add_argument(
+        "--from-text",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="make the examples from plain texts, where the data can",
+    )
     for command in (catalogue, data):
         command.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     return root
@@ -114,6 +121,8 @@ def main(arguments: list[str] | None = None) -> None:
             return _predict(words[1:])
         options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
         if options.command == "data" and all("=" in word for word in more):
+            more += [word for word in options.from_text if "=" in word and not Path(word).exists()]
+            options.from_text = [word for word in options.from_text if word not in more]
             if named := [word for word in (*options.overrides, *more) if word.startswith("data=")]:
                 raise ConfigError(f"{named[0]}: the data are named already: zoo data {options.name}; leave it out")
             overrides += [f"data={options.name}", *options.overrides, *more]
@@ -287,6 +296,8 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     check_arguments(cfg.data, "data")
     data, task = instantiate(cfg.data, _convert_="all"), class_at(cfg.task._target_, Task)
     check_data_and_task(data, task)
+    if options.from_text:
+        data.from_text([Path(file) for file in options.from_text])
     if options.write is not None:
         for path in data.write(options.write):
             print(f"wrote {path}", file=sys.stderr)

@@ -142,7 +142,7 @@ def test_a_picture_has_few_artists_and_measures_each_text_once(monkeypatch):
     document = even(20, 8)
     document_figure(document)
     measured = []
-    monkeypatch.setattr(document_picture, "_letters", Letters)
+    monkeypatch.setattr(document_picture, "letters_of", Letters)
     renderer = document_picture._renderer()
     width = renderer.get_text_width_height_descent
     monkeypatch.setattr(renderer, "get_text_width_height_descent", lambda t, *_: measured.append(t) or width(t, *_))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -91,6 +91,11 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
         """Write the examples as files of their official format into a folder, for `zoo data --write`; their paths.
         Raises ConfigError where the data has no such form."""
         raise ConfigError(f"--write: data={self.name} cannot be written as files; leave it out")
+
+    def from_text(self, files: Sequence[Path]) -> None:
+        """Take examples that are made from these plain texts, for `zoo data --from-text`, whatever the source was.
+        Raises ConfigError where that cannot be."""
+        raise ConfigError(f"--from-text: data={self.name} is not made from plain text; data=cbt is")
 
     # Loaders
 

@@ -17,13 +17,14 @@ def orthogonal_matrix_(matrix: Tensor) -> None:
         matrix.copy_(nn.init.orthogonal_(exact))
 
 
-def orthogonal_(rnn: nn.RNNBase) -> None:
-    """Start the matrix of the state of every gate as a random orthogonal one, and the biases as 0.
+def orthogonal_(rnn: nn.RNNBase, *, inputs: bool = False) -> None:
+    """Start the matrix of the state of every gate as a random orthogonal one, with `inputs` that of the input too, and
+    the biases as 0.
 
     A product with it keeps the length of a state (Saxe et al. 2014; Cho et al. 2014 and Bahdanau et al. 2015 start so).
     """
     for name, weight in rnn.named_parameters():
-        if name.startswith("weight_hh"):
+        if name.startswith("weight_hh") or (inputs and name.startswith("weight_ih")):
             for matrix in weight.detach().split(rnn.hidden_size):
                 orthogonal_matrix_(matrix)
         elif name.startswith("bias"):

@@ -93,8 +93,10 @@ def _check_sums(path: Path) -> None:
 class Predictor:
     """A trained network and all it needs to read raw inputs: `zoo.load(path)(["some text"])`."""
 
-    def __init__(self, task: Task, encoder: Encoder, batch_size: int = 64) -> None:
+    def __init__(self, task: Task, encoder: Encoder, batch_size: int = 64, checkpoint: Path | None = None) -> None:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
+        self.checkpoint = checkpoint
+        """The file that it was read from."""
 
     @torch.inference_mode()
     def __call__(self, inputs: Sequence[Any], *, progress: bool = False) -> list[Any]:
@@ -117,7 +119,9 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
     path = resolve(path)
     content = read_checkpoint(path)
     try:
-        return _rebuilt(content, device)
+        predictor = _rebuilt(content, device)
+        predictor.checkpoint = path
+        return predictor
     except NotHere as error:
         raise CheckpointError(
             f"{path}: {error}; a module beside your own configuration needs its --config-dir"

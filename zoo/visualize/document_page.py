@@ -64,6 +64,12 @@ def _choice() -> str:
 
 
 def _document(prediction: DocumentPrediction, true_label: str | None, evidence: Evidence | None) -> str:
+    head = f"<header>{_verdict(prediction, true_label)}\n{classes(prediction)}</header>"
+    return page.article(f"{head}\n{sentences(prediction, evidence)}", label=prediction.label)
+
+
+def sentences(prediction: DocumentPrediction, evidence: Evidence | None = None) -> str:
+    """The text as a list of sentences, each with its bar, the words shaded."""
     bars = sentence_strengths(prediction)
     shades = {name: word_strengths(prediction, name) for name in WEIGHINGS}
     lines = []
@@ -81,10 +87,7 @@ def _document(prediction: DocumentPrediction, true_label: str | None, evidence: 
     if not lines:
         lines.append('<li><p class="words">(no words)</p></li>')
     bare = "" if bars is not None else " bare"
-    head = f"<header>{_verdict(prediction, true_label)}\n{_classes(prediction)}</header>"
-    return page.article(
-        f'{head}\n<ol class="sentences{bare}">\n' + "\n".join(lines) + "\n</ol>", label=prediction.label
-    )
+    return f'<ol class="sentences{bare}">\n' + "\n".join(lines) + "\n</ol>"
 
 
 def _word(sentence: AttendedSentence, i: int, strengths: dict[str, list[float]], evident: bool) -> str:
@@ -111,7 +114,8 @@ def _verdict(prediction: DocumentPrediction, true_label: str | None) -> str:
     return f'<div><h2>{text(prediction.label)}</h2><p class="verdict">probability {probability:.3f}{judged}</p></div>'
 
 
-def _classes(prediction: DocumentPrediction) -> str:
+def classes(prediction: DocumentPrediction) -> str:
+    """A table of the classes with their probabilities as bars."""
     rows = "\n".join(
         f'<tr{" class=predicted" if name == prediction.label else ""} data-probability="{probability!r}">'
         f'<th scope="row">{text(name)}</th><td>{probability:.3f}</td>'

@@ -1,4 +1,5 @@
-"""A classified document as a picture: a bar for the weight of each sentence, a box for that of each word."""
+"""A classified document as a picture: a bar for the weight of each sentence, a box for that of each word. Its parts
+serve other pictures of texts with weights."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ ROUND = BoxStyle.Round(pad=0, rounding_size=0.045)
 DOTTED = (0, (1.0, 1.6))
 
 
-class _Placed(NamedTuple):
+class Placed(NamedTuple):
     """A word at `left` inches of `line` of its sentence, `width` inches wide."""
 
     word: str
@@ -83,7 +84,8 @@ class Letters:
 
 
 @cache
-def _letters(families: tuple[str, ...]) -> Letters:
+def letters_of(families: tuple[str, ...]) -> Letters:
+    """Those of the families, and what they have measured before."""
     return Letters(families)
 
 
@@ -92,7 +94,7 @@ def _renderer() -> Any:
     return FigureCanvasAgg(Figure(dpi=DPI)).get_renderer()
 
 
-class _Sheet:
+class Sheet:
     """What is drawn on a picture, kept by its kind: of each kind a single collection is made, as one artist a shape
     takes most of the time. A collection's gid is its kind."""
 
@@ -171,22 +173,22 @@ def document_figure(
     No pyplot, so drawing needs no display and leaves no state behind.
     """
     with missing_letters_unsaid():
-        letters = _letters(families(_texts(prediction, true_label)))
-        rows = _layout(prediction, letters, max_lines)
-        classes = _classes(prediction)
+        letters = letters_of(families(_texts(prediction, true_label)))
+        rows = layout(prediction, letters, max_lines)
+        classes = likeliest(prediction)
         header = max(0.75, len(classes) * CLASS_HEIGHT) + 0.25
         body = sum(LINE_HEIGHT * (1 + row[-1].line if row else 1) + SENTENCE_GAP for row in rows) + SENTENCE_GAP
-        note = _left_out(prediction, rows)
+        note = left_out(prediction, rows)
         height = MARGIN + header + body + 0.62 + (LINE_HEIGHT if note else 0.0)
         figure = Figure(figsize=(WIDTH, height), dpi=DPI, facecolor="white")
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(height, 0))
         axes.set_axis_off()
-        sheet = _Sheet(figure, axes, letters)
-        _draw_header(sheet, prediction, true_label, classes)
-        y = _draw_sentences(sheet, prediction, rows, evidence, weighing, MARGIN + header)
+        sheet = Sheet(figure, axes, letters)
+        draw_header(sheet, prediction, true_label, classes)
+        y = draw_sentences(sheet, prediction, rows, evidence, weighing, MARGIN + header)
         sheet.write(TEXT_LEFT, y + 0.22, note, letters.small, SOFT)
-        _draw_legend(sheet, prediction, rows, weighing, evidence is not None, height - 0.3)
+        draw_legend(sheet, prediction, rows, weighing, evidence is not None, height - 0.3)
         sheet.finish()
     return figure
 
@@ -199,15 +201,15 @@ def _texts(prediction: DocumentPrediction, true_label: str | None) -> Iterator[s
         yield from (shown(word[:400]) for word in sentence.words)
 
 
-def _layout(prediction: DocumentPrediction, letters: Letters, max_lines: int) -> list[list[_Placed]]:
+def layout(prediction: DocumentPrediction, letters: Letters, max_lines: int) -> list[list[Placed]]:
     """The words of the sentences that fit into `max_lines` lines; the last one shown may be cut."""
     space = letters.width("n n") - 2 * letters.width("n") + 0.02
-    rows: list[list[_Placed]] = []
+    rows: list[list[Placed]] = []
     left_over = max_lines
     for sentence in prediction.sentences:
         if left_over <= 0:
             break
-        row: list[_Placed] = []
+        row: list[Placed] = []
         line, left = 0, TEXT_LEFT
         for number, word in enumerate(sentence.words):
             word = letters.cut(word, WIDTH - MARGIN - TEXT_LEFT)
@@ -216,14 +218,14 @@ def _layout(prediction: DocumentPrediction, letters: Letters, max_lines: int) ->
                 line, left = line + 1, TEXT_LEFT
             if line == left_over:
                 break
-            row.append(_Placed(word, number, line, left, width))
+            row.append(Placed(word, number, line, left, width))
             left += width + space
         rows.append(row)
         left_over -= 1 + (row[-1].line if row else 0)
     return rows
 
 
-def _left_out(prediction: DocumentPrediction, rows: list[list[_Placed]]) -> str:
+def left_out(prediction: DocumentPrediction, rows: list[list[Placed]]) -> str:
     """What the picture does not show, in words; empty where it shows all."""
     if not prediction.sentences:
         return "(no words)"
@@ -240,23 +242,30 @@ def _left_out(prediction: DocumentPrediction, rows: list[list[_Placed]]) -> str:
     return "… " + " and ".join(parts) if parts else ""
 
 
-def _classes(prediction: DocumentPrediction) -> list[tuple[str, float]]:
-    """All classes in their order, or the likeliest where there are many."""
+def likeliest(prediction: DocumentPrediction, most: int = MOST_CLASSES) -> list[tuple[str, float]]:
+    """All classes in their order, or the likeliest where there are more than `most`."""
     rows = list(prediction.probabilities.items())
-    return rows if len(rows) <= MOST_CLASSES else sorted(rows, key=lambda row: -row[1])[:MOST_CLASSES]
+    return rows if len(rows) <= most else sorted(rows, key=lambda row: -row[1])[:most]
 
 
-def _draw_header(
-    sheet: _Sheet, prediction: DocumentPrediction, true_label: str | None, classes: list[tuple[str, float]]
+def draw_header(
+    sheet: Sheet,
+    prediction: DocumentPrediction,
+    true_label: str | None,
+    classes: list[tuple[str, float]],
+    *,
+    said: str = "predicted",
+    truth: str = "true class",
 ) -> None:
+    """What the network says, under the caption `said`, what is true, and the probabilities of `classes`."""
     letters = sheet.letters
-    sheet.write(MARGIN, MARGIN + 0.1, "predicted", letters.small, SOFT)
+    sheet.write(MARGIN, MARGIN + 0.1, said, letters.small, SOFT)
     sheet.write(MARGIN, MARGIN + 0.41, letters.cut(prediction.label, 5.0, letters.large), letters.large)
     under = f"probability {prediction.probabilities[prediction.label]:.2f}"
     sheet.write(MARGIN, MARGIN + 0.68, under, letters.small, SOFT)
     if true_label is not None:
         right = true_label == prediction.label
-        verdict = f"{'✓' if right else '✗'} true class {letters.cut(true_label, 3.5, letters.small_bold)}"
+        verdict = f"{'✓' if right else '✗'} {truth} {letters.cut(true_label, 3.5, letters.small_bold)}"
         x = MARGIN + letters.width(under, letters.small) + 0.2
         sheet.write(x, MARGIN + 0.68, verdict, letters.small_bold, RIGHT if right else WRONG)
     bar_left = WIDTH - MARGIN - CLASS_BAR - 0.4
@@ -270,10 +279,10 @@ def _draw_header(
         sheet.write(WIDTH - MARGIN, y, f"{probability:.2f}", font, color, right=True)
 
 
-def _draw_sentences(
-    sheet: _Sheet,
+def draw_sentences(
+    sheet: Sheet,
     prediction: DocumentPrediction,
-    rows: list[list[_Placed]],
+    rows: list[list[Placed]],
     evidence: Sequence[Sequence[bool]] | None,
     weighing: str,
     y: float,
@@ -304,14 +313,14 @@ def _draw_sentences(
     return y
 
 
-def _draw_word(sheet: _Sheet, placed: _Placed, baseline: float, strength: float) -> None:
+def _draw_word(sheet: Sheet, placed: Placed, baseline: float, strength: float) -> None:
     if strength > 0.01:
         left, width = placed.left - 0.035, placed.width + 0.07
-        sheet.box("words", left, baseline - 0.155, width, BOX_HEIGHT, _tint(strength))
+        sheet.box("words", left, baseline - 0.155, width, BOX_HEIGHT, tint(strength))
     sheet.write(placed.left, baseline, placed.word)
 
 
-def _underline(sheet: _Sheet, kind: str, row: list[_Placed], marked: Sequence[bool], y: float) -> None:
+def _underline(sheet: Sheet, kind: str, row: list[Placed], marked: Sequence[bool], y: float) -> None:
     """A line under each marked word, drawn through to the next one where that is marked too; `y` is that of the first
     line of the row."""
     for placed, following in zip(row, [*row[1:], None], strict=True):
@@ -323,18 +332,22 @@ def _underline(sheet: _Sheet, kind: str, row: list[_Placed], marked: Sequence[bo
         sheet.line(kind, placed.left, right, y + placed.line * LINE_HEIGHT)
 
 
-def _tint(strength: float) -> tuple[float, ...]:
+def tint(strength: float) -> tuple[float, ...]:
+    """The colour behind a word."""
     return tuple(1 + (c - 1) * strength for c in to_rgb(BLUE))
 
 
-def _draw_legend(
-    sheet: _Sheet,
+def draw_legend(
+    sheet: Sheet,
     prediction: DocumentPrediction,
-    rows: list[list[_Placed]],
+    rows: list[list[Placed]],
     weighing: str,
     underlined: bool,
     y: float,
+    *,
+    evidence: str = "decided the true class",
 ) -> None:
+    """What bars, boxes and lines stand for; `evidence` says it of the words that are `underlined`."""
     x, small = MARGIN, sheet.letters.small
     has_words = word_strengths(prediction, weighing) is not None
     has_sentences = sentence_strengths(prediction) is not None
@@ -352,11 +365,11 @@ def _draw_legend(
         explain("sentence weight", 0.38)
     if has_words:
         for i in range(40):
-            sheet.box("legend", x + i * 0.02, y - 0.115, 0.021, 0.14, _tint((i + 1) / 40))
+            sheet.box("legend", x + i * 0.02, y - 0.115, 0.021, 0.14, tint((i + 1) / 40))
         explain("word weight" if weighing == "word" else f"word weight ({WEIGHINGS[weighing].title})", 0.88)
     if underlined:
         sheet.line("evidence", x, x + 0.3, y - 0.03)
-        explain("decided the true class", 0.38)
+        explain(evidence, 0.38)
     if any(placed.number in prediction.sentences[s].unknown for s, row in enumerate(rows) for placed in row):
         sheet.line("unknown", x, x + 0.3, y - 0.03)
         explain("unknown to the network", 0.38)

@@ -48,10 +48,11 @@ class DocumentText:
 def _parts(prediction: DocumentPrediction, *, colour: bool, ascii_only: bool) -> list[RenderableType]:
     probability = prediction.probabilities[prediction.label]
     verdict = Text.assemble((shown(prediction.label), "bold"), f"  {probability:.2f}")
-    return [verdict, _probabilities(prediction, ascii_only), Text(), _sentences(prediction, colour, ascii_only)]
+    return [verdict, probabilities(prediction, ascii_only), Text(), sentences(prediction, colour, ascii_only)]
 
 
-def _probabilities(prediction: DocumentPrediction, ascii_only: bool) -> Table:
+def probabilities(prediction: DocumentPrediction, ascii_only: bool, noun: str = "classes") -> Table:
+    """A bar for each class, or for the likeliest of many."""
     rows = list(prediction.probabilities.items())
     left_out = 0
     if len(rows) > MOST_CLASSES:
@@ -66,14 +67,17 @@ def _probabilities(prediction: DocumentPrediction, ascii_only: bool) -> Table:
             Text("  " + shown(name), style), f"{probability:.2f}", Text(_bar(probability, BAR, ascii_only), "blue")
         )
     if left_out:
-        table.add_row(Text(f"  and {left_out} more classes", "dim"))
+        table.add_row(Text(f"  and {left_out} more {noun}", "dim"))
     return table
 
 
-def _sentences(prediction: DocumentPrediction, colour: bool, ascii_only: bool) -> RenderableType:
+def sentences(
+    prediction: DocumentPrediction, colour: bool, ascii_only: bool, weighing: str = "paper"
+) -> RenderableType:
+    """The text, a row for each sentence with its weight; `weighing` is a key of `WEIGHINGS`."""
     if not prediction.sentences:
         return Text("(no words)", "dim")
-    bars, strengths = sentence_strengths(prediction), word_strengths(prediction)
+    bars, strengths = sentence_strengths(prediction), word_strengths(prediction, weighing)
     table = Table.grid(padding=(0, 1))
     if bars is not None:
         table.add_column(no_wrap=True)

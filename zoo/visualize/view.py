@@ -30,6 +30,8 @@ class Predicts(Protocol):
     """A trained network and all it needs to read inputs."""
 
     task: Any
+    checkpoint: Path | None
+    """The file that it was read from."""
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]: ...
 

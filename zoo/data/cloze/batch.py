@@ -36,6 +36,12 @@ class ClozeBatch(Batch):
     """Packs (B, D)."""
     query_packing: Packing
     """Packs (B, Q)."""
+    distinct: Tensor
+    """(U,) the distinct word ids of the batch, documents and queries together."""
+    document_at: Tensor
+    """(N,) for each packed word of the documents its row in `distinct`."""
+    query_at: Tensor
+    """The same for the packed words of the queries."""
     answer: Tensor | None
     """(B,) number of the candidate that is right; None when predicting."""
     evidence: Tensor | None
@@ -59,6 +65,10 @@ class ClozeBatch(Batch):
         text: tuple[Any, ...] | None = None,
     ) -> ClozeBatch:
         """A batch from padded ids and masks; everything else follows from these."""
+        document_packing, query_packing = Packing.of(document_mask), Packing.of(query_mask)
+        words = torch.cat([document_packing.pack(document), query_packing.pack(query)])
+        distinct, at = words.unique(return_inverse=True)
+        document_at, query_at = at.split([len(document_packing.cell), len(query_packing.cell)])
         return cls(
             document=document,
             document_mask=document_mask,
@@ -67,8 +77,11 @@ class ClozeBatch(Batch):
             candidate_mask=candidate_mask,
             occurrence=occurrence,
             index=torch.arange(len(document)) if index is None else index,
-            document_packing=Packing.of(document_mask),
-            query_packing=Packing.of(query_mask),
+            document_packing=document_packing,
+            query_packing=query_packing,
+            distinct=distinct,
+            document_at=document_at,
+            query_at=query_at,
             answer=answer,
             evidence=evidence,
             text=text,

@@ -1,0 +1,122 @@
+"""Documents, queries with a blank, and candidates that stand in the document, for `cloze`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tests.families import LONG
+from zoo.data.cloze.batch import ClozeBatch
+from zoo.data.cloze.spec import ClozeSpec
+from zoo.models.output import Output
+from zoo.tasks.cloze import Cloze, answer_losses
+
+
+class Questions:
+    """Documents, queries with a blank, and candidates that stand in the document, for `cloze`."""
+
+    spec = ClozeSpec(vocabulary_size=30, blank=2)
+    generates = False
+    encoder = None
+
+    def batch(self, seed: int, *, empty: bool = True) -> ClozeBatch:
+        """One document holds nothing where `empty`, and one query; a document of one word has one candidate."""
+        sizes = [(9, 4), (1, 2), (12, 6), (7, 1), (10, 3), *([(0, 3), (6, 0)] if empty else [])]
+        return self._of_lengths(sizes, 4, seed)
+
+    def long_batch(self) -> ClozeBatch:
+        return self._of_lengths([(LONG, 5), (7, LONG)], 10, 1)
+
+    def _of_lengths(self, sizes: list[tuple[int, int]], candidates: int, seed: int) -> ClozeBatch:
+        """Random words, the lengths of each document and query given. Words of a document repeat, those that are
+        candidates too; the last candidate of a long document stands nowhere."""
+        draw = torch.Generator().manual_seed(seed)
+        document_mask, query_mask = (
+            torch.arange(max(lengths)) < torch.tensor(lengths)[:, None] for lengths in zip(*sizes, strict=True)
+        )
+        document = torch.randint(3, 12, document_mask.shape, generator=draw).masked_fill(~document_mask, 0)
+        query = torch.randint(3, self.spec.vocabulary_size, query_mask.shape, generator=draw)
+        query[:, 0] = self.spec.blank
+        query = query.masked_fill(~query_mask, 0)
+        occurrence = torch.full_like(document, -1)
+        candidate_mask = torch.zeros(len(sizes), candidates, dtype=torch.bool)
+        answer = torch.zeros(len(sizes), dtype=torch.long)
+        for row, (length, _) in enumerate(sizes):
+            words = document[row, :length].unique()[: candidates - 1].tolist()
+            for number, word in enumerate(words):
+                occurrence[row][document[row] == word] = number
+            candidate_mask[row, : max(len(words) + (length > 6), 1)] = True
+            answer[row] = torch.randint(max(len(words), 1), (1,), generator=draw)
+        return ClozeBatch.of(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
+
+    def part(self, batch: ClozeBatch, rows: Sequence[int]) -> ClozeBatch:
+        document, document_mask, query, query_mask, candidate_mask, occurrence, answer = (
+            tensor[list(rows)] for tensor in self._tensors(batch)
+        )
+        words, asked, named = (max(int(m.sum(1).max()), 1) for m in (document_mask, query_mask, candidate_mask))
+        return ClozeBatch.of(
+            document[:, :words],
+            document_mask[:, :words],
+            query[:, :asked],
+            query_mask[:, :asked],
+            candidate_mask[:, :named],
+            occurrence[:, :words],
+            answer,
+        )
+
+    def padded(self, batch: ClozeBatch) -> ClozeBatch:
+        document, document_mask, query, query_mask, candidate_mask, occurrence, answer = self._tensors(batch)
+        return ClozeBatch.of(
+            F.pad(document, (0, 2)),
+            F.pad(document_mask, (0, 2)),
+            F.pad(query, (0, 3)),
+            F.pad(query_mask, (0, 3)),
+            F.pad(candidate_mask, (0, 1)),
+            F.pad(occurrence, (0, 2), value=-1),
+            answer,
+        )
+
+    def scribbled(self, batch: ClozeBatch) -> ClozeBatch:
+        document, document_mask, query, query_mask, candidate_mask, occurrence, answer = self._tensors(batch)
+        document, query = torch.where(document_mask, document, 7), torch.where(query_mask, query, 7)
+        occurrence = torch.where(document_mask, occurrence, 0)
+        return ClozeBatch.of(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
+
+    def without_targets(self, batch: ClozeBatch) -> ClozeBatch:
+        return replace(batch, answer=None, evidence=None)
+
+    def rows(self, batch: ClozeBatch, kind: str, mask: Tensor) -> Tensor:
+        """There is no attention where nothing is asked, or of nothing."""
+        return mask & batch.document_mask.any(1, keepdim=True) & batch.query_mask.any(1, keepdim=True)
+
+    def scores(self, output: Output, batch: ClozeBatch) -> Tensor:
+        """Probabilities: a candidate that stands nowhere has the lowest number of the dtype as its logit."""
+        return output.logits.exp().masked_fill(~batch.candidate_mask, 0.0)
+
+    def loss(self, output: Output, batch: ClozeBatch) -> Tensor:
+        losses, counted = answer_losses(output.logits, batch)
+        return losses.sum() / counted.sum() + sum(output.losses.values())
+
+    def task(self, model: dict[str, Any], *, attends: bool) -> Cloze:
+        return Cloze(model=model, monitor="val/loss", mode="min")
+
+    @staticmethod
+    def _tensors(batch: ClozeBatch) -> tuple[Tensor, ...]:
+        assert batch.answer is not None
+        return (
+            batch.document,
+            batch.document_mask,
+            batch.query,
+            batch.query_mask,
+            batch.candidate_mask,
+            batch.occurrence,
+            batch.answer,
+        )
+
+
+FAMILY = Questions()

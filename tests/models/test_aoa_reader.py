@@ -1,0 +1,124 @@
+"""The attention-over-attention reader against the paper's equations as slow loops, and what it does at the edges."""
+
+import math
+
+import pytest
+import torch
+
+from tests.models.cloze_batches import QUESTIONS, SPEC, batch_of, both_directions, shaken
+from zoo.data.cloze.spec import ClozeSpec
+from zoo.models import AoAReader
+from zoo.models.aoa_reader import attention_over_attention
+from zoo.tasks.cloze import answer_losses
+
+SMALL = {"embedding_dim": 5, "hidden_dim": 4}
+EXACT = {"rtol": 1e-12, "atol": 1e-12}
+
+
+def softmax(values):
+    exponentials = [math.exp(value) for value in values]
+    return [one / sum(exponentials) for one in exponentials]
+
+
+def test_equals_the_equations_written_as_loops():
+    model = shaken(AoAReader(SPEC, **SMALL))
+    output = model(batch_of(QUESTIONS))
+    for b, (document, query, candidates) in enumerate(QUESTIONS):
+        h_doc = both_directions(model.document_encoder, [model.embedding.weight[word] for word in document])
+        h_query = both_directions(model.query_encoder, [model.embedding.weight[word] for word in query])
+        m = [[float((h @ q).detach()) for q in h_query] for h in h_doc]  # (5)
+        alpha = [softmax([row[t] for row in m]) for t in range(len(query))]  # (6)-(7), over the document
+        beta = [softmax(row) for row in m]  # (8), over the query
+        beta = [sum(row[t] for row in beta) / len(document) for t in range(len(query))]  # (9)
+        s = [sum(alpha[t][i] * beta[t] for t in range(len(query))) for i in range(len(document))]  # (10)
+        total = dict.fromkeys(candidates, 0.0)
+        for word, share in zip(document, s, strict=True):
+            if word in total:
+                total[word] += share  # (11)
+        found = output.attention
+        torch.testing.assert_close(found["document"][b, : len(document)], torch.tensor(s, dtype=torch.float64), **EXACT)
+        torch.testing.assert_close(found["query"][b, : len(query)], torch.tensor(beta, dtype=torch.float64), **EXACT)
+        expected = torch.tensor([math.log(total[word]) for word in candidates], dtype=torch.float64)
+        torch.testing.assert_close(output.logits[b, : len(candidates)], expected, **EXACT)
+
+
+def test_matching_worked_by_hand():
+    """Two words of a document, two of a query. In units of log 2 the matching is [[1, 0], [0, 0]]: over the document
+    the query's words have 2/3, 1/3 and 1/2, 1/2; over the query the document's have 2/3, 1/3 and 1/2, 1/2, in the mean
+    7/12 and 5/12. So s = (2/3 * 7/12 + 1/2 * 5/12, 1/3 * 7/12 + 1/2 * 5/12) = (43/72, 29/72)."""
+    matching = torch.tensor([[[1.0, 0.0], [0.0, 0.0]]]).double() * math.log(2)
+    real = torch.ones(1, 2, dtype=torch.bool)
+    log_query, log_document = attention_over_attention(matching, real, real)
+    assert log_query.exp()[0].tolist() == pytest.approx([7 / 12, 5 / 12], abs=1e-15)
+    assert log_document.exp()[0].tolist() == pytest.approx([43 / 72, 29 / 72], abs=1e-15)
+
+
+def test_beta_is_a_mean_over_the_true_words():
+    """Padding of a document does not thin the attention to its query."""
+    torch.manual_seed(0)
+    matching = torch.randn(1, 3, 2).double()
+    padded = torch.cat([matching, torch.full((1, 50, 2), 9.0).double()], 1)
+    query = torch.ones(1, 2, dtype=torch.bool)
+    short = attention_over_attention(matching, torch.ones(1, 3, dtype=torch.bool), query)
+    long = attention_over_attention(padded, torch.arange(53)[None] < 3, query)
+    torch.testing.assert_close(long[0], short[0])
+    torch.testing.assert_close(long[1][:, :3], short[1])
+    assert (long[1].exp()[:, 3:] == 0).all()
+
+
+def test_scores_that_lie_far_apart_leave_a_finite_loss_and_its_gradient():
+    """P(answer) is about e^-300, which is 0 in float32: its logarithm is not."""
+    matching = torch.tensor([[[300.0], [0.0], [0.0]]], requires_grad=True)
+    _, log_document = attention_over_attention(
+        matching, torch.ones(1, 3, dtype=torch.bool), torch.ones(1, 1, dtype=torch.bool)
+    )
+    loss = -log_document[0, 1]
+    loss.backward()
+    assert loss.item() == pytest.approx(300.0)
+    assert log_document.exp()[0].tolist() == [1.0, 0.0, 0.0]
+    assert matching.grad.flatten().tolist() == pytest.approx([1.0, -1.0, 0.0], abs=1e-6)
+
+
+def test_repeated_words_are_summed():
+    """A candidate that stands in every place has all the mass."""
+    model = shaken(AoAReader(SPEC, **SMALL))
+    output = model(batch_of([([9, 9, 9], [2, 4], [9])]))
+    torch.testing.assert_close(output.logits, torch.zeros(1, 1).double())
+
+
+def test_a_candidate_outside_the_document_is_never_the_answer():
+    model = AoAReader(SPEC, **SMALL).eval()
+    batch = batch_of([([3, 4, 3], [2, 5], [3, 17])], [1])
+    logits = model(batch).logits
+    assert logits.isfinite().all() and logits.argmax(1).item() == 0
+    losses, counted = answer_losses(logits, batch)
+    assert losses.tolist() == [0.0] and counted.tolist() == [0.0]
+
+
+def test_starts_as_the_paper_does():
+    torch.manual_seed(0)
+    model = AoAReader(ClozeSpec(vocabulary_size=500, blank=2), embedding_dim=16, hidden_dim=12)
+    table = model.embedding.weight
+    assert table.abs().max() <= 0.05 and table.abs().max() > 0.0499 and not table[0].any()
+    for encoder in (model.document_encoder, model.query_encoder):
+        for name, weight in encoder.named_parameters():
+            if "bias" in name:
+                assert not weight.any()
+                continue
+            for matrix in weight.detach().chunk(3):  # (12, 12) or (12, 16): the rows are orthonormal
+                torch.testing.assert_close(matrix @ matrix.T, torch.eye(12), rtol=0, atol=1e-5)
+
+
+def test_the_papers_size():
+    """Of the named entities, by hand: 53,063 words and three marks of 384 numbers, and four GRUs of 3 gates, each with
+    384 x 384 for the input and for the state and 384 twice for the biases."""
+    model = AoAReader(ClozeSpec(vocabulary_size=53_066, blank=2))
+    assert sum(p.numel() for p in model.parameters()) == 53_066 * 384 + 4 * 3 * (2 * 384 * 384 + 2 * 384)
+
+
+def test_dropout_drops_in_training_only():
+    torch.manual_seed(0)
+    model, batch = AoAReader(SPEC, **SMALL, dropout=0.5), batch_of(QUESTIONS)
+    assert not torch.equal(model(batch).logits, model(batch).logits)
+    model.eval()
+    assert torch.equal(model(batch).logits, model(batch).logits)

@@ -1,0 +1,46 @@
+"""Attention as logarithms of its weights, for losses that take the logarithm of a sum of small weights.
+
+A weight of 1e-40 is 0 in float32, and its logarithm -inf; its logarithm itself is -92. Half precision is summed in
+float32, as torch's softmax does it. Where nothing is summed stands the lowest number of the dtype, of which exp is
+exactly 0, and never -inf, through which gradients are NaN.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def masked_log_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
+    """log of `masked_softmax`: over the positions where `mask` (of the shape of `scores`) is True, lowest elsewhere."""
+    scores = _exact(scores)
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, lowest).log_softmax(dim).masked_fill(~mask, lowest)
+
+
+def masked_logsumexp(values: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
+    """log sum exp along `dim` over the positions where `mask` (of the shape of `values`) is True; lowest where there
+    are none."""
+    values = _exact(values)
+    lowest = torch.finfo(values.dtype).min
+    return values.masked_fill(~mask, lowest).logsumexp(dim).masked_fill(~mask.any(dim), lowest)
+
+
+def pointer_sum(log_weights: Tensor, occurrence: Tensor, count: int) -> Tensor:
+    """log of the weight of each of `count` words, summed over all its places: (B, S) -> (B, count).
+
+    `occurrence` (B, S) is the number of the word at each place, -1 where none of them stands. A word without a place
+    has the lowest number.
+    """
+    log_weights = _exact(log_weights)
+    lowest = torch.finfo(log_weights.dtype).min
+    word = torch.where(occurrence < 0, count, occurrence)  # the places of none are summed too, and left away
+    none = log_weights.new_full((len(word), count + 1), lowest)
+    highest = none.scatter_reduce(1, word, log_weights.detach(), "amax")
+    total = torch.zeros_like(none).scatter_add(1, word, (log_weights - highest.gather(1, word)).exp())
+    placed = total > 0
+    return (total.masked_fill(~placed, 1.0).log() + highest).masked_fill(~placed, lowest)[:, :count]
+
+
+def _exact(values: Tensor) -> Tensor:
+    return values.to(torch.promote_types(values.dtype, torch.float32))

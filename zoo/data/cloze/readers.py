@@ -1,0 +1,267 @@
+"""Formats of cloze questions: each reader streams `ClozeQuestion`s and names file and line of whatever it cannot use.
+
+CBT: the Children's Book Test of Hill, Bordes, Chopra and Weston 2016, https://arxiv.org/abs/1511.02301. CNN and Daily
+Mail: Hermann et al. 2015, https://arxiv.org/abs/1506.03340, one file a question. Both come in words already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from zoo.data.cloze.question import BLANK, ClozeQuestion
+from zoo.data.rows import BadRows, Lines, line_of, reading
+from zoo.data.text.sentences import clean, split_sentences
+from zoo.data.text.tokenization import TreebankTokenizer
+from zoo.errors import DataError
+
+SENTENCES, CANDIDATES = 20, 10
+"""Of a question of CBT."""
+NUMBERED = re.compile(r"(\d+)(?:\s(.*))?$", re.DOTALL)
+QUESTION_LINE = "a question with XXXXX, a tab, its answer, two tabs and ten candidates with | between are expected"
+PLACEHOLDER, ENTITY = "@placeholder", re.compile(r"@entity\d+")
+PARTS = ("the address", "", "the document", "", "the query", "", "the answer")
+"""Of a .question file; an empty one is a blank line."""
+ENDS, CLOSERS = {".", "!", "?"}, {"''", "'", '"', ")", "]"}
+
+
+# CBT
+
+
+def read_cbt(path: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
+    """A file of CBT: blocks of twenty numbered sentences and a question, with a blank line between."""
+    with Lines(path) as lines:
+        for first, block, broken in _blocks(lines):
+            if broken:
+                bad(*broken)
+            elif len(block) != SENTENCES + 1:
+                bad(
+                    line_of(path, first),
+                    "not 21 lines",
+                    f"this question has {len(block)}; {SENTENCES} sentences and a question, each behind its number, "
+                    "and a blank line after them are expected",
+                )
+            else:
+                question = _cbt_question(path, first, block, bad)
+                if question is not None and usable(question, line_of(path, first + len(block) - 1), bad):
+                    yield question
+
+
+def _blocks(lines: Lines) -> Iterator[tuple[int, list[str], tuple[str, str, str] | None]]:
+    """(line it begins in, its lines, what is wrong with its bytes) of each run of lines that are not blank."""
+    block: list[str] = []
+    first, broken = 1, None
+    for line in lines:
+        if lines.undecodable:
+            broken = broken or (line_of(lines.path, lines.number), "not UTF-8", lines.undecodable)
+        elif "\0" in line:
+            broken = broken or (line_of(lines.path, lines.number), "NUL byte", "the file is binary or damaged")
+        lines.mark()
+        if line.strip():
+            first = first if block else lines.number
+            block.append(line.rstrip("\r\n"))
+        elif block:
+            yield first, block, broken
+            block, broken = [], None
+    if block:
+        yield first, block, broken
+
+
+def _cbt_question(path: Path, first: int, block: Sequence[str], bad: BadRows) -> ClozeQuestion | None:
+    """The question of a block's lines, of which `path` has the first at line `first`; None, once reported, for lines
+    that are not numbered from 1 or end in no question."""
+    texts = []
+    for number, line in enumerate(block, 1):
+        found = NUMBERED.match(line)
+        if found is None or int(found[1]) != number:
+            said = f"expected the number {number}, found {line[:20]!r}"
+            bad(line_of(path, first + number - 1), "numbers do not run", said)
+            return None
+        texts.append(found[2] or "")
+    *sentences, last = texts
+    place, fields = line_of(path, first + len(block) - 1), last.split("\t")
+    if len(fields) != 4:
+        bad(place, "wrong number of fields", f"found {len(fields)}; {QUESTION_LINE}")
+        return None
+    query, answer, _, candidates = fields
+    named = [candidate.strip() for candidate in candidates.split("|")]
+    if len(named) != CANDIDATES or not all(named):
+        bad(place, "not ten candidates", f"found {len(list(filter(None, named)))} with | between; {QUESTION_LINE}")
+        return None
+    return ClozeQuestion(
+        [words for text in sentences if (words := text.split())], query_of(query), named, answer.strip()
+    )
+
+
+def query_of(text: str) -> list[str]:
+    """The words of a query; the blank is one also where it was a part of another: XXXXX's."""
+    return text.replace(BLANK, f" {BLANK} ").split()
+
+
+def usable(question: ClozeQuestion, place: str, bad: BadRows) -> bool:
+    """Whether something is asked that can be answered; else False, once reported. An answer that is missing in the
+    document alone is no defect of a file: see `zoo.data.cloze.prepare`."""
+    blanks = question.query.count(BLANK)
+    if not question.sentences:
+        bad(place, "empty document", "there is no word before the question")
+    elif blanks != 1:
+        bad(
+            place, "no blank" if not blanks else "several blanks", f"found {blanks} {BLANK} in the question, expected 1"
+        )
+    elif question.answer not in question.candidates:
+        bad(
+            place,
+            "answer not among the candidates",
+            f"{question.answer!r} is none of {', '.join(map(repr, question.candidates))}",
+        )
+    else:
+        return True
+    return False
+
+
+def cbt_text(question: ClozeQuestion) -> str:
+    """A question as CBT writes it, with the blank line that ends it; what `read_cbt` reads again."""
+    sentences = [
+        *question.sentences,
+        *[[]] * (SENTENCES - len(question.sentences)),
+    ]  # those without a word were left out
+    lines = [f"{number} {' '.join(words)}" for number, words in enumerate(sentences, 1)]
+    last = f"{len(lines) + 1} {' '.join(question.query)}\t{question.answer or ''}\t\t{'|'.join(question.candidates)}"
+    return "\n".join([*lines, last, "", ""])
+
+
+# CNN and Daily Mail
+
+
+def read_questions(files: Iterable[Path], bad: BadRows) -> Iterator[ClozeQuestion]:
+    """The .question files of CNN and Daily Mail. The candidates are the entities of the document, in the order in which
+    they come."""
+    for path in files:
+        question = _question_of(path, bad)
+        if question is not None and usable(question, line_of(path, 5), bad):
+            yield question
+
+
+def _question_of(path: Path, bad: BadRows) -> ClozeQuestion | None:
+    with reading(path):
+        raw = path.read_bytes()
+    try:
+        lines = raw.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        bad(line_of(path, line), "not UTF-8", f"byte 0x{raw[error.start]:02x} at offset {error.start} of the file")
+        return None
+    for number, part in enumerate(PARTS, 1):
+        text = lines[number - 1].strip() if number <= len(lines) else None
+        if text is None:
+            bad(line_of(path, number), "too few lines", f"the file ends here; expected {part or 'a blank line'}")
+            return None
+        if not part and text:
+            bad(line_of(path, number), "no blank line", f"expected a blank line, found {text[:40]!r}")
+            return None
+    words, answer = lines[2].split(), lines[6].strip()
+    entities = list(dict.fromkeys(word for word in words if ENTITY.fullmatch(word)))
+    if words and answer not in entities:
+        known = f"the document has {len(entities)} entities" + (f", such as {entities[0]}" if entities else "")
+        bad(line_of(path, 7), "entity not in the document", f"the answer is {answer!r}; {known}")
+        return None
+    return ClozeQuestion(cut_sentences(words), query_of(lines[4].replace(PLACEHOLDER, BLANK)), entities, answer)
+
+
+def cut_sentences(words: Sequence[str]) -> list[list[str]]:
+    """Words cut behind the marks that end a sentence, and behind what closes after them: for what is shown alone, no
+    network reads the borders."""
+    sentences: list[list[str]] = [[]]
+    for word in words:
+        last = sentences[-1]
+        closes = word in CLOSERS and (word != '"' or last.count('"') % 2 == 1)
+        closed = next((before for before in reversed(last) if before not in CLOSERS), None) in ENDS
+        if closed and not closes and word not in ENDS:
+            sentences.append([])
+        sentences[-1].append(word)
+    return [sentence for sentence in sentences if sentence]
+
+
+# What a user types
+
+
+def parse_line(line: str) -> ClozeQuestion:
+    """A document and a sentence with XXXXX in one line, and perhaps ` | one|two|three`, the candidates.
+
+    The sentence with the blank is the query, all others are the document. Without candidates every word of the document
+    is one. Raises DataError for a line without a blank, with several, or without a document.
+    """
+    text, bar, listed = line.partition(" | ") if " | " in line else line.partition("|")
+    sentences = [tokenize(sentence) for sentence in split_sentences(clean(text).replace("\n", " "))]
+    blanks = sum(sentence.count(BLANK) for sentence in sentences)
+    if blanks != 1:
+        raise DataError(f"{line.strip()[:60]!r}: {blanks or 'no'} {BLANK} in it; {TYPED}")
+    query = next(sentence for sentence in sentences if BLANK in sentence)
+    document = [sentence for sentence in sentences if sentence is not query]
+    if not document:
+        raise DataError(f"{line.strip()[:60]!r}: one sentence, and no document before it; {TYPED}")
+    named = [candidate.strip() for candidate in listed.split("|") if candidate.strip()]
+    if bar and not named:
+        raise DataError(f"{line.strip()[:60]!r}: no candidate behind |; {TYPED}")
+    return ClozeQuestion(document, query, named or every_word(document), None)
+
+
+TYPED = (
+    f"expected a few sentences and one with {BLANK} in the place of the missing word, and perhaps candidates: "
+    f"Ann is in the garden . Bob sleeps . The one outside is {BLANK} . | Ann|Bob"
+)
+
+
+def tokenize(text: str) -> list[str]:
+    """The words of an English sentence, by the Treebank's rules; @entity5 stays whole."""
+    words: list[str] = []
+    for word in TreebankTokenizer(lower=False).split(text).shown:
+        if words and words[-1] == "@" and (f"@{word}" == PLACEHOLDER or ENTITY.fullmatch(f"@{word}")):
+            words[-1] = f"@{word}"
+        else:
+            words.append(word)
+    return [BLANK if word == PLACEHOLDER else word for word in words]
+
+
+def every_word(sentences: Iterable[Iterable[str]]) -> list[str]:
+    """The distinct words of a document that have a letter or a digit, in the order in which they come."""
+    words = (word for sentence in sentences for word in sentence)
+    return list(dict.fromkeys(word for word in words if any(map(str.isalnum, word))))
+
+
+def read_file(path: Path) -> list[ClozeQuestion | None]:
+    """Questions to be answered: a file in CBT's form, where sentences may be fewer or more, and answer and candidates
+    may be missing; or else one question a line as `parse_line` reads it, a blank line being None. Raises DataError with
+    the line."""
+    with Lines(path) as lines:
+        if NUMBERED.match(lines.peek().rstrip("\r\n")) is None:
+            return list(_typed_lines(lines))
+        return [_loose_question(path, *found) for found in _blocks(lines)]
+
+
+def _typed_lines(lines: Lines) -> Iterator[ClozeQuestion | None]:
+    for line in lines:
+        place = line_of(lines.path, lines.number)
+        if lines.undecodable:
+            raise DataError(f"{place}: not UTF-8: {lines.undecodable}")
+        lines.mark()
+        try:
+            yield parse_line(line) if line.strip() else None
+        except DataError as error:
+            raise DataError(f"{place}: {error}") from error
+
+
+def _loose_question(path: Path, first: int, block: list[str], broken: tuple[str, str, str] | None) -> ClozeQuestion:
+    place = line_of(path, first + len(block) - 1)
+    if broken:
+        raise DataError(": ".join(broken))
+    texts = [(NUMBERED.match(line) or ["", "", line])[2] or "" for line in block]
+    query, *rest = texts[-1].split("\t")
+    sentences = [words for text in texts[:-1] if (words := text.split())]
+    answer = rest[0].strip() if rest else ""
+    named = [candidate.strip() for candidate in rest[-1].split("|") if candidate.strip()] if len(rest) > 1 else []
+    question = ClozeQuestion(sentences, query_of(query), named or every_word(sentences), answer or None)
+    if not sentences or question.query.count(BLANK) != 1:
+        raise DataError(f"{place}: {'no document' if not sentences else f'not one {BLANK} in the question'}; {TYPED}")
+    return question

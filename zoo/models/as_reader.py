@@ -1,0 +1,73 @@
+"""Text Understanding with the Attention Sum Reader Network.
+
+Rudolf Kadlec, Martin Schmid, Ondrej Bajgar, Jan Kleindienst. ACL 2016. https://arxiv.org/abs/1603.01547
+
+Equations: attention to the document (1), pointer sum attention (2).
+
+What differs from the paper:
+- Softmax and sum are taken in log space, so that a small P(word) does not become 0. `logits` are log P(candidate),
+  without normalising over the candidates: the loss -log P(answer) is `-logits[answer]`.
+- `dropout` (0 by default, the paper has none) drops the entries of a word's embedding in all its places of the batch at
+  once.
+- The GRU is torch's: bias also inside the reset gate's product.
+
+Notation: B questions, D words of a document, Q of a query, U distinct words of the batch, N real words of documents, C
+candidates, E embedding, H units per direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from torch import nn
+
+from zoo.arguments import Count, Share
+from zoo.attention.log_space import masked_log_softmax, pointer_sum
+from zoo.data.cloze.batch import ClozeBatch
+from zoo.data.cloze.spec import ClozeSpec
+from zoo.layers.init import orthogonal_
+from zoo.layers.recurrent import GRU
+from zoo.models.output import Output
+
+START = 0.1
+"""Embeddings start uniformly in [-START, START], as in the paper."""
+
+
+class ASReader(nn.Module):
+    """The query as one vector points at words of the document; a word gets what all its places get together."""
+
+    tasks = ("cloze",)
+    attends: ClassVar[Mapping[str, str]] = {"document": "document_mask"}
+
+    def __init__(
+        self,
+        spec: ClozeSpec,
+        *,
+        embedding_dim: Count = 384,
+        hidden_dim: Count = 384,
+        dropout: Share = 0.0,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
+        self.document_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
+        self.query_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
+        self.dropout = nn.Dropout(dropout)
+        nn.init.uniform_(self.embedding.weight, -START, START)
+        nn.init.zeros_(self.embedding.weight[spec.padding])
+        orthogonal_(self.document_encoder, inputs=True)
+        orthogonal_(self.query_encoder, inputs=True)
+
+    def forward(self, batch: ClozeBatch) -> Output:
+        """log P(candidate) (B, C); attention `document` (B, D), which P sums up."""
+        x = self.dropout(self.embedding(batch.distinct))  # (U, E)
+        h, _ = self.document_encoder(x, batch.document_packing, at=batch.document_at)  # (N, 2H)
+        h_document = batch.document_packing.unpack(h)  # (B, D, 2H)
+        _, ends = self.query_encoder(x, batch.query_packing, at=batch.query_at)  # (2, B, H)
+        h_query = ends.transpose(0, 1).flatten(1)  # (B, 2H): forward at the last word, backward at the first
+
+        scores = (h_document @ h_query[:, :, None]).squeeze(2)  # (B, D)
+        asked = batch.document_mask & batch.query_mask.any(1, keepdim=True)
+        log_document = masked_log_softmax(scores, asked)  # (B, D)    (1)
+        logits = pointer_sum(log_document, batch.occurrence, batch.candidate_mask.shape[1])  # (B, C)    (2)
+        return Output(logits, attention={"document": log_document.exp()})
