@@ -15,7 +15,7 @@ from zoo.arguments import Count, Natural
 from zoo.data.cloze.cutting import Book, Lexicon, cut, read_book
 from zoo.data.cloze.module import ClozeData
 from zoo.data.cloze.options import ClozeTextOptions
-from zoo.data.cloze.question import ClozeQuestion
+from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.writing import write_cbt
 from zoo.data.notes import key
 from zoo.data.options import LoaderOptions, Options
@@ -131,11 +131,12 @@ class Shelf:
         return {"train": [book for book in self.books if book not in kept], **parts}
 
     def questions(self, split: str, kind: str, stride: int, bad: BadRows) -> Iterator[ClozeQuestion]:
-        """Those of a split, none twice. Raises DataError for a book that is no text."""
+        """Those of a split, no twenty-one sentences twice. Raises DataError for a book that is no text."""
         seen = set[int]()
         for book in self.parts[split]:
             for question in cut(book, self.lexicon, kind, stride=stride, seed=self.split.seed):
-                if (one := key([question.sentences, question.query])) not in seen:
+                filled = [question.answer if word == BLANK else word for word in question.query]
+                if (one := key([question.sentences, filled])) not in seen:
                     seen.add(one)
                     yield question
 

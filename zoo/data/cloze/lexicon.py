@@ -115,7 +115,7 @@ def nouns_of(sentences: Iterable[Sequence[str]]) -> set[str]:
 def _singulars(word: str) -> set[str]:
     """Words of which this may be the plural."""
     ends = {"s": "", "es": "", "ies": "y", "ves": "f"}
-    return {word.removesuffix(end) + single for end, single in ends.items() if word.endswith(end) and len(word) > 4}
+    return {word.removesuffix(end) + single for end, single in ends.items() if word.endswith(end) and len(word) > 3}
 
 
 def tells_verb(words: Sequence[str], place: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import datasets
@@ -36,5 +37,6 @@ def write_cbt(source: Source, folder: Path, kind: str, bad: BadRows) -> list[Pat
         raise DataError(f"{error.filename}: cannot be written: {error.strerror}") from error
     finally:
         for file in unfinished.values():
-            file.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.unlink()
     return list(files.values())

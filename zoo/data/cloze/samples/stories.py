@@ -1,26 +1,24 @@
 """The embedded sample of cloze questions: stories of twenty sentences about who did what with which thing, and one more
 that tells one of these facts in other words, with a word taken out.
 
-A fact is a name, a relation and a thing, and no two facts share more than one of the three. Ten names are told of, and
-five things, each with four of five relations (where a thing is asked for, ten things and five names): the fact that is
-asked for follows from both of the others together, and either of them leaves four. Its sentence and the query never
-have the same form, while another fact of the relation has the form of the query: most words of the query stand beside a
-wrong candidate. How often a candidate is named says nothing, since the answer is drawn from the ten before anything
-else.
+A fact is a name, a relation and a thing, and no two facts share more than one of the three. Each of ten relations is
+told of twice, and each of five things (where a thing is asked for, each of five names) four times: the fact that is
+asked for follows from both of the others together and from neither alone. Its sentence and the query never have the
+same form, while the other fact of the relation has the form of the query: most words of the query stand beside a wrong
+candidate. How often a candidate is named says nothing, since the answer is drawn from the ten before anything else.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 
 KINDS = ("NE", "CN")
-CANDIDATES, OTHERS = 10, 5
-"""Words in a story of the kind that is asked for, and of the other kind; of relations there are as many as of those."""
+CANDIDATES, OTHERS, TOLD = 10, 5, 10
+"""Words in a story of the kind that is asked for, those of the other kind, and relations; there are twenty facts."""
 ENTITIES = 60
 """Numbers of entities in anonymous stories are drawn from so many."""
 
@@ -34,59 +32,25 @@ THINGS = """
     trumpet umbrella violin
 """
 RELATIONS = {
-    "carry": """
-        {name} carried the {thing}
-        the {thing} was in the hands of {name}
-        the {thing} lay on the back of {name}
-    """,
-    "own": """
-        {name} owned the {thing}
-        the {thing} belonged to {name}
-        the {thing} was the property of {name}
-    """,
-    "find": """
-        {name} found the {thing}
-        the {thing} was discovered by {name}
-        {name} came across the {thing}
-    """,
-    "lose": """
-        {name} lost the {thing}
-        the {thing} slipped from the pocket of {name}
-        {name} could no longer find the {thing}
-    """,
-    "want": """
-        {name} wanted the {thing}
-        {name} longed for the {thing}
-        the {thing} was the dearest wish of {name}
-    """,
-    "break": """
-        {name} broke the {thing}
-        {name} smashed the {thing}
-        the {thing} was shattered by {name}
-    """,
-    "repair": """
-        {name} repaired the {thing}
-        the {thing} was mended by {name}
-        {name} put the {thing} together again
-    """,
-    "sell": """
-        {name} sold the {thing}
-        {name} gave the {thing} away for money
-        the {thing} was brought to market by {name}
-    """,
-    "steal": """
-        {name} stole the {thing}
-        {name} made off with the {thing}
-        the thief of the {thing} was {name}
-    """,
-    "hide": """
-        {name} hid the {thing}
-        {name} put the {thing} out of sight
-        the {thing} was buried by {name}
-    """,
+    "carry": ("carried", "hauled"),
+    "own": ("owned", "possessed"),
+    "find": ("found", "discovered"),
+    "lose": ("lost", "misplaced"),
+    "want": ("wanted", "desired"),
+    "break": ("smashed", "shattered"),
+    "repair": ("repaired", "mended"),
+    "sell": ("sold", "auctioned"),
+    "buy": ("bought", "purchased"),
+    "hide": ("buried", "concealed"),
 }
+"""Two verbs for each."""
 FORMS = {
-    relation: tuple(tuple(line.split()) for line in lines.strip().splitlines()) for relation, lines in RELATIONS.items()
+    relation: tuple(
+        tuple(form.format(name="{name}", verb=verb, thing="{thing}").split())
+        for verb in verbs
+        for form in ("{name} {verb} the {thing}", "the {thing} was {verb} by {name}")
+    )
+    for relation, verbs in RELATIONS.items()
 }
 OPENINGS = tuple(
     tuple(line.split())
@@ -123,29 +87,37 @@ def generate(count: int, *, seed: int, kind: str = "NE", anonymous: bool = False
 
 def facts_of(draw: random.Random, kind: str) -> list[Fact]:
     """The twenty facts of a story; no two of them share more than one part."""
-    names, things, relations = NAMES.split(), THINGS.split(), draw.sample(sorted(FORMS), OTHERS)
-    pool, other_pool = (names, things) if kind == "NE" else (things, names)
-    others = draw.sample(other_pool, OTHERS)
-    told = [(other, relation) for n, other in enumerate(others) for m, relation in enumerate(relations) if n != m]
-    asked = _uneven(draw.sample(pool, CANDIDATES), draw)
+    pools = [NAMES.split(), THINGS.split()]
+    asked, others = map(draw.sample, pools if kind == "NE" else pools[::-1], (CANDIDATES, OTHERS))
+    relations = draw.sample(sorted(FORMS), TOLD)
+    # each relation with two of the others: the first five with neighbours, the next with those after the neighbours
+    told = [
+        (others[(n + m * (1 + n // OTHERS)) % OTHERS], relation) for n, relation in enumerate(relations) for m in (0, 1)
+    ]
+    asked = _uneven(asked, draw)
     draw.shuffle(asked)
-    while clash := next((two for two in combinations(range(len(told)), 2) if _alike(asked, told, *two)), None):
-        one, place = clash[0], draw.randrange(len(told))
-        asked[one], asked[place] = asked[place], asked[one]
+    while (clash := _clash(asked, told)) is not None:
+        place = draw.randrange(len(told))
+        asked[clash], asked[place] = asked[place], asked[clash]
     rows = list(zip(asked, told, strict=True))
     draw.shuffle(rows)
     return [Fact(*((a, b, o) if kind == "NE" else (o, b, a))) for a, (o, b) in rows]
 
 
-def _uneven(words: Sequence[str], draw: random.Random) -> list[str]:
+def _uneven(words: list[str], draw: random.Random) -> list[str]:
     """Each of some words in random order once, twice or three times, twice on average."""
     thrice = draw.randint(1, len(words) // 2)
-    return [*words[:thrice] * 3, *words[thrice:-thrice] * 2, *words[-thrice:]]
+    return words[:thrice] * 3 + words[thrice:-thrice] * 2 + words[-thrice:]
 
 
-def _alike(asked: Sequence[str], told: Sequence[tuple[str, str]], one: int, two: int) -> bool:
-    """Whether two facts share more than one part; no two of `told` are the same."""
-    return asked[one] == asked[two] and (told[one][0] == told[two][0] or told[one][1] == told[two][1])
+def _clash(asked: Sequence[str], told: Sequence[tuple[str, str]]) -> int | None:
+    """The first fact that shares another part with one of the same word before it."""
+    seen = set[tuple[str, str]]()
+    for number, (one, (other, relation)) in enumerate(zip(asked, told, strict=True)):
+        if (one, other) in seen or (one, relation) in seen:
+            return number
+        seen |= {(one, other), (one, relation)}
+    return None
 
 
 def _question(draw: random.Random, kind: str, anonymous: bool) -> ClozeQuestion:

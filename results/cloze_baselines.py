@@ -1,0 +1,48 @@
+"""python results/cloze_baselines.py data=cbt [data.source=... data.kind=...]: how often rules that count are right.
+
+The rules are those of `zoo/data/cloze/baselines.py`; questions of validation and test, each once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from hydra.utils import instantiate
+
+from zoo.data.cloze.baselines import BASELINES
+from zoo.data.cloze.module import ClozeData
+from zoo.errors import ZooError
+from zoo.run.compose import compose
+
+
+def measure(data: ClozeData, split: str) -> dict[str, float]:
+    """The accuracy of each rule on a split that is evaluated."""
+    right, count = dict.fromkeys(BASELINES, 0), 0
+    for batch in {"val": data.val_dataloader, "test": data.test_dataloader}[split]():
+        for text, answer in zip(batch.text, batch.answer.tolist(), strict=True):
+            count += 1
+            for name, baseline in BASELINES.items():
+                right[name] += baseline(text) == answer
+    return {name: number / count for name, number in right.items()}
+
+
+def main() -> None:
+    """Reads the command line, prints a line for each rule."""
+    # any network will do: none is built
+    cfg = compose(["model=aoa_reader", *sys.argv[1:]])
+    data = instantiate(cfg.data, _convert_="all")
+    if not isinstance(data, ClozeData):
+        raise SystemExit("cloze_baselines.py: give data=cbt, data=cnn, data=dailymail or data=books")
+    data.prepare_data()
+    data.setup()
+    print(data.source_description)
+    found = {split: measure(data, split) for split in ("val", "test")}
+    for name in BASELINES:
+        print(f"{name:24} val {found['val'][name]:.4f}  test {found['test'][name]:.4f}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ZooError as error:
+        raise SystemExit(f"error: {error}") from error

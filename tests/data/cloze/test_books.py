@@ -1,0 +1,159 @@
+"""Questions cut from a folder of books, and from texts on the command line."""
+
+import json
+
+import pytest
+
+from zoo.cli import main
+from zoo.data.cloze.books import Books
+from zoo.errors import ConfigError, DataError
+
+PEOPLE = ("Ann", "Bob", "Cat", "Dan", "Eve", "Fay")
+THINGS = ("lamp", "door", "bell", "rope", "ship", "tree", "wall", "lake", "road", "barn", "hat")
+
+
+def story(number, sentences=60):
+    """A text in which every name and every thing can be told by counting."""
+    told = (
+        f"In year {number} then {PEOPLE[n % 6]} saw the {THINGS[n % 11]}, and {PEOPLE[(n * 5 + 1) % 6]} slept {n}."
+        for n in range(sentences)
+    )
+    return f"# Title: Story {number}\n\n## Author: Nobody\n\n" + "\n\n".join(told)
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"story{number}.{'md' if number % 2 else 'txt'}").write_text(story(number))
+    (folder / "index.tsv").write_text("no book")
+    return folder
+
+
+def prepared(path, **options):
+    data = Books(path=str(path), **{"split": {"val": 1, "test": 2}} | options)
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+def years(data, split):
+    """Of which stories the questions of a split are, and how many there are of each."""
+    loader = {"val": data.val_dataloader, "test": data.test_dataloader}[split]()
+    found = [text.document[2] for batch in loader for text in batch.text]
+    return {year: found.count(year) for year in found}
+
+
+def test_whole_books_are_kept_for_validation_and_test(shelf, cache_dir):
+    data = prepared(shelf)
+    assert data.sizes == {"train": 3 * 40, "val": 40, "test": 2 * 40}
+    assert data.source_description == f"path: {shelf}, 240 NE questions cut from 6 books"
+    val, test = years(data, "val"), years(data, "test")
+    assert list(val.values()) == [40]
+    assert list(test.values()) == [40, 40]
+    assert not set(val) & set(test)
+    others = {frozenset(years(prepared(shelf, split={"val": 1, "test": 2, "seed": n}), "test")) for n in range(5)}
+    assert len(others) > 1
+    assert not any("stand in train" in note for note in data.describe()["notes"])
+
+
+def test_kinds_and_strides(shelf, cache_dir):
+    data = prepared(shelf, kind="CN", stride=21)
+    assert data.sizes == {"train": 3 * 2, "val": 2, "test": 2 * 2}
+    (batch,) = data.test_dataloader()
+    for text, answer in zip(batch.text, batch.answer.tolist(), strict=True):
+        assert set(text.candidates) < set(THINGS)
+        assert text.candidates[answer] in text.document
+
+
+def test_one_book_gives_its_last_tenths(shelf, cache_dir):
+    (shelf / "long.txt").write_text(story(7, 400))
+    data = prepared(shelf / "long.txt")
+    assert data.sizes == {"train": 300, "val": 20, "test": 20}
+    (batch,) = data.test_dataloader()
+    assert all(int(text.query[-2]) >= 380 for text in batch.text)
+
+
+def test_the_same_sentences_are_asked_about_once(tmp_path, cache_dir):
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (tmp_path / name).write_text(f"{story(1)}\n\n# Once more\n\n{story(1)}")
+    data = prepared(tmp_path, split={"val": 1, "test": 1})
+    assert data.sizes == {"train": 40, "val": 40, "test": 40}
+
+
+def test_too_few_books_and_no_books(shelf, cache_dir):
+    with pytest.raises(
+        ConfigError, match=r"data.split: val=3 and test=3 of 6 books leave none to train on; give smaller"
+    ):
+        prepared(shelf, split=None)
+    with pytest.raises(DataError, match=r"none: No such file .*\(data.path\); expected: a folder of books"):
+        prepared(shelf / "none")
+    (shelf / "empty").mkdir()
+    with pytest.raises(DataError, match=r"empty: no book in it; expected: a folder of books"):
+        prepared(shelf / "empty")
+    with pytest.raises(ConfigError, match=r"data.path is empty"):
+        prepared("")
+    with pytest.raises(ConfigError, match=r"data.split.val=0.1: expected"):
+        Books(path="x", split={"val": 0.1})
+    for number in range(6):
+        (shelf / f"story{number}.{'md' if number % 2 else 'txt'}").write_text("Nobody slept.")
+    with pytest.raises(DataError, match="no question in the train split"):
+        prepared(shelf)
+
+
+# the command
+
+
+def test_questions_are_cut_from_texts_written_and_read_again(tmp_path, cache_dir, capsys):
+    files = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    for number, file in enumerate(files):
+        file.write_text(story(number, 300))
+    out = tmp_path / "out"
+    names = [f"cbtest_CN_{name}.txt" for name in ("train", "valid", "test")]
+    main(["data", "cbt", "--from-text", *map(str, files), "data.kind=CN", "--write", str(out), "--json"])
+    made = capsys.readouterr()
+    assert [line for line in made.err.splitlines() if line.startswith("wrote")] == [f"wrote {out / n}" for n in names]
+    about = json.loads(made.out)
+    assert about["source"] == f"path: {files[0]}, {files[1]}, 480 CN questions cut from 2 books"
+    assert [part["questions"] for part in about["splits"].values()] == [2 * 220, 2 * 10, 2 * 10]
+    main(["data", "cbt", "data.kind=CN", f"data.source={out}", "--json"])
+    assert json.loads(capsys.readouterr().out)["splits"] == about["splits"]
+    with pytest.raises(SystemExit):
+        main(["data", "cbt", "--from-text", *map(str, files), "--write", str(out), "data.kind=CN"])
+    assert "cbtest_CN_train.txt: is there already, and stays as it is" in capsys.readouterr().err
+    main(["data", "books", f"data.path={tmp_path}", "--write", str(tmp_path / "more")])
+    assert (tmp_path / "more" / "cbtest_NE_train.txt").is_file()
+
+
+def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys):
+    (tmp_path / "one.txt").write_text(story(0, 300))
+    (tmp_path / "two.txt").write_bytes(b"B\xf6b slept.")
+    with pytest.raises(SystemExit):
+        main(["data", "books", f"data.path={tmp_path}", "--write", str(tmp_path / "out")])
+    assert "two.txt, line 1: not UTF-8" in capsys.readouterr().err
+    assert list((tmp_path / "out").iterdir()) == []
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(SystemExit):
+        main(["data", "cbt", "--write", str(tmp_path / "taken")])
+    assert "taken: cannot be written: File exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (
+            ["cbt", "--from-text", "none.txt"],
+            "none.txt: No such file or directory (--from-text); expected: a plain text",
+        ),
+        (["cbt", "--from-text", __file__, "data.kind=V"], "--from-text: data.kind=V: NE and CN can be told in plain"),
+        (["cnn", "--from-text", __file__], "--from-text: data=cnn is not made from plain text; data=cbt is"),
+        (["cnn", "--write", "out"], "--write: data=cnn cannot be written as files"),
+        (["cbt", "--from-text", __file__, "data=yelp"], "data=yelp: the data are named already"),
+    ],
+)
+def test_what_cannot_be(capsys, cache_dir, words, problem):
+    with pytest.raises(SystemExit) as left:
+        main(["data", *words])
+    assert left.value.code == 2
+    assert problem in capsys.readouterr().err

@@ -1,0 +1,295 @@
+"""CBT, CNN and the Daily Mail: every source, every layout of the official files, and what is said when nothing is
+there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import datasets
+import pytest
+import torch
+
+from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
+from zoo.data.bucketing import POOL
+from zoo.data.cloze.cbt import ChildrensBookTest
+from zoo.data.cloze.cnn import Cnn, DailyMail
+from zoo.data.cloze.prepare import MISSING
+from zoo.data.cloze.question import BLANK
+from zoo.data.cloze.samples import stories
+from zoo.errors import ConfigError, DataError
+
+SMALL = {"train": 60, "val": 20, "test": 30}
+
+
+def prepared(cls=ChildrensBookTest, **options):
+    data = cls(**{"sample": SMALL} | options)
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+def sizes(data):
+    return {name: part["questions"] for name, part in data.describe()["splits"].items()}
+
+
+def answers(data, split):
+    loader = {"train": data.train_dataloader, "val": data.val_dataloader, "test": data.test_dataloader}[split]()
+    found = [(int(i), int(answer)) for batch in loader for i, answer in zip(batch.index, batch.answer, strict=True)]
+    return [answer for _, answer in sorted(found)]
+
+
+# samples
+
+
+@pytest.mark.parametrize(
+    ("cls", "options", "said"),
+    [
+        (ChildrensBookTest, {}, "NE questions"),
+        (ChildrensBookTest, {"kind": "CN"}, "CN questions"),
+        (Cnn, {}, "anonymous questions"),
+        (DailyMail, {}, "anonymous questions"),
+    ],
+)
+def test_samples(cls, options, said, cache_dir):
+    data = prepared(cls, **options)
+    assert sizes(data) == SMALL == data.sizes
+    assert data.source_description == f"sample: 110 generated {said}, seed 1"
+    assert data.spec.vocabulary_size == len(data.encoder.vocabulary)
+    assert data.spec.blank == 2
+    about = data.describe()
+    json.dumps(about)
+    assert about["splits"]["test"]["candidates"] == 10
+    assert about["splits"]["train"]["unknown_rate"] == 0
+    assert len(about["examples"]) == 3
+    given = {"kind": "NE", "anonymous": cls is not ChildrensBookTest} | options
+    questions = list(stories.generate(110, seed=1, **given))
+    assert answers(data, "train") == [one.candidates.index(one.answer) for one in questions[:60]]
+    assert answers(data, "test") == [one.candidates.index(one.answer) for one in questions[80:]]
+    vocabulary = data.encoder.vocabulary
+    for batch in data.val_dataloader():
+        for b, number in enumerate(batch.index.tolist()):
+            question, text = questions[60 + number], batch.text[b]
+            words = [word for sentence in question.sentences for word in sentence]
+            assert text.document == words
+            assert batch.document[b][batch.document_mask[b]].tolist() == vocabulary.encode(words)
+            asked = batch.query[b][batch.query_mask[b]].tolist()
+            assert [vocabulary.words[word] for word in asked] == question.query
+            told = [n in question.evidence for n, sentence in enumerate(question.sentences) for _ in sentence]
+            assert batch.evidence[b][batch.document_mask[b]].tolist() == told
+            right = batch.occurrence[b] == batch.answer[b]
+            assert [words[at] for at in right.nonzero()[:, 0].tolist()] == [question.answer] * int(right.sum())
+            assert right.any()
+
+
+def test_training_batches_hold_documents_of_similar_length_and_no_texts(cache_dir):
+    data = prepared(loader={"batch_size": 10})
+    order = data.training_order(data.part("train"))
+    assert order.pool == POOL
+    batch = next(iter(data.train_dataloader()))
+    assert batch.text is None
+    assert batch.evidence is not None
+
+
+def test_the_sample_has_names_and_things_alone(cache_dir):
+    with pytest.raises(
+        ConfigError, match=r"data.kind=V: the sample takes out NE or CN alone; take one of these, data."
+    ):
+        prepared(kind="V")
+    with pytest.raises(ConfigError, match=r"data.kind=NN: expected NE, CN, V or P"):
+        ChildrensBookTest(kind="NN")
+
+
+def test_description(cache_dir):
+    about = prepared().describe()
+    questions = list(stories.generate(110, seed=1))[:60]
+    train = about["splits"]["train"]
+    words = [sum(map(len, one.sentences)) for one in questions]
+    assert train["words"]["max"] == max(words)
+    assert train["words"]["mean"] == pytest.approx(sum(words) / 60, abs=0.005)
+    assert train["query_words"]["max"] == max(len(one.query) for one in questions)
+    flat = [[word for sentence in one.sentences for word in sentence] for one in questions]
+    first = [words.index(one.answer) / len(words) for one, words in zip(questions, flat, strict=True)]
+    assert train["first_answer_share"] == pytest.approx(sum(first) / 60)
+    assert train["answers_missing"] == 0
+    best = [max(one.candidates, key=words.count) for one, words in zip(questions, flat, strict=True)]
+    right = sum(one.answer == said for one, said in zip(questions, best, strict=True))
+    assert train["most_frequent_is_right_share"] == right / 60
+    share = about["splits"]["test"]["most_frequent_is_right_share"]
+    assert about["notes"] == [
+        f"test: who always takes the candidate that occurs most often in the document is right in {share:.1%}"
+    ]
+
+
+# files
+
+
+def official(folder, kind="NE"):
+    for name, count in (("train", 12), ("valid_2000ex", 4), ("test_2500ex", 5)):
+        blocks = [block(n + len(name)) for n in range(count)]
+        write_blocks(folder / f"cbtest_{kind}_{name}.txt", blocks)
+    return folder
+
+
+def test_the_official_folder(tmp_path, cache_dir):
+    official(tmp_path / "CBTest" / "data", "NE")
+    official(tmp_path / "CBTest" / "data", "CN")
+    for path in (tmp_path / "CBTest", tmp_path / "CBTest" / "data"):
+        data = prepared(source=str(path), kind="CN")
+        assert sizes(data) == {"train": 12, "val": 4, "test": 5}
+        # the second time they are prepared already, whatever they are called
+        assert data.source_description == f"path: {tmp_path / 'CBTest'}, 21 CN questions"
+    with pytest.raises(DataError, match=r"no cbtest_P_train.txt; there are training questions of the kinds CN, NE "):
+        prepared(source=str(tmp_path / "CBTest"), kind="P")
+
+
+def test_own_files_of_that_form(tmp_path, cache_dir):
+    path = write_blocks(tmp_path / "mine.txt", [block(n) for n in range(40)])
+    data = prepared(source=str(path), split={"val": 0.1, "test": 0.2})
+    assert sizes(data) == {"train": 28, "val": 4, "test": 8}
+    assert not any("stand in train" in note for note in data.describe()["notes"])
+    folder = tmp_path / "mine"
+    write_blocks(folder / "train.txt", [block(n) for n in range(9)])
+    write_blocks(folder / "dev.txt", [block(n) for n in range(9)])
+    data = prepared(source=str(folder), split={"test": 0.3})
+    assert sizes(data) == {"train": 6, "val": 9, "test": 3}
+    assert "val: 6 of 9 questions stand in train too" in data.describe()["notes"]
+
+
+@pytest.mark.parametrize("cls", [ChildrensBookTest, Cnn])
+def test_nothing_there(tmp_path, cache_dir, cls):
+    with pytest.raises(DataError, match=r"none: No such file .*\(data.source\); expected: sample"):
+        prepared(cls, source=str(tmp_path / "none"))
+    with pytest.raises(DataError, match=r"or take data.source=sample"):
+        prepared(cls, source=str(tmp_path))
+    with pytest.raises(ConfigError, match=r"data.source is not set; expected: sample"):
+        prepared(cls, source=None)
+
+
+def test_a_training_answer_that_stands_nowhere_is_left_out_and_one_of_the_test_stays(tmp_path, cache_dir, caplog):
+    away = {n: f"{n} Bob met the cats" for n in range(1, 21)}
+    for name in ("train", "valid", "test"):
+        blocks = [block(1), block(11), block(2, lines=away), block(21)]
+        write_blocks(tmp_path / f"cbtest_NE_{name}.txt", blocks)
+    with caplog.at_level("INFO", "zoo"):
+        data = prepared(source=str(tmp_path))
+    assert sizes(data) == {"train": 3, "val": 4, "test": 4}
+    splits = data.describe()["splits"]
+    assert splits["train"]["dropped"] == {MISSING: 1}
+    assert "dropped" not in splits["test"]
+    assert splits["test"]["answers_missing"] == 1
+    said = "test: the answers of 1 of 4 questions stand nowhere in their documents"
+    assert any(note.startswith(said) for note in data.describe()["notes"])
+    assert "train: left out 1 questions: 1 answer not in the document" in caplog.text
+    (batch,) = data.test_dataloader()
+    at = batch.index.tolist().index(2)
+    assert not (batch.occurrence[at] == batch.answer[at]).any()
+    assert batch.candidate_mask[at].all()
+
+
+def test_bad_rows_are_left_out_and_counted(tmp_path, cache_dir, caplog):
+    official(tmp_path)
+    write_blocks(tmp_path / "cbtest_NE_train.txt", [block(1), block(2)[1:], block(3, answer="Zoe"), block(4)])
+    with pytest.raises(DataError, match=r"cbtest_NE_train.txt, line 23: not 21 lines"):
+        prepared(source=str(tmp_path))
+    with caplog.at_level("INFO", "zoo"):
+        data = prepared(source=str(tmp_path), loader={"on_bad_row": "skip"})
+    assert data.describe()["skipped"] == {"not 21 lines": 1, "answer not among the candidates": 1}
+    assert "left out 2 rows: 1 not 21 lines, 1 answer not among the candidates" in caplog.text
+    write_blocks(tmp_path / "cbtest_NE_train.txt", [block(2)[1:]])
+    with pytest.raises(DataError, match="no question in the train split; left out: 1 not 21 lines"):
+        prepared(source=str(tmp_path), loader={"on_bad_row": "skip"})
+
+
+def test_words_that_differ_in_case_alone_may_share_a_vector(tmp_path, cache_dir):
+    official(tmp_path)
+    kept, lower = (prepared(source=str(tmp_path), text={"lower": lower}) for lower in (False, True))
+    assert "Then" in kept.encoder.vocabulary
+    assert "Then" not in lower.encoder.vocabulary
+    assert "ann" in lower.encoder.vocabulary
+    assert lower.describe()["splits"]["test"]["unknown_rate"] < 0.2
+    for one, other in zip(kept.test_dataloader(), lower.test_dataloader(), strict=True):
+        assert torch.equal(one.occurrence, other.occurrence)
+    few = prepared(source=str(tmp_path), text={"vocabulary_size": 6}).encoder.vocabulary
+    assert few.words == ["<pad>", "<unk>", BLANK, "cats", "met", "the"]
+    with pytest.raises(DataError, match=r"no word occurs 10000 times in 12 training questions; data.text.minimum_freq"):
+        prepared(source=str(tmp_path), text={"minimum_frequency": 10000})
+
+
+def test_cnn(tmp_path, cache_dir):
+    for split, count in (("training", 5), ("validation", 2), ("test", 3)):
+        for n in range(count):
+            question_file(tmp_path / "cnn" / "questions" / split / f"{n:03}.question", query=f"@placeholder saw {n}")
+    (tmp_path / "cnn" / "questions" / "test" / "notes.txt").write_text("no question")
+    for path in (tmp_path / "cnn", tmp_path / "cnn" / "questions"):
+        data = prepared(Cnn, source=str(path))
+        assert sizes(data) == {"train": 5, "val": 2, "test": 3}
+    (batch,) = data.test_dataloader()
+    assert [" ".join(text.query) for text in batch.text] == ["XXXXX saw 0", "XXXXX saw 1", "XXXXX saw 2"]
+    question_file(tmp_path / "cnn" / "questions" / "test" / "001.question", query="@placeholder left")
+    (batch,) = prepared(Cnn, source=str(path)).test_dataloader()
+    assert [" ".join(text.query) for text in batch.text][1] == "XXXXX left"  # the prepared data were of another file
+    with pytest.raises(
+        ConfigError, match=r"not on the Hugging Face hub; fetch dailymail.tgz of the questions from http"
+    ):
+        prepared(DailyMail, source="hub")
+
+
+# the hub
+
+
+def record(n, **changes):
+    lines = [line.split(" ", 1)[1] for line in block(n)]
+    question, answer = lines[20].split("\t")[:2]
+    return {"sentences": lines[:20], "question": question, "answer": answer, "options": list(NAMES)} | changes
+
+
+def test_the_hub(cache_dir, monkeypatch):
+    asked = []
+
+    def load(repository, *, name, split):
+        asked.append((repository, name, split))
+        return datasets.Dataset.from_list([record(n + len(split)) for n in range(4)])
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    data = prepared(source="hub", kind="V")
+    assert asked == [("cam-cst/cbt", "V", "train"), ("cam-cst/cbt", "V", "validation"), ("cam-cst/cbt", "V", "test")]
+    assert sizes(data) == {"train": 4, "val": 4, "test": 4}
+    assert data.source_description == "hub: cam-cst/cbt V, 12 questions"
+    (batch,) = data.test_dataloader()
+    assert batch.text[0].query == ["Then", BLANK, "slept", "4", "."]
+    assert len(batch.text[0].sentence_ends) == 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"options": ["Ann"]}, r"not ten candidates: found \['Ann'\]"),
+        ({"answer": None}, "answer not among the candidates"),
+        ({"sentences": None}, "empty document"),
+        ({"question": None}, "no blank"),
+    ],
+)
+def test_a_row_of_the_hub_that_asks_nothing(cache_dir, monkeypatch, changes, problem):
+    rows = [record(0), record(1, **changes)]
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: datasets.Dataset.from_list(rows))
+    with pytest.raises(DataError, match=f"cam-cst/cbt, NE, train, row 2: {problem}"):
+        prepared(source="hub")
+
+
+def test_the_hub_offline(tmp_path):
+    program = """
+from zoo.data.cloze.cbt import ChildrensBookTest
+try:
+    ChildrensBookTest(source="hub").prepare_data()
+except Exception as error:
+    print(f"{type(error).__name__}: {error}")
+"""
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf"), "ZOO_CACHE": str(tmp_path)}
+    environment.pop("HF_DATASETS_CACHE", None)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    (line,) = done.stdout.splitlines()
+    assert re.match(r"DataError: cam-cst/cbt, NE: the split 'train' cannot be loaded .*\(ConnectionError", line), line
+    assert "data.source=sample" in line
