@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -28,18 +29,28 @@ class Entries:
     @classmethod
     def of(cls, row: Tensor, column: Tensor, weight: Tensor, rows: int) -> Entries:
         """Entries (N,) in any order."""
-        row, order = row.sort(stable=True)
-        begin = torch.searchsorted(row, torch.arange(rows + 1, device=row.device))
-        return cls(column[order], weight[order], begin)
+        order, begin = _sorted(row, rows)
+        return cls(column.index_select(0, order), weight.index_select(0, order), begin)
 
     def sums(self, values: Tensor) -> Tensor:
         """(X, C) -> (X, R), the weighted sum of the values in each row's columns."""
         weight = self.weight.to(values.dtype)
-        columns = values.t().contiguous()
+        # detached, and with an exact stride where X is 1: for anything else embedding_bag does more than it needs to
+        columns = values.detach().t().contiguous().view(-1).view(values.shape[1], -1)
         found = F.embedding_bag(
             self.column, columns, self.begin, mode="sum", per_sample_weights=weight, include_last_offset=True
         )
         return found.t().contiguous()
+
+
+def _sorted(keys: Tensor, below: int) -> tuple[Tensor, Tensor]:
+    """(N,) what sorts `keys` (N,), all smaller than `below`, and (below + 1,) where each begins among the sorted ones.
+    On the CPU numpy sorts short numbers by radix, in a sixth of the time that torch takes."""
+    if keys.device.type == "cpu" and below <= 2**16:
+        order = torch.from_numpy(np.argsort(keys.numpy().astype(np.uint16), kind="stable"))
+        return order, F.pad(torch.bincount(keys, minlength=below).cumsum(0), (1, 0))
+    ordered, order = keys.sort(stable=True)
+    return order, torch.searchsorted(ordered, torch.arange(below + 1, device=keys.device))
 
 
 @dataclass(frozen=True)

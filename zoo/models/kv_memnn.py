@@ -73,7 +73,7 @@ class KeyValueMemNN(nn.Module):
             nn.init.normal_(parameter, std=INIT_STD)
         with torch.no_grad():
             self.embedding.weight[spec.padding] = 0
-            self.transforms += torch.eye(embedding_dim)
+            self.transforms.add_(torch.eye(embedding_dim))
 
     def forward(self, batch: StoryBatch) -> Output:
         """Scores of the words as answers (B, V); attention `hop.0` ... to the sentences (B, S), of windows the sum of

@@ -264,7 +264,8 @@ class MemN2N(nn.Module):
         blanks = (torch.rand_like(number, dtype=torch.float) * ((number * self.time_noise).ceil() + 1)).long()
         place = torch.arange(most, device=age.device)
         draw = torch.rand(len(age), most, device=age.device).masked_fill(place >= number + blanks, 2.0)
-        chosen = draw.argsort(1).argsort(1) < number  # (B, most), n of them in each row
+        last = draw.sort(1).values.gather(1, (number - 1).clamp(min=0))
+        chosen = (draw <= last) & (number > 0)  # (B, most), n of them in each row
         nth = (chosen.cumsum(1) - 1).where(chosen, used)  # the sentence that gets the place
         times = nth.new_zeros(len(age), used + 1).scatter(1, nth, place.expand_as(nth))
         return times.gather(1, age).clamp(max=self.memory_size - 1), min(most, self.memory_size)

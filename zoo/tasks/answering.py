@@ -266,8 +266,10 @@ class Answering(Task):
 
     def predictions(self, batch: StoryBatch, words: list[Shown]) -> list[AnswerPrediction]:
         """Answers and attention; `words` are stories and questions as they should be shown."""
+        assert self.spec is not None
         output = self.predict_step(batch)
-        probabilities = precise(output.logits).softmax(-1)
+        no_answers = torch.tensor([self.spec.padding, self.spec.unknown], device=output.logits.device)
+        probabilities = precise(output.logits).index_fill(-1, no_answers, -torch.inf).softmax(-1)
         likeliest = probabilities.topk(min(LIKELIEST, probabilities.shape[1]))
         vocabulary, known = self.encoder.vocabulary.words, self.encoder.knows
         hops = [weights.tolist() for weights in output.attention.values()]

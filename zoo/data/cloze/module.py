@@ -80,7 +80,7 @@ class ClozeData(PreparedData[Source]):
         return part
 
     def every_batch(self, split: str) -> DataLoader[Any]:
-        """All questions of a split on this process alone: for what one process does for all, as fitting the re-ranking."""
+        """All questions of a split on this process alone, for what one process does for all: fitting the re-ranking."""
         part = self.part(split)
         order = Evaluation(part.lengths, **self.loader.limit, nouns=self.nouns)
         return DataLoader(part, batch_sampler=order, **self._loading())

@@ -1,0 +1,209 @@
+"""The answering task: its metrics by hand, its losses, its steps, and the restart that it keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from lightning import Trainer
+from torch.utils.data import DataLoader
+
+from tests.families.answering import FAMILY
+from zoo.data.stories.batch import StoryBatch
+from zoo.data.stories.story import Shown
+from zoo.errors import ConfigError
+from zoo.models.output import Output
+from zoo.tasks.answering import Answering
+
+MODEL = {"_target_": "zoo.models.memn2n.MemN2N", "embedding_dim": 6, "time_noise": 0.0}
+SGD = {"_target_": "torch.optim.SGD", "lr": 0.01}
+
+
+class Words:
+    """As much of an encoder as the task asks for."""
+
+    class vocabulary:
+        words = tuple(f"w{number}" for number in range(FAMILY.spec.vocabulary_size))
+
+    @staticmethod
+    def knows(word: str) -> bool:
+        return word in Words.vocabulary.words
+
+    @staticmethod
+    def state() -> dict[str, Any]:
+        return {}
+
+
+def task(cls: type[Answering] = Answering, **arguments: Any) -> Answering:
+    torch.manual_seed(0)
+    made = cls(**{"model": MODEL, "optimizer": SGD, "monitor": "val/error", "mode": "min", **arguments})
+    made.build(FAMILY.spec, Words())
+    made.prepare_training()
+    return made
+
+
+def fitted(made: Answering, batches: list[StoryBatch], folder: Path, **arguments: Any) -> Trainer:
+    trainer = Trainer(
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        default_root_dir=folder,
+        **arguments,
+    )
+    loader = DataLoader(batches, batch_size=None)
+    trainer.fit(made, loader, loader)
+    return trainer
+
+
+def test_metrics_by_hand(tmp_path: Path) -> None:
+    """Five answers of two tasks, of which those of three are made wrong."""
+    made, batch = task(), FAMILY.batch(1, empty=False)
+    logits = F.one_hot(batch.answer, FAMILY.spec.vocabulary_size).float() * 20
+    wrong = torch.tensor([True, False, True, False, True])
+    logits[wrong] = logits[wrong].roll(1, 1)
+    batch = StoryBatch.of(
+        batch.words,
+        batch.word_mask,
+        batch.question,
+        batch.question_mask,
+        batch.answer,
+        task=torch.tensor([0, 0, 0, 1, 1]),
+        supporting=torch.zeros_like(batch.sentence_mask).index_fill(1, torch.tensor([0]), True),
+    )
+    weights = [torch.full(batch.sentence_mask.shape, share) * batch.sentence_mask for share in (0.1, 0.3)]
+    made.forward = lambda _: Output(logits, {"hop.0": weights[0], "hop.1": weights[1]})  # type: ignore[method-assign]
+    trainer = Trainer(accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False)
+    (found,) = trainer.test(made, DataLoader([batch], batch_size=None), verbose=False)
+    assert found["test/error_where"] == pytest.approx(2 / 3) and found["test/error_who"] == pytest.approx(1 / 2)
+    assert found["test/error"] == pytest.approx((2 / 3 + 1 / 2) / 2) and found["test/failed_tasks"] == 2
+    assert found["test/attention_recall_hop_0"] == pytest.approx(0.1)
+    assert found["test/attention_recall_hop_1"] == pytest.approx(0.3)
+    assert found["test/attention_recall"] == pytest.approx(0.2)
+    shares = 1 / batch.sentence_mask.sum(1)
+    assert found["test/attention_chance"] == pytest.approx(float(shares.mean()))
+
+
+@pytest.mark.parametrize("restarts", [1, 3])
+def test_the_loss_is_a_mean_or_a_sum(tmp_path: Path, restarts: int) -> None:
+    """A step of the sum at a rate is one of the mean at as many times the rate as there are examples; restarts do not
+    meet in it."""
+    batch, weights = FAMILY.batch(1), []
+    for loss, rate in (("sum", 0.01), ("mean", 0.01 * len(batch))):
+        made = task(loss=loss, optimizer={**SGD, "lr": rate}, restarts=restarts)
+        fitted(made, [batch], tmp_path, max_epochs=1, limit_val_batches=0)
+        weights.append([p.detach().clone() for p in made.parameters()])
+    for one, other in zip(*weights, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_padding_stays_zero_though_its_gradient_is_clipped(tmp_path: Path) -> None:
+    seen: list[torch.Tensor] = []
+
+    class Watched(Answering):
+        def optimizer_step(self, *arguments: Any, **more: Any) -> None:
+            super().optimizer_step(*arguments, **more)
+            seen.append(self.network.tables.grad.clone())  # type: ignore[union-attr]
+            assert (self.network.tables[:, 0] == 0).all()  # type: ignore[union-attr]
+
+    made = task(Watched, loss="sum", clip="matrix", optimizer={**SGD, "momentum": 0.9})
+    fitted(made, [FAMILY.batch(seed) for seed in range(4)], tmp_path, max_epochs=1, gradient_clip_val=0.5)
+    gradients = torch.cat(seen)
+    assert len(seen) == 4 and (gradients[:, 0] != 0).any()
+    norms = torch.linalg.matrix_norm(gradients, 2)
+    assert (norms <= 0.5 * 1.001).all() and (norms > 0.49).any()
+
+
+def test_linear_start_ends_after_its_epochs(tmp_path: Path) -> None:
+    seen = []
+
+    class Watched(Answering):
+        def training_step(self, batch: StoryBatch, batch_idx: int) -> torch.Tensor:
+            seen.append(self.network.linear)  # type: ignore[union-attr]
+            return super().training_step(batch, batch_idx)
+
+    made = task(Watched, linear_start=2, loss="sum", clip="matrix")
+    fitted(made, [FAMILY.batch(1)], tmp_path, max_epochs=4, gradient_clip_val=1.0)
+    assert seen == [True, True, False, False]
+
+
+def test_the_restart_with_the_lowest_training_error_is_kept(tmp_path: Path) -> None:
+    made = task(restarts=3, loss="sum", optimizer={**SGD, "lr": 0.05})
+    assert made.restarts is not None and made.network is not None
+    batches = [FAMILY.batch(seed, empty=False) for seed in range(3)]
+    trainer = fitted(made, batches, tmp_path, max_epochs=8, limit_val_batches=0)
+    errors = made.restarts.errors()
+    assert len(set(errors.tolist())) > 1  # else there is nothing to choose
+    kept = made.restarts.stacked["tables"][int(errors.argmin())]
+    assert torch.equal(made.network.tables, kept)
+    assert not any(parameter.requires_grad for parameter in made.network.parameters())
+    (found,) = trainer.test(made, DataLoader(batches, batch_size=None), verbose=False)
+    alone = [found[f"test/restart_{number}/error"] for number in range(3)]
+    assert found["test/error"] == alone[int(errors.argmin())]
+    assert found["test/restarts_median_error"] == pytest.approx(sorted(alone)[1])
+    for number in range(3):
+        assert found[f"test/restart_{number}/train_error"] == pytest.approx(float(errors[number]))
+
+
+def test_a_checkpoint_predicts_with_the_kept_one_alone(tmp_path: Path) -> None:
+    made = task(restarts=2)
+    state = made.state_dict()
+    alone = task(restarts=1)
+    alone.keep_to_the_network(state)
+    alone.load_state_dict(state)
+    batch = FAMILY.batch(1)
+    assert torch.equal(alone(batch).logits, made.eval()(batch).logits)
+
+
+def test_predictions() -> None:
+    made, batch = task(), FAMILY.batch(1)
+    shown = [
+        Shown(
+            [[f"w{n}" for n in words[mask].tolist()] for words, mask in zip(*story, strict=True) if mask.any()],
+            ["w3", "Xyz"],
+        )
+        for story in zip(batch.words, batch.word_mask, strict=True)
+    ]
+    made.eval()
+    with torch.no_grad():
+        found, output = made.predictions(batch, shown), made(batch)
+    for row, prediction in enumerate(found[:-1]):  # of the empty one all answers are equally likely
+        probabilities = output.logits[row, 2:].softmax(0)  # padding and unknown words are no answers
+        assert prediction.answer == f"w{int(probabilities.argmax()) + 2}" == next(iter(prediction.alternatives))
+        assert prediction.probability == pytest.approx(float(probabilities.max()))
+        assert len(prediction.alternatives) == 5 and len(prediction.hops) == 3
+        assert all(len(hop) == len(prediction.sentences) for hop in prediction.hops)
+        assert prediction.unknown == ("Xyz",) and prediction.question == "w3 Xyz"
+    assert found[-1].sentences == () and found[-1].hops == ((), (), ())
+
+
+def test_examined_questions_without_their_words_are_shown_by_the_vocabulary() -> None:
+    made, batch = task().eval(), FAMILY.batch(1)
+    with torch.no_grad():
+        found = made.examine(batch)
+    for row, one in enumerate(found):
+        words = [f"w{n}" for n in batch.question[row][batch.question_mask[row]].tolist()]
+        assert one.prediction.question == " ".join(words)
+        assert one.truth == f"w{int(batch.answer[row])}" and one.supporting is None
+        assert len(one.prediction.sentences) == int(batch.sentence_mask[row].sum())
+
+
+def test_what_cannot_be_is_refused_before_anything_is_built() -> None:
+    from zoo.run.check import check
+    from zoo.run.compose import compose
+
+    for words, said in [
+        (["model=kv_memnn", "task.linear_start=3"], "task.linear_start=3: KeyValueMemNN has no softmax to leave out"),
+        (["model=memn2n", "task.restarts=2", "start_from=some.ckpt"], "task.restarts=2: all of them would begin"),
+        (["model=memn2n", "task.restarts=0"], "task.restarts=0: expected a whole number from 1 on"),
+        (["model=memn2n", "task.clip=some"], "task.clip=some: expected all or matrix"),
+        (["model=memn2n", "model.encoding=position"], "model.encoding=position: expected"),
+        (["model=kv_memnn", "model.side=-1"], "model.side=-1: expected a whole number from 0 on"),
+    ]:
+        with pytest.raises(ConfigError) as refusal:
+            check(compose(["data=babi", *words]))
+        assert said in str(refusal.value), str(refusal.value)
