@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.padding import Padding
 
 from zoo.errors import CheckpointError, ConfigError, DataError, ZooError
@@ -167,18 +168,18 @@ def _list(options: argparse.Namespace) -> None:
     console = _console(highlight=False)
     console.print("[bold]Models[/bold]: model=NAME")
     for model in models.values():
-        console.print(f"\n[bold]{model.name}[/bold]  {model.title}".rstrip())
+        console.print(f"\n[bold]{model.name}[/bold]  {escape(model.title)}".rstrip())
         about = [model.source] if model.source else []
         console.print(Padding("\n".join([*about, f"task: {', '.join(model.tasks)}"]), (0, 0, 0, 4), expand=False))
         console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4), expand=False))
     console.print("\n[bold]Data[/bold]: data=NAME\n")
     for data in catalogue.datasets().values():
-        console.print(f"[bold]{data.name}[/bold]  {data.about}")
+        console.print(f"[bold]{data.name}[/bold]  {escape(data.about)}")
     console.print(
         "\n[bold]Experiments[/bold], whole runs on real data, a paper's or beside public numbers: experiment=NAME\n"
     )
     for experiment in experiments.values():
-        console.print(f"[bold]{experiment.name}[/bold]  {experiment.about}")
+        console.print(f"[bold]{experiment.name}[/bold]  {escape(experiment.about)}")
 
 
 def _predict(words: list[str]) -> None:
