@@ -80,7 +80,10 @@ def test_the_one_with_the_fewest_errors_is_best() -> None:
     restarts.count(torch.tensor([0, 2, 0]), 10)
     torch.testing.assert_close(restarts.errors(), torch.tensor([0.25, 0.2, 0.15]))
     assert restarts.best() == 2
-    assert {"wrong", "seen"} <= restarts.state_dict().keys()  # a resumed epoch goes on counting
+    again = Restarts(Plain(), Plain, 3)
+    again.load_state_dict(restarts.state_dict())  # a resumed epoch goes on counting
+    again.count(torch.tensor([0, 10, 10]), 20)
+    torch.testing.assert_close(again.errors(), torch.tensor([5 / 40, 14 / 40, 13 / 40]))
     restarts.begin()
     assert restarts.errors().isnan().all()
 

@@ -180,7 +180,7 @@ class Answering(Task):
 
     def _keep_best(self) -> None:
         """The network gets the weights of the restart that made the fewest errors in this epoch's training."""
-        if self.restarts is not None and self.restarts.seen:
+        if self.restarts is not None and self.restarts.counted:
             self.restarts.put(self.restarts.best())
 
     def on_validation_start(self) -> None:

@@ -27,9 +27,6 @@ class Restarts(nn.Module):
     parameters with an axis more itself, which is faster. Buffers are those of the one network: none of them may learn.
     """
 
-    wrong: Tensor
-    seen: Tensor
-
     def __init__(self, network: nn.Module, build: Callable[[], nn.Module], count: int) -> None:
         """`network` is the first of the R = `count` and gets the weights of the one that is `put` into it; `build`
         makes another."""
@@ -42,11 +39,12 @@ class Restarts(nn.Module):
                 for name in begun[0]
             }
         )
-        self.register_buffer("wrong", torch.zeros(count, dtype=torch.long))
-        self.register_buffer("seen", torch.zeros((), dtype=torch.long))
+        self._counts = torch.zeros(
+            count + 1, dtype=torch.long
+        )  # no buffer: DDP would give all ranks those of the first
 
     def __len__(self) -> int:
-        return len(self.wrong)
+        return len(self._counts) - 1
 
     def forward(self, batch: Any) -> Output:
         """The outputs of all, each tensor with an axis R before its own."""
@@ -69,19 +67,24 @@ class Restarts(nn.Module):
 
     # which one is best
 
+    @property
+    def counted(self) -> bool:
+        """Whether there were training examples since `begin`."""
+        return bool(self._counts[-1])
+
     def count(self, wrong: Tensor, seen: int) -> None:
         """Adds training examples of the current epoch: how many of `seen` each restart (R,) got wrong."""
-        self.wrong += wrong
-        self.seen += seen
+        self._counts = self._counts.to(wrong.device)
+        self._counts[:-1] += wrong
+        self._counts[-1] += seen
 
     def begin(self) -> None:
         """Forgets what was counted."""
-        self.wrong.zero_()
-        self.seen.zero_()
+        self._counts = torch.zeros_like(self._counts)
 
     def errors(self) -> Tensor:
         """(R,) share of the training examples since `begin` that each got wrong, over all ranks; NaN before any."""
-        counts = torch.cat([self.wrong, self.seen[None]])
+        counts = self._counts.clone()
         if dist.is_available() and dist.is_initialized():
             dist.all_reduce(counts)
         return counts[:-1] / counts[-1]
@@ -89,3 +92,11 @@ class Restarts(nn.Module):
     def best(self) -> int:
         """The restart with the lowest training error."""
         return int(self.errors().argmin())
+
+    def get_extra_state(self) -> Tensor:
+        """What was counted, for a checkpoint: a resumed epoch goes on with it, every rank with that of the first."""
+        return self._counts.clone()
+
+    def set_extra_state(self, state: Tensor) -> None:
+        """What `get_extra_state` gave."""
+        self._counts = state.clone()
