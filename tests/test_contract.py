@@ -21,12 +21,13 @@ WIDEST = 16
 
 
 def small(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with every width cut down and no dropout: the contract does not depend on them, its speed does."""
+    """Arguments with every width cut down, no dropout and no noise: the contract does not depend on them, its speed
+    does."""
     cut = {
         name: min(value, WIDEST) if name.endswith("_dim") and isinstance(value, int) else value
         for name, value in arguments.items()
     }
-    return cut | ({"dropout": 0.0} if "dropout" in cut else {})
+    return cut | {name: 0.0 for name in cut if name in ("dropout", "time_noise")}
 
 
 def clauses(family: Family) -> tuple[Callable[[Case], None], ...]:
