@@ -18,16 +18,7 @@ def test_norms() -> None:
     generator = torch.Generator().manual_seed(0)
     for shape in ((5, 30, 7), (3, 4, 20), (2, 1, 9), (1, 1, 1)):
         matrices = torch.randn(shape, generator=generator) * 1e6
-        torch.testing.assert_close(spectral_norms(matrices), torch.linalg.matrix_norm(matrices, 2), rtol=1e-3, atol=0.0)
-
-
-def test_the_worst_ratio_of_singular_values() -> None:
-    """What the docstring promises holds for every ratio of the first two."""
-    ratios = torch.linspace(0.5, 1, 200).sqrt()
-    matrices = torch.zeros(200, 12, 12)
-    matrices[:, 0, 0], matrices[:, 1:, 1:] = 1, ratios[:, None, None] * torch.eye(11)
-    turn = torch.linalg.qr(torch.randn(12, 12, generator=torch.Generator().manual_seed(0)))[0]
-    torch.testing.assert_close(spectral_norms(turn @ matrices @ turn.T), torch.ones(200), rtol=1e-3, atol=0.0)
+        torch.testing.assert_close(spectral_norms(matrices), torch.linalg.matrix_norm(matrices, 2), rtol=1e-5, atol=0.0)
 
 
 def test_each_matrix_by_itself() -> None:
@@ -41,9 +32,16 @@ def test_each_matrix_by_itself() -> None:
     torch.testing.assert_close(vector.grad, torch.tensor([2.4, 3.2]))
 
 
+def test_norms_that_need_not_be_known() -> None:
+    """Frobenius norms 5 and 10: only the second exceeds 6; diag(6, 8) has norm 8."""
+    small = torch.diag(torch.tensor([3.0, 4.0]))
+    torch.testing.assert_close(spectral_norms(torch.stack([small, 2 * small]), above=6.0), torch.tensor([0.0, 8.0]))
+
+
 def test_a_norm_between_its_bounds_is_left_alone() -> None:
     """The Frobenius norm of five equal singular values of 3 is 6.7, the spectral norm 3."""
     turned = torch.linalg.qr(torch.randn(5, 5, generator=torch.Generator().manual_seed(0)))[0] * 3
     one = parameter(turned)
     clip_matrices([one], 4.0)
-    assert one.grad is not None and torch.equal(one.grad, turned)
+    assert one.grad is not None
+    torch.testing.assert_close(one.grad, turned)

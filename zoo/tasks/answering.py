@@ -25,7 +25,7 @@ from zoo.tasks.restarts import Restarts
 from zoo.tasks.single_label import precise
 from zoo.tasks.task import Examined, Task
 
-LIKELIEST = 5
+LIKELIEST, LOSS_EVERY = 5, 10
 HOP = "attention_recall_hop_"
 
 
@@ -96,6 +96,8 @@ class Answering(Task):
         self.save_hyperparameters()
         self.reduction, self.clip, self.linear_start = loss, clip, linear_start
         self.restarts: Restarts | None = None
+        self._loss: Tensor | float = 0.0
+        self._examples = 0
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
@@ -156,11 +158,19 @@ class Answering(Task):
         )
         if self.restarts is not None:
             self.restarts.count((logits.detach().argmax(-1) != answer).sum(1), size)
-        self.train_loss.update(total.detach() / (size * networks) + own.detach() / networks, size)
-        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
+        self._record_loss(total.detach() + size * own.detach(), size * networks)
         if self.reduction == "sum":
             return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
         return self.global_mean(total, size) + own
+
+    def _record_loss(self, total: Tensor, count: int) -> None:
+        """Logs the mean loss of an example, every few steps: it would be a good part of each."""
+        self._loss, self._examples = self._loss + total, self._examples + count
+        step = self.trainer.fit_loop.epoch_loop.batch_idx + 1
+        if step % LOSS_EVERY == 0 or self.trainer.is_last_batch:
+            self.train_loss.update(self._loss / self._examples, self._examples)
+            self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=count)
+            self._loss, self._examples = 0.0, 0
 
     def configure_gradient_clipping(
         self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
