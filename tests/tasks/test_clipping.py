@@ -32,6 +32,12 @@ def test_each_matrix_by_itself() -> None:
     torch.testing.assert_close(vector.grad, torch.tensor([2.4, 3.2]))
 
 
+def test_half_precision() -> None:
+    one = parameter(torch.diag(torch.tensor([6.0, 8.0])).bfloat16())
+    clip_matrices([one], 4.0)
+    assert one.grad is not None and one.grad.diagonal().tolist() == [3.0, 4.0]
+
+
 def test_norms_that_need_not_be_known() -> None:
     """Frobenius norms 5 and 10: only the second exceeds 6; diag(6, 8) has norm 8."""
     small = torch.diag(torch.tensor([3.0, 4.0]))

@@ -127,7 +127,7 @@ class MemN2N(nn.Module):
         asked = tables[0].words if self.question_table is None else self.question_table.index_select(-2, distinct)
         answers = words.select(-3, -1) if self.answer_table is None else self.answer_table
 
-        u = self._together(self._question(batch) @ asked)  # (B, d)
+        u = self._together(self._question(batch).to(asked.dtype) @ asked)  # (B, d)
         attention = {}
         for k, (matched, read) in enumerate(self.order):
             scores = memory.bags.times(self._products(u, tables[matched])).unflatten(-1, memory.real.shape)  # u m_i
@@ -162,14 +162,14 @@ class MemN2N(nn.Module):
 
     def _apart(self, u: Tensor) -> Tensor:
         """(..., B, d) -> (..., P B, d), P = 2: itself, and behind that times the slope of the position encoding."""
-        return u if self.parts == 1 else torch.cat([u, u * (self.slope / len(self.slope))], -2)
+        return u if self.parts == 1 else torch.cat([u, u * (self.slope / len(self.slope)).to(u.dtype)], -2)
 
     def _together(self, sums: Tensor) -> Tensor:
         """(..., P B, d) of sums by the first and by the second weights -> (..., B, d)."""
         if self.parts == 1:
             return sums
         first, second = sums.chunk(2, -2)
-        return first + second * (self.slope / len(self.slope))
+        return first + second * (self.slope / len(self.slope)).to(sums.dtype)
 
     def _slope(self, width: int) -> Tensor:
         """(d,) what a position encoding multiplies its second weight by, times d (so that no precision exceeds it):

@@ -21,18 +21,19 @@ def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> None:
             continue
         gradient = parameter.grad if parameter.dim() > 1 else parameter.grad[None]
         matrices = gradient.view(-1, *gradient.shape[-2:])
-        matrices.mul_((most / spectral_norms(matrices, above=most).clamp(min=most))[:, None, None])
+        scale = most / spectral_norms(matrices, above=most).clamp(min=most)
+        matrices.mul_(scale[:, None, None].to(matrices.dtype))
 
 
 def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
-    """(n,) the greatest singular values of matrices (n, rows, columns); 0 for those that do not exceed `above`, as far
+    """(n,) the greatest singular values of matrices (n, rows, columns), in float32 at least; 0 for those that do not exceed `above`, as far
     as the Frobenius norm tells, which is never smaller.
 
     By the eigenvalues of the smaller Gram matrix, which take a third of the time of a singular value decomposition.
     """
-    if matrices.shape[1] < matrices.shape[2]:
-        matrices = matrices.mT
-    gram = matrices.mT @ matrices
+    exact = matrices.to(torch.promote_types(matrices.dtype, torch.float32))
+    tall = exact if exact.shape[1] >= exact.shape[2] else exact.mT
+    gram = tall.mT @ tall
     squared = gram.diagonal(dim1=1, dim2=2).sum(1)  # of the Frobenius norms
     candidates = (squared > above**2).nonzero().squeeze(1)
     greatest = torch.linalg.eigvalsh(gram[candidates] / squared[candidates][:, None, None])[:, -1]
