@@ -26,8 +26,8 @@ def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> None:
 
 
 def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
-    """(n,) the greatest singular values of matrices (n, rows, columns), in float32 at least; 0 for those that do not exceed `above`, as far
-    as the Frobenius norm tells, which is never smaller.
+    """(n,) the greatest singular values of matrices (n, rows, columns), in float32 at least; 0 for those that do not
+    exceed `above`, as far as the Frobenius norm tells, which is never smaller.
 
     By the eigenvalues of the smaller Gram matrix, which take a third of the time of a singular value decomposition.
     """
