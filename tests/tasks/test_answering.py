@@ -101,6 +101,19 @@ def test_the_loss_is_a_mean_or_a_sum(tmp_path: Path, restarts: int) -> None:
         torch.testing.assert_close(one, other)
 
 
+def test_the_training_loss_is_that_of_all_steps(tmp_path: Path) -> None:
+    """Thirteen batches of a network that does not learn: the mean over their examples."""
+    made = task(optimizer={**SGD, "lr": 0.0}, restarts=2)
+    batches = [FAMILY.batch(seed, empty=seed % 3 == 0) for seed in range(13)]
+    assert made.restarts is not None
+    losses = [
+        F.cross_entropy(made.restarts(batch).logits.flatten(0, 1), batch.answer.repeat(2), reduction="none")
+        for batch in batches
+    ]
+    trainer = fitted(made, batches, tmp_path, max_epochs=2, limit_val_batches=0)
+    torch.testing.assert_close(trainer.callback_metrics["train/loss"], torch.cat(losses).mean().detach())
+
+
 def test_padding_stays_zero_though_its_gradient_is_clipped(tmp_path: Path) -> None:
     seen: list[torch.Tensor] = []
 

@@ -158,18 +158,22 @@ class Answering(Task):
         )
         if self.restarts is not None:
             self.restarts.count((logits.detach().argmax(-1) != answer).sum(1), size)
-        self._record_loss(total.detach() + size * own.detach(), size * networks)
+        self._record_loss(total.detach() + size * own.detach(), size * networks, batch_idx)
         if self.reduction == "sum":
             return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
         return self.global_mean(total, size) + own
 
-    def _record_loss(self, total: Tensor, count: int) -> None:
+    def _record_loss(self, total: Tensor, count: int, batch_idx: int) -> None:
         """Logs the mean loss of an example, every few steps: it would be a good part of each."""
         self._loss, self._examples = self._loss + total, self._examples + count
-        step = self.trainer.fit_loop.epoch_loop.batch_idx + 1
-        if step % LOSS_EVERY == 0 or self.trainer.is_last_batch:
-            self.train_loss.update(self._loss / self._examples, self._examples)
+        if batch_idx % LOSS_EVERY == 0:
+            self._count_loss()
             self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=count)
+
+    def _count_loss(self) -> None:
+        """What was added up goes into the metric that is logged."""
+        if self._examples:
+            self.train_loss.update(self._loss / self._examples, self._examples)
             self._loss, self._examples = 0.0, 0
 
     def configure_gradient_clipping(
@@ -197,6 +201,7 @@ class Answering(Task):
         self._keep_best()
 
     def on_train_epoch_end(self) -> None:
+        self._count_loss()  # of the last steps; Lightning computes the metric behind this
         self._keep_best()
 
     # evaluation
