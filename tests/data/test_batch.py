@@ -68,3 +68,8 @@ def test_real_numbers_inside_are_cast_and_others_are_not():
     cast = forest().cast(torch.bfloat16)
     assert {level.nodes.dtype for level in cast.levels} == {cast.weights["left"][0].dtype} == {torch.bfloat16}
     assert cast.edges.parents.dtype == torch.int64
+
+
+def test_a_batch_that_is_there_is_not_copied():
+    batch = forest()
+    assert batch.to("cpu") is batch

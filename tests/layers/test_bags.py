@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from zoo.layers.bags import Bags
@@ -26,12 +27,21 @@ def test_products_from_both_sides() -> None:
         torch.testing.assert_close(sparse.transposed_times(left), left @ dense)
 
 
-def test_gradients() -> None:
+@pytest.mark.parametrize("vectors", [1, 2])
+def test_gradients(vectors: int) -> None:
     sparse, _ = bags()
-    right = torch.randn(2, 6, dtype=torch.double, requires_grad=True)
-    left = torch.randn(2, 4, dtype=torch.double, requires_grad=True)
+    right = torch.randn(vectors, 6, dtype=torch.double, requires_grad=True)
+    left = torch.randn(vectors, 4, dtype=torch.double, requires_grad=True)
     assert torch.autograd.gradcheck(sparse.times, right)
     assert torch.autograd.gradcheck(sparse.transposed_times, left)
+
+
+@pytest.mark.parametrize("vectors", [1, 3])
+def test_a_matrix_without_an_entry_is_zero(vectors: int) -> None:
+    none = torch.zeros(0, dtype=torch.long)
+    sparse = Bags.of(none, none, torch.zeros(0), (4, 6))
+    assert sparse.times(torch.ones(vectors, 6)).tolist() == [[0.0] * 4] * vectors
+    assert sparse.transposed_times(torch.ones(vectors, 4)).tolist() == [[0.0] * 6] * vectors
 
 
 def test_half_precision_is_summed_in_float32() -> None:

@@ -29,7 +29,9 @@ class Batch(ABC):
         """The first `count` examples, in memory of their own on the CPU."""
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
-        """The batch on `device`."""
+        """The batch on `device`; itself where it is there."""
+        if self.index.device == torch.device(device):
+            return self
         return self._changed(lambda part: part.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> Self:

@@ -5,7 +5,8 @@ Notation: R bags (rows), C columns, N entries; X any number of vectors that are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,87 @@ class Entries:
         return cls(column.index_select(0, order), weight.index_select(0, order), begin)
 
     def sums(self, values: Tensor) -> Tensor:
-        """(X, C) -> (X, R), the weighted sum of the values in each row's columns."""
+        """(C, X) -> (R, X), the weighted sum of the values in each row's columns."""
         weight = self.weight.to(values.dtype)
-        # detached, and with an exact stride where X is 1: for anything else embedding_bag does more than it needs to
-        columns = values.detach().t().contiguous().view(-1).view(values.shape[1], -1)
-        found = F.embedding_bag(
-            self.column, columns, self.begin, mode="sum", per_sample_weights=weight, include_last_offset=True
+        return F.embedding_bag(
+            self.column, values, self.begin, mode="sum", per_sample_weights=weight, include_last_offset=True
         )
-        return found.t().contiguous()
+
+
+@dataclass(frozen=True)
+class Bags:
+    """A sparse matrix (R, C) that is constant: gradients go through it, not into it."""
+
+    rows: Entries
+    columns: Entries
+    """The same entries by column."""
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, row: Tensor, column: Tensor, weight: Tensor, shape: tuple[int, int]) -> Bags:
+        """From N entries (N,) in any order; those of one cell are added."""
+        return cls(Entries.of(row, column, weight, shape[0]), Entries.of(column, row, weight, shape[1]), shape)
+
+    def times(self, values: Tensor) -> Tensor:
+        """The matrix times vectors: (..., C) -> (..., R), in float32 at least."""
+        return self._apply(values, False)
+
+    def transposed_times(self, values: Tensor) -> Tensor:
+        """The transposed matrix times vectors: (..., R) -> (..., C), in float32 at least."""
+        return self._apply(values, True)
+
+    def _apply(self, values: Tensor, transposed: bool) -> Tensor:
+        exact = values.to(torch.promote_types(values.dtype, torch.float32))
+        found: Tensor = _Product.apply(exact.reshape(-1, exact.shape[-1]), self, transposed)
+        return found.view(*exact.shape[:-1], -1)
+
+    # embedding_bag reads the X values of a column as a row. One vector can be read as it is; of more the columns that
+    # have an entry, often a small part of all, are moved there, and the others are not touched.
+
+    def product(self, values: Tensor) -> Tensor:
+        """(X, C) -> (X, R), without a gradient."""
+        if len(values) == 1:
+            return self.rows.sums(values.reshape(-1, 1)).view(1, -1)
+        columns = values.reshape(-1).index_select(0, self._cells(len(values))).view(-1, len(values))
+        return self._used.rows.sums(columns).t().contiguous()
+
+    def transposed_product(self, values: Tensor) -> Tensor:
+        """(X, R) -> (X, C), without a gradient."""
+        if len(values) == 1:
+            return self.columns.sums(values.reshape(-1, 1)).view(1, -1)
+        columns = self._used.columns.sums(values.t().contiguous())
+        found = columns.new_zeros(len(values) * self.shape[1])
+        return found.index_copy_(0, self._cells(len(values)), columns.view(-1)).view(-1, self.shape[1])
+
+    @cached_property
+    def _used(self) -> _Used:
+        filled = self.columns.begin.diff() > 0
+        at = filled.nonzero().squeeze(1)
+        number = filled.cumsum(0) - 1  # of each column among the used ones
+        begin = torch.cat([self.columns.begin.index_select(0, at), self.columns.begin[-1:]])
+        return _Used(
+            rows=replace(self.rows, column=number.index_select(0, self.rows.column)),
+            columns=replace(self.columns, begin=begin),
+            at=at,
+        )
+
+    def _cells(self, count: int) -> Tensor:
+        """(C' X,) where the values of each used column are in X = `count` rows of C values."""
+        if count not in self._used.cells:
+            row = torch.arange(count, device=self.columns.begin.device)
+            self._used.cells[count] = (self._used.at[:, None] + row * self.shape[1]).view(-1)
+        return self._used.cells[count]
+
+
+@dataclass(frozen=True)
+class _Used:
+    """The same without the columns that have no entry; C' are left."""
+
+    rows: Entries
+    columns: Entries
+    at: Tensor
+    """(C',) which they are."""
+    cells: dict[int, Tensor] = field(default_factory=dict)
 
 
 def _sorted(keys: Tensor, below: int) -> tuple[Tensor, Tensor]:
@@ -53,43 +127,17 @@ def _sorted(keys: Tensor, below: int) -> tuple[Tensor, Tensor]:
     return order, torch.searchsorted(ordered, torch.arange(below + 1, device=keys.device))
 
 
-@dataclass(frozen=True)
-class Bags:
-    """A sparse matrix (R, C) that is constant: gradients go through it, not into it."""
-
-    rows: Entries
-    columns: Entries
-    """The same entries by column."""
-
-    @classmethod
-    def of(cls, row: Tensor, column: Tensor, weight: Tensor, shape: tuple[int, int]) -> Bags:
-        """From N entries (N,) in any order; those of one cell are added."""
-        return cls(Entries.of(row, column, weight, shape[0]), Entries.of(column, row, weight, shape[1]))
-
-    def times(self, values: Tensor) -> Tensor:
-        """The matrix times vectors: (..., C) -> (..., R), in float32 at least."""
-        return _apply(values, self.rows, self.columns)
-
-    def transposed_times(self, values: Tensor) -> Tensor:
-        """The transposed matrix times vectors: (..., R) -> (..., C), in float32 at least."""
-        return _apply(values, self.columns, self.rows)
-
-
-def _apply(values: Tensor, there: Entries, back: Entries) -> Tensor:
-    exact = values.to(torch.promote_types(values.dtype, torch.float32))
-    found: Tensor = _Product.apply(exact.reshape(-1, exact.shape[-1]), there, back)
-    return found.view(*exact.shape[:-1], -1)
-
-
 class _Product(torch.autograd.Function):
-    """values (X, C) -> (X, R); its gradient is the product with the transposed matrix."""
+    """Values times the matrix, or its transpose; its gradient is the product with the other of the two."""
 
     @staticmethod
-    def forward(ctx: Any, values: Tensor, there: Entries, back: Entries) -> Tensor:
-        ctx.back = back
-        return there.sums(values)
+    def forward(ctx: Any, values: Tensor, bags: Bags, transposed: bool) -> Tensor:
+        ctx.bags, ctx.transposed = bags, transposed
+        values = values.detach()  # for anything else embedding_bag does more than it needs to
+        return bags.transposed_product(values) if transposed else bags.product(values)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.back.sums(gradient), None, None
+        bags: Bags = ctx.bags
+        return bags.product(gradient) if ctx.transposed else bags.transposed_product(gradient), None, None

@@ -14,7 +14,8 @@ What differs from the paper, where the authors' code does too (facebookarchive/M
 - The answer is one of all words; there of the 50 times too.
 
 Notation: B questions, S sentences of a story, M places of the memory, d width of the embeddings, V words, K hops, U
-distinct words of the batch, L places that are in use, x, q, m, c, u, o, p as in the paper.
+distinct words of the batch, L places and T times that are in use, C = U + T rows of a table that are, P parts of a
+position encoding, x, q, m, c, u, o, p as in the paper.
 """
 
 from __future__ import annotations
@@ -120,20 +121,25 @@ class MemN2N(nn.Module):
 
     def forward(self, batch: StoryBatch) -> Output:
         """Scores of the words as answers (B, V); attention `hop.0` ... to the sentences (B, S)."""
-        memory, vocabulary, distinct = self._memory(batch), self.vocabulary_size, batch.distinct
-        words, times = self.tables.split([vocabulary, self.tables.shape[-2] - vocabulary], -2)
-        used = words.index_select(-2, distinct).unbind(-3), times[..., : memory.times, :].unbind(-3)
-        tables = [_Table(*parts) for parts in zip(*used, strict=True)]  # (U, d) and (T, d) each
-        asked = tables[0].words if self.question_table is None else self.question_table.index_select(-2, distinct)
-        answers = words.select(-3, -1) if self.answer_table is None else self.answer_table
+        memory, vocabulary = self._memory(batch), self.vocabulary_size
+        times = torch.arange(vocabulary, vocabulary + memory.times, device=batch.distinct.device)
+        used, tables = torch.cat([batch.distinct, times]), self.tables.unbind(-3)
+        rows = [table.index_select(-2, used) for table in tables]  # (C, d) each
+        asked, answers = rows[0], tables[-1][..., :vocabulary, :]
+        if self.question_table is not None and self.answer_table is not None:
+            asked, answers = self.question_table.index_select(-2, batch.distinct), self.answer_table
 
-        u = self._together(self._question(batch).to(asked.dtype) @ asked)  # (B, d)
+        u = self._together(self._question(batch, asked.shape[-2]).to(asked.dtype) @ asked)  # (B, d)
         attention = {}
         for k, (matched, read) in enumerate(self.order):
-            scores = memory.bags.times(self._products(u, tables[matched])).unflatten(-1, memory.real.shape)  # u m_i
+            products = (self._apart(u) @ rows[matched].mT).flatten(-2)  # (P B C,)
+            scores = memory.bags.times(products).unflatten(-1, memory.real.shape)  # u m_i
             p = self._weights(scores, memory)  # (B, L + 1)    (1)
             attention[f"hop.{k}"] = memory.to_sentences(p)
-            o = self._sum(memory.bags.transposed_times(p.flatten(-2)), tables[read], u)  # (B, d)    sum_i p_i c_i (2)
+            weights = memory.bags.transposed_times(p.flatten(-2)).unflatten(
+                -1, (self.parts * len(batch), -1)
+            )  # (P B, C)
+            o = self._together(weights.to(u.dtype) @ rows[read])  # (B, d)    sum_i p_i c_i (2)
             u = (u if self.hop is None else u @ self.hop.mT) + o  # (4)
             u = u.relu() if self.nonlinearity else u
         return Output(u @ answers.mT, attention)  # (3)
@@ -145,20 +151,8 @@ class MemN2N(nn.Module):
         return masked_softmax(scores + memory.log_places, memory.real)
 
     # A sentence is sum_j l_j E x_j + T, and no such vector is formed. With l_kj = first_j + slope_k second_j, u m is a
-    # sum of numbers, weighted by first_j and second_j, out of E u, E (slope u) and T u, which are formed once for the
-    # distinct words of a batch; sum_i p_i c_i is a sum of rows of E and T whose weights are summed before.
-
-    def _products(self, u: Tensor, table: _Table) -> Tensor:
-        """(..., B, d) -> the products with all that sentences are made of, in one row (..., P B U + B T)."""
-        words = self._apart(u) @ table.words.mT  # (P B, U)
-        return torch.cat([words.flatten(-2), (u @ table.times.mT).flatten(-2)], -1)
-
-    def _sum(self, weights: Tensor, table: _Table, u: Tensor) -> Tensor:
-        """Weights (..., P B U + B T) of the same in the same order, in u's type -> their weighted sum (..., B, d)."""
-        examples, (distinct, times) = u.shape[-2], (table.words.shape[-2], table.times.shape[-2])
-        parts = weights.to(u.dtype).split([self.parts * examples * distinct, examples * times], -1)
-        words = self._together(parts[0].unflatten(-1, (-1, distinct)) @ table.words)
-        return words + parts[1].unflatten(-1, (examples, times)) @ table.times
+    # sum of numbers out of E u, E (slope u) and T u, which are formed once for the distinct words of a batch, and
+    # sum_i p_i c_i is a sum of rows of E and T whose weights are summed before.
 
     def _apart(self, u: Tensor) -> Tensor:
         """(..., B, d) -> (..., P B, d), P = 2: itself, and behind that times the slope of the position encoding."""
@@ -198,17 +192,15 @@ class MemN2N(nn.Module):
         longest = self.longest + 1
         return [missing, missing * ((self.longest + length + 1) / 2 - (longest + 1) / 2) / longest]
 
-    def _question(self, batch: StoryBatch) -> Tensor:
-        """(P B, U), the weights of each distinct word in each question."""
+    def _question(self, batch: StoryBatch, columns: int) -> Tensor:
+        """(P B, C), the weights of each distinct word in each question, of C = `columns`."""
         words, length = batch.question_words, batch.question_mask.sum(1)
         weights = self._places(words.place, length.index_select(0, words.row))
-        padding = self._padding(length)
-        found = self.slope.new_zeros(self.parts * len(batch), len(batch.distinct))
-        for part, (weight, pad) in enumerate(zip(weights, padding, strict=True)):
-            begin = part * len(batch)
-            found = found.index_put((words.row + begin, words.at), weight, accumulate=True)
-            found[begin : begin + len(batch), 0] += pad
-        return found
+        found = self.slope.new_zeros(self.parts, len(batch), columns)
+        for part, weight, pad in zip(found, weights, self._padding(length), strict=True):
+            part.index_put_((words.row, words.at), weight, accumulate=True)
+            part[:, 0] += pad
+        return found.flatten(0, 1)
 
     def _memory(self, batch: StoryBatch) -> _Memory:
         """The newest M sentences of each story as sums of rows."""
@@ -218,25 +210,28 @@ class MemN2N(nn.Module):
         age = number - 1 - torch.arange(shape[1], device=number.device)  # (B, S), 0 is the newest
         here = (age >= 0) & (age < self.memory_size)
         age = age.where(here, used)  # what is not in the memory stands at the sink, with weight 0
-        length = batch.word_mask.sum(2).flatten()  # (B S,)
-        example = torch.arange(len(batch), device=number.device)
-        cell = (example[:, None] * (used + 1) + age).flatten()  # (B S,) row of each sentence
-        present = here.flatten().to(self.slope.dtype)
         time, times = self._times(age, number.clamp(max=self.memory_size), used)
 
+        columns = distinct + times
+        part = len(batch) * columns  # from a column of the first weights to that of the second
+        example = torch.arange(len(batch), device=number.device)
+        begin = example * columns  # (B,) the first column of each example
+        cell = (example[:, None] * (used + 1) + age).flatten()  # (B S,) row of each sentence
+        begin_of = begin.repeat_interleave(shape[1], output_size=shape[0] * shape[1])  # (B S,)
+        length = batch.word_mask.sum(2).flatten()  # (B S,)
+
         words = batch.story_words
-        begin = example * distinct  # (B,) the first column of each example, of its second weights one part further
-        part = len(batch) * distinct
-        of_sentence = begin.repeat_interleave(shape[1], output_size=shape[0] * shape[1])
-        of_word = of_sentence.index_select(0, words.row) + words.at
-        row_of_word, known = cell.index_select(0, words.row), present.index_select(0, words.row)
+        present = here.flatten().index_select(0, words.row).to(self.slope.dtype)
         weights = self._places(words.place, length.index_select(0, words.row))
-        entries = [(row_of_word, of_word + n * part, weight * known) for n, weight in enumerate(weights)]
-        padding = enumerate(self._padding(length))
-        entries += [(cell, of_sentence + n * part, weight * present) for n, weight in padding]
+        row, column = cell.index_select(0, words.row), begin_of.index_select(0, words.row) + words.at
+        entries = [(row, column + n * part, weight * present) for n, weight in enumerate(weights)]
+        held = here.flatten().nonzero().squeeze(1)
+        row, column = cell.index_select(0, held), begin_of.index_select(0, held)
+        padding = enumerate(self._padding(length.index_select(0, held)))
+        entries += [(row, column + n * part, weight) for n, weight in padding]
         if times:
-            of_time = self.parts * part + (example[:, None] * times + time).flatten()
-            entries.append((cell, of_time, present))
+            column = column + distinct + time.flatten().index_select(0, held)
+            entries.append((row, column, torch.ones_like(column, dtype=present.dtype)))
         sink = example * (used + 1) + used
         if self.encoding != "position_paper":
             entries.append((sink, begin, torch.full_like(begin, self.longest + 1, dtype=present.dtype)))
@@ -246,7 +241,7 @@ class MemN2N(nn.Module):
         real = torch.arange(used, device=number.device) < number
         log_places = torch.cat([present.new_zeros(real.shape), empty.clamp(min=1).to(present.dtype).log()], 1)
         return _Memory(
-            bags=Bags.of(row, column, weight, (len(batch) * (used + 1), self.parts * part + len(batch) * times)),
+            bags=Bags.of(row, column, weight, (len(batch) * (used + 1), self.parts * part)),
             real=torch.cat([real, (empty > 0) & self.sink], 1),
             log_places=log_places,
             age=age,
@@ -271,21 +266,11 @@ class MemN2N(nn.Module):
         return times.gather(1, age).clamp(max=self.memory_size - 1), min(most, self.memory_size)
 
 
-class _Table(NamedTuple):
-    """Of one table what a batch uses."""
-
-    words: Tensor
-    """(..., U, d)"""
-    times: Tensor
-    """(..., T, d)"""
-
-
 class _Memory(NamedTuple):
     """What a batch's stories are as sums of rows, the newest sentence first, the sink of the empty places last."""
 
     bags: Bags
-    """(B (L + 1), P B U + B T): columns are the words of an example, by their first and by their second weights, and
-    the times."""
+    """(B (L + 1), P B C): columns are the words and times of an example, by their first and by their second weights."""
     real: Tensor
     """(B, L + 1) True at what takes part in the softmax."""
     log_places: Tensor
