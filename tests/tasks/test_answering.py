@@ -145,11 +145,23 @@ def test_linear_start_ends_after_its_epochs(tmp_path: Path) -> None:
 
 
 def test_the_restart_with_the_lowest_training_error_is_kept(tmp_path: Path) -> None:
-    made = task(restarts=3, loss="sum", optimizer={**SGD, "lr": 0.05})
+    wrong: list[list[torch.Tensor]] = []
+
+    class Watched(Answering):
+        def training_step(self, batch: StoryBatch, batch_idx: int) -> torch.Tensor:
+            if batch_idx == 0:
+                wrong.append([])
+            assert self.restarts is not None
+            with torch.no_grad():
+                wrong[-1].append(self.restarts(batch).logits.argmax(-1) != batch.answer)
+            return super().training_step(batch, batch_idx)
+
+    made = task(Watched, restarts=3, loss="sum", optimizer={**SGD, "lr": 0.05})
     assert made.restarts is not None and made.network is not None
     batches = [FAMILY.batch(seed, empty=False) for seed in range(3)]
     trainer = fitted(made, batches, tmp_path, max_epochs=8, limit_val_batches=0)
-    errors = made.restarts.errors()
+    errors = made.restarts.errors
+    torch.testing.assert_close(errors, torch.cat(wrong[-1], 1).float().mean(1))  # of the last epoch alone
     assert len(set(errors.tolist())) > 1  # else there is nothing to choose
     kept = made.restarts.stacked["tables"][int(errors.argmin())]
     assert torch.equal(made.network.tables, kept)
@@ -212,6 +224,10 @@ def test_what_cannot_be_is_refused_before_anything_is_built() -> None:
     for words, said in [
         (["model=kv_memnn", "task.linear_start=3"], "task.linear_start=3: KeyValueMemNN has no softmax to leave out"),
         (["model=memn2n", "task.restarts=2", "start_from=some.ckpt"], "task.restarts=2: all of them would begin"),
+        (
+            ["model=memn2n", "task.restarts=2", "callbacks=[default,averaging]"],
+            "task.restarts=2 with callbacks=averaging",
+        ),
         (["model=memn2n", "task.restarts=0"], "task.restarts=0: expected a whole number from 1 on"),
         (["model=memn2n", "task.clip=some"], "task.clip=some: expected all or matrix"),
         (["model=memn2n", "model.encoding=position"], "model.encoding=position: expected"),

@@ -51,3 +51,16 @@ def test_a_norm_between_its_bounds_is_left_alone() -> None:
     clip_matrices([one], 4.0)
     assert one.grad is not None
     torch.testing.assert_close(one.grad, turned)
+
+
+def test_huge_entries_and_entries_that_are_no_numbers() -> None:
+    """diag(3e30, 4e30) cannot be squared in float32; what is infinite or no number is left for others to see."""
+    huge, no_number = torch.diag(torch.tensor([3e30, 4e30])), torch.tensor([[1e30, torch.inf], [0.0, torch.nan]])
+    small = torch.diag(torch.tensor([3.0, 8.0]))
+    one = parameter(torch.stack([huge, no_number, no_number.nan_to_num(0.0, 1.0), small, small / 4]))
+    clip_matrices([one], 4.0)
+    assert one.grad is not None
+    torch.testing.assert_close(one.grad[0], torch.diag(torch.tensor([3.0, 4.0])))
+    torch.testing.assert_close(one.grad[1], no_number, equal_nan=True)
+    torch.testing.assert_close(one.grad[2], torch.tensor([[4.0, 4e-30], [0.0, 0.0]]))
+    torch.testing.assert_close(one.grad[3:], torch.stack([small / 2, small / 4]))

@@ -28,6 +28,21 @@ class Plain(nn.Module):
         return Output(self.answer(asked), losses={"size": asked.square().mean()})
 
 
+class Tied(Plain):
+    """With one parameter in two modules, and one module in two places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answer[2] = nn.Linear(5, FAMILY.spec.vocabulary_size)
+        self.answer[0] = nn.Linear(5, 5)
+        self.answer[2].weight = self.embedding.weight
+        self.again = self.answer
+
+    def forward(self, batch: StoryBatch) -> Output:
+        output = super().forward(batch)
+        return Output(output.logits + self.again(self.embedding(batch.question[:, 0])), losses=output.losses)
+
+
 def trained(networks: list[nn.Module], steps: int = 5) -> list[nn.Module]:
     """Each by itself."""
     for network in networks:
@@ -60,8 +75,8 @@ def together(networks: list[nn.Module], steps: int = 5) -> Restarts:
 
 
 def test_side_by_side_is_one_after_the_other() -> None:
-    """For a network that torch.func.vmap follows and for one that stacks by itself."""
-    for build in (Plain, lambda: MemN2N(FAMILY.spec, embedding_dim=6, time_noise=0.0)):
+    """For networks that torch.func.vmap follows and for one that stacks by itself."""
+    for build in (Plain, Tied, lambda: MemN2N(FAMILY.spec, embedding_dim=6, time_noise=0.0)):
         torch.manual_seed(0)
         networks = [build().double() for _ in range(3)]
         alone = trained(copy.deepcopy(networks))
@@ -75,17 +90,25 @@ def test_side_by_side_is_one_after_the_other() -> None:
 
 def test_the_one_with_the_fewest_errors_is_best() -> None:
     restarts = Restarts(Plain(), Plain, 3)
-    assert restarts.errors().isnan().all()
+    restarts.settle()
+    assert restarts.errors.isnan().all() and restarts.best is None
     restarts.count(torch.tensor([5, 2, 3]), 10)
     restarts.count(torch.tensor([0, 2, 0]), 10)
-    torch.testing.assert_close(restarts.errors(), torch.tensor([0.25, 0.2, 0.15]))
-    assert restarts.best() == 2
+    restarts.settle()
+    torch.testing.assert_close(restarts.errors, torch.tensor([0.25, 0.2, 0.15]))
+    assert restarts.best == 2
     again = Restarts(Plain(), Plain, 3)
     again.load_state_dict(restarts.state_dict())  # a resumed epoch goes on counting
+    torch.testing.assert_close(again.errors, restarts.errors)
     again.count(torch.tensor([0, 10, 10]), 20)
-    torch.testing.assert_close(again.errors(), torch.tensor([5 / 40, 14 / 40, 13 / 40]))
-    restarts.begin()
-    assert restarts.errors().isnan().all()
+    again.settle()
+    torch.testing.assert_close(again.errors, torch.tensor([5 / 40, 14 / 40, 13 / 40]))
+    again.begin()
+    again.settle()  # nothing was counted since
+    assert again.best == 0
+    again.count(torch.tensor([3, 2, 0]), 4)
+    again.settle()
+    torch.testing.assert_close(again.errors, torch.tensor([0.75, 0.5, 0.0]))
 
 
 def test_the_network_is_no_part_of_its_restarts() -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import torch
 import torch.nn.functional as F
 from hydra.utils import instantiate
+from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
 
@@ -111,6 +112,11 @@ class Answering(Task):
                 f"task.restarts={cfg.task.restarts}: all of them would begin with the same weights, start_from="
                 f"{cfg.start_from}; leave one of the two out"
             )
+        if cfg.task.restarts > 1 and "averaging" in (cfg.callbacks or {}):
+            raise ConfigError(
+                f"task.restarts={cfg.task.restarts} with callbacks=averaging: the average of weights that are now one "
+                "restart's, now another's, is no network; leave one of the two out"
+            )
 
     # building
 
@@ -143,11 +149,11 @@ class Answering(Task):
     def on_train_epoch_start(self) -> None:
         if self.linear_start:
             self.network.linear = self.current_epoch < self.linear_start  # type: ignore[union-attr]
-        if self.restarts is not None and not self.trainer.fit_loop.epoch_loop.batch_progress.current.ready:
-            self.restarts.begin()
 
     def training_step(self, batch: StoryBatch, batch_idx: int) -> Tensor:
         assert batch.answer is not None and self.network is not None
+        if self.restarts is not None and batch_idx == 0:  # not where a resumed epoch goes on
+            self.restarts.begin()
         size, networks = len(batch), 1 if self.restarts is None else len(self.restarts)
         output: Output = (self.network if self.restarts is None else self.restarts)(batch)
         logits = precise(output.logits)
@@ -194,11 +200,14 @@ class Answering(Task):
 
     def _keep_best(self) -> None:
         """The network gets the weights of the restart that made the fewest errors in this epoch's training."""
-        if self.restarts is not None and self.restarts.counted:
-            self.restarts.put(self.restarts.best())
+        if self.restarts is not None:
+            self.restarts.settle()
+            if (best := self.restarts.best) is not None:
+                self.restarts.put(best)
 
     def on_validation_start(self) -> None:
-        self._keep_best()
+        if self.trainer.state.fn == TrainerFn.FITTING and not self.trainer.sanity_checking:
+            self._keep_best()
 
     def on_train_epoch_end(self) -> None:
         self._count_loss()  # of the last steps; Lightning computes the metric behind this
@@ -266,7 +275,7 @@ class Answering(Task):
     def _errors_of_restarts(self, restarts: Restarts) -> None:
         errors: Tensor = self.restart_errors.compute()  # (R, T)
         self.restart_errors.reset()
-        mean, failed, train = mean_error(errors), failed_tasks(errors), restarts.errors()
+        mean, failed, train = mean_error(errors), failed_tasks(errors), restarts.errors
         self.log("test/restarts_median_error", mean.quantile(0.5))
         for number in range(len(restarts)):
             figures = {"error": mean[number], "failed_tasks": failed[number], "train_error": train[number]}

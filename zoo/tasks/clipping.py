@@ -14,20 +14,22 @@ def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> None:
 
     The last two axes of a parameter are the matrix, so that stacked ones are clipped one by one; a vector counts as
     one with a single row (the norm of Weight.m in the code of Sukhbaatar et al. 2015 is Matlab's `norm`, the spectral
-    one).
+    one). A matrix with an entry that is no finite number stays as it is.
     """
     for parameter in parameters:
         if parameter.grad is None:
             continue
         gradient = parameter.grad if parameter.dim() > 1 else parameter.grad[None]
         matrices = gradient.view(-1, *gradient.shape[-2:])
-        scale = most / spectral_norms(matrices, above=most).clamp(min=most)
+        norms = spectral_norms(matrices, above=most)
+        scale = (most / norms.clamp(min=most)).where(norms.isfinite(), 1.0)
         matrices.mul_(scale[:, None, None].to(matrices.dtype))
 
 
 def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
     """(n,) the greatest singular values of matrices (n, rows, columns), in float32 at least; 0 for those that do not
-    exceed `above`, as far as the Frobenius norm tells, which is never smaller.
+    exceed `above`, as far as the Frobenius norm tells, which is never smaller; inf for those with an entry that is no
+    finite number.
 
     By the eigenvalues of the smaller Gram matrix, which take a third of the time of a singular value decomposition.
     """
@@ -35,6 +37,17 @@ def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
     tall = exact if exact.shape[1] >= exact.shape[2] else exact.mT
     gram = tall.mT @ tall
     squared = gram.diagonal(dim1=1, dim2=2).sum(1)  # of the Frobenius norms
+    if not squared.isfinite().all():
+        return _of_huge(exact, above)
     candidates = (squared > above**2).nonzero().squeeze(1)
     greatest = torch.linalg.eigvalsh(gram[candidates] / squared[candidates][:, None, None])[:, -1]
     return torch.zeros_like(squared).index_copy(0, candidates, (greatest * squared[candidates]).sqrt())
+
+
+def _of_huge(matrices: Tensor, above: float) -> Tensor:
+    """The same for matrices of which some have entries that cannot be squared."""
+    peak = matrices.abs().amax((1, 2))
+    numbers = peak.isfinite()
+    scale = peak.where(numbers & (peak > 1), 1.0)[:, None, None]
+    norms = spectral_norms((matrices / scale).where(numbers[:, None, None], 0.0)) * scale.flatten()
+    return norms.where(norms > above, 0.0).where(numbers, torch.inf)

@@ -39,20 +39,21 @@ class Restarts(nn.Module):
                 for name in begun[0]
             }
         )
-        self._counts = torch.zeros(
-            count + 1, dtype=torch.long
-        )  # no buffer: DDP would give all ranks those of the first
+        self._places = _places(network)
+        # no buffers: DDP would give all ranks those of the first
+        self._counts = torch.zeros(count + 1, dtype=torch.long)
+        self._errors = torch.full((count,), torch.nan)
 
     def __len__(self) -> int:
-        return len(self._counts) - 1
+        return len(self._errors)
 
     def forward(self, batch: Any) -> Output:
         """The outputs of all, each tensor with an axis R before its own."""
         (network,) = self._network
-        weights = {name.replace(APART, "."): weight for name, weight in self.stacked.items()}
+        weights = {place: self.stacked[name.replace(".", APART)] for place, name in self._places.items()}
 
         def one(weights: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-            output: Output = functional_call(network, weights, (batch,))
+            output: Output = functional_call(network, weights, (batch,), tie_weights=False)
             return output.logits, output.attention, output.losses
 
         together = one if getattr(network, "stacks", False) else vmap(one, randomness="same")
@@ -67,10 +68,9 @@ class Restarts(nn.Module):
 
     # which one is best
 
-    @property
-    def counted(self) -> bool:
-        """Whether there were training examples since `begin`."""
-        return bool(self._counts[-1])
+    def begin(self) -> None:
+        """Forgets what was counted: an epoch begins."""
+        self._counts = torch.zeros_like(self._counts)
 
     def count(self, wrong: Tensor, seen: int) -> None:
         """Adds training examples of the current epoch: how many of `seen` each restart (R,) got wrong."""
@@ -78,25 +78,43 @@ class Restarts(nn.Module):
         self._counts[:-1] += wrong
         self._counts[-1] += seen
 
-    def begin(self) -> None:
-        """Forgets what was counted."""
-        self._counts = torch.zeros_like(self._counts)
-
-    def errors(self) -> Tensor:
-        """(R,) share of the training examples since `begin` that each got wrong, over all ranks; NaN before any."""
-        counts = self._counts.clone()
+    def settle(self) -> None:
+        """Brings `errors` up to what was counted in this epoch, on all ranks; each of them has to call it."""
+        counts = self._counts.to(next(self.parameters()).device, copy=True)
         if dist.is_available() and dist.is_initialized():
             dist.all_reduce(counts)
-        return counts[:-1] / counts[-1]
+        if counts[-1]:
+            self._errors = counts[:-1] / counts[-1]
 
-    def best(self) -> int:
-        """The restart with the lowest training error."""
-        return int(self.errors().argmin())
+    @property
+    def errors(self) -> Tensor:
+        """(R,) share of an epoch's training examples that each got wrong, over all ranks, when last settled; NaN before
+        any."""
+        return self._errors
+
+    @property
+    def best(self) -> int | None:
+        """The restart with the lowest training error; None before any is known."""
+        return None if self._errors.isnan().any() else int(self._errors.argmin())
 
     def get_extra_state(self) -> Tensor:
-        """What was counted, for a checkpoint: a resumed epoch goes on with it, every rank with that of the first."""
-        return self._counts.clone()
+        """(2 R + 1,) the errors, and what this process has counted since the epoch began, for a checkpoint."""
+        return torch.cat([self._errors.double(), self._counts.double()])
 
     def set_extra_state(self, state: Tensor) -> None:
-        """What `get_extra_state` gave."""
-        self._counts = state.clone()
+        """What `get_extra_state` gave. A checkpoint has the counts of the first process: it alone goes on with them."""
+        first = not (dist.is_available() and dist.is_initialized()) or dist.get_rank() == 0
+        errors, counts = state.split([len(self), len(self) + 1])
+        self._errors = errors.to(self._errors.dtype)
+        self._counts = counts.long() if first else torch.zeros_like(counts, dtype=torch.long)
+
+
+def _places(network: nn.Module) -> dict[str, str]:
+    """The places of a network that have a parameter, each once, and of each the name of its parameter: one parameter
+    can stand in several modules, and one module in several others."""
+    name_of = {parameter: name for name, parameter in network.named_parameters()}
+    return {
+        f"{module_name}.{name}" if module_name else name: name_of[parameter]
+        for module_name, module in network.named_modules()
+        for name, parameter in module.named_parameters(recurse=False, remove_duplicate=False)
+    }
