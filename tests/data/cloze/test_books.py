@@ -122,8 +122,22 @@ def test_questions_are_cut_from_texts_written_and_read_again(tmp_path, cache_dir
     with pytest.raises(SystemExit):
         main(["data", "cbt", "--from-text", *map(str, files), "--write", str(out), "data.kind=CN"])
     assert "cbtest_CN_train.txt: is there already, and stays as it is" in capsys.readouterr().err
-    main(["data", "books", f"data.path={tmp_path}", "--write", str(tmp_path / "more")])
-    assert (tmp_path / "more" / "cbtest_NE_train.txt").is_file()
+    main(["data", "books", f"data.path={tmp_path}", "data.kind=CN", "--write", str(tmp_path / "more")])
+    assert [(tmp_path / "more" / name).read_bytes() for name in names] == [(out / name).read_bytes() for name in names]
+
+
+def test_a_text_without_a_question_is_not_written(tmp_path, cache_dir, capsys):
+    (tmp_path / "short.txt").write_text(story(0, 60))
+    with pytest.raises(SystemExit):
+        main(["data", "cbt", "--from-text", str(tmp_path / "short.txt"), "data.kind=CN", "--write", str(tmp_path / "out")])
+    assert "short.txt: no question in the val split, nothing is written" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_books_of_one_name_are_refused(shelf):
+    (shelf / "story0.md").write_text(story(9))
+    with pytest.raises(ConfigError, match=r"story0\.txt: a book is called as another one, .*story0\.md"):
+        prepared(shelf)
 
 
 def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys):
@@ -132,7 +146,7 @@ def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys):
     with pytest.raises(SystemExit):
         main(["data", "books", f"data.path={tmp_path}", "--write", str(tmp_path / "out")])
     assert "two.txt, line 1: not UTF-8" in capsys.readouterr().err
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(SystemExit):
         main(["data", "cbt", "--write", str(tmp_path / "taken")])

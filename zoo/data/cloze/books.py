@@ -86,13 +86,17 @@ class Books(ClozeData):
 
 
 def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split: BookSplitOptions) -> Source:
-    """The questions of some books, which are not read yet. Raises ConfigError where they are too few for the
-    splits."""
+    """The questions of some books, which are not read yet. Raises ConfigError where they are too few for the splits, or
+    two have one name."""
     if len(files) >= FEW and split.val + split.test >= len(files):
         raise ConfigError(
             f"data.split: val={split.val} and test={split.test} of {len(files)} books leave none to train on; give "
             f"smaller numbers, or more books in {place}"
         )
+    named: dict[str, Path] = {}
+    for file in files:
+        if (other := named.setdefault(file.stem, file)) is not file:
+            raise ConfigError(f"{file}: a book is called as another one, {other}; give each a name of its own")
     shelf = Shelf(files, split)
     return Source(
         place=place,

@@ -18,6 +18,7 @@ from zoo.data.stories.options import HoldOutOptions, StoryTextOptions, Tasks
 from zoo.data.stories.sources import StorySource, babi_source, hub_source, sample_stories
 from zoo.data.stories.tasks import file_name
 from zoo.data.stories.writing import write_story
+from zoo.data.writing import write_new
 from zoo.errors import ConfigError, DataError
 
 ARCHIVE = "tasks_1-20_v1-2"
@@ -68,26 +69,16 @@ class Babi(StoryData):
         return babi_source(self._folder_of(path), self.tasks)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the stories, wherever they come from, as official files. Raises DataError where one is there
-        already."""
+        """Write the stories, wherever they come from, as official files. Raises DataError where one is there already,
+        or cannot be written; no part of one is left then."""
         source, bad = self.open_source(), BadRows(self.loader.on_bad_row)
-        files = {
-            (split, task): folder / file_name(task, OFFICIAL[split]) for split in source.splits for task in self.tasks
+        written: dict[tuple[str, int], list[str]] = {
+            (split, task): [] for split in source.splits for task in self.tasks
         }
-        if there := [file for file in files.values() if file.exists()]:
-            raise DataError(f"{there[0]}: is there already, and stays as it is; give a folder without such files")
-        written: dict[tuple[str, int], list[str]] = {key: [] for key in files}
         for split, read in source.splits.items():
             for told in read(bad):
                 written[split, told.story.task].append(write_story(told.story))
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for key, file in files.items():
-                with file.open("x", encoding="utf-8", newline="\n") as sink:
-                    sink.writelines(written[key])
-        except OSError as error:
-            raise DataError(f"{error.filename}: cannot be written: {error.strerror}") from error
-        return list(files.values())
+        return write_new(folder, {file_name(task, OFFICIAL[split]): text for (split, task), text in written.items()})
 
     def _folder_of(self, path: Path) -> Path:
         folders = [path, path / self.set, path / ARCHIVE / self.set]

@@ -1,0 +1,36 @@
+"""Data written as files for others to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from zoo.errors import DataError
+
+
+def write_new(folder: Path, texts: Mapping[str, Iterable[str]]) -> list[Path]:
+    """Write texts in pieces into files of a folder, by their names: all of them, or none. The files. Raises DataError
+    where one is there already, or cannot be written, and lets through what the pieces raise."""
+    files = {folder / name: pieces for name, pieces in texts.items()}
+    if there := [file for file in files if file.exists()]:
+        raise DataError(f"{there[0]}: is there already, and stays as it is; give a folder without such files")
+    unfinished = {file: file.with_name(f".{file.name}.tmp") for file in files}
+    begun, at = not folder.exists(), folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for at, pieces in files.items():
+            with unfinished[at].open("w", encoding="utf-8", newline="\n") as sink:
+                sink.writelines(pieces)
+        for at, written in unfinished.items():
+            written.replace(at)
+    except OSError as error:
+        raise DataError(f"{at}: cannot be written: {error.strerror}") from error
+    finally:
+        for written in unfinished.values():
+            with suppress(OSError):
+                written.unlink()
+        if begun:
+            with suppress(OSError):
+                folder.rmdir()  # empty where nothing was written
+    return list(files)
