@@ -149,6 +149,13 @@ def test_predictions_show_the_words_as_written():
     assert first.to_dict()["document"]["words"] == tuple(SHOWN[0].document)
 
 
+def test_a_candidate_that_is_named_twice_counts_once():
+    twice = [shown._replace(candidates=["Anna", "Anna"]) for shown in SHOWN]
+    made = task(Says(torch.tensor([[0.6, 0.0], [0.1, 0.0]]).log()))
+    prediction = made.predictions(batch_of([([3, 4, 5, 1, 3], [7, 2], [3, 5]), BEN]), twice)[0]
+    assert (prediction.answer, prediction.probabilities) == ("Anna", {"Anna": 1.0})
+
+
 def test_examined_questions_know_what_is_true():
     made = task().eval()
     parts = batch_of([ANNA, BEN], [1, 0])

@@ -105,18 +105,18 @@ def test_the_view_reads_it_from_beside_the_checkpoint(run, tmp_path):
     task.build(run.data.spec, run.data.encoder)
     predictor = SimpleNamespace(task=task, checkpoint=run.folder / "checkpoints" / "best.ckpt")
     assert beside(predictor.checkpoint) == run.folder / FILE
-    view.prepare(predictor, Namespace(rerank=None))
+    view.prepare(predictor, Namespace(rerank=False, rerank_file=None))
     assert task.reranker is None
-    view.prepare(predictor, Namespace(rerank=""))
+    view.prepare(predictor, Namespace(rerank=True, rerank_file=None))
     assert task.reranker is not None
     task.reranker = None
-    view.prepare(predictor, Namespace(rerank=str(run.folder / FILE)))
+    view.prepare(predictor, Namespace(rerank=False, rerank_file=run.folder / FILE))
     assert task.reranker is not None
     with pytest.raises(ConfigError, match="no such file"):
-        view.prepare(predictor, Namespace(rerank=str(tmp_path / "none.npz")))
+        view.prepare(predictor, Namespace(rerank=True, rerank_file=tmp_path / "none.npz"))
     predictor.checkpoint = tmp_path / "checkpoints" / "best.ckpt"
     with pytest.raises(CheckpointError, match="there is no re-ranking"):
-        view.prepare(predictor, Namespace(rerank=""))
+        view.prepare(predictor, Namespace(rerank=True, rerank_file=None))
 
 
 def test_the_page_and_the_terminal_tell_what_the_network_alone_says(run):

@@ -7,6 +7,7 @@ import csv
 import gzip
 import json
 import logging
+import re
 import zipfile
 import zlib
 from collections import Counter
@@ -220,10 +221,25 @@ def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> It
                     continue
                 if not isinstance(record, dict):
                     bad(place, "not a json object", f"found {line.strip()[:40]!r}")
+                elif half := _half_letter(line, record):
+                    bad(place, "half a letter", f"found {half} without the other half of its pair")
                 elif missing := [column for column in columns if column not in record]:
                     bad(place, "missing column", missing_column(missing[0], record, hint))
                 else:
                     yield lines.number, record
+
+
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _half_letter(line: str, record: dict[str, Any]) -> str | None:
+    """An escaped surrogate without its other half, which no file can hold."""
+    if SURROGATE.search(line):
+        try:
+            json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            return f"\\u{ord(error.object[error.start]):04x}"
+    return None
 
 
 def missing_column(column: str, found: Iterable[str], hint: str = "") -> str:

@@ -184,7 +184,8 @@ class Reranker:
         if not path.is_file():
             raise CheckpointError(
                 f"{path}: there is no re-ranking; it is fitted in a test: train with task.rerank=true, or test again "
-                "what is trained: python train.py ... train=false ckpt_path=CHECKPOINT task.rerank=true"
+                "what is trained, by python train.py ... train=false ckpt_path=CHECKPOINT task.rerank=true, and take "
+                f"what that leaves: --rerank-file FOLDER/{FILE}"
             )
         try:
             with np.load(path, allow_pickle=False) as file:

@@ -204,11 +204,11 @@ class Cloze(Task):
         return [
             ClozePrediction(
                 answer=one.candidates[chosen[b]],
-                probabilities=dict(zip(one.candidates, final[b], strict=False)),
+                probabilities=_by_name(one.candidates, final[b]),
                 document=documents[b],
                 query=queries[b],
                 sentence_ends=tuple(one.sentence_ends),
-                reader_probabilities=None if again is None else dict(zip(one.candidates, shares[b], strict=False)),
+                reader_probabilities=None if again is None else _by_name(one.candidates, shares[b]),
             )
             for b, one in enumerate(words)
         ]
@@ -226,6 +226,12 @@ class Cloze(Task):
             )
             for b, prediction in enumerate(self.predictions(batch, text))
         ]
+
+
+def _by_name(candidates: Sequence[str], shares: Sequence[float]) -> dict[str, float]:
+    """Each candidate's share, in their order; of one that is named twice the first counts, as in the batch."""
+    pairs = list(zip(candidates, shares, strict=False))
+    return dict(pairs) | dict(reversed(pairs))
 
 
 def places(batch: ClozeBatch) -> Tensor:

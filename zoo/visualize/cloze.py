@@ -40,23 +40,22 @@ class ClozeView(View):
 
     def options(self, group: _ArgumentGroup) -> None:
         group.add_argument(
-            "--rerank",
-            nargs="?",
-            const="",
-            metavar="FILE",
-            help="judge the best candidates again by language models; FILE where they are not beside the checkpoint",
+            "--rerank", action="store_true", help="judge the best candidates again by the run's language models"
+        )
+        group.add_argument(
+            "--rerank-file", type=Path, metavar="FILE", help="the same, by those that another test has left in FILE"
         )
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        if options.rerank is None:
+        if not options.rerank and options.rerank_file is None:
             return
         assert isinstance(predictor.task, Cloze) and predictor.checkpoint is not None
-        given = Path(options.rerank)
-        if options.rerank and not given.is_file():
+        given: Path | None = options.rerank_file
+        if given is not None and not given.is_file():
             raise ConfigError(
-                f"--rerank {given}: no such file; a run keeps its own, {FILE}, which --rerank alone takes"
+                f"--rerank-file {given}: no such file; a test with task.rerank=true leaves {FILE} in its folder"
             )
-        predictor.task.load_reranker(given if options.rerank else beside(predictor.checkpoint))
+        predictor.task.load_reranker(given or beside(predictor.checkpoint))
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         """Questions on the command line and in a file: one a line, or blocks in CBT's form."""

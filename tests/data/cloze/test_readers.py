@@ -173,7 +173,7 @@ def test_sentences_are_cut_behind_their_marks_and_lose_nothing(words):
 
 
 def test_a_typed_line():
-    question = parse_line("Ann didn't leave. Bob (her cousin) slept! The one awake was XXXXX. | Ann|Bob| Mr. X ")
+    question = parse_line("Ann didn't leave. Bob (her cousin) slept! The one awake was XXXXX. | Ann|Bob| Mr. X |Ann")
     assert question.sentences == [
         ["Ann", "did", "n't", "leave", "."],
         ["Bob", "(", "her", "cousin", ")", "slept", "!"],
@@ -220,6 +220,9 @@ def test_a_file_of_questions_to_be_answered(tmp_path):
     )
     path.write_text("Ann left. XXXXX slept. | Ann\n\nBob left. XXXXX slept.\n")
     assert [question and question.candidates for question in read_file(path)] == [["Ann"], None, ["Bob", "left"]]
+    path.write_text("1984 was bad. XXXXX slept.\n")
+    (typed,) = read_file(path)
+    assert typed is not None and typed.query == [BLANK, "slept", "."]
 
 
 @pytest.mark.parametrize(

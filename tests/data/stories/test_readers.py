@@ -80,6 +80,10 @@ def test_a_story_without_a_question_is_left_out(tmp_path):
         ("1 Mary left.\n2 Where is Mary?\thall\t2\n", 2, "supporting line points forward: line 2"),
         ("1 Mary left.\n2 Where is Mary?\thall\t0\n", 2, "supporting line points at nothing: there is no line 0"),
         ("1 Mary left.\n2 Where is Mary?\thall\tx\n", 2, "supporting line is no number: found 'x'"),
+        pytest.param(
+            f"1 A b.\n2 Who?\tA\t{'9' * 5000}\n", 2, "supporting line is no number", id="supporting-of-5000-digits"
+        ),
+        pytest.param(f"{'9' * 5000} A b.\n", 1, "no line number", id="number-of-5000-digits"),
         ("1 A b.\n2 Who?\tA\t1\n3 Who?\tA\t2\n", 3, "supporting line points at a question: line 2 is a question"),
         ("1 Where is Mary?\thall\t\n", 1, "question about an empty story"),
         ("1 A b.\n1 Where is Mary?\thall\t\n", 2, "question about an empty story"),
@@ -148,6 +152,7 @@ def test_json_lines(tmp_path):
         ({"supporting": [2]}, "supporting points at nothing: found 2"),
         ({"supporting": [-1]}, "supporting points at nothing: found -1"),
         ({"answer": ...}, "missing column: no column 'answer'"),
+        ({"answer": "\ud83d"}, r"half a letter: found \\ud83d without the other half of its pair"),
     ],
 )
 def test_what_is_wrong_in_json_lines_is_told_with_its_line(tmp_path, changes, problem):

@@ -18,7 +18,7 @@ from zoo.errors import DataError
 
 SENTENCES, CANDIDATES = 20, 10
 """Of a question of CBT."""
-NUMBERED = re.compile(r"(\d+)(?:\s(.*))?$", re.DOTALL)
+NUMBERED = re.compile(r"(\d{1,9})(?:\s(.*))?$", re.DOTALL)
 QUESTION_LINE = "a question with XXXXX, a tab, its answer, two tabs and ten candidates with | between are expected"
 PLACEHOLDER, ENTITY = "@placeholder", re.compile(r"@entity\d+")
 PARTS = ("the address", "", "the document", "", "the query", "", "the answer")
@@ -201,7 +201,7 @@ def parse_line(line: str) -> ClozeQuestion:
     document = [sentence for sentence in sentences if sentence is not query]
     if not document:
         raise DataError(f"{line.strip()[:60]!r}: one sentence, and no document before it; {TYPED}")
-    named = [candidate.strip() for candidate in listed.split("|") if candidate.strip()]
+    named = _candidates(listed)
     if bar and not named:
         raise DataError(f"{line.strip()[:60]!r}: no candidate behind |; {TYPED}")
     return ClozeQuestion(document, query, named or every_word(document), None)
@@ -224,6 +224,11 @@ def tokenize(text: str) -> list[str]:
     return [BLANK if word == PLACEHOLDER else word for word in words]
 
 
+def _candidates(listed: str) -> list[str]:
+    """`Ann|Bob` taken apart; each once."""
+    return list(dict.fromkeys(candidate.strip() for candidate in listed.split("|") if candidate.strip()))
+
+
 def every_word(sentences: Iterable[Iterable[str]]) -> list[str]:
     """The distinct words of a document that have a letter or a digit, in the order in which they come."""
     words = (word for sentence in sentences for word in sentence)
@@ -235,7 +240,8 @@ def read_file(path: Path) -> list[ClozeQuestion | None]:
     may be missing; or else one question a line as `parse_line` reads it, a blank line being None. Raises DataError with
     the line."""
     with Lines(path) as lines:
-        if NUMBERED.match(lines.peek().rstrip("\r\n")) is None:
+        numbered = NUMBERED.match(lines.peek().rstrip("\r\n"))
+        if numbered is None or int(numbered[1]) != 1:
             return list(_typed_lines(lines))
         return [_loose_question(path, *found) for found in _blocks(lines)]
 
@@ -260,7 +266,7 @@ def _loose_question(path: Path, first: int, block: list[str], broken: tuple[str,
     query, *rest = texts[-1].split("\t")
     sentences = [words for text in texts[:-1] if (words := text.split())]
     answer = rest[0].strip() if rest else ""
-    named = [candidate.strip() for candidate in rest[-1].split("|") if candidate.strip()] if len(rest) > 1 else []
+    named = _candidates(rest[-1]) if len(rest) > 1 else []
     question = ClozeQuestion(sentences, query_of(query), named or every_word(sentences), answer or None)
     if not sentences or question.query.count(BLANK) != 1:
         raise DataError(f"{place}: {'no document' if not sentences else f'not one {BLANK} in the question'}; {TYPED}")

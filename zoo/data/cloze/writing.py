@@ -27,11 +27,12 @@ def write_cbt(source: Source, folder: Path, kind: str, bad: BadRows) -> list[Pat
 
 def _texts(source: Source, split: str, name: str, bad: BadRows) -> Iterator[str]:
     with datasets.utils.tqdm(desc=name, unit=" questions", delay=2) as bar:
-        number = 0
-        for number, question in enumerate(source.splits[split](bad), 1):
+        any_written = False
+        for question in source.splits[split](bad):
+            any_written = True
             yield cbt_text(question)
             bar.update()
-        if not number:
+        if not any_written:
             raise DataError(
                 f"{source.place}: no question in the {split} split, nothing is written; a question takes twenty-one "
                 "sentences of a chapter with at least four names, or nouns: give more text, or more books"

@@ -18,7 +18,7 @@ from zoo.errors import DataError
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 KINDS = (".txt", *JSON_LINES)
 """Suffixes of the files that `read_stories` reads."""
-NUMBERED = re.compile(r"\s*(\d+)(?:\s+(.*))?", re.DOTALL)
+NUMBERED = re.compile(r"\s*(\d{1,9})(?:\s+(.*))?", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
 QUESTION_COLUMNS = ("story", "question", "answer")
 BABI = "`NUMBER text` a line, a question with a tab, its answer, a tab and the numbers of its supporting lines"
@@ -110,7 +110,7 @@ class StoryBuilder:
     def _unsupported(self, written: str) -> tuple[str, str] | None:
         """What is wrong with the number of a supporting line, if anything."""
         expected = "the numbers of statements before the question are expected, with blanks between"
-        if not (written.isascii() and written.isdigit()):
+        if not (written.isascii() and written.isdigit() and len(written) < 10):
             return "supporting line is no number", f"found {written!r}; {expected}"
         number = int(written)
         if number >= self.number:
