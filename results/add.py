@@ -9,12 +9,10 @@ metrics too. A row of the same command, seed and metric is replaced in its place
 from __future__ import annotations
 
 import argparse
-import csv
 import json
-import shlex
 from pathlib import Path
 
-from table import COLUMNS
+from rows import command, committed, merge, source
 
 DEFAULT = ("accuracy", "attention_recall", "sentence_recall", "attention_chance")
 PRESENTATION = ("hydra.run.dir", "tags", "trainer.enable_progress_bar")
@@ -31,19 +29,13 @@ def measured(result: dict) -> dict[str, str]:
 def rows(result: dict, metrics: dict[str, str]) -> list[dict[str, str]]:
     """The rows of one run; `metrics` are names and published numbers, empty where there is none."""
     overrides = [o for o in result["overrides"] if o.split("=")[0] not in PRESENTATION]
-    if result["git_commit"] is None or result["git_commit"].endswith("+changes"):
-        raise SystemExit(
-            f"{result['folder']}: ran on {result['git_commit']}; a result needs a commit that others can check out"
-        )
-    # a path of this machine is of no use to others
-    words = [o.split("=")[0] + "=PATH" if "=/" in o or "=../" in o else o for o in overrides]
     first = {
         "model": result["model"],
         "data": result["data"],
-        "source": "sample" if result["source"].startswith("sample") else Path(result["source"].split(",")[0]).name,
+        "source": source(result["source"]),
         "seed": str(result["seed"]),
-        "command": " ".join(["python train.py", *map(shlex.quote, words)]),
-        "commit": result["git_commit"][:12],
+        "command": command("python train.py", overrides),
+        "commit": committed(result["git_commit"], result["folder"]),
     }
     found = measured(result)
     return [
@@ -62,15 +54,8 @@ def main() -> None:
     options = parser.parse_args()
     pairs = [word.partition("=") for word in options.metric or DEFAULT]
     metrics = {name: paper for name, _, paper in pairs}
-    kept = list(csv.DictReader(options.file.open(encoding="utf-8"))) if options.file.exists() else []
-    by_key = {(row["command"], row["seed"], row["metric"]): row for row in kept}
-    for run in options.run:
-        for row in rows(json.loads((run / "result.json").read_text("utf-8")), metrics):
-            by_key[row["command"], row["seed"], row["metric"]] = row
-    with options.file.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(by_key.values())
+    runs = [json.loads((run / "result.json").read_text("utf-8")) for run in options.run]
+    merge(options.file, [row for run in runs for row in rows(run, metrics)])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""python results/cloze_baselines.py data=cbt [data.source=... data.kind=...]: how often rules that count are right.
+"""python results/cloze_baselines.py FILE.csv data=cbt [data.source=... data.kind=...]: how often rules that count are
+right; on the test set it goes into the file.
 
 The rules are those of `zoo/data/cloze/baselines.py`; questions of validation and test, each once.
 """
@@ -6,13 +7,16 @@ The rules are those of `zoo/data/cloze/baselines.py`; questions of validation an
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from hydra.utils import instantiate
+from rows import command, committed, merge, source
 
 from zoo.data.cloze.baselines import BASELINES
 from zoo.data.cloze.module import ClozeData
 from zoo.errors import ZooError
 from zoo.run.compose import compose
+from zoo.run.report import git_commit
 
 
 def measure(data: ClozeData, split: str) -> dict[str, float]:
@@ -28,8 +32,9 @@ def measure(data: ClozeData, split: str) -> dict[str, float]:
 
 def main() -> None:
     """Reads the command line, prints a line for each rule."""
+    file, overrides = Path(sys.argv[1]), sys.argv[2:]
     # any network will do: none is built
-    cfg = compose(["model=aoa_reader", *sys.argv[1:]])
+    cfg = compose(["model=aoa_reader", *overrides])
     data = instantiate(cfg.data, _convert_="all")
     if not isinstance(data, ClozeData):
         raise SystemExit("cloze_baselines.py: give data=cbt, data=cnn, data=dailymail or data=books")
@@ -39,6 +44,16 @@ def main() -> None:
     found = {split: measure(data, split) for split in ("val", "test")}
     for name in BASELINES:
         print(f"{name:24} val {found['val'][name]:.4f}  test {found['test'][name]:.4f}")
+    row = {
+        "data": cfg.hydra.runtime.choices.data,
+        "source": source(data.source_description),
+        "metric": "accuracy",
+        "paper": "",
+        "seed": str(cfg.seed),
+        "command": command(f"python results/cloze_baselines.py {file.as_posix()}", overrides),
+        "commit": committed(git_commit(), "not written"),
+    }
+    merge(file, [row | {"model": name, "ours": f"{found['test'][name]:.4f}"} for name in BASELINES])
 
 
 if __name__ == "__main__":

@@ -6,16 +6,14 @@ Unigrams and bigrams; C is chosen on the validation split, then the test split i
 
 from __future__ import annotations
 
-import csv
-import shlex
 import sys
 from pathlib import Path
 
 import numpy as np
 from hydra.utils import instantiate
+from rows import command, committed, merge, source
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from table import COLUMNS
 
 from zoo.run.compose import compose
 from zoo.run.report import git_commit
@@ -58,28 +56,18 @@ def main() -> None:
     data.setup()
     c, accuracy = measure(data)
     print(f"C={c}: test accuracy {accuracy:.4f}")
-    commit = git_commit()
-    if commit is None or commit.endswith("+changes"):
-        raise SystemExit(f"not written: ran on {commit}; a result needs a commit that others can check out")
-    words = [o.split("=")[0] + "=PATH" if "=/" in o or "=../" in o else o for o in overrides]
     row = {
         "model": "TF-IDF + logistic regression",
         "data": cfg.hydra.runtime.choices.data,
-        "source": "sample"
-        if data.source_description.startswith("sample")
-        else Path(data.source_description.split(",")[0]).name,
+        "source": source(data.source_description),
         "metric": "accuracy",
         "ours": f"{accuracy:.4f}",
         "paper": "",
         "seed": str(cfg.seed),
-        "command": " ".join(["python results/tfidf.py", file.as_posix(), *map(shlex.quote, words)]),
-        "commit": commit[:12],
+        "command": command(f"python results/tfidf.py {file.as_posix()}", overrides),
+        "commit": committed(git_commit(), "not written"),
     }
-    kept = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
-    with file.open("w", encoding="utf-8", newline="") as output:
-        writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*(old for old in kept if old["command"] != row["command"]), row])
+    merge(file, [row])
 
 
 if __name__ == "__main__":

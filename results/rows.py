@@ -1,0 +1,42 @@
+"""What stands in the rows of results/*.csv, and how rows come into a file."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from table import COLUMNS
+
+
+def command(program: str, words: Iterable[str]) -> str:
+    """What reproduces a row. A path of this machine is of no use to others."""
+    said = [word.split("=")[0] + "=PATH" if "=/" in word or "=../" in word else word for word in words]
+    return " ".join([program, *map(shlex.quote, said)])
+
+
+def source(description: str) -> str:
+    """Where data came from: `sample`, `hub`, or the name of the real files."""
+    return "sample" if description.startswith("sample") else Path(description.split(",")[0]).name
+
+
+def committed(commit: str | None, what: str) -> str:
+    """A commit as it stands in a row. Ends the program where there is none, or files differ from it."""
+    if commit is None or commit.endswith("+changes"):
+        raise SystemExit(f"{what}: ran on {commit}; a result needs a commit that others can check out")
+    return commit[:12]
+
+
+def merge(file: Path, rows: Sequence[dict[str, str]]) -> None:
+    """Put rows into a file; one of the same model, command, seed and metric is replaced in its place."""
+
+    def key(row: dict[str, str]) -> tuple[str, ...]:
+        return row["model"], row["command"], row["seed"], row["metric"]
+
+    kept = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
+    merged = {key(row): row for row in [*kept, *rows]}
+    with file.open("w", encoding="utf-8", newline="") as output:
+        writer = csv.DictWriter(output, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(merged.values())
