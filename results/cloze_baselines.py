@@ -32,6 +32,8 @@ def measure(data: ClozeData, split: str) -> dict[str, float]:
 
 def main() -> None:
     """Reads the command line, prints a line for each rule."""
+    if len(sys.argv) < 3 or not sys.argv[1].endswith(".csv"):
+        raise SystemExit(f"cloze_baselines.py: give a results file and the data: {str(__doc__).splitlines()[0]}")
     file, overrides = Path(sys.argv[1]), sys.argv[2:]
     # any network will do: none is built
     cfg = compose(["model=aoa_reader", *overrides])

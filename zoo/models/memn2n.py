@@ -136,9 +136,7 @@ class MemN2N(nn.Module):
             scores = memory.bags.times(products).unflatten(-1, memory.real.shape)  # u m_i
             p = self._weights(scores, memory)  # (B, L + 1)    (1)
             attention[f"hop.{k}"] = memory.to_sentences(p)
-            weights = memory.bags.transposed_times(p.flatten(-2)).unflatten(
-                -1, (self.parts * len(batch), -1)
-            )  # (P B, C)
+            weights = memory.bags.transposed_times(p.flatten(-2)).unflatten(-1, (-1, len(used)))  # (P B, C)
             o = self._together(weights.to(u.dtype) @ rows[read])  # (B, d)    sum_i p_i c_i (2)
             u = (u if self.hop is None else u @ self.hop.mT) + o  # (4)
             u = u.relu() if self.nonlinearity else u

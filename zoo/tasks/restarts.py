@@ -99,7 +99,7 @@ class Restarts(nn.Module):
 
     def get_extra_state(self) -> Tensor:
         """(2 R + 1,) the errors, and what this process has counted since the epoch began, for a checkpoint."""
-        return torch.cat([self._errors.double(), self._counts.double()])
+        return torch.cat([self._errors.double().cpu(), self._counts.double().cpu()])  # they may be on two devices
 
     def set_extra_state(self, state: Tensor) -> None:
         """What `get_extra_state` gave. A checkpoint has the counts of the first process: it alone goes on with them."""

@@ -146,7 +146,7 @@ def test_a_text_without_a_question_is_not_written(tmp_path, cache_dir, capsys):
 
 def test_two_books_of_one_name_are_refused(shelf):
     (shelf / "story0.md").write_text(story(9))
-    with pytest.raises(ConfigError, match=r"story0\.txt: a book is called as another one, .*story0\.md"):
+    with pytest.raises(ConfigError, match=r"story0\.txt: has the name of another book, .*story0\.md"):
         prepared(shelf)
 
 

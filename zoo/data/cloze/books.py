@@ -96,7 +96,7 @@ def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split:
     named: dict[str, Path] = {}
     for file in files:
         if (other := named.setdefault(file.stem, file)) is not file:
-            raise ConfigError(f"{file}: a book is called as another one, {other}; give each a name of its own")
+            raise ConfigError(f"{file}: has the name of another book, {other}; give each a name of its own")
     shelf = Shelf(files, split)
     return Source(
         place=place,
