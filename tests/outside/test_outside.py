@@ -4,7 +4,6 @@ import csv
 import json
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,7 +11,7 @@ import torch
 import zoo
 from tests.commands import forgotten
 from tests.contract import FOR_ALL, FOR_CLASSES, Case
-from tests.run.programs import ROOT, launch, result, train
+from tests.run.programs import ROOT, killed_and_resumed, launch, result, train, weights
 from zoo.cli import main
 from zoo.run import catalogue, search_path
 from zoo.run.compose import compose
@@ -170,26 +169,8 @@ def test_resume_gives_the_weights_of_an_uninterrupted_run(tmp_path, monkeypatch)
     search_path.add(CONF)
     from tiny_tagging.task import Tagging
 
-    step = Tagging.training_step
-
-    def killed(self, batch, batch_idx):
-        if self.global_step == 6:
-            raise RuntimeError("the power went off")
-        return step(self, batch, batch_idx)
-
-    every = [*HERE, *TINY, "callbacks=none", "trainer.max_epochs=3", "callbacks.last.every_n_steps=1"]
-    assert launch([*every, "hydra.run.dir=whole"], tmp_path) == 0
-    with monkeypatch.context() as patch:
-        patch.setattr(Tagging, "training_step", killed)
-        with pytest.raises(RuntimeError, match="the power went off"):
-            launch([*every, "hydra.run.dir=killed"], tmp_path)
-    assert launch([*every, "hydra.run.dir=resumed", "ckpt_path=killed"], tmp_path) == 0
-    resumed = weights(tmp_path / "resumed")
-    assert all(torch.equal(value, resumed[name]) for name, value in weights(tmp_path / "whole").items())
-
-
-def weights(folder: Path) -> dict:
-    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
+    every = [*HERE, *TINY, "callbacks=none", "trainer.max_epochs=3"]
+    killed_and_resumed(every, tmp_path, Tagging, 6, monkeypatch)
 
 
 def test_two_ranks_make_the_step_of_one(program_env, tmp_path):

@@ -21,7 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+import torch
 from hydra.core.global_hydra import GlobalHydra
+from lightning import LightningModule
 
 from zoo.run.launch import main
 
@@ -183,3 +186,31 @@ def launch(overrides: list[str], folder: Path) -> int:
 def result(folder: Path) -> dict[str, Any]:
     """The run's result.json."""
     return json.loads((folder / "result.json").read_text(encoding="utf-8"))
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    """What the last checkpoint of a run holds for its modules."""
+    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
+
+
+def killed_and_resumed(
+    overrides: list[str], folder: Path, task: type[LightningModule], step: int, patching: pytest.MonkeyPatch
+) -> None:
+    """Three runs of one command in the folders `whole`, `killed`, before `step` of its training is made, and `resumed`
+    from there, on one device; their last weights are equal."""
+    training_step: Callable[..., Any] = task.training_step
+
+    def killed(self: LightningModule, batch: Any, batch_idx: int) -> Any:
+        if self.global_step == step:
+            raise RuntimeError("the power went off")
+        return training_step(self, batch, batch_idx)
+
+    every = [*overrides, "callbacks.last.every_n_steps=1"]
+    assert launch([*every, "hydra.run.dir=whole"], folder) == 0
+    with patching.context() as patch:
+        patch.setattr(task, "training_step", killed)
+        with pytest.raises(RuntimeError, match="the power went off"):
+            launch([*every, "hydra.run.dir=killed"], folder)
+    assert launch([*every, "hydra.run.dir=resumed", "ckpt_path=killed"], folder) == 0
+    whole, resumed = weights(folder / "whole"), weights(folder / "resumed")
+    assert whole.keys() == resumed.keys() and all(torch.equal(value, resumed[name]) for name, value in whole.items())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
-from tests.run.programs import launch, result, train
+from tests.run.programs import killed_and_resumed, launch, result, train, weights
 from zoo.cli import main
 from zoo.tasks.answering import Answering
 
@@ -27,10 +26,6 @@ TINY = [
     "callbacks=checkpoint",
 ]
 RESTARTS = ["task.restarts=3", "task.loss=sum", "task.clip=matrix", "trainer.gradient_clip_val=5"]
-
-
-def weights(folder: Path) -> dict[str, Any]:
-    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
 
 
 def test_two_ranks_make_the_steps_of_one(program_env: dict[str, str], tmp_path: Path) -> None:
@@ -53,22 +48,8 @@ def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the middle of an epoch of linear start, with restarts."""
-    step = Answering.training_step
-
-    def killed(self: Answering, batch: Any, batch_idx: int) -> torch.Tensor:
-        if self.global_step == 4:
-            raise RuntimeError("the power went off")
-        return step(self, batch, batch_idx)
-
-    every = [*TINY, *RESTARTS, "task.linear_start=1", "trainer.max_epochs=2", "callbacks.last.every_n_steps=1"]
-    assert launch([*every, "hydra.run.dir=whole"], tmp_path) == 0
-    with monkeypatch.context() as patch:
-        patch.setattr(Answering, "training_step", killed)
-        with pytest.raises(RuntimeError, match="the power went off"):
-            launch([*every, "hydra.run.dir=killed"], tmp_path)
-    assert launch([*every, "hydra.run.dir=resumed", "ckpt_path=killed"], tmp_path) == 0
-    resumed = weights(tmp_path / "resumed")
-    assert all(torch.equal(value, resumed[name]) for name, value in weights(tmp_path / "whole").items())
+    every = [*TINY, *RESTARTS, "task.linear_start=1", "trainer.max_epochs=2"]
+    killed_and_resumed(every, tmp_path, Answering, 4, monkeypatch)
     assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
