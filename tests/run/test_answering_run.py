@@ -47,9 +47,9 @@ def test_two_ranks_make_the_steps_of_one(program_env: dict[str, str], tmp_path: 
 def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the middle of an epoch of linear start, with restarts."""
-    every = [*TINY, *RESTARTS, "task.linear_start=1", "trainer.max_epochs=2"]
-    killed_and_resumed(every, tmp_path, Answering, 4, monkeypatch)
+    """In the middle of the last epoch, of linear start, with restarts: what was counted in it comes along."""
+    every = [*TINY, *RESTARTS, "task.linear_start=2", "trainer.max_epochs=2"]
+    killed_and_resumed(every, tmp_path, Answering, 20, monkeypatch)
     assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
