@@ -98,7 +98,7 @@ def test_too_few_books_and_no_books(shelf, cache_dir):
         Books(path="x", split={"val": 0.1})
     for number in range(6):
         (shelf / f"story{number}.{'md' if number % 2 else 'txt'}").write_text("Nobody slept.")
-    with pytest.raises(DataError, match="no question in the train split"):
+    with pytest.raises(DataError, match="no question in the train split; a question takes twenty-one"):
         prepared(shelf)
 
 
@@ -140,7 +140,7 @@ def test_a_text_without_a_question_is_not_written(tmp_path, cache_dir, capsys):
                 str(tmp_path / "out"),
             ]
         )
-    assert "short.txt: no question in the val split, nothing is written" in capsys.readouterr().err
+    assert "short.txt: no question in the val split; a question takes twenty-one" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

@@ -97,7 +97,7 @@ def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split:
     for file in files:
         if (other := named.setdefault(file.stem, file)) is not file:
             raise ConfigError(f"{file}: has the name of another book, {other}; give each a name of its own")
-    shelf = Shelf(files, split)
+    shelf = Shelf(files, split, place)
     return Source(
         place=place,
         description=f"path: {place}, {{count}} {kind} questions cut from {len(files)} books",
@@ -113,8 +113,9 @@ def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split:
 class Shelf:
     """Books that are read when the first question is asked for."""
 
-    def __init__(self, files: Sequence[Path], split: BookSplitOptions) -> None:
-        self.files, self.split = list(files), split
+    def __init__(self, files: Sequence[Path], split: BookSplitOptions, place: str) -> None:
+        """`place` is what an error names."""
+        self.files, self.split, self.place = list(files), split, place
 
     @cached_property
     def books(self) -> list[Book]:
@@ -135,7 +136,8 @@ class Shelf:
         return {"train": [book for book in self.books if book not in kept], **parts}
 
     def questions(self, split: str, kind: str, stride: int, bad: BadRows) -> Iterator[ClozeQuestion]:
-        """Those of a split, no twenty-one sentences twice. Raises DataError for a book that is no text."""
+        """Those of a split, no twenty-one sentences twice. Raises DataError for a book that is no text, and where there
+        is no question."""
         seen = set[int]()
         for book in self.parts[split]:
             for question in cut(book, self.lexicon, kind, stride=stride, seed=self.split.seed):
@@ -143,6 +145,11 @@ class Shelf:
                 if (one := key([question.sentences, filled])) not in seen:
                     seen.add(one)
                     yield question
+        if not seen:
+            raise DataError(
+                f"{self.place}: no question in the {split} split; a question takes twenty-one "
+                "sentences of a chapter with at least four names, or nouns: give more text, or more books"
+            )
 
 
 def _by_sentences(books: Sequence[Book]) -> dict[str, list[Book]]:

@@ -33,7 +33,4 @@ def _texts(source: Source, split: str, name: str, bad: BadRows) -> Iterator[str]
             yield cbt_text(question)
             bar.update()
         if not any_written:
-            raise DataError(
-                f"{source.place}: no question in the {split} split, nothing is written; a question takes twenty-one "
-                "sentences of a chapter with at least four names, or nouns: give more text, or more books"
-            )
+            raise DataError(f"{source.place}: no question in the {split} split, nothing is written")
