@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
@@ -64,3 +65,18 @@ def test_huge_entries_and_entries_that_are_no_numbers() -> None:
     torch.testing.assert_close(one.grad[1], no_number, equal_nan=True)
     torch.testing.assert_close(one.grad[2], torch.tensor([[4.0, 4e-30], [0.0, 0.0]]))
     torch.testing.assert_close(one.grad[3:], torch.stack([small / 2, small / 4]))
+
+
+def test_matrices_for_which_the_solver_does_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAPACK's in float32 sometimes does not where a row is near the smallest numbers; which, its version decides."""
+    solver = torch.linalg.eigvalsh
+
+    def in_float64_alone(matrices: torch.Tensor) -> torch.Tensor:
+        if matrices.dtype == torch.float32:
+            raise torch.linalg.LinAlgError("the algorithm failed to converge")
+        return solver(matrices)
+
+    monkeypatch.setattr(torch.linalg, "eigvalsh", in_float64_alone)
+    generator = torch.Generator().manual_seed(0)
+    matrices = torch.randn(3, 30, 7, generator=generator) * torch.tensor([1.0] * 6 + [1e-22])
+    torch.testing.assert_close(spectral_norms(matrices), torch.linalg.matrix_norm(matrices, 2), rtol=1e-5, atol=0.0)

@@ -40,8 +40,17 @@ def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
     if not squared.isfinite().all():
         return _of_huge(exact, above)
     candidates = (squared > above**2).nonzero().squeeze(1)
-    greatest = torch.linalg.eigvalsh(gram[candidates] / squared[candidates][:, None, None])[:, -1]
+    greatest = _eigenvalues(gram[candidates] / squared[candidates][:, None, None])[:, -1]
     return torch.zeros_like(squared).index_copy(0, candidates, (greatest * squared[candidates]).sqrt())
+
+
+def _eigenvalues(symmetric: Tensor) -> Tensor:
+    """(n, d) of finite symmetric matrices (n, d, d), rising. LAPACK's solver in float32 does not converge for some of
+    them that have rows near the smallest numbers, as the gradient of a rare word has; in float64 these are far away."""
+    try:
+        return torch.linalg.eigvalsh(symmetric)
+    except torch.linalg.LinAlgError:
+        return torch.linalg.eigvalsh(symmetric.double()).to(symmetric.dtype)
 
 
 def _of_huge(matrices: Tensor, above: float) -> Tensor:
