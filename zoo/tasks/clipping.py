@@ -45,8 +45,8 @@ def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
 
 
 def _eigenvalues(symmetric: Tensor) -> Tensor:
-    """(n, d) of finite symmetric matrices (n, d, d), rising. LAPACK's solver in float32 does not converge for some of
-    them that have rows near the smallest numbers, as the gradient of a rare word has; in float64 these are far away."""
+    """(n, d) of finite symmetric matrices (n, d, d), rising. LAPACK's solver does not converge for some of those in
+    float32 that hold denormal numbers, which float64 does not have there."""
     try:
         return torch.linalg.eigvalsh(symmetric)
     except torch.linalg.LinAlgError:
