@@ -76,7 +76,7 @@ def returns_an_output(case: Case) -> None:
     output = network(batch)
     assert isinstance(output, Output)
     assert len(case.family.scores(output, batch)) == len(batch)
-    assert output.logits.isfinite().all()
+    assert case.family.scores(output, batch).isfinite().all()
     for name in output.attention:
         assert kind(name) in network.attends, f"{name}: say in `attends` which mask of the batch this attention sees"
     for name, mask in network.attends.items():
@@ -92,7 +92,9 @@ def attention_is_a_distribution(case: Case) -> None:
         for name, weights in network(batch).attention.items():
             seen = getattr(batch, network.attends[kind(name)])
             mask = like(case.family.rows(batch, kind(name), seen), weights)
-            assert weights.shape == mask.shape, name
+            assert weights.shape[:-1] == mask.shape[:-1], name
+            assert mask.shape[-1] in (1, weights.shape[-1]), name
+            mask = mask.expand_as(weights)
             assert weights.isfinite().all(), f"{name}: not finite"
             assert (weights >= 0).all(), f"{name}: negative"
             assert (weights[~mask] == 0).all(), f"{name}: attention on padding"

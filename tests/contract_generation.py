@@ -9,10 +9,24 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.contract import EXACT, Case, by_steps, equal, like, scores
+from tests.families import IMPOSSIBLE
 from zoo.decoding import BeamSearch, Greedy
+
+
+def within(log_probs: Tensor, width: int) -> Tensor:
+    """Log-probabilities (..., V) over a vocabulary of `width`, what cannot be written at IMPOSSIBLE."""
+    return F.pad(log_probs, (0, width - log_probs.shape[-1]), value=-torch.inf).clamp(min=IMPOSSIBLE)
+
+
+def some(readable: Tensor, count: int, seed: int = 0) -> Tensor:
+    """(count, B) tokens, each of those that its example can read, `readable` (B, V)."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.multinomial(readable.double(), count, replacement=True, generator=generator).T
 
 
 def steps_equal_the_parallel_pass(case: Case) -> None:
@@ -22,7 +36,7 @@ def steps_equal_the_parallel_pass(case: Case) -> None:
     log_probs, attention = by_steps(network, batch, case.family.without_targets(batch))
     mask = batch.target_mask[..., None]
     expected = case.family.scores(output, batch).log_softmax(-1)
-    equal(log_probs.where(mask, 0.0), expected.where(mask, 0.0))
+    equal(within(log_probs, expected.shape[-1]).where(mask, 0.0), expected.where(mask, 0.0))
     assert set(attention) == {name for name in output.attention if name.split(".")[0] == "source"}
     for name, parts in attention.items():
         weights = torch.stack(parts, -2)  # heads stand before the target positions
@@ -44,11 +58,13 @@ def later_tokens_are_not_read(case: Case) -> None:
     length = batch.target_mask.sum(1)
     place = 2
     target = batch.target.clone()
-    target[:, place] = target[:, place] % (case.family.spec.target_size - 5) + 4
+    other = case.family.readable(batch).scatter(1, target[:, place, None], False)
+    able = other.any(1)
+    target[able, place] = other[able].int().argmax(1)
     changed = dataclasses.replace(batch, target_input=torch.cat([batch.target_input[:, :1], target[:, :-1]], 1))
     after = scores(case, network, changed)
     assert torch.equal(after[:, : place + 1], before[:, : place + 1]), "a later token was read"
-    longer = length > place + 1
+    longer = able & (length > place + 1)
     assert longer.any()
     assert (after[longer, place + 1] != before[longer, place + 1]).any(-1).all(), "the token before was not read"
 
@@ -56,10 +72,9 @@ def later_tokens_are_not_read(case: Case) -> None:
 def hypotheses_do_not_meet(case: Case) -> None:
     """Several hypotheses of a sentence score as each alone, share its memory, and can be reordered; sentences can
     leave."""
-    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
-    generator = torch.Generator().manual_seed(0)
+    batch, network = case.family.without_targets(case.family.batch(1, empty=False)), case.exact()
     size, count = len(batch), 3
-    tokens = torch.randint(4, case.family.spec.target_size, (3, size, count), generator=generator)
+    tokens = some(case.family.readable(batch), 3 * count).view(3, count, size).transpose(1, 2)
     begin = torch.full((size, 1), case.family.spec.begin)
     start = network.start(batch)
     first = network.step(begin, start)
@@ -79,20 +94,22 @@ def hypotheses_do_not_meet(case: Case) -> None:
                 step = network.step(token.view(1, 1), alone)
                 alone = step.state
                 if number == 2:
-                    equal(log_probs[i, k], step.log_probs[0, 0])
+                    one = within(step.log_probs[0, 0], log_probs.shape[-1])
+                    equal(within(log_probs[i, k], len(one)), one)
                     for name, weights in step.attention.items():
                         found = attention[name][i, k]
                         equal(found[..., : weights.shape[-1]], weights[0, 0])
-            equal(again.log_probs[i, k], step.log_probs[0, 0])
+            one = within(step.log_probs[0, 0], again.log_probs.shape[-1])
+            equal(within(again.log_probs[i, k], len(one)), one)
 
 
 @torch.no_grad()
 def a_step_leaves_its_state_alone(case: Case) -> None:
     """Two steps from one state give the same: nothing in it was changed."""
-    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    batch, network = case.family.without_targets(case.family.batch(1, empty=False)), case.exact()
     state = network.start(batch)
     tokens = torch.full((len(batch), 1), case.family.spec.begin)
-    for _ in range(3):
+    for following in some(case.family.readable(batch), 3):
         kept = copy.deepcopy(state)
         first, second = network.step(tokens, state), network.step(tokens, state)
         assert torch.equal(first.log_probs, second.log_probs)
@@ -100,19 +117,19 @@ def a_step_leaves_its_state_alone(case: Case) -> None:
             for name, value in getattr(kept, part).items():
                 assert torch.equal(getattr(state, part)[name], value), f"{part} {name} was changed in place"
         equal(first.log_probs.exp().sum(-1), torch.ones(len(batch), 1, dtype=torch.float64))
-        state, tokens = first.state, tokens + 2
+        state, tokens = first.state, following[:, None]
 
 
 def a_certain_distribution_is_a_token(case: Case) -> None:
     """A one-hot distribution read in place of a token gives what the token gives."""
-    batch, network = case.family.without_targets(case.family.batch(1)), case.exact()
+    batch, network = case.family.without_targets(case.family.batch(1, empty=False)), case.exact()
     tokens = torch.full((len(batch), 1), case.family.spec.begin)
-    state = network.start(batch)
-    for _ in range(2):
-        certain = torch.nn.functional.one_hot(tokens, case.family.spec.target_size).double()
+    state, readable = network.start(batch), case.family.readable(batch)
+    for following in some(readable, 2):
+        certain = F.one_hot(tokens, readable.shape[1]).double()
         log_probs, after, _ = network.step(tokens, state)
         equal(network.step(certain, state).log_probs, log_probs)
-        state, tokens = after, tokens + 5
+        state, tokens = after, following[:, None]
 
 
 class Cost(NamedTuple):
@@ -127,12 +144,12 @@ class Cost(NamedTuple):
     """How many attentions there are."""
 
     @classmethod
-    def of_steps(cls, network: Any, batch: Any, count: int) -> list[Cost]:
-        """The costs of the first steps."""
+    def of_steps(cls, network: Any, batch: Any, readable: Tensor, count: int) -> list[Cost]:
+        """The costs of the first steps, which read some of the `readable` (B, V) tokens."""
         state, costs = network.start(batch), []
-        for number in range(count):
+        for tokens in some(readable, count):
             with FlopCounterMode(display=False) as counter:
-                _, state, attention = network.step(torch.full((len(batch), 1), 4 + number), state)
+                _, state, attention = network.step(tokens[:, None], state)
             parts = state.hypotheses, state.memory
             kept, memory = (sum(part.numel() for part in group.values()) for group in parts)
             costs.append(cls(counter.get_total_flops(), kept, memory, max(1, len(attention))))
@@ -144,11 +161,12 @@ def a_step_does_no_work_twice(case: Case) -> None:
     """Earlier tokens cost a step one product with each number that is kept of them, the source two with each number of
     its memory in each attention: nothing of either is computed or projected again."""
     batch, network = case.family.batch(1, empty=False), case.exact()
-    costs = Cost.of_steps(network, case.family.without_targets(batch), 6)
+    readable = case.family.readable(batch)
+    costs = Cost.of_steps(network, case.family.without_targets(batch), readable, 6)
     assert costs[0].operations > 0
     for one, other in pairwise(costs):
         assert other.operations - one.operations <= 2 * (other.kept - one.kept), costs
-    (wider,) = Cost.of_steps(network, case.family.without_targets(case.family.padded(batch)), 1)
+    (wider,) = Cost.of_steps(network, case.family.without_targets(case.family.padded(batch)), readable, 1)
     grown = wider.memory - costs[0].memory
     assert wider.operations - costs[0].operations <= 2 * 2 * wider.looks * grown, (costs[0], wider)
 
@@ -167,9 +185,8 @@ def decoding_agrees_with_the_parallel_pass(case: Case) -> None:
         assert [h.ids for h in alone] == [h.ids for h in hypotheses]
         for one, other in zip(alone, hypotheses, strict=True):
             assert abs(one.log_prob - other.log_prob) < EXACT
-            target = torch.tensor([other.ids])
-            read = type(batch).of(part.source, part.source_mask, target, target > 0, begin=family.spec.begin)
-            log_probs = scores(case, network, read).log_softmax(-1).gather(-1, target[..., None])
+            read = family.with_target(part, other.ids)
+            log_probs = scores(case, network, read).log_softmax(-1).gather(-1, read.target[..., None])
             assert abs(log_probs.sum() - other.log_prob) < EXACT
     rules = {"max_length": (1.0, 3.0), "min_length": (0.0, 2.0)}
     narrow = BeamSearch(beam_size=1, **rules)(network, family.without_targets(batch), family.spec)

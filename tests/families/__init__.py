@@ -15,6 +15,8 @@ from zoo.tasks import Task
 
 LONG = 400
 """Positions of a long row: bfloat16 cannot count beyond 256."""
+IMPOSSIBLE = -1000.0
+"""What stands for the log-probability of what cannot be written: a finite number can be compared and summed."""
 
 
 class Family(Protocol):
@@ -43,11 +45,19 @@ class Family(Protocol):
     generates: bool
     """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
 
+    def readable(self, batch: Any) -> Tensor:
+        """(B, V) True at the tokens of each example that a network which generates can read after begin."""
+
+    def with_target(self, batch: Any, ids: Sequence[int]) -> Any:
+        """A batch of one example with `ids` as what is to be written, for a network that generates."""
+
     def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
-        """What each row of attention called `kind` may look at, where a memory with `mask` is what it sees."""
+        """What each row of attention called `kind` may look at, where a memory with `mask` is what it sees: (..., S).
+        Or (..., 1), True at the rows that look at something, where that is a memory of the network's own."""
 
     def scores(self, output: Output, batch: Any) -> Tensor:
-        """The logits with an example a row, (B, ...), zero at padding."""
+        """The logits with an example a row, (B, ...), zero at padding, and finite: where the network rules something
+        out they are log-probabilities of at least `IMPOSSIBLE`."""
 
     def loss(self, output: Output, batch: Any) -> Tensor:
         """The task's loss."""

@@ -65,6 +65,15 @@ class Pairs:
     def without_targets(self, batch: PairBatch) -> PairBatch:
         return PairBatch.of(batch.source, batch.source_mask, begin=self.spec.begin)
 
+    def readable(self, batch: PairBatch) -> Tensor:
+        return (torch.arange(self.spec.target_size) > self.spec.end).expand(len(batch), -1)
+
+    def with_target(self, batch: PairBatch, ids: Sequence[int]) -> PairBatch:
+        target = torch.tensor([ids])
+        return PairBatch.of(
+            batch.source, batch.source_mask, target, torch.ones_like(target, dtype=torch.bool), begin=self.spec.begin
+        )
+
     def rows(self, batch: PairBatch, kind: str, mask: Tensor) -> Tensor:
         assert batch.target_mask is not None
         asks = batch.source_mask if kind == "encoder" else batch.target_mask
