@@ -40,6 +40,7 @@ class TrainConfig:
     ckpt_path: str | None = None
     start_from: str | None = None
     compile: bool = False
+    threads: Annotated[int, Ge(1)] | None = None
     tags: list[str] = field(default_factory=list)
     model: Any = None
     data: Any = None

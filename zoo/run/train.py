@@ -25,6 +25,7 @@ from zoo.run.clock import Stopwatch
 from zoo.run.compose import override
 from zoo.run.folder import find_last, resolve
 from zoo.run.report import report
+from zoo.run.threads import threads_of
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,11 @@ def train(cfg: DictConfig) -> float | None:
     _check_starts(cfg)
     check(cfg)
     check_machine(cfg)
+    with threads_of(cfg):
+        return _run(cfg, begun)
+
+
+def _run(cfg: DictConfig, begun: Stopwatch) -> float | None:
     checkpoint, start = _checkpoint(cfg), _start(cfg)
     keep_freed_memory()
     seed_everything(cfg.seed, workers=True, verbose=False)
