@@ -1,0 +1,67 @@
+"""What a network reads of bit sequences: named tensors with boolean masks, True = real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from zoo.data.batch import Batch
+
+
+@dataclass(frozen=True)
+class BitBatch(Batch):
+    """B sequences of at most T steps; one that is shorter is padded behind its end."""
+
+    inputs: Tensor
+    """(B, T, I) what is read at each step; 0 at padding."""
+    step_mask: Tensor
+    """(B, T) True at steps; a prefix of each row."""
+    index: Tensor
+    """(B,) number of each sequence in its split."""
+    group: Tensor
+    """(B,) the part of the test that a sequence belongs to, by its number in the spec's `groups`."""
+    targets: Tensor | None
+    """(B, T, O) the bits to be written, 0 and 1; 0 where none is asked for. None when predicting."""
+    scored: Tensor
+    """(B, T) True at the steps at which bits are to be written; the loss counts there alone."""
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Tensor,
+        step_mask: Tensor,
+        scored: Tensor,
+        targets: Tensor | None = None,
+        *,
+        index: Tensor | None = None,
+        group: Tensor | None = None,
+    ) -> BitBatch:
+        """A batch from padded steps (B, T, I), (B, T), (B, T) and (B, T, O)."""
+        return cls(
+            inputs=inputs,
+            step_mask=step_mask,
+            index=torch.arange(len(inputs)) if index is None else index,
+            group=torch.zeros(len(inputs), dtype=torch.long) if group is None else group,
+            targets=targets,
+            scored=scored,
+        )
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def first(self, count: int) -> BitBatch:
+        """The first `count` sequences, in memory of their own on the CPU."""
+
+        def part(tensor: Tensor) -> Tensor:
+            return tensor[:count].cpu().clone()
+
+        return BitBatch.of(
+            part(self.inputs),
+            part(self.step_mask),
+            part(self.scored),
+            None if self.targets is None else part(self.targets),
+            index=part(self.index),
+            group=part(self.group),
+        )

@@ -1,0 +1,1 @@
+"""Sets of points, and sequences of pointers into them."""

@@ -1,0 +1,125 @@
+"""What a network reads of sets of points: named tensors with boolean masks, True = real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from zoo.data.batch import Batch
+from zoo.layers.packing import Forced, Packing
+
+
+@dataclass(frozen=True)
+class PointBatch(Batch):
+    """B sets of at most n points of W coordinates, and for each a target of at most T tokens. `PointBatch.of` builds it
+    with its packings.
+
+    What can be attended to are S = 1 + n places: the first is that of the end token, then come the points in the order
+    in which they are read. Without targets, as when predicting, all that speaks of them is None.
+    """
+
+    points: Tensor
+    """(B, n, W) coordinates; 0 at padding."""
+    point_mask: Tensor
+    """(B, n) True at points; a prefix of each row."""
+    point_packing: Packing
+    """Packs (B, n)."""
+    index: Tensor
+    """(B,) number of each set in its split."""
+    group: Tensor
+    """(B,) the part of the test that a set belongs to, by its number in the spec's `groups`."""
+    target: Tensor | None
+    """(B, T) token ids: what is to be predicted at each step."""
+    target_input: Tensor | None
+    """(B, T) the token before each of `target`: begin, then the target without its last."""
+    target_mask: Tensor | None
+    """(B, T) True at tokens, the end included; a prefix of each row."""
+    target_packing: Packing | None
+    """Packs (B, T): a model's scores of all target steps are (N, 3 + n) in this order."""
+
+    @classmethod
+    def of(
+        cls,
+        points: Tensor,
+        point_mask: Tensor,
+        target: Tensor | None = None,
+        target_mask: Tensor | None = None,
+        *,
+        begin: int = 1,
+        index: Tensor | None = None,
+        group: Tensor | None = None,
+    ) -> PointBatch:
+        """A batch from padded points (B, n, W), ids (B, T) and their masks; everything else follows from these."""
+        read = None if target is None else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1)
+        return cls(
+            points=points,
+            point_mask=point_mask,
+            point_packing=Packing.of(point_mask),
+            index=torch.arange(len(points)) if index is None else index,
+            group=torch.zeros(len(points), dtype=torch.long) if group is None else group,
+            target=target,
+            target_input=read,
+            target_mask=target_mask,
+            target_packing=None if target_mask is None else Packing.of(target_mask),
+        )
+
+    @property
+    def memory_mask(self) -> Tensor:
+        """(B, 1 + n) True at the places that exist: that of the end, and the points."""
+        return F.pad(self.point_mask, (1, 0), value=True)
+
+    @property
+    def content_mask(self) -> Tensor:
+        """(B, 1 + n) True at the points alone."""
+        return F.pad(self.point_mask, (1, 0), value=False)
+
+    @property
+    def memory_length(self) -> Tensor:
+        """(B,) what lengths of a target are measured by: the points."""
+        return self.point_mask.sum(1)
+
+    @property
+    def forced(self) -> Forced:
+        """What a network reads that is told the truth. Raises ValueError where the batch has no targets."""
+        if self.target_input is None or self.target_mask is None or self.target_packing is None:
+            raise ValueError("this batch has no targets: let a search of zoo.decoding point")
+        return Forced(self.target_input, self.target_mask, self.target_packing)
+
+    @property
+    def true_tokens(self) -> Tensor:
+        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
+        packing = self.forced.packing
+        assert self.target is not None
+        return packing.pack(self.target)
+
+    @property
+    def alignment(self) -> Tensor | None:
+        """(B, T, 1 + n) True where a target token points; None without targets."""
+        if self.target is None or self.target_mask is None:
+            return None
+        places = torch.arange(self.memory_mask.shape[1], device=self.target.device)
+        return (self.target[:, :, None] - 2 == places) & self.target_mask[:, :, None]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def first(self, count: int) -> PointBatch:
+        """The first `count` sets, in memory of their own on the CPU."""
+
+        def part(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor[:count].cpu().clone()
+
+        points, mask = self.points[:count].cpu().clone(), self.point_mask[:count].cpu().clone()
+        begin = 1 if self.target_input is None else int(self.target_input[0, 0])
+        return PointBatch.of(
+            points,
+            mask,
+            part(self.target),
+            part(self.target_mask),
+            begin=begin,
+            index=part(self.index),
+            group=part(self.group),
+        )

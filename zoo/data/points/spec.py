@@ -1,0 +1,36 @@
+"""What sets of points are: the facts that a network for them is built from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zoo.data.spec import Spec
+
+
+@dataclass(frozen=True)
+class PointSpec(Spec):
+    """Sets of points and sequences of pointers into them.
+
+    A token is padding, begin, end, or a pointer: `first` + j points at the j-th point of its set, j from 0 in the order
+    in which the points are read.
+    """
+
+    limits = ("longest", "longest_target", "groups")
+
+    width: int
+    """Coordinates of a point."""
+    longest: int
+    """Points of the largest set that the data has; what a fixed vocabulary of positions is made of."""
+    longest_target: int
+    """Tokens of the longest target, its end included."""
+    goal: str
+    """What is pointed out: hull, triangulation, tour or order; see `zoo.data.points.goals`."""
+    groups: tuple[str, ...]
+    """What the parts of the test are called, such as the numbers of points."""
+    padding: int = 0
+    begin: int = 1
+    """What a decoder reads before the first pointer; never predicted."""
+    end: int = 2
+    """The last token of every target."""
+    first: int = 3
+    """The pointer at the first point."""
