@@ -22,11 +22,13 @@ class PointBatch(Batch):
     """
 
     points: Tensor
-    """(B, n, W) coordinates; 0 at padding."""
+    """(B, n, W) coordinates, each set inside the unit square; 0 at padding."""
     point_mask: Tensor
     """(B, n) True at points; a prefix of each row."""
     point_packing: Packing
     """Packs (B, n)."""
+    scale: Tensor
+    """(B,) how long a unit of these coordinates is in those of the set's source: lengths are reported in the latter."""
     index: Tensor
     """(B,) number of each set in its split."""
     group: Tensor
@@ -49,6 +51,7 @@ class PointBatch(Batch):
         target_mask: Tensor | None = None,
         *,
         begin: int = 1,
+        scale: Tensor | None = None,
         index: Tensor | None = None,
         group: Tensor | None = None,
     ) -> PointBatch:
@@ -58,6 +61,7 @@ class PointBatch(Batch):
             points=points,
             point_mask=point_mask,
             point_packing=Packing.of(point_mask),
+            scale=points.new_ones(len(points)) if scale is None else scale,
             index=torch.arange(len(points)) if index is None else index,
             group=torch.zeros(len(points), dtype=torch.long) if group is None else group,
             target=target,
@@ -120,6 +124,7 @@ class PointBatch(Batch):
             part(self.target),
             part(self.target_mask),
             begin=begin,
+            scale=part(self.scale),
             index=part(self.index),
             group=part(self.group),
         )
