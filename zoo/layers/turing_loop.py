@@ -1,0 +1,195 @@
+"""The time loop of a neural Turing machine over packed rows: one autograd Function over the whole sequence.
+
+Autograd records one operation instead of a hundred a time step, and the gradient of each matrix is one product at the
+end. It is differentiable once: asking for the gradient of a gradient raises.
+
+Notation: as in `turing_steps`; B sequences that are not empty, T positions of all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from zoo.attention.addressing import Heads
+from zoo.layers import turing_steps
+from zoo.layers.loops import outside_autocast
+from zoo.layers.turing_steps import Carried, Kept, Slopes, Weights
+
+
+class Steps(NamedTuple):
+    """The two halves of `turing_steps`."""
+
+    forward: Callable[..., tuple[Carried, Kept]] = turing_steps.forward
+    backward: Callable[..., tuple[Carried, list[Tensor], Tensor]] = turing_steps.backward
+    compiled: bool = False
+
+    @classmethod
+    def compile(cls, *args: Any, **options: Any) -> Steps:
+        """Both compiled; `options` are those of torch.compile."""
+        return cls(
+            forward=torch.compile(turing_steps.forward, *args, **options),
+            backward=torch.compile(turing_steps.backward, *args, **options),
+            compiled=True,
+        )
+
+
+@torch.compiler.disable
+def turing_loop(
+    heads: Heads, sizes: Sequence[int], x: Tensor, start: Carried, weights: Weights, steps: Steps
+) -> tuple[Tensor, Tensor, Tensor]:
+    """From `start` with B rows, longest sequence first, over packed inputs x (T, G), `sizes` of them at each time step:
+    the highest layer's h (T, C), what was read (T, R W) and the weightings of all heads (T, H, N).
+
+    All in one dtype; the memory of `start` is (B, W, N).
+    """
+    plan = _Plan(heads, tuple(sizes), len(weights.layers), bool(start.cells), steps)
+    same_strides = [part.contiguous() for part in flat(start)]  # as later steps have them: others are compiled anew
+    hidden, reads, weightings = _TuringLoop.apply(plan, x, *same_strides, *flat(weights))
+    return hidden, reads, weightings
+
+
+class _Plan(NamedTuple):
+    heads: Heads
+    sizes: tuple[int, ...]
+    layers: int
+    has_cells: bool
+    steps: Steps
+
+    def parted(self, tensors: Sequence[Tensor]) -> tuple[Carried, Weights]:
+        """What `flat` made of both."""
+        last = 3 + self.layers * (1 + self.has_cells)
+        layers = 2 * self.layers - 1
+        of_weights = tensors[last:]
+        weights = Weights(list(of_weights[: self.layers]), list(of_weights[self.layers : layers]), *of_weights[layers:])
+        return self.carried(tensors[:last]), weights
+
+    def carried(self, tensors: Sequence[Tensor]) -> Carried:
+        """What `flat` made of it."""
+        hidden, cells = tensors[1 : 1 + self.layers], tensors[1 + self.layers : -2]
+        return Carried(tensors[0], list(hidden), list(cells), *tensors[-2:])
+
+
+def flat(parts: Iterable[Tensor | Sequence[Tensor]]) -> list[Tensor]:
+    """Tensors, and the tensors of lists among them, one by one, as autograd wants them."""
+    return [tensor for part in parts for tensor in ([part] if isinstance(part, Tensor) else part)]
+
+
+class _TuringLoop(torch.autograd.Function):
+    """`tensors` are those of `Carried` and of `Weights`."""
+
+    @staticmethod
+    @outside_autocast
+    def forward(ctx: Any, plan: _Plan, x: Tensor, *tensors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        start, weights = plan.parted(tensors)
+        ctx.plan, ctx.walked = plan, []  # of each step what it began with, what it left, and what else it keeps
+        ctx.save_for_backward(*tensors)
+        ctx.set_materialize_grads(False)
+        after = start
+        for t, (size, x_t) in enumerate(zip(plan.sizes, x.split(plan.sizes), strict=True)):
+            before = _first(after, size)
+            if plan.steps.compiled and t == 0:
+                _any_number(x_t, *flat(before))
+            after, kept = plan.steps.forward(plan.heads, x_t, before, weights)
+            ctx.walked.append((before, after, kept))
+        states = [after for _, after, _ in ctx.walked] or [_first(start, 0)]
+        hidden = torch.cat([state.hidden[-1] for state in states])
+        return hidden, torch.cat([state.reads for state in states]), torch.cat([state.weighting for state in states])
+
+    @staticmethod
+    @outside_autocast
+    @once_differentiable
+    def backward(ctx: Any, *d_outputs: Tensor | None) -> tuple[Tensor | None, ...]:
+        plan: _Plan = ctx.plan
+        if not plan.sizes:
+            return None, *[None] * (1 + len(ctx.saved_tensors))
+        start, weights = plan.parted(ctx.saved_tensors)
+        d = plan.carried([torch.zeros_like(part[:0]) for part in flat(start)])
+        of_steps = [[None] * len(plan.sizes) if part is None else part.split(plan.sizes) for part in d_outputs]
+        found: list[Any] = []
+        for t, slopes in zip(reversed(range(len(plan.sizes))), reversed(_slopes(plan, ctx.walked)), strict=True):
+            memory = ctx.walked[t][0].memory
+            d = _more(_widened(d, plan.sizes[t]), *(part[t] for part in of_steps))
+            if plan.steps.compiled and t == len(plan.sizes) - 1:
+                _any_number(*flat(d), memory, *flat(slopes))
+            d, *sums = plan.steps.backward(plan.heads, d, memory, slopes, weights)
+            found.append(sums)
+        found.reverse()
+        d_raw = torch.cat([raw for _, raw in found])
+        d_sums = _by_layer([sums for sums, _ in found])
+        inputs = _by_layer([kept.inputs for _, _, kept in ctx.walked])
+        d_weights = Weights(
+            [sums.T @ given for sums, given in zip(d_sums, inputs, strict=True)],
+            [sums.sum(0) for sums in d_sums[1:]],
+            d_raw.T @ torch.cat([after.hidden[-1] for _, after, _ in ctx.walked]),
+            d_raw.sum(0),
+        )
+        return None, d_sums[0], *flat(d), *flat(d_weights)
+
+
+def _slopes(plan: _Plan, walked: Sequence[tuple[Carried, Carried, Kept]]) -> list[Slopes]:
+    """Those of each step, taken of all steps at once."""
+    befores, afters, kepts = zip(*walked, strict=True)
+    kept = Kept(*_together(kepts))
+    cells = _by_layer([before.cells for before in befores])
+    previous = torch.cat([before.weighting for before in befores])
+    weighting = torch.cat([after.weighting for after in afters])
+    found = turing_steps.slopes(plan.heads, previous, cells, kept, weighting)
+    of_layers = list(zip(*(part.split(plan.sizes) for part in found.of_layers), strict=True))
+    others = zip(*(part.split(plan.sizes) for part in found[1:]), strict=True)
+    return [Slopes(layers, *rest) for layers, rest in zip(of_layers, others, strict=True)]
+
+
+def _together(kepts: Sequence[Kept]) -> Iterator[Any]:
+    """Every field of all steps in one tensor, or list of tensors."""
+    for parts in zip(*kepts, strict=True):
+        if isinstance(parts[0], Tensor):
+            yield torch.cat(parts)
+        else:
+            yield _by_layer(parts)
+
+
+def _by_layer(steps: Sequence[Sequence[Tensor]]) -> list[Tensor]:
+    """What each step has of each layer -> one tensor of all steps for each layer."""
+    return [torch.cat(of_layer) for of_layer in zip(*steps, strict=True)]
+
+
+def _first(state: Carried, size: int) -> Carried:
+    """The state of the first `size` sequences, itself if there are no more."""
+    if len(state.reads) == size:
+        return state
+    hidden, cells = ([part[:size] for part in parts] for parts in (state.hidden, state.cells))
+    return Carried(state.reads[:size], hidden, cells, state.memory[:size], state.weighting[:size])
+
+
+def _widened(d: Carried, size: int) -> Carried:
+    """Gradients of `size` sequences, zero for those of which this is the last step."""
+    more = size - len(d.reads)
+    if not more:
+        return d
+
+    def with_zeros(part: Tensor) -> Tensor:
+        return torch.cat([part, part.new_zeros(more, *part.shape[1:])])
+
+    hidden, cells = ([with_zeros(part) for part in parts] for parts in (d.hidden, d.cells))
+    return Carried(with_zeros(d.reads), hidden, cells, with_zeros(d.memory), with_zeros(d.weighting))
+
+
+def _more(d: Carried, hidden: Tensor | None, reads: Tensor | None, weighting: Tensor | None) -> Carried:
+    """With the gradients that come from outside the loop."""
+    return d._replace(
+        reads=d.reads if reads is None else d.reads + reads,
+        hidden=d.hidden if hidden is None else [*d.hidden[:-1], d.hidden[-1] + hidden],
+        weighting=d.weighting if weighting is None else d.weighting + weighting,
+    )
+
+
+def _any_number(*tensors: Tensor) -> None:
+    """What is compiled for these is compiled for any number of sequences. One of them alone is a case of its own."""
+    for tensor in tensors:
+        if len(tensor) > 1:
+            torch._dynamo.maybe_mark_dynamic(tensor, 0)
