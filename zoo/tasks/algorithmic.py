@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -39,10 +40,12 @@ class BitPrediction:
 
     given: str
     """The sequence as it is typed."""
-    written: str
-    """The bits that were likelier than not, a vector for each of the S scored steps."""
-    truth: str | None
+    written: tuple[str, ...]
+    """The bits that were likelier than not, a word for each of the S scored steps."""
+    truth: tuple[str, ...] | None
     """What should have been written, where that is known."""
+    separator: str
+    """What stands between the words of a line."""
     inputs: Numbers
     """(T, I)"""
     scored: Numbers
@@ -54,6 +57,10 @@ class BitPrediction:
     memory: dict[str, Numbers] = field(default_factory=dict)
     """What there is of: `read` and `write` (H, T, N), the weightings of each head over N rows of memory; `erase` and
     `add` (H, T, W), what each head took from its rows and put there; `memory` (N, W) behind the last step."""
+
+    def line(self, words: Sequence[str]) -> str:
+        """`written` or `truth` as a line."""
+        return self.separator.join(words)
 
     @property
     def bits(self) -> Numbers:
@@ -74,8 +81,8 @@ class BitPrediction:
         """Plain data, as written by `zoo predict --json`; of the memory the weightings alone."""
         return {
             "given": self.given,
-            "written": self.written,
-            "truth": self.truth,
+            "written": self.line(self.written),
+            "truth": None if self.truth is None else self.line(self.truth),
             "error_bits": self.error_bits,
             "probabilities": self.probabilities.tolist(),
             **{name: self.memory[name].tolist() for name in WEIGHTINGS if name in self.memory},
@@ -253,7 +260,7 @@ class Algorithmic(Task):
             inputs, scored = batch.inputs[b, :steps].float(), batch.scored[b, :steps]
             rows.append(BitSequence(inputs.cpu().numpy(), targets.cpu().numpy(), scored.cpu().numpy()))
         return [
-            ExaminedBits(index=index, prediction=prediction, truth=prediction.truth)
+            ExaminedBits(index, prediction, None if prediction.truth is None else prediction.line(prediction.truth))
             for index, prediction in zip(batch.index.tolist(), self.predictions(batch, rows), strict=True)
         ]
 
@@ -263,9 +270,10 @@ def _prediction(goal: Any, sequence: BitSequence, probabilities: Numbers, memory
     written = probabilities[:steps][scored]
     targets = sequence.targets[scored] if len(sequence.targets) else None
     return BitPrediction(
-        given=goal.typed(sequence.inputs),
-        written=goal.written(written > 0.5),
-        truth=None if targets is None else goal.written(targets > 0),
+        given=goal.typed(sequence),
+        written=tuple(map(goal.vector, written > 0.5)),
+        truth=None if targets is None else tuple(map(goal.vector, targets)),
+        separator=goal.separator,
         inputs=sequence.inputs,
         scored=scored,
         probabilities=written,

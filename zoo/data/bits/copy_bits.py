@@ -60,7 +60,8 @@ class Copy(Goal):
     def parse(self, line: str) -> BitSequence:
         return self.sequence(vectors_of(line.split(), self.bits))
 
-    def typed(self, inputs: Reals) -> str:
+    def typed(self, sequence: BitSequence) -> str:
+        inputs = sequence.inputs
         return vectors_text(inputs[: int(inputs[:, self.bits].argmax()), : self.bits])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ class BitSequence(NamedTuple):
 class Goal(ABC):
     """A frozen dataclass of plain values: it travels in every checkpoint. Its fields are what decides the layout."""
 
+    separator: ClassVar[str] = " "
+    """What stands between the vectors of a line."""
+
     @property
     @abstractmethod
     def form(self) -> str:
@@ -63,15 +66,19 @@ class Goal(ABC):
         """The sequence that a person typed, with what it asks for. Raises DataError for anything else."""
 
     @abstractmethod
-    def typed(self, inputs: Reals) -> str:
-        """The line that `parse` makes these inputs (T, I) of."""
+    def typed(self, sequence: BitSequence) -> str:
+        """The line that `parse` makes this sequence of, though its targets may be missing."""
 
-    def written(self, bits: NDArray[np.bool_]) -> str:
-        """What was written at the scored steps, (S, O), as a line: a vector a step."""
-        return vectors_text(bits)
+    def vector(self, bits: NDArray[Any]) -> str:
+        """What is written at a step (O,), as a word."""
+        return vectors_text(bits[None])
+
+    def written(self, rows: NDArray[Any]) -> str:
+        """What is written at several steps (S, O), as a line."""
+        return self.separator.join(map(self.vector, rows))
 
 
-def vectors_text(rows: NDArray[np.generic]) -> str:
+def vectors_text(rows: NDArray[Any]) -> str:
     """Rows of bits (S, O) as `0110 1011`."""
     return " ".join("".join("1" if bit else "0" for bit in row) for row in rows)
 

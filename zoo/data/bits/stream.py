@@ -132,7 +132,7 @@ class BitStream(StreamData):
                 f"test: {self.sample.test:,} sequences of each of {', '.join(self.cases)}",
             ],
             "examples": [
-                {"read": self.goal.typed(one.inputs), "to be written": self.goal.written(one.targets[one.scored] > 0)}
+                {"read": self.goal.typed(one), "to be written": self.goal.written(one.targets[one.scored])}
                 for one in shown
             ],
         }
