@@ -25,5 +25,5 @@ class GroupMeans(Metric):
         self.seen.index_add_(0, group, torch.ones_like(group))
 
     def compute(self) -> Tensor:
-        """(G,), NaN for a group without an example."""
+        """(G,), NaN for a group without an example; () where there is one group, as torchmetrics has it."""
         return self.total / self.seen

@@ -209,7 +209,7 @@ class Algorithmic(Task):
         for name, metric in metrics.items():
             assert isinstance(metric, GroupMeans)
             if metric.update_count or name != OPTIMAL:
-                means[name] = metric.compute()
+                means[name] = metric.compute().reshape(-1)
             metric.reset()
         if OPTIMAL in means:
             means[ABOVE] = means["bits_per_sequence"] - means[OPTIMAL]
@@ -245,8 +245,8 @@ class Algorithmic(Task):
         parts = {name: output.attention[name] for name in WEIGHTINGS if name in output.attention}
         if (trace := getattr(self.network, "memory_trace", None)) is not None:
             parts |= trace(batch)
-        probabilities = precise(output.logits).sigmoid().cpu().numpy()
-        memory = {name: part.float().cpu().numpy() for name, part in parts.items()}
+        probabilities = numbers(precise(output.logits).sigmoid())
+        memory = {name: numbers(part) for name, part in parts.items()}
         goal = self.encoder.goal
         return [
             _prediction(goal, sequence, probabilities[b], {name: part[b] for name, part in memory.items()})
@@ -256,9 +256,9 @@ class Algorithmic(Task):
     def examine(self, batch: BitBatch) -> list[ExaminedBits]:
         rows = []
         for b, steps in enumerate(batch.step_mask.sum(1).tolist()):
-            targets = torch.zeros(0) if batch.targets is None else batch.targets[b, :steps].float()
-            inputs, scored = batch.inputs[b, :steps].float(), batch.scored[b, :steps]
-            rows.append(BitSequence(inputs.cpu().numpy(), targets.cpu().numpy(), scored.cpu().numpy()))
+            targets = torch.zeros(0) if batch.targets is None else batch.targets[b, :steps]
+            scored = batch.scored[b, :steps].cpu().numpy()
+            rows.append(BitSequence(numbers(batch.inputs[b, :steps]), numbers(targets), scored))
         return [
             ExaminedBits(index, prediction, None if prediction.truth is None else prediction.line(prediction.truth))
             for index, prediction in zip(batch.index.tolist(), self.predictions(batch, rows), strict=True)
@@ -280,6 +280,11 @@ def _prediction(goal: Any, sequence: BitSequence, probabilities: Numbers, memory
         targets=targets,
         memory={name: part if name == "memory" else part[:, :steps] for name, part in memory.items()},
     )
+
+
+def numbers(tensor: Tensor) -> Numbers:
+    """A tensor as an array in float32."""
+    return tensor.detach().float().cpu().numpy()
 
 
 def cross_entropy(logits: Tensor, batch: BitBatch) -> Tensor:
