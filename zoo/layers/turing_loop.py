@@ -116,8 +116,9 @@ class _TuringLoop(torch.autograd.Function):
         slopes = _slopes(plan, ctx.walked) if plan.compiled is None else []
         for t in reversed(range(len(plan.sizes))):
             before, after, kept = ctx.walked[t]
-            new = len(d.reads) != plan.sizes[t]
-            d = _more(_widened(d, plan.sizes[t]), *(part[t] for part in of_steps))
+            new = d.reads.shape[0] != plan.sizes[t]
+            d = _widened(d, plan.sizes[t])
+            _add(d, *(part[t] for part in of_steps))
             if plan.compiled is None:
                 d, *sums = turing_steps.backward(plan.heads, d, before.memory, slopes[t], weights)
             else:
@@ -167,7 +168,7 @@ def _by_layer(steps: Sequence[Sequence[Tensor]]) -> list[Tensor]:
 
 def _first(state: Carried, size: int) -> Carried:
     """The state of the first `size` sequences, itself if there are no more."""
-    if len(state.reads) == size:
+    if state.reads.shape[0] == size:
         return state
     hidden, cells = ([part[:size] for part in parts] for parts in (state.hidden, state.cells))
     return Carried(state.reads[:size], hidden, cells, state.memory[:size], state.weighting[:size])
@@ -175,7 +176,7 @@ def _first(state: Carried, size: int) -> Carried:
 
 def _widened(d: Carried, size: int) -> Carried:
     """Gradients of `size` sequences, zero for those of which this is the last step."""
-    more = size - len(d.reads)
+    more = size - d.reads.shape[0]
     if not more:
         return d
 
@@ -186,17 +187,15 @@ def _widened(d: Carried, size: int) -> Carried:
     return Carried(with_zeros(d.reads), hidden, cells, with_zeros(d.memory), with_zeros(d.weighting))
 
 
-def _more(d: Carried, hidden: Tensor | None, reads: Tensor | None, weighting: Tensor | None) -> Carried:
-    """With the gradients that come from outside the loop."""
-    return d._replace(
-        reads=d.reads if reads is None else d.reads + reads,
-        hidden=d.hidden if hidden is None else [*d.hidden[:-1], d.hidden[-1] + hidden],
-        weighting=d.weighting if weighting is None else d.weighting + weighting,
-    )
+def _add(d: Carried, hidden: Tensor | None, reads: Tensor | None, weighting: Tensor | None) -> None:
+    """Adds the gradients that come from outside the loop, in place."""
+    for total, part in ((d.hidden[-1], hidden), (d.reads, reads), (d.weighting, weighting)):
+        if part is not None:
+            total.add_(part)
 
 
 def _any_number(*tensors: Tensor) -> None:
     """What is compiled for these is compiled for any number of sequences. One of them alone is a case of its own."""
     for tensor in tensors:
-        if len(tensor) > 1:
+        if tensor.shape[0] > 1:
             torch._dynamo.maybe_mark_dynamic(tensor, 0)

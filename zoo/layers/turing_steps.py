@@ -125,29 +125,26 @@ def forward(heads: Heads, x: Tensor, before: Carried, weights: Weights) -> tuple
     """One step of inputs x (b, G), which are already multiplied with their matrix."""
     hidden, cells, inputs, gates = _control(x, before, weights)
     raw = torch.addmm(weights.heads_bias, hidden[-1], weights.heads.T)
-    places, changes = raw.clamp(-CLIP, CLIP).split(heads.sizes, 1)
-    key, scales, gate, shift = places.unflatten(1, (heads.number, -1)).split(heads.parts, 2)
-    strength, sharpness = F.softplus(scales).split(1, 2)
-    erase, add = changes.unflatten(1, (heads.write, -1)).chunk(2, 2)
-    memory, reach, rows = before.memory, heads.shift_range, before.memory.shape[2]
+    places, changes = raw.clamp(-CLIP, CLIP).split_with_sizes(heads.sizes, 1)
+    key, scales, gate, shift = _of_heads(places, heads.number).split_with_sizes(heads.parts, 2)
+    strength, sharpness = F.softplus(scales).chunk(2, 2)
+    erase, add = _of_heads(changes, heads.write).chunk(2, 2)
+    memory = before.memory
 
     by_length = (memory.square().sum(1, keepdim=True) + LENGTH_FLOOR).rsqrt()
     by_key = (key.square().sum(2, keepdim=True) + LENGTH_FLOOR).rsqrt() * strength
     scores = torch.bmm(key * by_key, memory) * by_length
     content = scores.softmax(2)  # (5), (6)
-    gated = torch.lerp(before.weighting, content, gate.sigmoid())  # (7)
-    if reach:
-        gated = torch.cat([gated[..., rows - reach :], gated, gated[..., :reach]], 2)
-    moved = (gated.unfold(2, rows, 1) * shift.softmax(2).flip(2)[..., None]).sum(2)  # (8)
-    power = moved.clamp_min(torch.finfo(moved.dtype).tiny).log() * (1 + sharpness)
-    weighting = power.softmax(2)  # (9)
+    gated = _round(torch.lerp(before.weighting, content, gate.sigmoid()), heads.shift_range)  # (7)
+    moved = _moved(gated, shift.softmax(2), -1)  # (8)
+    weighting = (moved.clamp_min(torch.finfo(moved.dtype).tiny).log() * (1 + sharpness)).softmax(2)  # (9)
 
-    reading, writing = weighting.split([heads.read, heads.write], 1)
+    reading, writing = weighting.split_with_sizes([heads.read, heads.write], 1)
     reads = torch.bmm(reading, memory.mT).flatten(1)  # (2)
-    erase = erase.sigmoid()
-    for head in range(heads.write):
-        memory = torch.addcmul(memory, memory, erase[:, head, :, None] * writing[:, head, None], value=-1)  # (3)
-    memory = torch.baddbmm(memory, add.mT, writing)  # (4)
+    for e, w in _one_by_one(erase.sigmoid(), writing):
+        memory = torch.addcmul(memory, memory, e.mT * w, value=-1)  # (3)
+    for a, w in _one_by_one(add, writing):
+        memory = torch.addcmul(memory, a.mT, w)  # (4)
     return (
         Carried(reads, hidden, cells, memory, weighting),
         Kept(inputs, gates, raw, by_length, content, scores, gated, moved),
@@ -159,22 +156,20 @@ def slopes(heads: Heads, previous: Tensor, cells: Sequence[Tensor], kept: Kept, 
     before it of each layer (T, C)."""
     raw, tiny = kept.raw, torch.finfo(kept.raw.dtype).tiny
     within = raw.clamp(-CLIP, CLIP)
-    places, changes = within.split(heads.sizes, 1)
-    key, scales, gate, shift = places.unflatten(1, (heads.number, -1)).split(heads.parts, 2)
-    strength, sharpness = F.softplus(scales).split(1, 2)
-    erase, add = changes.unflatten(1, (heads.write, -1)).chunk(2, 2)
+    places, changes = within.split_with_sizes(heads.sizes, 1)
+    key, scales, gate, shift = _of_heads(places, heads.number).split_with_sizes(heads.parts, 2)
+    strength, sharpness = F.softplus(scales).chunk(2, 2)
+    erase, add = _of_heads(changes, heads.write).chunk(2, 2)
     gate, erase, rows = gate.sigmoid(), erase.sigmoid(), weighting.shape[2]
     by_key_squared = 1 / (key.square().sum(2, keepdim=True) + LENGTH_FLOOR)
     by_key = by_key_squared.sqrt() * strength
     base = kept.moved.clamp_min(tiny)
     counted = (raw.abs() <= CLIP).to(raw.dtype)
-    of_places, of_changes = counted.split(heads.sizes, 1)
-    of_places = of_places.unflatten(1, (heads.number, -1)) * torch.cat(
+    of_places, of_changes = counted.split_with_sizes(heads.sizes, 1)
+    of_places = _of_heads(of_places, heads.number) * torch.cat(
         [torch.ones_like(key), scales.sigmoid(), gate - gate.square(), torch.ones_like(shift)], 2
     )
-    of_changes = of_changes.unflatten(1, (heads.write, -1)) * torch.cat(
-        [erase - erase.square(), torch.ones_like(add)], 2
-    )
+    of_changes = _of_heads(of_changes, heads.write) * torch.cat([erase - erase.square(), torch.ones_like(add)], 2)
     return Slopes(
         of_layers=_control_slopes(cells, kept.gates),
         key=key,
@@ -205,39 +200,34 @@ def backward(
 ) -> tuple[Carried, list[Tensor], Tensor]:
     """From the gradients `d` of what the step left, and the memory (b, W, N) that it began with: the gradients of what
     it began with, of the sums in each layer (b, G), and of what the heads are told (b, P)."""
-    key, erase, reach, rows = slopes.key, slopes.erase, heads.shift_range, memory.shape[2]
-    reading, writing = slopes.weighting.split([heads.read, heads.write], 1)
+    reading, writing = slopes.weighting.split_with_sizes([heads.read, heads.write], 1)
 
-    # writing (3), (4), from the last head back, and reading (2)
-    memories, erased = [memory], []
-    for head in range(heads.write):
-        erased.append(erase[:, head, :, None] * writing[:, head, None])
-        if head < heads.write - 1:
-            memories.append(torch.addcmul(memories[head], memories[head], erased[head], value=-1))
-    d_memory = d.memory
-    d_add = torch.bmm(writing, d_memory.mT)
-    by_writing = torch.bmm(slopes.add, d_memory)
+    # writing (4), (3), from the last head that erased back, and reading (2)
+    d_memory, memories, erased = d.memory, [memory], []
+    for e, w in _one_by_one(slopes.erase, writing):
+        erased.append(e.mT * w)
+        if len(erased) < heads.write:
+            memories.append(torch.addcmul(memories[-1], memories[-1], erased[-1], value=-1))
+    d_add, by_writing = torch.bmm(writing, d_memory.mT), torch.bmm(slopes.add, d_memory)
     d_erase: list[Tensor] = []
     by_erasing: list[Tensor] = []
-    for head in reversed(range(heads.write)):
-        lost = d_memory * memories[head]
-        d_erase.insert(0, torch.bmm(writing[:, head, None], lost.mT))
-        by_erasing.insert(0, torch.bmm(erase[:, head, None], lost))
-        d_memory = torch.addcmul(d_memory, d_memory, erased[head], value=-1)
-    d_reads = d.reads.unflatten(1, (heads.read, heads.width))
-    by_reading = torch.bmm(d_reads, memory)
-    d_weighting = d.weighting + torch.cat([by_reading, by_writing - _one(by_erasing)], 1)
-    d_memory = torch.baddbmm(d_memory, d_reads.mT, reading)
-    d_changes = torch.cat([-_one(d_erase), d_add], 2) * slopes.of_changes
+    for (e, w), part, was in reversed(list(zip(_one_by_one(slopes.erase, writing), erased, memories, strict=True))):
+        lost = d_memory * was
+        d_erase.insert(0, torch.bmm(w, lost.mT))
+        by_erasing.insert(0, torch.bmm(e, lost))
+        d_memory = torch.addcmul(d_memory, d_memory, part, value=-1)
+    d_reads = _of_heads(d.reads, heads.read)
+    d_weighting = torch.cat([torch.bmm(d_reads, memory), by_writing - _together(by_erasing)], 1) + d.weighting
+    for d_read, w in _one_by_one(d_reads, reading):
+        d_memory = torch.addcmul(d_memory, d_read.mT, w)
+    d_changes = torch.cat([-_together(d_erase), d_add], 2) * slopes.of_changes
 
     # sharpening (9) and the shift (8): what came from row j + o goes back there, rows that come round among them
     by_power = softmax_backward(d_weighting, slopes.weighting, 2, d_weighting.dtype)
     d_sharpness = (by_power * slopes.logarithm).sum(2, keepdim=True)
     d_moved = by_power * slopes.of_moved
-    d_shift = (slopes.windows * d_moved[:, :, None]).sum(3)
-    if reach:
-        d_moved = torch.cat([d_moved[..., rows - reach :], d_moved, d_moved[..., :reach]], 2)
-    d_gated = (d_moved.unfold(2, rows, 1) * slopes.shift[..., None]).sum(2)
+    d_shift = (slopes.windows * d_moved.unsqueeze(2)).sum(3)
+    d_gated = _moved(_round(d_moved, heads.shift_range), slopes.shift, 1)
 
     # interpolation (7) and content (6), (5)
     d_gate = (d_gated * slopes.of_gate).sum(2, keepdim=True)
@@ -246,10 +236,9 @@ def backward(
     shares = d_scores * slopes.scores
     of_heads = shares.sum(2, keepdim=True)
     d_dots = d_scores * slopes.by_length
-    d_key = torch.bmm(d_dots, memory.mT) * slopes.by_key - key * (of_heads * slopes.by_key_squared)
+    d_key = torch.bmm(d_dots, memory.mT) * slopes.by_key - slopes.key * (of_heads * slopes.by_key_squared)
     d_memory = torch.baddbmm(d_memory, slopes.scaled.mT, d_dots)
-    by_rows = shares.sum(1, keepdim=True) * slopes.by_length_squared
-    d_memory = torch.addcmul(d_memory, memory, by_rows, value=-1)
+    d_memory = torch.addcmul(d_memory, memory, shares.sum(1, keepdim=True) * slopes.by_length_squared, value=-1)
 
     d_shift = softmax_backward(d_shift, slopes.shift, 2, d_shift.dtype)
     d_places = torch.cat([d_key, of_heads * slopes.by_strength, d_sharpness, d_gate, d_shift], 2) * slopes.of_places
@@ -267,9 +256,39 @@ def backward_of_one(
     return backward(heads, d, before.memory, own, weights)
 
 
-def _one(parts: list[Tensor]) -> Tensor:
-    """(b, 1, ...) of several heads as (b, V, ...)."""
+def _of_heads(values: Tensor, heads: int) -> Tensor:
+    """(b, heads * K) -> (b, heads, K)."""
+    return values.view(values.shape[0], heads, -1)
+
+
+def _one_by_one(*parts: Tensor) -> list[tuple[Tensor, ...]]:
+    """Of each head its rows (b, 1, K) of parts (b, heads, K)."""
+    if parts[0].shape[1] == 1:
+        return [parts]
+    return list(zip(*(part.split(1, 1) for part in parts), strict=True))
+
+
+def _together(parts: list[Tensor]) -> Tensor:
+    """The inverse of that."""
     return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+
+def _round(weights: Tensor, reach: int) -> Tensor:
+    """(b, H, N) -> (b, H, N + 2 reach), with the rows that come round again at both ends."""
+    if not reach:
+        return weights
+    rows = weights.shape[2]
+    return torch.cat([weights.narrow(2, rows - reach, reach), weights, weights.narrow(2, 0, reach)], 2)
+
+
+def _moved(round_weights: Tensor, shift: Tensor, sign: int) -> Tensor:
+    """What `_round` gave and shares of the shifts (b, H, S): row i of (b, H, N) is sum_o share_o weight_(i + sign o)."""
+    rows = round_weights.shape[2] - shift.shape[2] + 1
+    shares, windows = shift.unsqueeze(3).unbind(2), round_weights.unfold(2, rows, 1).unbind(2)
+    total = shares[0] * windows[0 if sign > 0 else -1]
+    for share, window in zip(shares[1:], windows[1:] if sign > 0 else windows[-2::-1], strict=True):
+        total = torch.addcmul(total, share, window)
+    return total
 
 
 def _control(
@@ -286,7 +305,7 @@ def _control(
         sums = torch.addmm(weights.biases[layer - 1] if layer else x, given, matrix.T)
         if before.cells:
             width = before.hidden[layer].shape[1]
-            o_i_f, g = sums.split([3 * width, width], 1)
+            o_i_f, g = sums.split_with_sizes([3 * width, width], 1)
             o_i_f, g = o_i_f.sigmoid(), g.tanh()
             o, i, f = o_i_f.chunk(3, 1)
             cells.append(torch.addcmul(f * before.cells[layer], i, g))
@@ -328,9 +347,9 @@ def _control_backward(
         if d_cells:
             by_i_f_g, by_o, by_c, f = of_layers[4 * layer : 4 * layer + 4]
             d_c = torch.addcmul(d_cells[layer], d_h, by_c)
-            d_sum = torch.cat([d_h * by_o, (by_i_f_g * d_c[:, None]).flatten(1)], 1)
+            d_sum = torch.cat([d_h * by_o, (by_i_f_g * d_c.unsqueeze(1)).flatten(1)], 1)
             d_given = d_sum @ weights.layers[layer]
-            d_below, d_own = d_given.split([d_given.shape[1] - width, width], 1)
+            d_below, d_own = d_given.split_with_sizes([d_given.shape[1] - width, width], 1)
             d_cells_before.insert(0, d_c * f)
         else:
             d_sum = d_h * of_layers[layer]
