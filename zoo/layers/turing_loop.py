@@ -117,8 +117,7 @@ class _TuringLoop(torch.autograd.Function):
         for t in reversed(range(len(plan.sizes))):
             before, after, kept = ctx.walked[t]
             new = d.reads.shape[0] != plan.sizes[t]
-            d = _widened(d, plan.sizes[t])
-            _add(d, *(part[t] for part in of_steps))
+            d = _more(_widened(d, plan.sizes[t]), *(part[t] for part in of_steps))
             if plan.compiled is None:
                 d, *sums = turing_steps.backward(plan.heads, d, before.memory, slopes[t], weights)
             else:
@@ -187,11 +186,13 @@ def _widened(d: Carried, size: int) -> Carried:
     return Carried(with_zeros(d.reads), hidden, cells, with_zeros(d.memory), with_zeros(d.weighting))
 
 
-def _add(d: Carried, hidden: Tensor | None, reads: Tensor | None, weighting: Tensor | None) -> None:
-    """Adds the gradients that come from outside the loop, in place."""
-    for total, part in ((d.hidden[-1], hidden), (d.reads, reads), (d.weighting, weighting)):
-        if part is not None:
-            total.add_(part)
+def _more(d: Carried, hidden: Tensor | None, reads: Tensor | None, weighting: Tensor | None) -> Carried:
+    """With the gradients that come from outside the loop."""
+    return d._replace(
+        reads=d.reads if reads is None else d.reads + reads,
+        hidden=d.hidden if hidden is None else [*d.hidden[:-1], d.hidden[-1] + hidden],
+        weighting=d.weighting if weighting is None else d.weighting + weighting,
+    )
 
 
 def _any_number(*tensors: Tensor) -> None:
