@@ -282,7 +282,7 @@ def _round(weights: Tensor, reach: int) -> Tensor:
 
 
 def _moved(round_weights: Tensor, shift: Tensor, sign: int) -> Tensor:
-    """What `_round` gave and shares of the shifts (b, H, S) -> (b, H, N), sum_o share_o weight_(i + sign o) in row i."""
+    """What `_round` gave and shares of the shifts (b, H, S) -> (b, H, N), in row i sum_o share_o weight_i+sign*o."""
     rows = round_weights.shape[2] - shift.shape[2] + 1
     shares, windows = shift.unsqueeze(3).unbind(2), round_weights.unfold(2, rows, 1).unbind(2)
     total = shares[0] * windows[0 if sign > 0 else -1]
