@@ -21,33 +21,31 @@ from zoo.layers.loops import outside_autocast
 from zoo.layers.turing_steps import Carried, Kept, Slopes, Weights
 
 
-class Steps(NamedTuple):
-    """The two halves of `turing_steps`."""
+class Compiled(NamedTuple):
+    """The two halves of a step, compiled."""
 
-    forward: Callable[..., tuple[Carried, Kept]] = turing_steps.forward
-    backward: Callable[..., tuple[Carried, list[Tensor], Tensor]] = turing_steps.backward
-    compiled: bool = False
+    forward: Callable[..., tuple[Carried, Kept]]
+    backward: Callable[..., tuple[Carried, list[Tensor], Tensor]]
 
     @classmethod
-    def compile(cls, *args: Any, **options: Any) -> Steps:
-        """Both compiled; `options` are those of torch.compile."""
+    def of(cls, *args: Any, **options: Any) -> Compiled:
+        """`options` are those of torch.compile."""
         return cls(
             forward=torch.compile(turing_steps.forward, *args, **options),
-            backward=torch.compile(turing_steps.backward, *args, **options),
-            compiled=True,
+            backward=torch.compile(turing_steps.backward_of_one, *args, **options),
         )
 
 
 @torch.compiler.disable
 def turing_loop(
-    heads: Heads, sizes: Sequence[int], x: Tensor, start: Carried, weights: Weights, steps: Steps
+    heads: Heads, sizes: Sequence[int], x: Tensor, start: Carried, weights: Weights, compiled: Compiled | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """From `start` with B rows, longest sequence first, over packed inputs x (T, G), `sizes` of them at each time step:
     the highest layer's h (T, C), what was read (T, R W) and the weightings of all heads (T, H, N).
 
     All in one dtype; the memory of `start` is (B, W, N).
     """
-    plan = _Plan(heads, tuple(sizes), len(weights.layers), bool(start.cells), steps)
+    plan = _Plan(heads, tuple(sizes), len(weights.layers), bool(start.cells), compiled)
     same_strides = [part.contiguous() for part in flat(start)]  # as later steps have them: others are compiled anew
     hidden, reads, weightings = _TuringLoop.apply(plan, x, *same_strides, *flat(weights))
     return hidden, reads, weightings
@@ -58,7 +56,7 @@ class _Plan(NamedTuple):
     sizes: tuple[int, ...]
     layers: int
     has_cells: bool
-    steps: Steps
+    compiled: Compiled | None
 
     def parted(self, tensors: Sequence[Tensor]) -> tuple[Carried, Weights]:
         """What `flat` made of both."""
@@ -85,16 +83,20 @@ class _TuringLoop(torch.autograd.Function):
     @staticmethod
     @outside_autocast
     def forward(ctx: Any, plan: _Plan, x: Tensor, *tensors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        start, weights = plan.parted(tensors)
+        start, weights = plan.parted([tensor.detach() for tensor in tensors])
         ctx.plan, ctx.walked = plan, []  # of each step what it began with, what it left, and what else it keeps
         ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
-        after = start
-        for t, (size, x_t) in enumerate(zip(plan.sizes, x.split(plan.sizes), strict=True)):
-            before = _first(after, size)
-            if plan.steps.compiled and t == 0:
-                _any_number(x_t, *flat(before))
-            after, kept = plan.steps.forward(plan.heads, x_t, before, weights)
+        after, x_of_steps = start, x.split(plan.sizes)
+        for t, size in enumerate(plan.sizes):
+            before, x_t = _first(after, size), x_of_steps[t]
+            if plan.compiled is None:
+                after, kept = turing_steps.forward(plan.heads, x_t, before, weights)
+            else:
+                x_t = x_t.clone()  # where a view begins is compiled too
+                if t == 0 or size != plan.sizes[t - 1]:
+                    _any_number(x_t, *flat(before))
+                after, kept = plan.compiled.forward(plan.heads, x_t, before, weights)
             ctx.walked.append((before, after, kept))
         states = [after for _, after, _ in ctx.walked] or [_first(start, 0)]
         hidden = torch.cat([state.hidden[-1] for state in states])
@@ -107,16 +109,21 @@ class _TuringLoop(torch.autograd.Function):
         plan: _Plan = ctx.plan
         if not plan.sizes:
             return None, *[None] * (1 + len(ctx.saved_tensors))
-        start, weights = plan.parted(ctx.saved_tensors)
+        start, weights = plan.parted([tensor.detach() for tensor in ctx.saved_tensors])
         d = plan.carried([torch.zeros_like(part[:0]) for part in flat(start)])
         of_steps = [[None] * len(plan.sizes) if part is None else part.split(plan.sizes) for part in d_outputs]
         found: list[Any] = []
-        for t, slopes in zip(reversed(range(len(plan.sizes))), reversed(_slopes(plan, ctx.walked)), strict=True):
-            memory = ctx.walked[t][0].memory
+        slopes = _slopes(plan, ctx.walked) if plan.compiled is None else []
+        for t in reversed(range(len(plan.sizes))):
+            before, after, kept = ctx.walked[t]
+            new = len(d.reads) != plan.sizes[t]
             d = _more(_widened(d, plan.sizes[t]), *(part[t] for part in of_steps))
-            if plan.steps.compiled and t == len(plan.sizes) - 1:
-                _any_number(*flat(d), memory, *flat(slopes))
-            d, *sums = plan.steps.backward(plan.heads, d, memory, slopes, weights)
+            if plan.compiled is None:
+                d, *sums = turing_steps.backward(plan.heads, d, before.memory, slopes[t], weights)
+            else:
+                if new:
+                    _any_number(*flat(d), *flat(before), *flat(kept), after.weighting)
+                d, *sums = plan.compiled.backward(plan.heads, d, before, after.weighting, kept, weights)
             found.append(sums)
         found.reverse()
         d_raw = torch.cat([raw for _, raw in found])

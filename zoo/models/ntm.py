@@ -33,14 +33,14 @@ from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError, one_of
 from zoo.layers.packing import Packing
-from zoo.layers.turing_loop import Steps, turing_loop
+from zoo.layers.turing_loop import Compiled, turing_loop
 from zoo.layers.turing_steps import Carried, Weights
 from zoo.models.output import Output
 
 MEMORY_CONSTANT = 1e-6
 """Every number of a constant memory."""
 MEMORY_STD = 0.5
-"""Of a memory that is drawn at random, and of the start of one that is learned."""
+"""Of the numbers whose tanh is a memory that is drawn at random, and one that is learned before it has learned."""
 FORGET = 2
 """Which of the four gates of an LSTM forgets: they stand as output, input, forget, candidate."""
 STATE_STD = 0.1
@@ -126,7 +126,7 @@ class NTM(nn.Module):
             self.first_memory = nn.Parameter(torch.randn(shape) * MEMORY_STD)
         else:
             constant = memory_start == "constant"
-            drawn = torch.full(shape, MEMORY_CONSTANT) if constant else torch.randn(shape) * MEMORY_STD
+            drawn = torch.full(shape, MEMORY_CONSTANT) if constant else (torch.randn(shape) * MEMORY_STD).tanh()
             self.register_buffer("first_memory", drawn, persistent=not constant)
         scores = torch.zeros(self.heads.number, memory_size)  # the softmax of them is the first weighting
         if first_weighting == "learned":
@@ -139,7 +139,7 @@ class NTM(nn.Module):
         self.first_reads = nn.Parameter(torch.randn(reads) * STATE_STD) if learned else None
         state = torch.randn(2, controller_layers, controller_dim) * STATE_STD
         self.first_state = nn.Parameter(state) if learned and self.recurrent else None
-        self._steps = Steps()
+        self._compiled: Compiled | None = None
         self._start_weights()
 
     def _start_weights(self) -> None:
@@ -177,7 +177,7 @@ class NTM(nn.Module):
                 memory=state.memory[:rows].mT,
                 weighting=state.weighting[:rows],
             )
-            h, r, w = turing_loop(self.heads, packing.batch_sizes, x, start, weights, self._steps)
+            h, r, w = turing_loop(self.heads, packing.batch_sizes, x, start, weights, self._compiled)
             logits = _linear(self.output, torch.cat([h, r], 1)).to(self.output.weight.dtype)  # (n, O)
         read, write = packing.unpack(w).transpose(1, 2).split([self.heads.read, self.heads.write], 1)
         return Output(packing.unpack(logits), attention={"read": read, "write": write})
@@ -185,6 +185,8 @@ class NTM(nn.Module):
     def start(self, rows: int) -> State:
         """The state before the first step of so many sequences, in float32 at least."""
         memory = exact(self.first_memory)
+        if isinstance(self.first_memory, nn.Parameter):
+            memory = memory.tanh()
         reads = memory.new_zeros(self.heads.read * self.heads.width)
         hidden, cells = memory.new_zeros(2, self.layers, self.controller_dim)
         if self.first_reads is not None:
@@ -244,7 +246,7 @@ class NTM(nn.Module):
 
     def compile(self, *args: Any, **options: Any) -> None:
         """Compiles one time step, once for all numbers of sequences and all lengths; `options` as of torch.compile."""
-        self._steps = self._steps.compile(*args, **options)
+        self._compiled = Compiled.of(*args, **options)
 
 
 def _linear(layer: nn.Linear, x: Tensor) -> Tensor:
