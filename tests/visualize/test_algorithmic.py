@@ -70,9 +70,15 @@ def test_a_panel_for_each_head_and_each_kind():
 
 
 def test_of_a_large_memory_the_rows_in_use_are_shown():
-    assert rows_in_use(wide(128)) == range(7, 10) and rows_in_use(wide(64)) == range(64)
+    assert rows_in_use(wide(128)) == [7, 8, 9] and rows_in_use(wide(64)) == [*range(64)]
     for panel in (*panels(wide(128)), memory_at_the_end(wide(128))):
-        assert len(panel.values) == 3 and panel.first == 7
+        assert len(panel.values) == 3 and panel.rows == [7, 8, 9]
+    for used, rows in (([0, 126], [126, 127, 0]), ([0, 30, 100], [*range(100, 128), *range(31)]), ([5], [5])):
+        weights = np.zeros((1, 2, 128))
+        weights[0, 0, used] = 0.5
+        assert rows_in_use(prediction(memory={"write": weights})) == rows  # behind the last comes the first
+    assert rows_in_use(prediction(memory={"write": np.full((1, 2, 128), 0.5)})) == [*range(128)]
+    assert rows_in_use(prediction(memory={"write": np.zeros((1, 2, 128))})) == [*range(128)]
 
 
 # picture
@@ -108,7 +114,9 @@ def test_the_picture_has_input_target_output_and_the_memory_over_time():
 
 def test_rows_of_a_large_memory_keep_their_numbers():
     found = drawn(bits_figure(wide(128)))
-    assert found["write"].get_ylim() == (9.5, 6.5) == found["memory at the end"].get_ylim()
+    for name in ("write", "memory at the end"):
+        assert [label.get_text() for label in found[name].get_yticklabels()] == ["7", "8", "9"]
+    assert not found["input"].get_yticklabels()
 
 
 def test_a_network_without_a_memory_still_shows_what_it_wrote():

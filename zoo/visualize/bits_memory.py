@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ class Panel(NamedTuple):
     """(C, T) over time, a row for each channel or for each row of the memory."""
     head: int | None = None
     """Whose they are, from 1, where there are several."""
-    first: int = 0
-    """The number of the first row."""
+    rows: Sequence[int] = ()
+    """The numbers of the rows, where they are of the memory."""
 
     @property
     def name(self) -> str:
@@ -36,13 +37,12 @@ class Panel(NamedTuple):
 
 def panels(prediction: BitPrediction) -> list[Panel]:
     """What was done to the memory, as far as the network tells."""
-    rows = rows_in_use(prediction)
-    found = []
+    rows, found = rows_in_use(prediction), []
     for name in (*VECTORS, *WEIGHTINGS):
         heads = prediction.memory.get(name, ())
         for number, head in enumerate(heads, 1):
-            values, first = (head[:, rows.start : rows.stop], rows.start) if name in WEIGHTINGS else (head, 0)
-            found.append(Panel(name, values.T, number if len(heads) > 1 else None, first))
+            values, numbers = (head[:, rows], rows) if name in WEIGHTINGS else (head, [])
+            found.append(Panel(name, values.T, number if len(heads) > 1 else None, numbers))
     return found
 
 
@@ -51,12 +51,17 @@ def memory_at_the_end(prediction: BitPrediction) -> Panel | None:
     if "memory" not in prediction.memory:
         return None
     rows = rows_in_use(prediction)
-    return Panel("memory at the end", prediction.memory["memory"][rows.start : rows.stop], first=rows.start)
+    return Panel("memory at the end", prediction.memory["memory"][rows], rows=rows)
 
 
-def rows_in_use(prediction: BitPrediction) -> range:
-    """The rows of the memory from the first to the last that is in use; all of a small one."""
+def rows_in_use(prediction: BitPrediction) -> list[int]:
+    """The rows of the memory from the first to the last that is in use, all of a small one. The heads of a Turing
+    machine go from the last row on to the first: what is left out is the longest run of rows that nobody uses."""
     weightings = [prediction.memory[name] for name in WEIGHTINGS if name in prediction.memory]
     count = max((part.shape[-1] for part in weightings), default=len(prediction.memory.get("memory", ())))
-    used = [row for part in weightings for row in (part.max((0, 1)) > USED).nonzero()[0].tolist()]
-    return range(min(used), max(used) + 1) if used and count > MOST_ROWS else range(count)
+    used = sorted({row for part in weightings for row in (part.max((0, 1)) > USED).nonzero()[0].tolist()})
+    if not used or count <= MOST_ROWS:
+        return list(range(count))
+    ends = zip([used[-1] - count, *used], used, strict=False)  # of the unused rows before each that is in use
+    gap, first = max(((row - before, row) for before, row in ends), key=lambda end: end[0])
+    return [(first + step) % count for step in range(count - gap + 1)]

@@ -24,6 +24,8 @@ CELL, LEFT, EDGE, GAP, HEAD, FOOT = 0.11, 0.75, 0.2, 0.12, 0.45, 0.45
 """Inches: the side of a cell, left and right of the panels, between, above and below them."""
 NARROWEST, WIDEST, HIGHEST = 3.0, 13.0, 2.6
 """Inches of a panel."""
+MOST_NUMBERS = 6
+"""Of the rows of a memory."""
 SIGNED = LinearSegmentedColormap.from_list("signed", (ORANGE, ATTENTION[0], INK))
 SHADES = LinearSegmentedColormap.from_list("attention", ATTENTION)
 
@@ -78,10 +80,6 @@ def _draw(axes: Axes, panel: Panel, *, last: bool) -> None:
     _cells(axes, panel)
     axes.set_ylabel(panel.name, fontsize=8, color=INK, rotation=0, ha="right", va="center")
     axes.tick_params(labelbottom=last)
-    if panel.of in WEIGHTINGS:
-        axes.locator_params(axis="y", integer=True, nbins=4)
-    else:
-        axes.set_yticks([])
     if last:
         axes.set_xlabel("step", fontsize=8, color=SOFT)
         axes.locator_params(axis="x", integer=True)
@@ -90,17 +88,18 @@ def _draw(axes: Axes, panel: Panel, *, last: bool) -> None:
 def _draw_memory(axes: Axes, memory: Panel) -> None:
     _cells(axes, memory)
     axes.set_title(memory.name, fontsize=8, color=INK)
-    axes.locator_params(axis="y", integer=True, nbins=4)
     axes.set_xticks([])
 
 
 def _cells(axes: Axes, panel: Panel) -> None:
-    """The numbers as cells, rows by their numbers."""
+    """The numbers as cells; some of the rows of a memory have their numbers beside them."""
     count, steps = panel.values.shape
     shades, least, most = _shades(panel)
-    extent = (-0.5, steps - 0.5, panel.first + count - 0.5, panel.first - 0.5)
+    extent = (-0.5, steps - 0.5, count - 0.5, -0.5)
     axes.imshow(panel.values, cmap=shades, vmin=least, vmax=most, aspect="auto", interpolation="nearest", extent=extent)
     axes.tick_params(labelsize=6, colors=FAINT, length=2)
+    places = range(0, len(panel.rows), max(1, -(-len(panel.rows) // MOST_NUMBERS)))
+    axes.set_yticks(places, [str(panel.rows[place]) for place in places])
     for side in axes.spines.values():
         side.set_color(FAINT)
 
