@@ -226,7 +226,7 @@ class Generation(Task):
 
     def _rules(self) -> dict[str, Any]:
         """Of what may be written, whatever searches for it."""
-        told = self.hparams["decoding"]
+        told = self._decoding_options()
         return {rule: told[rule] for rule in RULES if rule in told}
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
