@@ -22,8 +22,9 @@ def orientation(a: Reals, b: Reals, c: Reals) -> NDArray[np.int64]:
     a, b, c = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (a, b, c)))
     left = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1])
     right = (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
-    turns = np.sign(left - right).astype(np.int64)
-    for at in zip(*np.nonzero(np.abs(left - right) <= ROUNDING * (np.abs(left) + np.abs(right))), strict=True):
+    turns = np.array(np.sign(left - right), np.int64)
+    unsure = np.abs(left - right) <= ROUNDING * (np.abs(left) + np.abs(right))
+    for at in map(tuple, np.argwhere(unsure)):
         (ax, ay), (bx, by), (cx, cy) = ([Fraction(float(value)) for value in part[at]] for part in (a, b, c))
         turn = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
         turns[at] = (turn > 0) - (turn < 0)

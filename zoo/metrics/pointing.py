@@ -92,24 +92,27 @@ def _exist(pointers: Sequence[int], points: Reals) -> bool:
 
 
 class GroupMean(Metric):
-    """The mean of a figure in each group of examples; exact over batches and ranks."""
+    """The mean of a figure over all examples, and in each group of them; exact over batches and ranks."""
 
     full_state_update = False
     total: Tensor
     seen: Tensor
 
     def __init__(self, groups: int) -> None:
+        """Of G = `groups` groups; examples of none are one more, the last."""
         super().__init__()
-        self.add_state("total", torch.zeros(groups, dtype=torch.float64), dist_reduce_fx="sum")
-        self.add_state("seen", torch.zeros(groups, dtype=torch.long), dist_reduce_fx="sum")
+        self.add_state("total", torch.zeros(groups + 1, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("seen", torch.zeros(groups + 1, dtype=torch.long), dist_reduce_fx="sum")
 
     def update(self, values: Sequence[float], group: Tensor) -> None:
-        """`values` of B examples, NaN where one does not count; `group` (B,) the number of the group of each."""
+        """`values` of B examples, NaN where one does not count; `group` (B,) the number of the group of each, -1: of
+        none."""
         figures = torch.as_tensor(np.asarray(values, np.float64), device=group.device)
         counts = ~figures.isnan()
-        self.total.index_add_(0, group[counts], figures[counts])
-        self.seen.index_add_(0, group[counts], torch.ones_like(group[counts]))
+        where = group[counts] % len(self.total)
+        self.total.index_add_(0, where, figures[counts])
+        self.seen.index_add_(0, where, torch.ones_like(where))
 
-    def compute(self) -> Tensor:
-        """(G,), NaN for a group without an example that counts."""
-        return self.total / self.seen
+    def compute(self) -> tuple[Tensor, Tensor]:
+        """The mean of all (), and those of the groups (G + 1,); NaN where no example counts."""
+        return self.total.sum() / self.seen.sum(), self.total / self.seen

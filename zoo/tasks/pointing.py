@@ -6,18 +6,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-import numpy as np
-import torch
-from torch import nn
+from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.data.points.batch import PointBatch
+from zoo.data.points.constraints import CONSTRAINTS
 from zoo.data.points.spec import PointSpec
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
-from zoo.errors import ConfigError, did_you_mean
+from zoo.decoding.constraint import Constrained
+from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
 from zoo.metrics.pointing import BEST, FIGURES, JUDGES, GroupMean, said
 from zoo.tasks.generation import Generation
 from zoo.tasks.task import Examined
@@ -84,8 +84,8 @@ class ExaminedPointing(Examined):
 
 
 class Pointing(Generation):
-    """Any network that serves `pointing`. Figures are means over an example's group, and without the group's name the
-    mean of the groups."""
+    """Any network that serves `pointing`. The figures of a test are means over the examples of a group, such as
+    `accuracy_n5`, and without its name the mean of the groups; those of the validation are means over all examples."""
 
     name = "pointing"
     headline = (*dict.fromkeys(name for names in FIGURES.values() for name in names), "perplexity")
@@ -105,9 +105,13 @@ class Pointing(Generation):
         scheduler: dict[str, Any] | None = None,
         monitor: str,
         mode: str,
+        constraint: Literal["none", "distinct", "hull", "tour"] = "none",
         compile: bool = False,
     ) -> None:
-        """As in `Generation`; where `decoding` gives no max_length, sequences may be as long as the goal needs."""
+        """`constraint` says what may be pointed at when the network writes by itself, see
+        `zoo.data.points.constraints`: `distinct` no point twice, `hull` corners of a convex polygon, `tour` every point
+        once. Where `decoding` gives no max_length, sequences may be as long as the goal needs. The rest as in
+        `Generation`."""
         super().__init__(
             model=model,
             objective=objective,
@@ -119,12 +123,23 @@ class Pointing(Generation):
             mode=mode,
             compile=compile,
         )
+        self.constraint = None if constraint == "none" else CONSTRAINTS[one_of("constraint", constraint, CONSTRAINTS)]()
         self.figures: dict[str, dict[str, float]] = {}
         """Of the last test, by group."""
 
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, PointSpec)
+        if self.constraint is not None and spec.goal not in self.constraint.goals:
+            fitting = ["none", *(name for name, kind in CONSTRAINTS.items() if spec.goal in kind.goals)]
+            raise ConfigError(
+                f"task.constraint={self.hparams['constraint']}: it rules out right answers where the goal is "
+                f"{spec.goal}; task.constraint={alternatives(fitting)}"
+            )
         super().build(spec, encoder)
+
+    @property
+    def writing(self) -> Any:
+        return self.network if self.constraint is None else Constrained(self.network, self.constraint)
 
     def prepare_training(self) -> None:
         """Raises ConfigError for a monitor that this goal has not, and for sequences that must end too early."""
@@ -179,19 +194,19 @@ class Pointing(Generation):
         return [judge(points[:n], ours, theirs, scale) for points, n, ours, theirs, scale in rows]
 
     def on_validation_epoch_end(self) -> None:
-        for name, values in self._computed(self.val_metrics).items():
-            self.log(f"val/{name}", values.nanmean(), prog_bar=name == self._shown_first)
+        for name, (mean, _) in self._computed(self.val_metrics).items():
+            self.log(f"val/{name}", mean, prog_bar=name == self._shown_first)
 
     def on_test_epoch_end(self) -> None:
         assert self.spec is not None
         found, groups = self._computed(self.test_metrics), self.spec.groups
-        for name, values in found.items():
-            parts = {f"{name}_{group}": value for group, value in zip(groups, values, strict=True) if len(groups) > 1}
+        for name, (_, values) in found.items():
+            parts = {f"{name}_{group}": value for group, value in zip(groups, values, strict=False) if len(groups) > 1}
             for key, value in {name: values.nanmean(), **parts}.items():
                 if not value.isnan():
                     self.log(f"test/{key}", value.float())
         self.figures = {
-            group: {name: float(values[number]) for name, values in found.items()}
+            group: {name: float(values[number]) for name, (_, values) in found.items()}
             for number, group in enumerate(groups)
         }
         for group, figures in self.figures.items():
@@ -203,8 +218,8 @@ class Pointing(Generation):
         assert self.spec is not None
         return FIGURES[self.spec.goal][0]
 
-    def _computed(self, metrics: nn.ModuleDict) -> dict[str, torch.Tensor]:
-        """(G,) of each figure, over all ranks; they begin anew."""
+    def _computed(self, metrics: nn.ModuleDict) -> dict[str, tuple[Tensor, Tensor]]:
+        """What `GroupMean` gives of each figure, over all ranks; they begin anew."""
         assert self.spec is not None
         found = {}
         for name in FIGURES[self.spec.goal]:
