@@ -133,14 +133,16 @@ class PointStream(StreamData):
         return GOALS[self.goal]
 
     def generator(self) -> Make:
-        return partial(draw, goal=self.goal, sizes=(self.range,), groups=tuple(self.test_sizes))
+        return self._draw(self.range)
 
     def part(self, split: str) -> Stream:
         part = super().part(split)
         if split == "test":
-            sizes = tuple((size, size) for size in self.test_sizes)
-            part.make = partial(draw, goal=self.goal, sizes=sizes, groups=tuple(self.test_sizes))
+            part.make = self._draw(*((size, size) for size in self.test_sizes))
         return part
+
+    def _draw(self, *sizes: Range, solved: bool = True) -> Make:
+        return partial(draw, goal=self.goal, sizes=sizes, groups=tuple(self.test_sizes), solved=solved)
 
     @property
     def _collate(self) -> Callable[[Made], PointBatch]:
@@ -156,3 +158,45 @@ class ConvexHull(PointStream):
 
     name = "convex_hull"
     goal = "hull"
+
+
+class Delaunay(PointStream):
+    """The triangles of the Delaunay triangulation."""
+
+    name = "delaunay"
+    goal = "triangulation"
+
+
+class SortNumbers(PointStream):
+    """Numbers in their order: points with one coordinate."""
+
+    name = "sort_numbers"
+    nouns = Nouns("sets", "numbers")
+    goal = "order"
+
+
+class Tsp(PointStream):
+    """Short tours, optimal ones up to `zoo.data.points.goals.tour.EXACT` points."""
+
+    name = "tsp"
+    goal = "tour"
+
+    def __init__(
+        self,
+        *,
+        size: Size = 5,
+        test_sizes: Annotated[list[Count], Len(1)] | None = None,
+        solve: bool = True,
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """Without `solve` training has points alone, to learn from the length of tours; validation and test have their
+        targets all the same. The rest as in `PointStream`."""
+        super().__init__(size=size, test_sizes=test_sizes, sample=sample, loader=loader)
+        self.solve = solve
+
+    def part(self, split: str) -> Stream:
+        part = super().part(split)
+        if split == "train":
+            part.make = self._draw(self.range, solved=self.solve)
+        return part

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from zoo.data.points.goals import hull
+from zoo.data.points.goals import hull, order, tour, triangulation
 
-GoalName = Literal["hull"]
+GoalName = Literal["hull", "triangulation", "tour", "order"]
 Points = NDArray[Any]
 """(n, W) coordinates."""
 
@@ -35,4 +35,13 @@ def _each(target: Callable[[Points], list[int]]) -> Callable[[Sequence[Points]],
     return lambda sets: [target(points) for points in sets]
 
 
-GOALS = {goal.name: goal for goal in (Goal("hull", "hull", 2, 3, True, lambda n: n, _each(hull.target)),)}
+GOALS = {
+    goal.name: goal
+    for goal in (
+        Goal("hull", "hull", 2, 3, True, lambda n: n, _each(hull.target)),
+        # n points of which three are on the hull have 2n - 5 triangles, and less the more there are
+        Goal("triangulation", "triangulation", 2, 3, True, lambda n: 3 * (2 * n - 5), _each(triangulation.target)),
+        Goal("tour", "tour", 2, 3, False, lambda n: n, tour.targets),
+        Goal("order", "order", 1, 2, False, lambda n: n, _each(order.target)),
+    )
+}
