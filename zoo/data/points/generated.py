@@ -34,23 +34,22 @@ class Drawn(NamedTuple):
     points: NDArray[np.float32]
     """(n, W) in the unit square."""
     group: int
-    """The part of the test that it belongs to, -1 for none."""
+    """The part of the test that it belongs to; in training and validation 0."""
     solved: bool
     """Whether the batch has its target."""
 
 
-def draw(
-    seed: int, number: int, *, goal: str, sizes: Sequence[Range], groups: Sequence[int], solved: bool = True
-) -> Drawn:
-    """Points in the unit square, as many as one of `sizes`, of which the examples take one after the other: an example
-    of one size is the same whatever others there are."""
-    low, high = sizes[number % len(sizes)]
-    random = np.random.default_rng((seed, low, high, number // len(sizes)))
+def draw(seed: int, number: int, *, goal: str, sizes: Sequence[Range], solved: bool = True) -> Drawn:
+    """Points in the unit square, as many as one of `sizes`, which the examples take by turns; those of one of them are
+    the same whatever others there are."""
+    turn, group = divmod(number, len(sizes))
+    low, high = sizes[group]
+    random = np.random.default_rng((seed, low, high, turn))
     size = int(random.integers(low, high + 1))
     while True:
         points = random.random((size, GOALS[goal].width), np.float32)
         if _usable(points, GOALS[goal]):
-            return Drawn(points, groups.index(size) if size in groups else -1, solved)
+            return Drawn(points, group, solved)
 
 
 def _usable(points: NDArray[np.float32], goal: Goal) -> bool:
@@ -142,7 +141,7 @@ class PointStream(StreamData):
         return part
 
     def _draw(self, *sizes: Range, solved: bool = True) -> Make:
-        return partial(draw, goal=self.goal, sizes=sizes, groups=tuple(self.test_sizes), solved=solved)
+        return partial(draw, goal=self.goal, sizes=sizes, solved=solved)
 
     @property
     def _collate(self) -> Callable[[Made], PointBatch]:

@@ -56,7 +56,7 @@ def problem(points: NDArray[Any], goal: Goal) -> str | None:
         one, two = sorted(order[[at := int(same.argmax()), at + 1]].tolist())
         return f"points {one + 1} and {two + 1} are the same, or too near to each other to be told apart"
     if goal.spread and _flat(points):
-        return f"all {len(points)} points lie on a line, where there is no {goal.noun}"
+        return f"all {len(points)} points lie on a line, where there is no {goal.name}"
     return None
 
 

@@ -18,13 +18,13 @@ class Goal(NamedTuple):
     """What a network is to point out in a set of n points of `width` coordinates."""
 
     name: str
-    noun: str
-    """What a target is called."""
     width: int
     fewest: int
     """The smallest n."""
     spread: bool
     """Points that all lie on a line have no such target."""
+    closed: bool
+    """The authors' files write the first point of a target once more at its end."""
     longest: Callable[[int], int]
     """Pointers that a target of n points has at most, its end not counted."""
     targets: Callable[[Sequence[Points]], list[list[int]]]
@@ -35,13 +35,17 @@ def _each(target: Callable[[Points], list[int]]) -> Callable[[Sequence[Points]],
     return lambda sets: [target(points) for points in sets]
 
 
-GOALS = {
-    goal.name: goal
-    for goal in (
-        Goal("hull", "hull", 2, 3, True, lambda n: n, _each(hull.target)),
-        # n points of which three are on the hull have 2n - 5 triangles, and less the more there are
-        Goal("triangulation", "triangulation", 2, 3, True, lambda n: 3 * (2 * n - 5), _each(triangulation.target)),
-        Goal("tour", "tour", 2, 3, False, lambda n: n, tour.targets),
-        Goal("order", "order", 1, 2, False, lambda n: n, _each(order.target)),
-    )
-}
+HULL = Goal("hull", 2, 3, spread=True, closed=True, longest=lambda n: n, targets=_each(hull.target))
+# n points of which three are on the hull have 2n - 5 triangles, and one less for each more
+TRIANGULATION = Goal(
+    "triangulation",
+    2,
+    3,
+    spread=True,
+    closed=False,
+    longest=lambda n: 3 * (2 * n - 5),
+    targets=_each(triangulation.target),
+)
+TOUR = Goal("tour", 2, 3, spread=False, closed=True, longest=lambda n: n, targets=tour.targets)
+ORDER = Goal("order", 1, 2, spread=False, closed=False, longest=lambda n: n, targets=_each(order.target))
+GOALS = {goal.name: goal for goal in (HULL, TRIANGULATION, TOUR, ORDER)}
