@@ -214,8 +214,12 @@ class Pointing(Generation):
             group: {name: float(values[number]) for name, (_, values) in found.items()}
             for number, group in enumerate(groups)
         }
-        for group, figures in self.figures.items():
-            log.info("%s: %s", group, ", ".join(f"{name.replace('_', ' ')} {said(name, figures)}" for name in figures))
+        for group, row in self.said().items():
+            log.info("%s: %s", group, ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.items()))
+
+    def said(self) -> dict[str, dict[str, str]]:
+        """The figures of the last test as they are shown, by group and name."""
+        return {group: {name: said(name, row) for name in row} for group, row in self.figures.items()}
 
     @property
     def _shown_first(self) -> str:
