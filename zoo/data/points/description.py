@@ -6,22 +6,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from zoo.data.points.goals import Goal
 from zoo.data.points.sets import PointSet
 from zoo.data.stored import histogram
 
-SHOWN = 3
-"""Examples."""
 
-
-def facts(counts: NDArray[Any], targets: Sequence[Sequence[int]], tours: Sequence[float] = ()) -> dict[str, Any]:
-    """Of some sets of `counts` (N,) points with their targets, and, where these are tours, the lengths of those."""
+def facts(counts: NDArray[Any], lengths: ArrayLike, tours: Sequence[float] | NDArray[Any] = ()) -> dict[str, Any]:
+    """Of some sets of `counts` (N,) points: of their targets, which have `lengths` pointers, and, where these are
+    `tours`, how long those are."""
     found: dict[str, Any] = {"mean_points": float(counts.mean())}
-    if len(targets):
-        lengths = np.array([len(target) for target in targets])
-        found |= {"mean_pointers": float(lengths.mean()), "pointers": histogram(lengths)}
+    pointers = np.asarray(lengths)
+    if len(pointers):
+        found |= {"mean_pointers": float(pointers.mean()), "pointers": histogram(pointers)}
     if len(tours):
         found["mean_tour_length"] = float(np.mean(tours))
     return found

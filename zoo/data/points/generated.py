@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from annotated_types import Len
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.order import Nouns
 from zoo.data.points.batch import PointBatch
+from zoo.data.points.description import facts, shown, sizes_said, tour_length, written
 from zoo.data.points.encoding import PointEncoder, padded
 from zoo.data.points.goals import GOALS, Goal
-from zoo.data.points.sets import FLAT, problem
+from zoo.data.points.sets import FLAT, PointSet, problem
 from zoo.data.points.spec import PointSpec
 from zoo.data.streams import Made, Make, Stream, StreamData
+from zoo.data.writing import write_new
 from zoo.values import refusal
 
-Size = Count | Annotated[list[Count], Len(2, 2)]
+Size = Count | list[Count]
 """Points of a set, or the least and the most of them."""
 Range = tuple[int, int]
+LOOKED_AT = 200
+"""Sets of a split that `describe` counts."""
+WRITTEN_AT_ONCE = 1000
+"""Sets that are solved together for files."""
 
 
 class Drawn(NamedTuple):
@@ -64,6 +70,14 @@ def _usable(points: NDArray[np.float32], goal: Goal) -> bool:
     return problem(points, goal) is None
 
 
+def solve(made: Made, goal: Goal) -> list[PointSet]:
+    """The sets that were drawn, with their targets where they are wanted."""
+    sets = [one.points for one in made.examples]
+    if not all(one.solved for one in made.examples):
+        return [PointSet(points) for points in sets]
+    return [PointSet(*pair) for pair in zip(sets, goal.targets(sets), strict=True)]
+
+
 @dataclass(frozen=True)
 class Solved:
     """From drawn examples to a batch with its targets."""
@@ -71,10 +85,12 @@ class Solved:
     goal: str
 
     def __call__(self, made: Made) -> PointBatch:
-        goal, sets = GOALS[self.goal], [one.points for one in made.examples]
-        targets = goal.targets(sets) if all(one.solved for one in made.examples) else None
-        groups = torch.tensor([one.group for one in made.examples])
-        return padded(sets, goal.width, targets, index=torch.tensor(made.numbers), group=groups)
+        goal = GOALS[self.goal]
+        sets = solve(made, goal)
+        targets = [one.target for one in sets if one.target is not None]
+        group = torch.tensor([one.group for one in made.examples])
+        points = [one.points for one in sets]
+        return padded(points, goal.width, targets or None, index=torch.tensor(made.numbers), group=group)
 
 
 class PointStream(StreamData):
@@ -92,7 +108,7 @@ class PointStream(StreamData):
         self,
         *,
         size: Size = 5,
-        test_sizes: Annotated[list[Count], Len(1)] | None = None,
+        test_sizes: list[Count] | None = None,
         sample: Mapping[str, Any] | SampleOptions | None = None,
         loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
@@ -105,15 +121,14 @@ class PointStream(StreamData):
         """
         super().__init__(sample=sample, loader=loader)
         fewest = self._goal.fewest
-        low, high = (size, size) if isinstance(size, int) else size
-        if low < fewest:
-            raise refusal("data.size", size, f"sets of at least {fewest} points")
-        if low > high:
-            raise refusal("data.size", size, "[least, most] points of a set, the least first")
+        both = [size, size] if isinstance(size, int) else size
+        if len(both) != 2 or not fewest <= both[0] <= both[1]:
+            raise refusal("data.size", size, f"{fewest} points or more, or [least, most] of them")
+        low, high = both
         self.range: Range = (low, high)
         tested = sorted({low, high}) if test_sizes is None else list(test_sizes)
         if not tested or min(tested) < fewest or len(set(tested)) < len(tested):
-            raise refusal("data.test_sizes", tested, f"different numbers of points, each at least {fewest}")
+            raise refusal("data.test_sizes", tested, f"a list of different numbers of points, from {fewest} on")
         self.test_sizes = tested
 
     def setup(self, stage: str | None = None) -> None:
@@ -151,6 +166,55 @@ class PointStream(StreamData):
     def sizes(self) -> dict[str, int]:
         return {**super().sizes, "test": self.sample.test * len(self.test_sizes)}
 
+    # Saying and writing what there is
+
+    @property
+    def source_description(self) -> str:
+        *others, last = map(str, self.test_sizes)
+        test = " and ".join(filter(None, [", ".join(others), last]))
+        size = sizes_said(*self.range)
+        return f"{super().describe()['source']}, of {size} {self.nouns.parts} in training and {test} in the test"
+
+    def describe(self) -> dict[str, Any]:
+        splits, examples = {}, []
+        for split, size in self.sizes.items():
+            sets = self._first(split, min(size, LOOKED_AT))
+            lengths = [len(one.target) for one in sets if one.target is not None]
+            tours = [tour_length(one.points, one.target) for one in sets if self.goal == "tour" and one.target]
+            counts = np.array([len(one.points) for one in sets])
+            splits[split] = {self.nouns.examples: size, **facts(counts, lengths, tours)}
+            examples = sets
+        return {
+            **super().describe(),
+            "source": self.source_description,
+            "contents": [f"means are those of the first {LOOKED_AT} sets of a split"],
+            "splits": splits,
+            "examples": shown(examples[: len(self.test_sizes)], self._goal),
+        }
+
+    def _first(self, split: str, count: int) -> list[PointSet]:
+        return solve(self.part(split).__getitems__(list(range(count))), self._goal)
+
+    def write(self, folder: Path) -> list[Path]:
+        """The sets of an epoch, of validation, and of each part of the test, as the authors of pointer networks wrote
+        theirs: `data=points data.path=FOLDER` reads them."""
+        low, high = self.range
+        size = str(low) if low == high else f"{low}-{high}"
+        texts = {
+            f"{self.name}_{size}_{split}.txt": self._lines(split, range(self.sizes[split]))
+            for split in ("train", "val")
+        }
+        for group, size in enumerate(map(str, self.test_sizes)):
+            numbers = range(group, self.sizes["test"], len(self.test_sizes))
+            texts[f"{self.name}_{size}_test.txt"] = self._lines("test", numbers)
+        return write_new(folder, texts)
+
+    def _lines(self, split: str, numbers: range) -> Iterator[str]:
+        part = self.part(split)
+        for first in range(0, len(numbers), WRITTEN_AT_ONCE):
+            made = part.__getitems__(list(numbers[first : first + WRITTEN_AT_ONCE]))
+            yield from (written(one, self._goal) for one in solve(made, self._goal))
+
 
 class ConvexHull(PointStream):
     """The corners of the convex hull, counter-clockwise."""
@@ -184,7 +248,7 @@ class Tsp(PointStream):
         self,
         *,
         size: Size = 5,
-        test_sizes: Annotated[list[Count], Len(1)] | None = None,
+        test_sizes: list[Count] | None = None,
         solve: bool = True,
         sample: Mapping[str, Any] | SampleOptions | None = None,
         loader: Mapping[str, Any] | LoaderOptions | None = None,

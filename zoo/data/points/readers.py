@@ -20,7 +20,8 @@ from zoo.data.readers import kind_of
 from zoo.data.rows import BadRows, Lines, csv_rows, line_of, read_lines
 from zoo.errors import DataError, alternatives
 
-KINDS = (".txt", ".csv", ".tsv", ".tsp")
+TSPLIB = ".tsp"
+KINDS = (".txt", ".csv", ".tsv", TSPLIB)
 OUTPUT = "output"
 AXES = ("x", "y")
 SET = "set"
@@ -39,7 +40,7 @@ def read_sets(path: Path, goal: str, bad: BadRows | None = None) -> Iterator[Poi
     """The sets of a file by the kind that its name says: `.txt` as the authors of pointer networks wrote them, `.csv`
     and `.tsv` a point a row, `.tsp` of TSPLIB; see the readers. A set without a target has None. Raises DataError for
     what is not usable, unless `bad` skips it."""
-    reader = {".txt": read_lines_of_sets, ".tsp": read_tsplib}.get(kind_of(path), read_table)
+    reader = {".txt": read_lines_of_sets, TSPLIB: read_tsplib}.get(kind_of(path), read_table)
     if kind_of(path) not in KINDS:
         raise DataError(f"{path}: unknown kind of file {kind_of(path)!r}; {', '.join(KINDS)} are read")
     for make in reader(path, GOALS[goal]):
@@ -242,9 +243,14 @@ def _tsplib(path: Path, goal: Goal) -> PointSet:
     return found._replace(name=facts.get("NAME", path.stem), target=_best(path, found, number))
 
 
+def best_tour(path: Path) -> Path:
+    """Where the best tour of an instance stands, if anywhere."""
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(TSPLIB) + ".opt.tour")
+
+
 def _best(path: Path, given: PointSet, number: dict[str, int]) -> list[int] | None:
     """The tour beside an instance, as targets are written: from the first city, counter-clockwise."""
-    file = path.with_name(path.name.removesuffix(".gz").removesuffix(".tsp") + ".opt.tour")
+    file = best_tour(path)
     if not file.exists():
         return None
     _, rows = _sections(file)
