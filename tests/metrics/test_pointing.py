@@ -90,8 +90,8 @@ def test_an_area_is_fail_where_more_than_one_in_a_hundred_is_no_polygon():
 
 def test_means_by_group_are_those_of_all_at_once():
     values = [1.0, 0.0, nan, 0.5, 1.0, 0.25]
-    group = torch.tensor([0, 1, 1, -1, 0, 0])
-    whole, parts = GroupMean(3), GroupMean(3)
+    group = torch.tensor([0, 1, 1, 3, 0, 0])
+    whole, parts = GroupMean(4), GroupMean(4)
     whole.update(values, group)
     for number, value in enumerate(values):
         parts.update([value], group[number : number + 1])

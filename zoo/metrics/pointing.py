@@ -99,20 +99,18 @@ class GroupMean(Metric):
     seen: Tensor
 
     def __init__(self, groups: int) -> None:
-        """Of G = `groups` groups; examples of none are one more, the last."""
+        """Of G = `groups` groups."""
         super().__init__()
-        self.add_state("total", torch.zeros(groups + 1, dtype=torch.float64), dist_reduce_fx="sum")
-        self.add_state("seen", torch.zeros(groups + 1, dtype=torch.long), dist_reduce_fx="sum")
+        self.add_state("total", torch.zeros(groups, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("seen", torch.zeros(groups, dtype=torch.long), dist_reduce_fx="sum")
 
     def update(self, values: Sequence[float], group: Tensor) -> None:
-        """`values` of B examples, NaN where one does not count; `group` (B,) the number of the group of each, -1: of
-        none."""
+        """`values` of B examples, NaN where one does not count; `group` (B,) the number of the group of each."""
         figures = torch.as_tensor(np.asarray(values, np.float64), device=group.device)
         counts = ~figures.isnan()
-        where = group[counts] % len(self.total)
-        self.total.index_add_(0, where, figures[counts])
-        self.seen.index_add_(0, where, torch.ones_like(where))
+        self.total.index_add_(0, group[counts], figures[counts])
+        self.seen.index_add_(0, group[counts], torch.ones_like(group[counts]))
 
     def compute(self) -> tuple[Tensor, Tensor]:
-        """The mean of all (), and those of the groups (G + 1,); NaN where no example counts."""
+        """The mean of all (), and those of the groups (G,); NaN where no example counts."""
         return self.total.sum() / self.seen.sum(), self.total / self.seen

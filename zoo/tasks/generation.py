@@ -134,6 +134,8 @@ class Generation(Task):
     def prepare_training(self) -> None:
         """The objective, and the penalties on the attention by name."""
         self.objective = instantiate(self.hparams["objective"])
+        if isinstance(self.objective, PolicyGradient):
+            self.objective.build(self.spec)
         parts = (self.hparams["regularizer"] or {}).items()
         self.regularizers = {name: instantiate(part) for name, part in parts if part is not None}
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.data.points.batch import PointBatch
-from zoo.data.points.constraints import CONSTRAINTS
+from zoo.data.points.constraints import CONSTRAINTS, Distinct
 from zoo.data.points.spec import PointSpec
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
@@ -105,13 +105,13 @@ class Pointing(Generation):
         scheduler: dict[str, Any] | None = None,
         monitor: str,
         mode: str,
-        constraint: Literal["none", "distinct", "hull", "tour"] = "none",
+        constraint: Literal["auto", "none", "distinct", "hull", "tour"] = "auto",
         compile: bool = False,
     ) -> None:
-        """`constraint` says what may be pointed at when the network writes by itself, see
-        `zoo.data.points.constraints`: `distinct` no point twice, `hull` corners of a convex polygon, `tour` every point
-        once. Where `decoding` gives no max_length, sequences may be as long as the goal needs. The rest as in
-        `Generation`."""
+        """`constraint` says what may be pointed at when the network writes by itself, in samples that it learns from
+        too, see `zoo.data.points.constraints`: `distinct` no point twice, `hull` corners of a convex polygon, `tour`
+        every point once; `auto` is `tour` where the goal is a tour, and else `none`, as in the paper. Where `decoding`
+        gives no max_length, sequences may be as long as the goal needs. The rest as in `Generation`."""
         super().__init__(
             model=model,
             objective=objective,
@@ -123,18 +123,23 @@ class Pointing(Generation):
             mode=mode,
             compile=compile,
         )
-        self.constraint = None if constraint == "none" else CONSTRAINTS[one_of("constraint", constraint, CONSTRAINTS)]()
+        one_of("constraint", constraint, ("auto", "none", *CONSTRAINTS))
+        self.constraint: Distinct | None = None
         self.figures: dict[str, dict[str, float]] = {}
         """Of the last test, by group."""
 
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, PointSpec)
-        if self.constraint is not None and spec.goal not in self.constraint.goals:
-            fitting = ["none", *(name for name, kind in CONSTRAINTS.items() if spec.goal in kind.goals)]
+        name = self.hparams["constraint"]
+        if name == "auto":
+            name = "tour" if spec.goal == "tour" else "none"
+        if name != "none" and spec.goal not in CONSTRAINTS[name].goals:
+            fitting = ["none", *(other for other, kind in CONSTRAINTS.items() if spec.goal in kind.goals)]
             raise ConfigError(
-                f"task.constraint={self.hparams['constraint']}: it rules out right answers where the goal is "
-                f"{spec.goal}; task.constraint={alternatives(fitting)}"
+                f"task.constraint={name}: it rules out right answers where the goal is {spec.goal}; "
+                f"task.constraint={alternatives(fitting)}"
             )
+        self.constraint = None if name == "none" else CONSTRAINTS[name]()
         super().build(spec, encoder)
 
     @property
@@ -201,7 +206,7 @@ class Pointing(Generation):
         assert self.spec is not None
         found, groups = self._computed(self.test_metrics), self.spec.groups
         for name, (_, values) in found.items():
-            parts = {f"{name}_{group}": value for group, value in zip(groups, values, strict=False) if len(groups) > 1}
+            parts = {f"{name}_{group}": value for group, value in zip(groups, values, strict=True) if len(groups) > 1}
             for key, value in {name: values.nanmean(), **parts}.items():
                 if not value.isnan():
                     self.log(f"test/{key}", value.float())
@@ -209,8 +214,12 @@ class Pointing(Generation):
             group: {name: float(values[number]) for name, (_, values) in found.items()}
             for number, group in enumerate(groups)
         }
-        for group, figures in self.figures.items():
-            log.info("%s: %s", group, ", ".join(f"{name.replace('_', ' ')} {said(name, figures)}" for name in figures))
+        for group, row in self.said().items():
+            log.info("%s: %s", group, ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.items()))
+
+    def said(self) -> dict[str, dict[str, str]]:
+        """The figures of the last test as they are shown, by group and name."""
+        return {group: {name: said(name, row) for name in row} for group, row in self.figures.items()}
 
     @property
     def _shown_first(self) -> str:
