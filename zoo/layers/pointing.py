@@ -3,8 +3,8 @@
 A token of `zoo.data.points` is padding, begin, end or a pointer, so that n points have 3 + n; what can be pointed at
 are S = n + 1 places, of which the first is that of the end.
 
-Notation: B sets, n points of the largest, W coordinates, V = 3 + n tokens, N packed target positions, E what a decoder
-reads, A width of the score.
+Notation: B sets, n points of the largest, W coordinates, V = 3 + n tokens, T target positions, N real ones, K
+hypotheses, E what a decoder reads, A width of the score, D of a value.
 """
 
 from __future__ import annotations
@@ -17,18 +17,39 @@ from torch import Tensor, nn
 
 from zoo.attention.pointing import additive_scores
 from zoo.attention.scores import AdditiveScore
+from zoo.attention.softmax import masked_softmax
 from zoo.layers.attention_loop import TimeSteps
 from zoo.layers.packing import Packing
 
-SPECIALS = 3
-"""Tokens before the pointers: padding, begin and end."""
+BEGIN, SPECIALS = 1, 3
+"""The number of the begin token, and how many there are before the pointers: padding, begin and end."""
+
+
+def token_table(points: Tensor, begin: Tensor) -> Tensor:
+    """What each token reads as, (B, V, E), from rows of the points (B, n, E) and of begin (E); padding and end are
+    0."""
+    specials = F.pad(begin[None], (0, 0, BEGIN, SPECIALS - BEGIN - 1))
+    return torch.cat([specials.expand(len(points), -1, -1), points], 1)
+
+
+def read_tokens(tokens: Tensor, table: Tensor) -> Tensor:
+    """The rows (B, K, E) of `table` (B, V, E) at the ids `tokens` (B, K); of probabilities (B, K, V) their mean."""
+    if tokens.is_floating_point():
+        return tokens @ table
+    return table.gather(1, tokens[:, :, None].expand(-1, -1, table.shape[2]))
+
+
+def read_packed(tokens: Tensor, table: Tensor, packing: Packing) -> Tensor:
+    """The rows (N, E) of `table` (B, V, E) at the ids `tokens` (B, T), at the real positions of `packing`."""
+    return table.flatten(0, 1).index_select(0, packing.row * table.shape[1] + packing.pack(tokens))
 
 
 class PointReader(nn.Module):
     """Points and tokens as what an LSTM reads: a pointer reads as the point that it points at, begin as a learned
     vector, the end and padding as 0.
 
-    A point is embedded, W p + b, or with `embedding_dim` 0 its W coordinates are read as they are.
+    A point is embedded, W p + b, or with `embedding_dim` 0 its W coordinates are read as they are. Tokens are looked up
+    before they are embedded, as [p, 1, 0] or, begin, [0, 0, 1], which keeps the look-up narrow.
     """
 
     def __init__(self, width: int, embedding_dim: int) -> None:
@@ -42,28 +63,21 @@ class PointReader(nn.Module):
         points = points.to(self.begin.dtype)
         return points if self.embedding is None else self.embedding(points)
 
-    def tokens(self, points: Tensor) -> Tensor:
-        """What `read` needs of points (B, n, W) that are 0 at padding: (B, V, W + 2)."""
-        points = points.to(self.begin.dtype)
-        pointers = F.pad(F.pad(points, (0, 1), value=1.0), (0, 1))  # [p, 1, 0]: their coordinates and the bias
-        begin = F.one_hot(torch.tensor([[1]], device=points.device) + points.shape[2], points.shape[2] + 2)
-        specials = F.pad(begin.to(points.dtype), (0, 0, 1, 1))  # padding, begin, end
-        return torch.cat([specials.expand(len(points), -1, -1), pointers], 1)
+    def table(self, points: Tensor) -> Tensor:
+        """What `tokens` and `packed` look up, (B, V, W + 2), of points (B, n, W)."""
+        rows = F.pad(F.pad(points.to(self.begin.dtype), (0, 1), value=1.0), (0, 1))
+        return token_table(rows, F.one_hot(torch.tensor(rows.shape[2] - 1, device=rows.device)).to(rows.dtype))
 
-    def read(self, tokens: Tensor, of: Tensor) -> Tensor:
-        """(B, K) ids, or (B, K, V) probabilities whose mean is read, with `of` (B, V, W + 2) what `tokens` gave:
-        (B, K, E)."""
-        if tokens.is_floating_point():
-            return self.embed(tokens @ of)
-        return self.embed(of.gather(1, tokens[:, :, None].expand(-1, -1, of.shape[2])))
+    def tokens(self, tokens: Tensor, table: Tensor) -> Tensor:
+        """(B, K) ids, or (B, K, V) probabilities whose mean point is read -> (B, K, E)."""
+        return self._embed(read_tokens(tokens, table))
 
-    def read_packed(self, tokens: Tensor, of: Tensor, packing: Packing) -> Tensor:
+    def packed(self, tokens: Tensor, table: Tensor, packing: Packing) -> Tensor:
         """The ids `tokens` (B, T) at the real positions of `packing`: (N, E)."""
-        at = packing.row * of.shape[1] + packing.pack(tokens)
-        return self.embed(of.flatten(0, 1).index_select(0, at))
+        return self._embed(read_packed(tokens, table, packing))
 
-    def embed(self, rows: Tensor) -> Tensor:
-        """Rows (..., W + 2) of what `tokens` gave -> (..., E)."""
+    def _embed(self, rows: Tensor) -> Tensor:
+        """(..., W + 2) -> (..., E)."""
         if self.embedding is None:
             matrix, bias = torch.eye(self.width, dtype=rows.dtype, device=rows.device), rows.new_zeros(self.width)
         else:
@@ -71,15 +85,31 @@ class PointReader(nn.Module):
         return F.linear(rows, torch.cat([matrix, torch.stack([bias, self.begin], 1)], 1))
 
 
+def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
+    """Rows (M, A) of the points packed by `packing` (B, n), and one for the place of the end (A): (B, S, A)."""
+    grid = packing.unpack(points)
+    return torch.cat([end.to(grid.dtype).expand(len(grid), 1, -1), grid], 1)
+
+
 def all_scores(score: AdditiveScore, queries: Tensor, keys: Tensor, packing: Packing) -> Tensor:
     """The scores (N, S) of queries (N, D_q) packed by `packing` (B, T) with prepared keys (B, S, A): what `score` gives
     for each, without the (N, S, A) numbers that it is a sum of."""
     steps = TimeSteps.of(packing)
     grid = steps.grid(score.query_projection(queries))  # (R, T, A), longest first
-    rows = list(reversed(packing.batch_sizes))
-    lengths = [len(rows) - bisect_left(rows, rank + 1) for rank in range(len(grid))]
+    rising = packing.batch_sizes[::-1]
+    lengths = [len(rising) - bisect_left(rising, rank + 1) for rank in range(len(grid))]
     scores = additive_scores(grid, keys.index_select(0, packing.order), score.v, lengths)
     return scores.flatten(0, 1).index_select(0, steps.slot)
+
+
+def all_glimpses(
+    score: AdditiveScore, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, packing: Packing
+) -> Tensor:
+    """For each of N queries the mean (N, D) of the values (B, S, D) under the softmax of its scores over the places
+    where `mask` (B, S) is True; 0 where there are none."""
+    scores = all_scores(score, queries, keys, packing)
+    weights = masked_softmax(scores, mask.index_select(0, packing.row))
+    return packing.pack(packing.unpack(weights.to(values.dtype)) @ values)
 
 
 def token_logits(scores: Tensor, mask: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.init import start_lstm_, start_uniform_
-from zoo.layers.pointing import PointReader, all_scores, token_logits
+from zoo.layers.pointing import PointReader, all_scores, at_places, token_logits
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -78,7 +78,7 @@ class PointerNet(nn.Module):
         at points that a set does not have; attention `source` (B, T, S)."""
         read, _, targets = batch.forced
         keys, state = self._encode(batch)  # (B, S, H), (1, B, H) twice
-        x = self.reader.read_packed(read, self.reader.tokens(batch.points), targets)  # (N, E)
+        x = self.reader.packed(read, self.reader.table(batch.points), targets)  # (N, E)
         d, _ = self.decoder(x, targets, state)  # (N, H)
         u = all_scores(self.score, d, keys, targets)  # (N, S)    (3)
         mask = batch.memory_mask.index_select(0, targets.row)  # (N, S)
@@ -88,13 +88,13 @@ class PointerNet(nn.Module):
     def start(self, batch: PointBatch) -> State:
         """The state before the first token."""
         keys, (h, c) = self._encode(batch)
-        memory = {"keys": keys, "mask": batch.memory_mask, "tokens": self.reader.tokens(batch.points)}
+        memory = {"keys": keys, "mask": batch.memory_mask, "tokens": self.reader.table(batch.points)}
         return State(memory, {"hidden": h[0, :, None], "cell": c[0, :, None]})  # (B, 1, H)
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read `tokens`, (B, K) ids or (B, K, V) probabilities, of which the mean point is read."""
         before, memory = state.hypotheses, state.memory
-        x = self.reader.read(tokens, memory["tokens"])  # (B, K, E)
+        x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
         d, (h, c) = self.decoder.step(x.flatten(0, 1), tuple(before[part].flatten(0, 1)[None] for part in PARTS))
         d, h, c = (part.view_as(before["hidden"]) for part in (d, h, c))  # (B, K, H)
         u = self.score(d, memory["keys"])  # (B, K, S)    (3)
@@ -106,8 +106,7 @@ class PointerNet(nn.Module):
         """W_1 e of all places (B, S, H), and the last (h, c), (1, B, H) each."""
         points = batch.point_packing
         e, state = self.encoder(self.reader(points.pack(batch.points)), points)  # (M, H)
-        end = self.score.prepare(self.end).expand(len(batch), 1, -1)
-        return torch.cat([end, points.unpack(self.score.prepare(e))], 1), state
+        return at_places(self.score.prepare(e), self.score.prepare(self.end), points), state
 
 
 PARTS = ("hidden", "cell")

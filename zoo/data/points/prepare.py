@@ -66,9 +66,10 @@ def prepare(
         splits[name] = datasets.Dataset.from_file(str(file))
     if "train" in splits:
         splits = draw_splits(splits, split, source.place, NOUN)
-    counts = {name: numbers_of(part, "count") for name, part in splits.items()}
     with progress(splits["test"]):
         datasets.DatasetDict(splits).save_to_disk(folder / SETS)
+    splits = datasets.load_from_disk(folder / SETS)  # each then has its own rows alone
+    counts = {name: numbers_of(part, "count") for name, part in splits.items()}
     return {
         "source": source.description.replace("{count}", f"{sum(map(len, splits.values())):,}"),
         "longest": max(int(each.max()) for each in counts.values()),

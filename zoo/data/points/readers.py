@@ -158,7 +158,7 @@ def read_table(path: Path, goal: Goal) -> Sets:
     if not rows:
         raise DataError(f"{path}: no point in it; expected {_columns(goal, False)} in each row")
     named = [*header, ""][0].strip().lower() == SET
-    for part in _parts(rows, path, named):
+    for part in list(_parts(rows, path, named)):  # sets that are apart are said before what follows from that
         yield partial(_table, part, goal, path, header, named)
 
 
@@ -224,12 +224,14 @@ def _tsplib(path: Path, goal: Goal) -> PointSet:
     kind = facts.get("EDGE_WEIGHT_TYPE", "none")
     if kind not in PLANAR:
         raise Unusable(
-            str(path), "no distances of a plane", f"EDGE_WEIGHT_TYPE: {kind}, {alternatives(PLANAR)} is read"
+            str(path), "no distances of a plane", f"found EDGE_WEIGHT_TYPE {kind}, expected {alternatives(PLANAR)}"
         )
     cities = rows.get("NODE_COORD_SECTION", [])
     if not cities or str(len(cities)) != facts.get("DIMENSION", str(len(cities))):
         said = facts.get("DIMENSION", "some")
-        raise Unusable(str(path), "wrong number of cities", f"DIMENSION: {said}, NODE_COORD_SECTION has {len(cities)}")
+        raise Unusable(
+            str(path), "wrong number of cities", f"DIMENSION says {said}, NODE_COORD_SECTION has {len(cities)}"
+        )
     number: dict[str, int] = {}
     points: list[list[float]] = []
     for line, fields in cities:
@@ -239,8 +241,8 @@ def _tsplib(path: Path, goal: Goal) -> PointSet:
             raise Unusable(place, "no city", detail)
         number[fields[0]] = len(points)
         points.append([_number(word, place, f"column {axis}") for word, axis in zip(fields[1:], AXES, strict=True)])
-    found = usable(np.array(points), goal, str(path))
-    return found._replace(name=facts.get("NAME", path.stem), target=_best(path, found, number))
+    one = usable(np.array(points), goal, str(path))
+    return one._replace(name=facts.get("NAME", path.stem), target=_best(path, one, number))
 
 
 def best_tour(path: Path) -> Path:
