@@ -1,4 +1,4 @@
-"""What is shown of sets of points, on the terminal, in tables, as a picture and on a page, and how a user gives them."""
+"""What is shown of sets of points: on the terminal, in tables, as a picture and on a page; how a user gives them."""
 
 from argparse import Namespace
 
