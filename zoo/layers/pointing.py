@@ -19,6 +19,7 @@ from zoo.attention.pointing import additive_scores
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.layers.attention_loop import TimeSteps
+from zoo.layers.init import STATE_GAIN
 from zoo.layers.packing import Packing
 
 BEGIN, SPECIALS = 1, 3
@@ -83,6 +84,12 @@ class PointReader(nn.Module):
         else:
             matrix, bias = self.embedding.weight, self.embedding.bias
         return F.linear(rows, torch.cat([matrix, torch.stack([bias, self.begin], 1)], 1))
+
+
+def start_score_(score: AdditiveScore) -> None:
+    """Start the matrices of a score between states of LSTMs by Glorot and Bengio (2010), with STATE_GAIN."""
+    for projection in (score.query_projection, score.key_projection):
+        nn.init.xavier_uniform_(projection.weight, STATE_GAIN)
 
 
 def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:

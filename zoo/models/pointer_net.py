@@ -13,8 +13,8 @@ What differs from the paper:
 - Points are embedded before they are read, W p + b, by encoder and decoder alike. `embedding_dim` = 0 is the literal
   form, with the coordinates as they are; the paper does not say that it embeds them.
 - Each LSTM has torch's two biases.
-- `init_range` = None starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs, and all else as
-  torch's layers do; the paper draws all weights from U(-0.08, 0.08).
+- `init_range` = None starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs, W_1 and W_2 so with
+  a gain, and all else as torch's layers do; the paper draws all weights from U(-0.08, 0.08).
 
 As in the paper nothing forbids to point twice at a point or to end at once: valid hulls and tours are a constraint of
 the search.
@@ -37,7 +37,7 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.init import start_lstm_, start_uniform_
-from zoo.layers.pointing import PointReader, all_scores, at_places, token_logits
+from zoo.layers.pointing import PointReader, all_scores, at_places, start_score_, token_logits
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -72,6 +72,7 @@ class PointerNet(nn.Module):
         else:
             for rnn in (self.encoder, self.decoder):
                 start_lstm_(rnn)
+            start_score_(self.score)
 
     def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and

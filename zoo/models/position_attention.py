@@ -14,7 +14,7 @@ What differs from the paper:
   those that a set does not have are left out of its softmax: with sets of one size that is the paper's.
 - Each LSTM has torch's two biases and the softmax one.
 - `init_range` = None starts embeddings of positions from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio
-  (2010) for inputs, and so the softmax with a gain; the paper draws all weights from U(-0.08, 0.08).
+  (2010) for inputs, and so, with a gain, W_1, W_2 and the softmax; the paper draws all weights from U(-0.08, 0.08).
 
 Notation: B sets, S places, the first that of the end, V = 3 + the points of the data's largest set, M and N real points
 and target tokens of the batch, T target tokens, K hypotheses, E embedding, H hidden units.
@@ -36,6 +36,7 @@ from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.pointing import start_score_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
@@ -72,6 +73,7 @@ class PositionAttention(nn.Module):
         else:
             for rnn in (self.encoder, self.decoder):
                 start_lstm_(rnn)
+            start_score_(self.score)
             nn.init.xavier_uniform_(self.vocabulary.weight, STATE_GAIN)
 
     def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:

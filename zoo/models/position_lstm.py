@@ -2,9 +2,9 @@
 
 Oriol Vinyals, Meire Fortunato, Navdeep Jaitly. NIPS 2015. https://arxiv.org/abs/1506.03134
 
-Equations: (1) of section 2.1, as Sutskever et al. (2014) compute it. e_n, the encoder LSTM's state after the last point,
-starts the decoder LSTM, which reads the name of the position written before: p(C_i | ...) = softmax(W d_i + b) over a
-fixed dictionary of n positions and the end.
+Equations: (1) of section 2.1, as Sutskever et al. (2014) compute it. e_n, the encoder LSTM's state after the last
+point, starts the decoder LSTM, which reads the name of the position written before: p(C_i | ...) = softmax(W d_i + b)
+over a fixed dictionary of n positions and the end.
 
 What differs from the paper:
 - A position is read as a learned embedding, begin as another, a point embedded, W p + b: the paper does not say how.
