@@ -237,7 +237,8 @@ class Pointing(Generation):
         found = {}
         for name in FIGURES[self.spec.goal]:
             metric: Any = metrics[name]
-            found[name] = metric.compute()
+            mean, means = metric.compute()
+            found[name] = mean, means.reshape(-1)  # torchmetrics makes a number of a single group
             metric.reset()
         return found
 
