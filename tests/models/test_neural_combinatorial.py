@@ -1,0 +1,1 @@
+VARIANTS=[{"glimpses":0,"clip":None}]

@@ -1,0 +1,1 @@
+VARIANTS=[{"embedding_dim":0}]

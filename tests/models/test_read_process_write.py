@@ -1,0 +1,1 @@
+VARIANTS=[{"process_steps":0,"glimpses":0}]
