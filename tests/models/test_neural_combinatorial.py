@@ -1,1 +1,1 @@
-VARIANTS=[{"glimpses":0,"clip":None}]
+VARIANTS = [{"glimpses": 0, "clip": None}]

@@ -1,1 +1,1 @@
-VARIANTS=[{"embedding_dim":0}]
+VARIANTS = [{"embedding_dim": 0}]

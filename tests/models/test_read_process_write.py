@@ -1,1 +1,1 @@
-VARIANTS=[{"process_steps":0,"glimpses":0}]
+VARIANTS = [{"process_steps": 0, "glimpses": 0}]

@@ -237,7 +237,8 @@ class Pointing(Generation):
         found = {}
         for name in FIGURES[self.spec.goal]:
             metric: Any = metrics[name]
-            found[name] = metric.compute()
+            mean, values = metric.compute()
+            found[name] = mean, values.view(-1)  # of a single group torchmetrics makes a number
             metric.reset()
         return found
 
