@@ -112,9 +112,9 @@ def test_no_tensor_holds_all_pairs(monkeypatch):
     monkeypatch.setattr(pointing, "ON_CPU", 1)
     given = parts(size=40, steps=10, places=10, width=8)
     kept = []
-    with torch.autograd.graph.saved_tensors_hooks(lambda part: kept.append(part.numel()) or part, lambda part: part):
-        with Largest() as largest:
-            additive_scores(*given).sum().backward()
+    keep = torch.autograd.graph.saved_tensors_hooks(lambda part: kept.append(part.numel()) or part, lambda part: part)
+    with keep, Largest() as largest:
+        additive_scores(*given).sum().backward()
     assert largest.numbers <= 40 * 10 * 10  # the scores themselves
     assert sorted(kept) == [8, 40 * 10 * 8, 40 * 10 * 8]
     with Largest() as largest:
