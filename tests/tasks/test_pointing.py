@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 from torch.utils.data import DataLoader
 
 from tests.objectives.test_tours import Mean
-from tests.tasks.points import batch_of, pointing
+from tests.tasks.points import GROUPS, batch_of, pointing
 from tests.tasks.test_translation import logged
 from zoo.decoding import BeamSearch, Hypothesis
 from zoo.decoding.constraint import Constrained
@@ -118,9 +118,9 @@ def written(*rows):
     return [Hypothesis((*(3 + number for number in row), 2), 0.0, 0.0, True) for row in rows]
 
 
-def scored(goal, sets, targets, rows, **options):
+def scored(goal, sets, targets, rows, groups=GROUPS, **options):
     """What is logged of a test in which a network wrote these rows, and the figures of each part."""
-    task, found = pointing(goal), {}
+    task, found = pointing(goal, groups=groups), {}
     task.log = lambda name, value, **_: found.update({name: float(value)})
     batch = batch_of(sets, targets, **options)
     task.score_written("test", task.test_metrics, batch, written(*rows))
@@ -166,6 +166,12 @@ def test_a_figure_that_nothing_counts_for_is_not_logged():
     found, figures = scored("hull", [SQUARE], [[0, 1, 3, 4]], [[0, 3, 1, 4]], group=[0])
     assert "test/area" not in found and "test/accuracy_n5" not in found and found["test/accuracy"] == 0
     assert np.isnan(figures["n5"]["accuracy"])
+
+
+def test_a_test_of_one_part_has_no_names_of_parts():
+    found, figures = scored("hull", [SQUARE], [[0, 1, 3, 4]], [[0, 1, 3]], groups=("n5",))
+    assert found == pytest.approx({"test/accuracy": 0, "test/area": 0.5, "test/non_simple": 0})
+    assert figures == {"n5": pytest.approx({"accuracy": 0, "area": 0.5, "non_simple": 0})}
 
 
 @pytest.mark.parametrize("goal", ["hull", "triangulation", "tour", "order"])

@@ -94,20 +94,17 @@ class PointerNet(nn.Module):
 
     def step(self, tokens: Tensor, state: State) -> Step:
         """Read `tokens`, (B, K) ids or (B, K, V) probabilities, of which the mean point is read."""
-        before, memory = state.hypotheses, state.memory
+        memory = state.memory
+        h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
-        d, (h, c) = self.decoder.step(x.flatten(0, 1), tuple(before[part].flatten(0, 1)[None] for part in PARTS))
-        d, h, c = (part.view_as(before["hidden"]) for part in (d, h, c))  # (B, K, H)
-        u = self.score(d, memory["keys"])  # (B, K, S)    (3)
-        mask = memory["mask"][:, None]
+        _, after = self.decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
+        d, c = after[0].view_as(h), after[1].view_as(c)
+        u, mask = self.score(d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)    (3)
         log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
-        return Step(log_probs, State(memory, {"hidden": h, "cell": c}), {"source": masked_softmax(u, mask)})
+        return Step(log_probs, State(memory, {"hidden": d, "cell": c}), {"source": masked_softmax(u, mask)})
 
     def _encode(self, batch: PointBatch) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """W_1 e of all places (B, S, H), and the last (h, c), (1, B, H) each."""
         points = batch.point_packing
         e, state = self.encoder(self.reader(points.pack(batch.points)), points)  # (M, H)
         return at_places(self.score.prepare(e), self.score.prepare(self.end), points), state
-
-
-PARTS = ("hidden", "cell")

@@ -106,5 +106,5 @@ class PositionAttention(nn.Module):
         weights = masked_softmax(self.score(d, memory["keys"]), memory["content"][:, None])  # (B, K, S)
         context = weights @ memory["states"]  # d' (B, K, H)
         logits = self.vocabulary.logits(torch.cat([d, context], -1), memory["mask"][:, None])  # (B, K, V)
-        after = State(memory, {"hidden": d, "cell": c, "context": context})
-        return Step(log_probabilities(logits), after, {"source": weights})
+        hypotheses = {"hidden": d, "cell": c, "context": context}
+        return Step(log_probabilities(logits), State(memory, hypotheses), {"source": weights})

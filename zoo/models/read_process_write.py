@@ -147,13 +147,15 @@ class ReadProcessWrite(nn.Module):
         """The (h, c), (B, H) each, that the decoder begins with."""
         states, content = memory["states"], memory["content"]
         if not self.process_steps:
-            return self.initial.expand(len(states), -1).chunk(2, 1)
+            h, c = self.initial.expand(len(states), -1).chunk(2, 1)
+            return h, c
         r = q = c = states.new_zeros(len(states), states.shape[2])
         for _ in range(self.process_steps):
             q, c = self.process(r, (q, c))  # (B, H)    (3)
             weights = masked_softmax((states @ q.to(states.dtype)[:, :, None])[:, :, 0], content)  # (B, S)    (4), (5)
             r = (weights[:, None] @ states)[:, 0]  # (B, H)    (6)
-        return self.hand_over(torch.cat([q, r], 1)).chunk(2, 1)
+        h, c = self.hand_over(torch.cat([q, r], 1)).chunk(2, 1)
+        return h, c
 
     @torch.no_grad()
     def _initialise(self) -> None:

@@ -237,8 +237,8 @@ class Pointing(Generation):
         found = {}
         for name in FIGURES[self.spec.goal]:
             metric: Any = metrics[name]
-            mean, means = metric.compute()
-            found[name] = mean, means.reshape(-1)  # torchmetrics makes a number of a single group
+            mean, values = metric.compute()
+            found[name] = mean, values.view(-1)  # of a single group torchmetrics makes a number
             metric.reset()
         return found
 
