@@ -4,9 +4,8 @@ from math import nan, sqrt
 
 import numpy as np
 import pytest
-import torch
 
-from zoo.metrics.pointing import BEST, FIGURES, JUDGES, GroupMean, hull, order, said, tour, triangulation
+from zoo.metrics.pointing import BEST, FIGURES, JUDGES, hull, order, said, tour, triangulation
 
 POINTS = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 1.0], [4.0, 4.0], [0.0, 4.0]])
 TRUE = [0, 1, 3, 4]
@@ -86,16 +85,3 @@ def test_an_area_is_fail_where_more_than_one_in_a_hundred_is_no_polygon():
     assert said("area", {"area": 0.997, "non_simple": 0.0101}) == "FAIL"
     assert said("non_simple", {"non_simple": 0.0101}) == "1.0%"
     assert said("length", {"length": 2.1234567}) == "2.123" and said("coverage", {"coverage": nan}) == "-"
-
-
-def test_means_by_group_are_those_of_all_at_once():
-    values = [1.0, 0.0, nan, 0.5, 1.0, 0.25]
-    group = torch.tensor([0, 1, 1, 3, 0, 0])
-    whole, parts = GroupMean(4), GroupMean(4)
-    whole.update(values, group)
-    for number, value in enumerate(values):
-        parts.update([value], group[number : number + 1])
-    for metric in (whole, parts):
-        mean, groups = metric.compute()
-        assert mean.item() == pytest.approx(2.75 / 5)
-        assert groups.tolist() == pytest.approx([2.25 / 3, 0, nan, 0.5], nan_ok=True)

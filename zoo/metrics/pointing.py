@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
 
-import numpy as np
-import torch
-from torch import Tensor
-from torchmetrics import Metric
-
 from zoo.metrics.geometry import Reals, area, is_simple, length, same_polygon, same_tour, triangles
 
 MOST_FAILURES = 0.01
@@ -89,28 +84,3 @@ def said(name: str, figures: Mapping[str, float]) -> str:
 
 def _exist(pointers: Sequence[int], points: Reals) -> bool:
     return all(0 <= pointer < len(points) for pointer in pointers)
-
-
-class GroupMean(Metric):
-    """The mean of a figure over all examples, and in each group of them; exact over batches and ranks."""
-
-    full_state_update = False
-    total: Tensor
-    seen: Tensor
-
-    def __init__(self, groups: int) -> None:
-        """Of G = `groups` groups."""
-        super().__init__()
-        self.add_state("total", torch.zeros(groups, dtype=torch.float64), dist_reduce_fx="sum")
-        self.add_state("seen", torch.zeros(groups, dtype=torch.long), dist_reduce_fx="sum")
-
-    def update(self, values: Sequence[float], group: Tensor) -> None:
-        """`values` of B examples, NaN where one does not count; `group` (B,) the number of the group of each."""
-        figures = torch.as_tensor(np.asarray(values, np.float64), device=group.device)
-        counts = ~figures.isnan()
-        self.total.index_add_(0, group[counts], figures[counts])
-        self.seen.index_add_(0, group[counts], torch.ones_like(group[counts]))
-
-    def compute(self) -> tuple[Tensor, Tensor]:
-        """The mean of all (), and those of the groups (G,); NaN where no example counts."""
-        return self.total.sum() / self.seen.sum(), self.total / self.seen

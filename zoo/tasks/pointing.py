@@ -6,8 +6,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import nan
 from typing import Any, ClassVar, Literal
 
+import torch
 from torch import Tensor, nn
 from torchmetrics import Metric
 
@@ -18,7 +20,8 @@ from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
-from zoo.metrics.pointing import BEST, FIGURES, JUDGES, GroupMean, said
+from zoo.metrics.groups import GroupMeans
+from zoo.metrics.pointing import BEST, FIGURES, JUDGES, said
 from zoo.tasks.generation import Generation
 from zoo.tasks.task import Examined
 
@@ -171,7 +174,7 @@ class Pointing(Generation):
     def metrics(self) -> dict[str, Metric]:
         assert self.spec is not None
         groups = len(self.spec.groups)
-        return {**super().metrics(), **{name: GroupMean(groups) for name in FIGURES[self.spec.goal]}}
+        return {**super().metrics(), **{name: GroupMeans(groups) for name in FIGURES[self.spec.goal]}}
 
     def _decoding_options(self) -> dict[str, Any]:
         assert self.spec is not None
@@ -192,7 +195,11 @@ class Pointing(Generation):
         assert self.spec is not None
         found = self._judge(batch, [pointers(best.ids, self.spec) for best in hypotheses])
         for name in FIGURES[self.spec.goal]:
-            metrics[name].update([row.get(name, float("nan")) for row in found], batch.group)  # type: ignore[operator]
+            figures = torch.tensor(
+                [row.get(name, nan) for row in found], dtype=torch.float64, device=batch.group.device
+            )
+            counts = ~figures.isnan()  # the length of what is no tour does not
+            metrics[name].update(figures[counts], batch.group[counts])  # type: ignore[operator]
 
     def _judge(self, batch: PointBatch, written: Sequence[Sequence[int]]) -> list[dict[str, float]]:
         """What each of `written`, a sequence of pointers for each example, is worth."""
@@ -203,19 +210,19 @@ class Pointing(Generation):
         return [judge(points[:n], ours, theirs, scale) for points, n, ours, theirs, scale in rows]
 
     def on_validation_epoch_end(self) -> None:
-        for name, (mean, _) in self._computed(self.val_metrics).items():
-            self.log(f"val/{name}", mean, prog_bar=name == self._shown_first)
+        for name, values in self._computed(self.val_metrics).items():
+            self.log(f"val/{name}", values.nanmean().float(), prog_bar=name == self._shown_first)
 
     def on_test_epoch_end(self) -> None:
         assert self.spec is not None
         found, groups = self._computed(self.test_metrics), self.spec.groups
-        for name, (_, values) in found.items():
+        for name, values in found.items():
             parts = {f"{name}_{group}": value for group, value in zip(groups, values, strict=True) if len(groups) > 1}
             for key, value in {name: values.nanmean(), **parts}.items():
                 if not value.isnan():
                     self.log(f"test/{key}", value.float())
         self.figures = {
-            group: {name: float(values[number]) for name, (_, values) in found.items()}
+            group: {name: float(values[number]) for name, values in found.items()}
             for number, group in enumerate(groups)
         }
         for group, row in self.said().items():
@@ -231,14 +238,13 @@ class Pointing(Generation):
         assert self.spec is not None
         return FIGURES[self.spec.goal][0]
 
-    def _computed(self, metrics: nn.ModuleDict) -> dict[str, tuple[Tensor, Tensor]]:
-        """What `GroupMean` gives of each figure, over all ranks; they begin anew."""
+    def _computed(self, metrics: nn.ModuleDict) -> dict[str, Tensor]:
+        """(G,) the mean of each figure in each group, over all ranks; they begin anew."""
         assert self.spec is not None
         found = {}
         for name in FIGURES[self.spec.goal]:
             metric: Any = metrics[name]
-            mean, values = metric.compute()
-            found[name] = mean, values.view(-1)  # of a single group torchmetrics makes a number
+            found[name] = metric.compute().reshape(-1)  # of a single group torchmetrics makes a number
             metric.reset()
         return found
 
