@@ -200,6 +200,7 @@ def _predict(words: list[str]) -> None:
         )
     if options.attention is not None:
         options.attention = picture_file("--attention", options.attention)
+    view.meet(predictor)
     inputs = view.read(options.words, options.file)
     if all(given is None for given in inputs):
         raise DataError(f"nothing to predict: give a {view.noun}, --file FILE, or lines on standard input")

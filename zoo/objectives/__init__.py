@@ -5,10 +5,12 @@ from zoo.objectives.coverage import CoverageLoss
 from zoo.objectives.cross_entropy import CrossEntropy
 from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Supervised, TargetSpec, Term
 from zoo.objectives.reinforce import Reinforce
+from zoo.objectives.reinforce_critic import ReinforceCritic
 from zoo.objectives.reward import Reward, SentenceBLEU
 from zoo.objectives.scheduled_sampling import ScheduledSampling
 from zoo.objectives.self_critical import SelfCritical
 from zoo.objectives.soft_feedback import SoftFeedback
+from zoo.objectives.tour_length import TourLength
 
 __all__ = [
     "AttentionEntropy",
@@ -19,6 +21,7 @@ __all__ = [
     "Objective",
     "Regularizer",
     "Reinforce",
+    "ReinforceCritic",
     "Reward",
     "ScheduledSampling",
     "SelfCritical",
@@ -27,4 +30,5 @@ __all__ = [
     "Supervised",
     "TargetSpec",
     "Term",
+    "TourLength",
 ]

@@ -6,7 +6,6 @@ Notation: B examples, K samples of each.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from itertools import takewhile
 from typing import Annotated
@@ -39,7 +38,8 @@ class PolicyGradient(nn.Module):
 
     `samples` are drawn of each example, from torch's default generator, which each rank seeds on its own. They may be
     `extra` tokens longer than the batch's longest target, but never longer than `spec.longest_target`: there the end
-    follows with certainty.
+    follows with certainty. Where there are no targets, one token for each unit of the longest `memory_length`, and the
+    end, stand for the longest target; references are empty, and `weight` has to be 1.
     """
 
     name: str
@@ -52,19 +52,43 @@ class PolicyGradient(nn.Module):
             raise ConfigError(f"samples={samples}, extra={extra}: expected at least 1 sample, and extra of at least 0")
         self.reward, self.weight, self.samples, self.extra = reward, weight, samples, extra
 
-    @abstractmethod
+    def build(self, spec: TargetSpec) -> None:
+        """Builds what is learned beside the network, when the data's spec is known: by default nothing."""
+        return
+
+    def expected(
+        self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]
+    ) -> tuple[Tensor, tuple[Term, ...]]:
+        """What is subtracted from the `rewards` (B, K), in a shape that fits and without a gradient, and the terms by
+        which that is learned: by default `baseline` and none."""
+        return self.baseline(rewards, greedy_rewards), ()
+
     def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:
-        """What is subtracted from the `rewards` (B, K), in a shape that fits; `greedy_rewards()` gives those of the
-        greedy hypotheses (B, 1)."""
+        """What follows from the `rewards` (B, K) alone, or from those of the greedy hypotheses, which
+        `greedy_rewards()` gives (B, 1)."""
+        raise NotImplementedError(f"{type(self).__name__} gives neither `baseline` nor `expected`")
 
     def forward(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
-        """The term of the reward, and cross-entropy where it has a share.
+        """The term of the reward, those of a baseline that is learned, and cross-entropy where it has a share.
 
-        Logs the mean reward and the mean baseline, and as `advantage` the mean size of their difference.
+        Logs the mean reward and the mean baseline, and as `advantage` the mean size of their difference. Raises
+        ConfigError where targets are needed and there are none.
         """
-        mask, packing = batch.forced.mask, batch.forced.packing
-        longest = (0, min(mask.shape[1] + self.extra, spec.longest_target))
-        references = _until_end(packing.unpack(batch.true_tokens), mask, spec)
+        try:
+            forced = batch.forced
+        except ValueError:  # the right answers may be unknown, such as shortest tours
+            if self.weight < 1 or need_weights:
+                what = f"objective.weight={self.weight}" if self.weight < 1 else "regularizer"
+                raise ConfigError(
+                    f"{what}: these data have no targets, and cross-entropy or a regularizer needs them; give "
+                    "objective.weight=1 and regularizer=null, or data with targets"
+                ) from None
+            most = int(batch.memory_length.max()) + 1 if len(batch) else 1
+            references: list[list[int]] = [[] for _ in range(len(batch))]
+        else:
+            most = forced.mask.shape[1]
+            references = _until_end(forced.packing.unpack(batch.true_tokens), forced.mask, spec)
+        longest = (0, min(most + self.extra, spec.longest_target))
 
         def rewards_of(samples: Rollout) -> Tensor:
             """(B, K); waits for the device, as the reward is counted in Python."""
@@ -83,16 +107,16 @@ class PolicyGradient(nn.Module):
 
         samples = Sampling(samples=self.samples, max_length=longest).draw(network, batch, spec)
         rewards = rewards_of(samples)
-        baseline = self.baseline(rewards, greedy_rewards)
+        baseline, terms = self.expected(batch, rewards, greedy_rewards)
         advantage = rewards - baseline
         total = -(advantage * samples.log_probs.sum(2)).sum()
         logs = {"reward": rewards.mean(), "baseline": baseline.mean(), "advantage": advantage.abs().mean()}
         earned = Term(self.name, total, rewards.numel(), self.weight)
         if self.weight == 1 and not need_weights:
-            return Loss((earned,), None, logs)
+            return Loss((earned, *terms), None, logs)
         output = network(batch, need_weights=need_weights)
-        forced = token_terms(output.logits, batch, label_smoothing=0.0, padding=spec.padding, weight=1 - self.weight)
-        return Loss((earned, *forced), output, logs)
+        told = token_terms(output.logits, batch, label_smoothing=0.0, padding=spec.padding, weight=1 - self.weight)
+        return Loss((earned, *told, *terms), output, logs)
 
 
 def _until_end(rows: Tensor, mask: Tensor, spec: TargetSpec) -> list[list[int]]:

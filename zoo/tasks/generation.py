@@ -22,6 +22,7 @@ from zoo.metrics import AlignmentErrorRate, AttentionRecall, Perplexity, TokenLo
 from zoo.models.output import Output
 from zoo.objectives import Supervised
 from zoo.objectives.feeding import likeliest, walk
+from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.objectives.vocabulary import vocabulary_cross_entropy
 from zoo.tasks.task import Task
 
@@ -122,17 +123,26 @@ class Generation(Task):
         assert self.network is not None
         return self.network(batch, need_weights=need_weights)
 
+    @property
+    def writing(self) -> Any:
+        """The network as it writes by itself: a task that constrains that puts its constraint around it (see
+        `zoo.decoding.constraint`). What is said of targets, and trained by them, is the network's alone."""
+        return self.network
+
     # training
 
     def prepare_training(self) -> None:
         """The objective, and the penalties on the attention by name."""
         self.objective = instantiate(self.hparams["objective"])
+        if isinstance(self.objective, PolicyGradient):
+            self.objective.build(self.spec)
         parts = (self.hparams["regularizer"] or {}).items()
         self.regularizers = {name: instantiate(part) for name, part in parts if part is not None}
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
+        network = self.writing if isinstance(self.objective, PolicyGradient) else self.network
         loss = self.objective(
-            self.network, batch, spec=self.spec, step=self.global_step, need_weights=bool(self.regularizers)
+            network, batch, spec=self.spec, step=self.global_step, need_weights=bool(self.regularizers)
         )
         penalties = [replace(penalty(loss.output, batch), name=name) for name, penalty in self.regularizers.items()]
         terms = [*loss.terms, *penalties]
@@ -190,7 +200,7 @@ class Generation(Task):
 
     def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
         """What the network writes by itself."""
-        self.score_written(stage, metrics, batch, [best for best, *_ in decode(self.network, batch, self.spec)])
+        self.score_written(stage, metrics, batch, [best for best, *_ in decode(self.writing, batch, self.spec)])
 
     @abstractmethod
     def score_written(self, stage: str, metrics: nn.ModuleDict, batch: Any, hypotheses: list[Hypothesis]) -> None:
@@ -226,9 +236,8 @@ class Generation(Task):
 
     def _rules(self) -> dict[str, Any]:
         """Of what may be written, whatever searches for it."""
-        told = self.hparams["decoding"]
+        told = self._decoding_options()
         return {rule: told[rule] for rule in RULES if rule in told}
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
-        network: Any = self.network
-        return self.decode(network, batch, self.spec)
+        return self.decode(self.writing, batch, self.spec)

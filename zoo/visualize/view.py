@@ -57,6 +57,10 @@ class View(ABC):
         """Adds the task's own options of `zoo predict`."""
         return
 
+    def meet(self, predictor: Predicts) -> None:
+        """Looks at the network before anything is read, where it depends on that how inputs are read."""
+        return
+
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         """The inputs of `zoo predict`: the words on the command line and the lines of a file, or else those of the
         standard input. A blank one is None and keeps its place."""

@@ -32,7 +32,7 @@ class PointBatch(Batch):
     index: Tensor
     """(B,) number of each set in its split."""
     group: Tensor
-    """(B,) the part of the test that a set belongs to, by its number in the spec's `groups`."""
+    """(B,) the part of the test that a set belongs to, by its number in the spec's `groups`; 0 outside the test."""
     target: Tensor | None
     """(B, T) token ids: what is to be predicted at each step."""
     target_input: Tensor | None

@@ -1,0 +1,258 @@
+"""Streams of random sets: the same example wherever it is made, none twice, sizes, parts of the test, targets."""
+
+import numpy as np
+import pytest
+import torch
+from lightning.pytorch import LightningModule
+
+from tests.data.test_training_order import SaveAndStop, trainer
+from zoo.data.points import generated
+from zoo.data.points.files import OwnPoints
+from zoo.data.points.generated import ConvexHull, Delaunay, PointStream, SortNumbers, Tsp
+from zoo.data.points.goals import GOALS, tour
+from zoo.errors import ConfigError, DataError
+
+ALL = (ConvexHull, Delaunay, SortNumbers, Tsp)
+SIZES = {"train": 40, "val": 6, "test": 5, "seed": 2}
+LOADER = {"batch_size": 8, "seed": 1}
+
+
+def stream(cls=ConvexHull, *, loader=LOADER, **arguments):
+    data = cls(**{"size": [3, 8], "sample": SIZES, "loader": loader, **arguments})
+    data.prepare_data()
+    data.setup("fit")
+    return data
+
+
+def rows(batch):
+    """(number, group, points, target) of each example."""
+    targets = [None] * len(batch) if batch.target is None else batch.target.tolist()
+    for b, target in enumerate(targets):
+        numbers = None if target is None else [token - 3 for token in target if token > 2]
+        yield int(batch.index[b]), int(batch.group[b]), batch.points[b][batch.point_mask[b]].numpy(), numbers
+
+
+def served(loader):
+    return [row for batch in loader for row in rows(batch)]
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_each_set_has_its_target(cls):
+    data = stream(cls)
+    for loader in (data.train_dataloader(), data.val_dataloader(), data.test_dataloader()):
+        for _, _, points, target in served(loader):
+            assert points.shape[1] == data.spec.width and 0 <= points.min() <= points.max() <= 1
+            assert [target] == GOALS[cls.goal].targets([points])
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_what_the_data_is(cls):
+    data = stream(cls, test_sizes=[4, 9])
+    assert data.spec.goal == data.encoder.goal.name == cls.goal and data.spec.groups == ("n4", "n9")
+    most = {"triangulation": 3 * 13 + 1}.get(cls.goal, 10)
+    assert (data.spec.longest, data.spec.longest_target) == (9, most)
+    assert data.spec.width == (1 if cls is SortNumbers else 2)
+    assert stream(cls, size=5).spec.groups == ("n5",) and stream(cls).spec.groups == ("n3", "n8")
+    assert stream(cls, size=7, test_sizes=[4]).spec.longest == 7
+
+
+def test_sizes_are_drawn_from_the_whole_range_and_the_test_has_equally_many_of_each():
+    data = stream(sample={**SIZES, "train": 600}, test_sizes=[5, 3, 10])
+    counts = np.bincount([len(points) for _, _, points, _ in served(data.train_dataloader())])
+    assert set(np.flatnonzero(counts)) == set(range(3, 9)) and counts[3:].min() > 60
+    assert {len(points) for _, _, points, _ in served(data.val_dataloader())} <= set(range(3, 9))
+    tested = served(data.test_dataloader())
+    assert data.sizes == {"train": 600, "val": 6, "test": 15} and len(tested) == 15
+    assert sorted((group, len(points)) for _, group, points, _ in tested) == sorted([(0, 5), (1, 3), (2, 10)] * 5)
+    assert {group for _, group, _, _ in served(data.train_dataloader())} == {0}
+
+
+def test_the_test_of_a_size_is_the_same_whatever_others_there_are():
+    def of_five(data):
+        return sorted(points.tolist() for _, _, points, _ in served(data.test_dataloader()) if len(points) == 5)
+
+    one, among, more = (
+        stream(size=5),
+        stream(test_sizes=[4, 5, 6], loader={**LOADER, "seed": 9}),
+        stream(test_sizes=[7, 5], sample={**SIZES, "test": 8}),
+    )
+    assert of_five(one) == of_five(among) and len(of_five(more)) == 8
+    assert all(points in of_five(more) for points in of_five(one))
+
+
+def test_splits_have_no_set_in_common_and_other_seeds_see_others():
+    def sets(loader):
+        return {points.tobytes() for _, _, points, _ in served(loader)}
+
+    def parts(data):
+        return [sets(loader) for loader in (data.train_dataloader(), data.val_dataloader(), data.test_dataloader())]
+
+    one, other = parts(stream(size=5)), parts(stream(size=5, loader={**LOADER, "seed": 2}))
+    assert len(set.union(*one)) == sum(map(len, one)) == 40 + 6 + 5
+    assert not one[0] & other[0] and one[1:] == other[1:]
+    assert not set.union(*one) & set.union(*parts(stream(size=5, sample={**SIZES, "seed": 3})))
+
+
+def test_two_processes_with_two_workers_see_each_set_once_and_none_again(monkeypatch):
+    seen = {}
+    for epoch in range(2):
+        for rank in range(2):
+            monkeypatch.setattr(ConvexHull, "ranks", {"rank": rank, "world_size": 2})
+            loader = stream(loader={**LOADER, "num_workers": 2}).train_dataloader()
+            loader.batch_sampler.set_epoch(epoch)
+            for number, _, points, _ in served(loader):
+                assert number not in seen
+                seen[number] = points.tobytes()
+    assert sorted(seen) == list(range(80)) and len(set(seen.values())) == 80
+    monkeypatch.setattr(ConvexHull, "ranks", {"rank": 0, "world_size": 1})
+    alone = {number: points.tobytes() for number, _, points, _ in served(stream().train_dataloader())}
+    assert alone == {number: points for number, points in seen.items() if number < 40}
+
+
+class Sums(LightningModule):
+    """Learns to add up coordinates, and notes the sets and the targets it sees."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.line = torch.nn.Linear(2, 1)
+        self.seen = []
+
+    def training_step(self, batch, number):
+        self.seen.append((batch.points.tolist(), batch.target.tolist()))
+        return ((self.line(batch.points)[..., 0] - batch.points.sum(-1)) ** 2).mean()
+
+    def validation_step(self, batch, number):
+        pass
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters(), 0.1)
+
+
+@pytest.mark.parametrize(("step", "workers"), [(3, 2), (7, 0)])
+def test_a_resumed_run_sees_what_is_left(tmp_path, step, workers):
+    whole = Sums()
+    trainer(tmp_path).fit(whole, datamodule=stream(Tsp))
+    path = tmp_path / "last.ckpt"
+    with pytest.raises(SystemExit):
+        trainer(tmp_path, callbacks=[SaveAndStop(step, path)]).fit(Sums(), datamodule=stream(Tsp))
+    resumed = Sums()
+    loader = {**LOADER, "num_workers": workers}
+    trainer(tmp_path).fit(resumed, datamodule=stream(Tsp, loader=loader), ckpt_path=path)
+    assert resumed.seen == whole.seen[step:] and torch.equal(resumed.line.weight, whole.line.weight)
+
+
+def test_without_solving_training_has_points_alone():
+    data = stream(Tsp, solve=False)
+    assert all(batch.target is None for batch in data.train_dataloader())
+    assert all(
+        batch.target is not None for loader in (data.val_dataloader(), data.test_dataloader()) for batch in loader
+    )
+    solved = stream(Tsp)
+    assert [row[2].tolist() for row in served(data.train_dataloader())] == [
+        row[2].tolist() for row in served(solved.train_dataloader())
+    ]
+
+
+def test_what_has_no_target_is_drawn_again(monkeypatch):
+    """Of a generator that first gives points twice, then points on a line."""
+
+    class Drawing:
+        def __init__(self, *seed):
+            self.left = [
+                np.array([[0.1, 0.2], [0.1, 0.2], [0.5, 0.9]], np.float32),
+                np.array([[0.25, 0.25], [0.5, 0.5], [0.75, 0.75]], np.float32),
+                np.array([[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]], np.float32),
+            ]
+
+        def integers(self, low, high):
+            return low
+
+        def random(self, shape, dtype):
+            return self.left.pop(0)
+
+    monkeypatch.setattr(generated.np.random, "default_rng", Drawing)
+    drawn = generated.draw(0, 0, goal="hull", sizes=[(3, 3)])
+    assert drawn.points.tolist() == [[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]]
+    assert generated.draw(0, 0, goal="tour", sizes=[(3, 3)]).points[1].tolist() == [0.5, 0.5]
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("cls", "arguments", "said"),
+    [
+        (ConvexHull, {"size": 2}, "data.size=2: expected 3 points or more, or [least, most] of them, found 2"),
+        (SortNumbers, {"size": 1}, "data.size=1: expected 2 points or more"),
+        (Tsp, {"size": [10, 5]}, "data.size=[10, 5]: expected 3 points or more, or [least, most] of them"),
+        (Tsp, {"size": [5]}, "data.size=[5]: expected"),
+        (Tsp, {"size": [2, 5]}, "data.size=[2, 5]: expected"),
+        (Delaunay, {"test_sizes": []}, "data.test_sizes=[]: expected a list of different numbers of points, from 3 on"),
+        (Delaunay, {"test_sizes": [5, 2]}, "data.test_sizes=[5, 2]: expected a list"),
+        (Delaunay, {"test_sizes": [5, 5]}, "data.test_sizes=[5, 5]: expected a list"),
+    ],
+)
+def test_sizes_that_cannot_be(cls, arguments, said):
+    with pytest.raises(ConfigError) as error:
+        cls(**arguments)
+    assert str(error.value).startswith(said)
+
+
+# what is said and written
+
+
+def test_description():
+    data = stream(Tsp, size=5, sample={**SIZES, "train": 500, "val": 300})
+    assert data.source_description == (
+        "stream: sets made without end, 500 an epoch, seed 2, of 5 points in training and 5 in the test"
+    )
+    about = data.describe()
+    assert {name: part["sets"] for name, part in about["splits"].items()} == data.sizes
+    assert about["splits"]["val"]["mean_pointers"] == 5
+    assert about["splits"]["train"]["mean_tour_length"] == pytest.approx(2.12, abs=0.1)
+    (example,) = about["examples"]
+    assert example["points"].count("(") == 5 and sorted(example["tour"]) == sorted("1 2 3 4 5")
+    unsolved = stream(Tsp, solve=False).describe()["splits"]
+    assert "mean_pointers" not in unsolved["train"] and "mean_tour_length" in unsolved["val"]
+    assert (
+        "5 to 9 numbers in training and 5, 7 and 9 in"
+        in stream(SortNumbers, size=[5, 9], test_sizes=[5, 7, 9]).source_description
+    )
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_what_is_written_is_read_back_as_it_was(cls, tmp_path, cache_dir, monkeypatch):
+    monkeypatch.setattr(generated, "WRITTEN_AT_ONCE", 7)
+    data = stream(cls, test_sizes=[4, 13])
+    names = [path.name for path in data.write(tmp_path / "w")]
+    assert names == [f"{cls.name}_{end}.txt" for end in ("3-8_train", "3-8_val", "4_test", "13_test")]
+    again = OwnPoints(path=str(tmp_path / "w"), goal=cls.goal)
+    again.prepare_data()
+    again.setup()
+    assert again.sizes == data.sizes and again.spec == data.spec and again.encoder.state() == data.encoder.state()
+
+    def sets(one, split):
+        found = served(getattr(one, f"{split}_dataloader")())
+        return sorted((group, points.tolist(), target) for _, group, points, target in found)
+
+    for split in ("train", "val", "test"):
+        assert sets(again, split) == sets(data, split)
+    with pytest.raises(DataError, match="is there already"):
+        data.write(tmp_path / "w")
+
+
+def test_the_first_city_stands_once_more_at_the_end_of_a_written_tour(tmp_path):
+    stream(Tsp, size=5).write(tmp_path)
+    for line in (tmp_path / "tsp_5_test.txt").read_text().splitlines():
+        numbers, target = line.split(" output ")
+        assert (
+            len(numbers.split()) == 10 and len(target.split()) == 6 and target.split()[0] == target.split()[-1] == "1"
+        )
+
+
+def test_more_than_a_few_cities_are_solved_too():
+    data = stream(Tsp, size=tour.EXACT + 2)
+    batch = next(iter(data.train_dataloader()))
+    assert batch.target.shape == (8, tour.EXACT + 3)
+    assert isinstance(data, PointStream)

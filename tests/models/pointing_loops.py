@@ -1,0 +1,128 @@
+"""What the equations of networks that point have in common, as slow loops over one set, and batches of such loops."""
+
+import torch
+import torch.nn.functional as F
+
+from tests.families import family_of
+from tests.models.gradients import assert_same_gradients
+
+POINTS = family_of("pointing")
+SPEC = POINTS.spec
+DOUBLE = torch.float64
+END, FIRST = SPEC.end, SPEC.first
+
+
+def sigmoid(x):
+    return 1 / (1 + (-x).exp())
+
+
+def gates(w, b, u, k, x, h, c):
+    """The new (h, c) of an LSTM."""
+    i, f, g, o = (w @ x + b + u @ h + k).chunk(4)
+    c = sigmoid(f) * c + sigmoid(i) * g.tanh()
+    return sigmoid(o) * c.tanh(), c
+
+
+def lstm(rnn, x, h, c):
+    """One step of one layer."""
+    return gates(rnn.weight_ih_l0, rnn.bias_ih_l0, rnn.weight_hh_l0, rnn.bias_hh_l0, x, h, c)
+
+
+def cell(rnn, x, h, c):
+    """One step of a torch.nn.LSTMCell."""
+    return gates(rnn.weight_ih, rnn.bias_ih, rnn.weight_hh, rnn.bias_hh, x, h, c)
+
+
+def run(rnn, inputs):
+    """The states of an LSTM after each of `inputs`, and its last (h, c)."""
+    h = c = torch.zeros(rnn.hidden_size, dtype=DOUBLE)
+    states = []
+    for x in inputs:
+        h, c = lstm(rnn, x, h, c)
+        states.append(h)
+    return states, h, c
+
+
+def additive(score, query, key):
+    """v . tanh(W_2 q + W_1 k)."""
+    return score.v @ (score.query_projection.weight @ query + score.key_projection.weight @ key).tanh()
+
+
+def softmax(scores):
+    exponentials = [score.exp() for score in scores]
+    return [each / sum(exponentials) for each in exponentials]
+
+
+def mean(weights, values):
+    return sum(a * value for a, value in zip(weights, values, strict=True))
+
+
+def embedded(reader, point):
+    """What a `PointReader` reads of a point."""
+    return point if reader.embedding is None else reader.embedding.weight @ point + reader.embedding.bias
+
+
+def read(token, begin, points, width):
+    """What a decoder is fed: the point that `token` points at, begin, or nothing."""
+    if token == SPEC.begin:
+        return begin
+    return points[token - FIRST] if token >= FIRST else torch.zeros(width, dtype=DOUBLE)
+
+
+def slow_batch(decode, batch, places):
+    """Logits (N, 2 + `places`) and weights (B, T, S) from `decode`, which gives for the points of one set and the
+    tokens read the scores of its places and its weights, both lists, at each step."""
+    count, steps, width = len(batch), batch.target.shape[1], batch.memory_mask.shape[1]
+    logits = torch.full((count, steps, 2 + places), -torch.inf, dtype=DOUBLE)
+    weights = torch.zeros(count, steps, width, dtype=DOUBLE)
+    for row in range(count):
+        points = list(batch.points[row][batch.point_mask[row]].double())
+        tokens = batch.target_input[row][batch.target_mask[row]].tolist()
+        for t, (scores, attention) in enumerate(decode(points, tokens)):
+            logits[row, t] = F.pad(torch.stack(scores), (2, places - len(scores)), value=-torch.inf)
+            if attention:
+                weights[row, t] = F.pad(torch.stack(attention), (0, width - len(attention)))
+    return batch.target_packing.pack(logits), weights
+
+
+def assert_equal_loops(model, batch, decode, places=None):
+    """Log-probabilities, attention and gradients of a model are those of its equations as loops."""
+    output = model(batch)
+    logits, weights = slow_batch(decode, batch, places or batch.memory_mask.shape[1])
+    found, expected = output.logits.log_softmax(-1), logits.log_softmax(-1)
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    sides = [[found.where(found.isfinite(), 0.0)], [expected.where(expected.isfinite(), 0.0)]]
+    for name in output.attention:
+        assert name == "source"
+        torch.testing.assert_close(output.attention[name], weights, rtol=1e-12, atol=1e-12)
+        sides[0].append(output.attention[name])
+        sides[1].append(weights)
+    random = [torch.randn_like(part) for part in sides[1]]
+    losses = [sum((part * by).sum() for part, by in zip(side, random, strict=True)) for side in sides]
+    assert_same_gradients(model, *losses)
+
+
+def permuted(batch, seed=0):
+    """The same sets with their points in another order, targets at the same points, and for each set where each place
+    has come from, (B, S)."""
+    generator = torch.Generator().manual_seed(seed)
+    order = torch.rand(batch.point_mask.shape, generator=generator).masked_fill(~batch.point_mask, 2.0).argsort(1)
+    back = order.argsort(1)  # where each point has gone
+    pointer = batch.target >= FIRST
+    gone = back.gather(1, (batch.target - FIRST).clamp(min=0)) + FIRST
+    points = batch.points.gather(1, order[..., None].expand_as(batch.points))
+    other = type(batch).of(points, batch.point_mask, torch.where(pointer, gone, batch.target), batch.target_mask)
+    return other, F.pad(order + 1, (1, 0))
+
+
+def assert_permutes(model, batch):
+    """Points in another order change the order of the probabilities, and nothing else."""
+    other, come = permuted(batch)
+    assert not torch.equal(other.points, batch.points)
+    one, two = (each.target_packing.unpack(model(each).logits.softmax(-1)) for each in (batch, other))
+    moved = one[..., 2:].gather(2, come[:, None].expand(-1, one.shape[1], -1))
+    torch.testing.assert_close(two[..., 2:], moved, rtol=1e-12, atol=1e-12)
+
+
+def count(model):
+    return sum(parameter.numel() for parameter in model.parameters())

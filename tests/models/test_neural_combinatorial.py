@@ -1,0 +1,133 @@
+"""Tours by a pointer network with a glimpse, and its critic, against the paper's equations as slow loops."""
+
+import pytest
+import torch
+
+from tests.models.gradients import assert_same_gradients
+from tests.models.pointing_loops import (
+    DOUBLE,
+    POINTS,
+    SPEC,
+    additive,
+    assert_equal_loops,
+    cell,
+    count,
+    embedded,
+    lstm,
+    mean,
+    read,
+    run,
+    softmax,
+)
+from zoo.models import Critic, NeuralCombinatorial
+
+VARIANTS = [{"glimpses": 0, "clip": None}]
+"""Another way through the network than its default, which keeps the contract too."""
+
+SMALL = {"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8}
+
+
+def model_of(**settings):
+    torch.manual_seed(0)
+    return NeuralCombinatorial(SPEC, **SMALL | settings).double().eval()
+
+
+def decode(model, points, tokens):
+    seen = [embedded(model.reader, point) for point in points]
+    states, h, c = run(model.encoder, seen)
+    places = [model.end, *states]
+    for token in tokens:
+        h, c = lstm(model.decoder, read(token, model.reader.begin, seen, 4), h, c)
+        q = h
+        if model.glimpse is not None:
+            a = softmax([additive(model.glimpse, h, place) for place in places])
+            q = mean(a, [model.glimpse.key_projection.weight @ place for place in places])
+        u = [additive(model.score, q, place) for place in places]
+        if model.clip is not None:
+            u = [model.clip * one.tanh() for one in u]
+        yield u, softmax(u)
+
+
+@pytest.mark.parametrize("clip", [None, 10.0, 0.5])
+@pytest.mark.parametrize("glimpses", [0, 1])
+def test_equals_the_equations(glimpses, clip):
+    model = model_of(glimpses=glimpses, clip=clip)
+    assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given))
+
+
+def test_scores_lie_between_the_bounds():
+    model, batch = model_of(clip=2.0), POINTS.batch(3)
+    with torch.no_grad():
+        model.score.v.mul_(1000)
+    logits = model(batch).logits.detach()
+    assert logits[logits.isfinite()].abs().max() == pytest.approx(2.0, abs=1e-6)
+
+
+def test_weights_of_the_glimpse_are_its_own():
+    model, batch = model_of(), POINTS.batch(3)
+    for part in ("glimpse", "score"):
+        before = model(batch).logits.softmax(-1)
+        with torch.no_grad():
+            getattr(model, part).query_projection.weight.add_(0.5)
+        assert not torch.allclose(model(batch).logits.softmax(-1), before)
+
+
+def test_parameters_by_formula():
+    h, score = 128, 2 * 128 * 128 + 128
+    lstm_ = 4 * h * (h + h + 2)
+    with torch.device("meta"):
+        model, critic = NeuralCombinatorial(SPEC), Critic(SPEC)
+    assert count(model) == 2 * lstm_ + 2 * score + (3 * h + h) + h
+    assert count(critic) == 2 * lstm_ + score + 3 * h + (h * h + h) + (h + 1)
+
+
+def expected_length(model, points):
+    """What the critic says of one set."""
+    states, h, c = run(model.encoder, [model.embedding(point) for point in points])
+    for _ in range(model.process_steps):
+        refs = [model.glimpse.key_projection.weight @ r for r in states]
+        a = softmax([additive(model.glimpse, h, r) for r in states])
+        g = mean(a, refs) if refs else torch.zeros(5, dtype=DOUBLE)
+        h, c = cell(model.process, g, h, c)
+    first, _, second = model.prediction
+    return second.weight[0] @ (first.weight @ h + first.bias).clamp(min=0) + second.bias[0]
+
+
+@pytest.mark.parametrize("process_steps", [0, 1, 3])
+def test_the_critic_equals_its_equations(process_steps):
+    torch.manual_seed(0)
+    critic, batch = Critic(SPEC, process_steps=process_steps, **SMALL).double(), POINTS.batch(3)
+    found = critic(batch)
+    sets = [list(points[mask].double()) for points, mask in zip(batch.points, batch.point_mask, strict=True)]
+    expected = torch.stack([expected_length(critic, points) for points in sets])
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    random = torch.randn_like(expected)
+    assert_same_gradients(critic, (found * random).sum(), (expected * random).sum())
+
+
+def test_the_critic_reads_no_padding_and_no_target():
+    torch.manual_seed(0)
+    critic, batch = Critic(SPEC, **SMALL).double(), POINTS.batch(3)
+    expected = critic(batch)
+    for other in (POINTS.padded(batch), POINTS.scribbled(batch), POINTS.without_targets(batch)):
+        torch.testing.assert_close(critic(other), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_critic_learns_what_a_set_costs():
+    """The mean distance of the points from their centre, of sets that it has not seen."""
+    torch.manual_seed(0)
+    critic = Critic(SPEC, embedding_dim=16, hidden_dim=16, init_range=None)
+    optimizer = torch.optim.Adam(critic.parameters(), lr=0.01)
+
+    def drawn(size):
+        points = torch.rand(size, 6, 2) * torch.rand(size, 1, 1)
+        cost = (points - points.mean(1, keepdim=True)).norm(dim=2).mean(1)
+        return type(POINTS.batch(1)).of(points, torch.ones(size, 6, dtype=torch.bool)), cost
+
+    for _ in range(150):
+        batch, cost = drawn(64)
+        optimizer.zero_grad()
+        (critic(batch) - cost).square().mean().backward()
+        optimizer.step()
+    batch, cost = drawn(256)
+    assert (critic(batch) - cost).square().mean() < 0.2 * cost.var()

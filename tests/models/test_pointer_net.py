@@ -1,0 +1,131 @@
+"""Pointer networks against the paper's equations as slow loops and against torch's LSTMs, sizes, start, what is fed."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from tests.models.pointing_loops import (
+    DOUBLE,
+    FIRST,
+    POINTS,
+    SPEC,
+    additive,
+    assert_equal_loops,
+    count,
+    embedded,
+    lstm,
+    read,
+    run,
+    softmax,
+)
+from zoo.models import PointerNet
+
+VARIANTS = [{"embedding_dim": 0}]
+"""Another way through the network than its default, which keeps the contract too."""
+
+
+def model_of(**settings):
+    torch.manual_seed(0)
+    return PointerNet(SPEC, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings).double().eval()
+
+
+def decode(model, points, tokens):
+    """The scores of the places and p(C_i) at each step."""
+    seen = [embedded(model.reader, point) for point in points]
+    states, h, c = run(model.encoder, seen)
+    places = [model.end, *states]
+    for token in tokens:
+        h, c = lstm(model.decoder, read(token, model.reader.begin, seen, model.reader.width), h, c)
+        u = [additive(model.score, h, e) for e in places]
+        yield u, softmax(u)
+
+
+@pytest.mark.parametrize("embedding_dim", [4, 0])
+def test_equals_the_equations(embedding_dim):
+    model = model_of(embedding_dim=embedding_dim)
+    assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given))
+
+
+def test_equals_torchs_layers():
+    """torch.nn.LSTM, unpacked, and the score of all pairs at once, on sets of one size."""
+    model, batch = model_of(), POINTS.with_target(POINTS.part(POINTS.batch(3), [2]), [5, 9, 4, 3, 2])
+    layers = {}
+    for name, ours in (("encoder", model.encoder), ("decoder", model.decoder)):
+        layers[name] = nn.LSTM(4, 5, batch_first=True).double()
+        layers[name].load_state_dict(ours.state_dict())
+    points = model.reader.embedding(batch.points.double())
+    e, state = layers["encoder"](points)
+    fed = torch.cat([model.reader.begin[None, None], points[:, batch.target[0, :-1] - FIRST]], 1)
+    d, _ = layers["decoder"](fed, state)
+    e = torch.cat([model.end.expand(1, 1, -1), e], 1)
+    u = (model.score.query_projection(d)[:, :, None] + model.score.key_projection(e)[:, None]).tanh() @ model.score.v
+    torch.testing.assert_close(model(batch).logits[:, 2:], u[0], rtol=1e-12, atol=1e-12)
+
+
+def test_parameters_by_formula():
+    """W 2, E = H = 256: two LSTMs of 4H (E + H + 2), W_1 and W_2, v, e_0, the embedding and what begin reads."""
+    h = 256
+    common = 2 * h * h + h + h  # W_1, W_2, v, e_0
+    with torch.device("meta"):
+        sizes = {dim: count(PointerNet(SPEC, embedding_dim=dim, hidden_dim=h)) for dim in (h, 0)}
+    assert sizes[h] == 2 * 4 * h * (h + h + 2) + common + (2 * h + h) + h == 1_185_280
+    assert sizes[0] == 2 * 4 * h * (2 + h + 2) + common + 2 == 664_066
+
+
+def test_start():
+    """The paper draws all from U(-0.08, 0.08)."""
+    torch.manual_seed(0)
+    paper = PointerNet(SPEC, embedding_dim=60, hidden_dim=80)
+    for name, parameter in paper.named_parameters():
+        assert parameter.abs().max() <= 0.08, name
+        assert parameter.std().item() == pytest.approx(0.08 / 3**0.5, rel=0.2), name
+    other = PointerNet(SPEC, embedding_dim=60, hidden_dim=80, init_range=None)
+    gate = other.decoder.weight_hh_l0[:80]
+    torch.testing.assert_close(gate @ gate.T, torch.eye(80), rtol=0, atol=1e-5)
+    with pytest.raises(ValueError, match="init_range"):
+        PointerNet(SPEC, init_range=0.0)
+
+
+def test_the_decoder_is_fed_coordinates_and_no_state():
+    """A pointed point changes what follows by its coordinates alone: the states of the memory stay out of the input."""
+    model, batch = model_of(), POINTS.without_targets(POINTS.part(POINTS.batch(3), [0]))
+    state = model.start(batch)
+    tokens = torch.tensor([[FIRST + 1]])
+    before = model.step(tokens, state).state.hypotheses["hidden"]
+    other = replace(state, memory={**state.memory, "keys": state.memory["keys"] + 1})
+    assert torch.equal(model.step(tokens, other).state.hypotheses["hidden"], before)
+    moved = batch.points.clone()
+    moved[0, 1] += 0.1
+    again = replace(state, memory={**state.memory, "tokens": model.reader.table(moved)})
+    assert not torch.allclose(model.step(tokens, again).state.hypotheses["hidden"], before)
+
+
+def test_a_distribution_reads_as_its_mean_point():
+    model, batch = model_of(), POINTS.without_targets(POINTS.part(POINTS.batch(3), [0]))
+    state = model.start(batch)
+    certain = torch.zeros(1, 1, 3 + batch.points.shape[1], dtype=DOUBLE)
+    certain[0, 0, FIRST], certain[0, 0, FIRST + 2] = 0.25, 0.75
+    mean = 0.25 * batch.points[0, 0] + 0.75 * batch.points[0, 2]
+    moved = batch.points.clone()
+    moved[0, 0] = mean
+    alone = replace(state, memory={**state.memory, "tokens": model.reader.table(moved)})
+    expected = model.step(torch.tensor([[FIRST]]), alone).log_probs
+    torch.testing.assert_close(model.step(certain, state).log_probs, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_nothing_points_at_padding_begin_or_a_point_that_is_not_there():
+    model, batch = model_of(), POINTS.batch(3)
+    logits = batch.target_packing.unpack(model(batch).logits)
+    real = batch.target_mask[..., None]
+    allowed = torch.cat([torch.zeros(len(batch), 2, dtype=torch.bool), batch.memory_mask], 1)[:, None] & real
+    assert logits[allowed].isfinite().all()
+    assert (logits[real & ~allowed] == -torch.inf).all()
+
+
+def test_weights_are_left_out_where_nobody_needs_them():
+    model, batch = model_of(), POINTS.batch(3)
+    output = model(batch, need_weights=False)
+    assert output.attention == {}
+    assert torch.equal(output.logits, model(batch).logits)

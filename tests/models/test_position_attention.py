@@ -1,0 +1,54 @@
+"""The baseline with attention against the paper's equations (2) as slow loops, and what feeds the next step."""
+
+from dataclasses import replace
+
+import torch
+
+from tests.models.pointing_loops import DOUBLE, POINTS, additive, assert_equal_loops, count, lstm, mean, run, softmax
+from zoo.data.points.spec import PointSpec
+from zoo.models import PositionAttention
+
+TEN = PointSpec(width=2, longest=10, longest_target=12, goal="hull", groups=("n10",))
+
+
+def model_of(**settings):
+    torch.manual_seed(0)
+    return PositionAttention(TEN, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings).double().eval()
+
+
+def decode(model, points, tokens):
+    states, h, c = run(model.encoder, [model.point_embedding(point) for point in points])
+    context = torch.zeros(5, dtype=DOUBLE)
+    for token in tokens:
+        h, c = lstm(model.decoder, torch.cat([model.position_embedding.weight[token], context]), h, c)
+        a = softmax([additive(model.score, h, e) for e in states])
+        context = mean(a, states) if states else context
+        scores = model.vocabulary.weight @ torch.cat([h, context]) + model.vocabulary.bias
+        yield list(scores[: 1 + len(points)]), [torch.zeros((), dtype=DOUBLE), *a]
+
+
+def test_equals_the_equations():
+    model = model_of()
+    assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given), places=11)
+
+
+def test_parameters_by_formula():
+    """That of the LSTM without attention, with W_1, W_2, v, and the context in the decoder's input and in the
+    softmax."""
+    n, h = 50, 256
+    with torch.device("meta"):
+        model = PositionAttention(PointSpec(2, n, n + 1, "hull", ("n50",)))
+    without = 2 * 4 * h * (h + h + 2) + (n + 3) * h + 3 * h + (n + 1) * (h + 1)
+    assert count(model) == without + 2 * h * h + h + 4 * h * h + (n + 1) * h
+
+
+def test_what_was_seen_is_fed_to_the_next_step():
+    model, batch = model_of(), POINTS.without_targets(POINTS.batch(3, empty=False))
+    state = model.start(batch)
+    assert not state.hypotheses["context"].any()
+    tokens = torch.full((len(batch), 1), TEN.begin)
+    before = model.step(tokens, state)
+    assert before.state.hypotheses["context"].abs().amax(-1).gt(0).all()
+    other = {**state.hypotheses, "context": torch.ones_like(state.hypotheses["context"])}
+    after = model.step(tokens, replace(state, hypotheses=other))
+    assert ((after.log_probs - before.log_probs)[..., 2] != 0).all()

@@ -1,0 +1,97 @@
+"""Sets read in any order: the paper's equations as slow loops, and points that change places."""
+
+import pytest
+import torch
+
+from tests.models.pointing_loops import (
+    DOUBLE,
+    POINTS,
+    SPEC,
+    additive,
+    assert_equal_loops,
+    assert_permutes,
+    cell,
+    count,
+    lstm,
+    mean,
+    read,
+    softmax,
+)
+from zoo.models import PointerNet, ReadProcessWrite
+
+VARIANTS = [{"process_steps": 0, "glimpses": 0}]
+"""Another way through the network than its default, which keeps the contract too."""
+
+
+def model_of(**settings):
+    torch.manual_seed(0)
+    return ReadProcessWrite(SPEC, **{"hidden_dim": 5, "process_steps": 3, "init_range": 0.8} | settings).double().eval()
+
+
+def decode(model, points, tokens):
+    m = [model.reader(point) for point in points]
+    q = c = r = torch.zeros(5, dtype=DOUBLE)
+    for _ in range(model.process_steps):
+        q, c = cell(model.process, r, q, c)
+        r = mean(softmax([one @ q for one in m]), m) if m else r
+    both = model.hand_over(torch.cat([q, r])) if model.process_steps else model.initial
+    h, c = both.chunk(2)
+    for token in tokens:
+        h, c = lstm(model.decoder, read(token, model.begin, m, 5), h, c)
+        asks = h
+        if model.glimpse is not None and m:
+            asks = h + mean(softmax([additive(model.glimpse, h, one) for one in m]), m)
+        u = [additive(model.score, asks, place) for place in (model.end, *m)]
+        yield u, softmax(u)
+
+
+@pytest.mark.parametrize("glimpses", [0, 1])
+@pytest.mark.parametrize("process_steps", [0, 1, 3])
+def test_equals_the_equations(process_steps, glimpses):
+    model = model_of(process_steps=process_steps, glimpses=glimpses)
+    assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given))
+
+
+@pytest.mark.parametrize("glimpses", [0, 1])
+def test_the_order_of_the_points_does_not_enter(glimpses):
+    assert_permutes(model_of(glimpses=glimpses), POINTS.batch(3))
+    torch.manual_seed(0)
+    with pytest.raises(AssertionError):  # it enters a network that reads them one after the other
+        assert_permutes(PointerNet(SPEC, embedding_dim=4, hidden_dim=5, init_range=0.8).double(), POINTS.batch(3))
+
+
+def test_the_state_of_the_process_is_one_of_2h_without_input():
+    """q_t = LSTM(q*_{t-1}): gates are one product with [q; r]."""
+    model = model_of()
+    q, c, r = torch.randn(3, 5, dtype=DOUBLE)
+    weight = torch.cat([model.process.weight_hh, model.process.weight_ih], 1)
+    i, f, g, o = (weight @ torch.cat([q, r]) + model.process.bias_ih + model.process.bias_hh).chunk(4)
+    after = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    found = model.process(r[None], (q[None], c[None]))
+    torch.testing.assert_close(found[1][0], after, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(found[0][0], o.sigmoid() * after.tanh(), rtol=1e-12, atol=1e-12)
+
+
+def test_parameters_by_formula():
+    h, score = 256, 2 * 256 * 256 + 256
+    lstm_ = 4 * h * (h + h + 2)
+    mlp = (2 * h + h) + 2 * (h * h + h)
+    with torch.device("meta"):
+        found = {
+            (steps, glimpses): count(ReadProcessWrite(SPEC, process_steps=steps, glimpses=glimpses))
+            for steps in (0, 5)
+            for glimpses in (0, 1)
+        }
+    assert found[0, 0] == mlp + 2 * h + 2 * h + lstm_ + score
+    assert found[0, 1] - found[0, 0] == score
+    assert found[5, 0] - found[0, 0] == lstm_ + (2 * h * 2 * h + 2 * h) - 2 * h
+
+
+def test_units_begin_to_act_inside_the_unit_square():
+    """Each unit of the first layer is 0 on a line through the square."""
+    torch.manual_seed(0)
+    first = ReadProcessWrite(SPEC, hidden_dim=64).reader[0]
+    corners = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    values = first(corners)
+    assert (values.amin(0) < 0).all()
+    assert (values.amax(0) > 0).all()

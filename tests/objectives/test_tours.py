@@ -1,0 +1,241 @@
+"""Learning tours from their length: the reward by hand, the estimate of its gradient against the exact one over all
+tours, without targets, and a critic that learns beside the network."""
+
+from itertools import permutations
+from math import sqrt
+
+import pytest
+import torch
+from torch import nn
+
+import zoo.objectives.policy_gradient as module
+from tests.objectives.toy import gradients
+from tests.tasks.points import Pointer, batch_of, spec_of
+from zoo.data.points.constraints import Tour
+from zoo.decoding import Rollout
+from zoo.decoding.constraint import Constrained
+from zoo.errors import ConfigError
+from zoo.objectives import Reinforce, ReinforceCritic, SelfCritical, TourLength
+
+SPEC = spec_of("tour")
+SETS = [
+    [[0.1, 0.2], [0.9, 0.1], [0.8, 0.9], [0.2, 0.6]],
+    [[0.5, 0.5], [0.1, 0.9], [0.3, 0.3], [0.9, 0.6]],
+]
+TOURS = list(permutations(range(4)))
+
+
+def constrained(seed=0):
+    torch.manual_seed(seed)
+    network = Pointer(SPEC, width=6).double()
+    for parameter in network.parameters():
+        nn.init.normal_(parameter, 0.0, 0.8)  # so that it cares for where the points are
+    return Constrained(network, Tour())
+
+
+def sets(*points):
+    return batch_of(points).cast(torch.float64)
+
+
+class Mean(nn.Module):
+    """A critic: a length for each set, linear in the mean of its points."""
+
+    def __init__(self, spec):
+        super().__init__()
+        self.output = nn.Linear(spec.width, 1).double()
+
+    def forward(self, batch):
+        return self.output(batch.points.mean(1)).squeeze(1)
+
+
+def with_critic(**options):
+    objective = ReinforceCritic(reward=TourLength(), critic=Mean, **options)
+    objective.build(SPEC)
+    return objective
+
+
+# the reward
+
+
+def test_the_reward_is_minus_the_length_of_a_tour():
+    square, line = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], [[0.0, 0.0], [0.5, 0.0], [0.25, 0.0]]
+    batch = sets(square, line)
+    hypotheses = [[3, 4, 5, 6], [3, 5, 4, 6], [5, 3, 4], [3, 4, 5]]
+    expected = [-4, -2 - 2 * sqrt(2), -1, -1]
+    assert TourLength()(hypotheses, [], batch) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("tokens", [[], [3, 4, 5], [3, 4, 5, 5], [3, 4, 5, 6, 3], [3, 4, 5, 7], [4, 5, 6, 2]])
+def test_what_is_no_tour_earns_less_than_any(tokens):
+    (reward,) = TourLength()([tokens], [], sets(SETS[0]))
+    assert reward == pytest.approx(-4 * sqrt(2))
+    assert reward < min(TourLength()([[3 + i for i in tour] for tour in TOURS], [], sets(SETS[0])))
+
+
+# the estimate
+
+
+def lengths_of_all(batch):
+    """(24,) of the tours of the first set."""
+    rewards = TourLength()([[3 + i for i in tour] for tour in TOURS], [], batch)
+    return -torch.tensor(rewards, dtype=torch.float64)
+
+
+def log_probability(network, batch, tour):
+    """Of a tour of the first set, its end included."""
+    state, token, total = network.start(batch), SPEC.begin, 0.0
+    for following in (*(SPEC.first + number for number in tour), SPEC.end):
+        log_probs, state, _ = network.step(torch.tensor([[token]]), state)
+        total, token = total + log_probs[0, 0, following], following
+    return total
+
+
+class Given:
+    """In place of ancestral sampling: this tour, with the log-probability that the loop found."""
+
+    def __init__(self, tour, log_prob):
+        self.tour, self.log_prob = tour, log_prob
+
+    def __call__(self, *, samples, max_length):
+        assert samples == 1 and max_length == (0, 5)
+        return self
+
+    def draw(self, network, batch, spec):
+        tokens = torch.tensor([[[*(spec.first + number for number in self.tour), spec.end]]])
+        log_probs = torch.stack([self.log_prob, *[torch.zeros_like(self.log_prob)] * 4])[None, None]
+        return Rollout(tokens, tokens != 0, log_probs, log_probs, {})
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        with_critic,
+        lambda: Reinforce(
+            reward=TourLength(), weight=1.0, samples=1, baseline="moving_average", momentum=0.9, extra=0
+        ).eval(),
+        lambda: SelfCritical(reward=TourLength(), weight=1.0, extra=0),
+    ],
+    ids=["critic", "moving average", "greedy"],
+)
+def test_the_expected_gradient_is_that_of_the_expected_length(objective, monkeypatch):
+    network, batch, made, estimate = constrained(), sets(SETS[0]), objective(), 0.0
+    log_probs = torch.stack([log_probability(network, batch, tour) for tour in TOURS])
+    lengths = lengths_of_all(batch)
+    assert log_probs.exp().sum().item() == pytest.approx(1, abs=1e-12)
+    for tour, log_prob in zip(TOURS, log_probs, strict=True):
+        monkeypatch.setattr(module, "Sampling", Given(tour, log_prob))
+        term = made(network, batch, spec=SPEC, step=0, need_weights=False).terms[0]
+        found = gradients(term.total / term.count, network.network)
+        estimate = estimate + log_prob.exp().detach() * torch.cat([part.flatten() for part in found.values()])
+    exact = gradients((log_probs.exp() * lengths).sum(), network.network)
+    torch.testing.assert_close(estimate, torch.cat([part.flatten() for part in exact.values()]), rtol=0, atol=1e-8)
+    assert estimate.norm() > 0.01
+
+
+def test_drawn_samples_are_tours_and_come_near_the_exact_gradient():
+    torch.manual_seed(0)
+    network, batch = constrained(), sets(SETS[0])
+    seen = []
+
+    def reward(hypotheses, references, batch):
+        seen.extend(map(tuple, hypotheses))
+        return TourLength()(hypotheses, references, batch)
+
+    (term,) = Reinforce(reward=reward, weight=1.0, samples=20_000, extra=0)(
+        network, batch, spec=SPEC, step=0, need_weights=False
+    ).terms
+    assert set(seen) <= {tuple(3 + i for i in tour) for tour in TOURS} and len(set(seen)) > 5
+    found = torch.cat([part.flatten() for part in gradients(term.total / term.count, network.network).values()])
+    log_probs = torch.stack([log_probability(network, batch, tour) for tour in TOURS])
+    lengths = lengths_of_all(batch)
+    exact = gradients((log_probs.exp() * lengths).sum(), network.network)
+    exact = torch.cat([part.flatten() for part in exact.values()])
+    assert (found - exact).norm() < 0.1 * exact.norm()
+
+
+# without targets
+
+
+def test_samples_are_as_long_as_the_largest_set_its_end_and_extra(monkeypatch):
+    batch, bounds, sampling = sets(SETS[0], SETS[1][:3]), [], module.Sampling
+    seen = []
+
+    def reward(hypotheses, references, batch):
+        seen.append(references)
+        return [0.0] * len(hypotheses)
+
+    def noted(*, samples, max_length):
+        bounds.append(max_length)
+        return sampling(samples=samples, max_length=max_length)
+
+    monkeypatch.setattr(module, "Sampling", noted)
+    for extra in (0, 1, 9):
+        objective = Reinforce(reward=reward, weight=1.0, samples=2, extra=extra)
+        objective(constrained().network, batch, spec=SPEC, step=0, need_weights=False)
+    assert bounds == [(0, 5), (0, 6), (0, SPEC.longest_target)]
+    assert seen == 3 * [[[], [], [], []]]
+
+
+@pytest.mark.parametrize(
+    ("weight", "need_weights", "message"),
+    [(0.5, False, "objective.weight=0.5: these data have no targets"), (1.0, True, "regularizer: these data have no")],
+)
+def test_what_needs_targets_says_so(weight, need_weights, message):
+    objective = Reinforce(reward=TourLength(), weight=weight, samples=2)
+    with pytest.raises(ConfigError, match=message):
+        objective(constrained(), sets(*SETS), spec=SPEC, step=0, need_weights=need_weights)
+
+
+# the critic
+
+
+def test_the_critic_learns_and_its_gradient_stays_its_own():
+    torch.manual_seed(0)
+    network, batch, objective = constrained(), sets(*SETS), with_critic(samples=3, critic_weight=0.5)
+    loss = objective(network, batch, spec=SPEC, step=0, need_weights=False)
+    earned, critic = loss.terms
+    assert (earned.name, earned.weight, earned.count) == ("reinforce", 1.0, 6)
+    assert (critic.name, critic.weight, critic.count) == ("critic", 0.5, 6)
+    own, others = list(objective.critic.parameters()), list(network.network.parameters())
+    assert all(g is None for g in torch.autograd.grad(critic.total, others, allow_unused=True, retain_graph=True))
+    assert all(g is None for g in torch.autograd.grad(earned.total, own, allow_unused=True, retain_graph=True))
+    assert all(g.abs().sum() > 0 for g in torch.autograd.grad(critic.total, own, retain_graph=True))
+    assert loss.logs["baseline"].item() == pytest.approx(-objective.critic(batch).mean().item())
+    assert not any(value.requires_grad for value in loss.logs.values())
+
+
+def test_the_squared_error_is_that_of_each_sample(monkeypatch):
+    network, batch, objective = constrained(), sets(SETS[0]), with_critic()
+    tour = TOURS[3]
+    monkeypatch.setattr(module, "Sampling", Given(tour, log_probability(network, batch, tour)))
+    earned, critic = objective(network, batch, spec=SPEC, step=0, need_weights=False).terms
+    (reward,) = TourLength()([[3 + i for i in tour]], [], batch)
+    said = -objective.critic(batch).item()
+    assert critic.total.item() == pytest.approx((said - reward) ** 2)
+    assert earned.total.item() == pytest.approx(-(reward - said) * log_probability(network, batch, tour).item())
+
+
+def test_a_critic_brings_the_baseline_near_the_rewards():
+    torch.manual_seed(0)
+    network, batch, objective = constrained(), sets(*SETS), with_critic(samples=8)
+    optimizer = torch.optim.Adam(objective.parameters(), lr=0.1)
+    assert sum(parameter.numel() for parameter in objective.parameters()) == 3
+    for _ in range(200):
+        loss = objective(network, batch, spec=SPEC, step=0, need_weights=False)
+        optimizer.zero_grad()
+        (loss.terms[1].total / loss.terms[1].count).backward()
+        optimizer.step()
+    assert loss.logs["baseline"].item() == pytest.approx(loss.logs["reward"].item(), abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(critic_weight=0.0), "critic_weight=0.0"),
+        (dict(critic=Mean(SPEC)), "expected what makes the critic"),
+        (dict(samples=0), "samples=0"),
+    ],
+)
+def test_options_that_make_no_sense_raise(options, message):
+    with pytest.raises(ConfigError, match=message):
+        ReinforceCritic(**{"reward": TourLength(), "critic": Mean, **options})

@@ -1,0 +1,265 @@
+"""Sets of random points without end, with what is to be pointed out in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from zoo.arguments import Count
+from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.order import Nouns
+from zoo.data.points.batch import PointBatch
+from zoo.data.points.description import facts, shown, sizes_said, tour_length, written
+from zoo.data.points.encoding import PointEncoder, padded
+from zoo.data.points.goals import GOALS, Goal
+from zoo.data.points.sets import FLAT, PointSet, problem
+from zoo.data.points.spec import PointSpec
+from zoo.data.streams import Made, Make, Stream, StreamData
+from zoo.data.writing import write_new
+from zoo.values import refusal
+
+Size = Count | list[Count]
+"""Points of a set, or the least and the most of them."""
+Range = tuple[int, int]
+LOOKED_AT = 200
+"""Sets of a split that `describe` counts."""
+WRITTEN_AT_ONCE = 1000
+"""Sets that are solved together for files."""
+
+
+class Drawn(NamedTuple):
+    """Random points, without what is to be pointed out in them: that is found for a batch at once."""
+
+    points: NDArray[np.float32]
+    """(n, W) in the unit square."""
+    group: int
+    """The part of the test that it belongs to; in training and validation 0."""
+    solved: bool
+    """Whether the batch has its target."""
+
+
+def draw(seed: int, number: int, *, goal: str, sizes: Sequence[Range], solved: bool = True) -> Drawn:
+    """Points in the unit square, as many as one of `sizes`, which the examples take by turns; those of one of them are
+    the same whatever others there are."""
+    turn, group = divmod(number, len(sizes))
+    low, high = sizes[group]
+    random = np.random.default_rng((seed, low, high, turn))
+    size = int(random.integers(low, high + 1))
+    while True:
+        points = random.random((size, GOALS[goal].width), np.float32)
+        if _usable(points, GOALS[goal]):
+            return Drawn(points, group, solved)
+
+
+def _usable(points: NDArray[np.float32], goal: Goal) -> bool:
+    """Whether (n, W) points in the unit square have no `problem`; nearly all have none, which is seen sooner here."""
+    rows = points.tolist()
+    if len(set(map(tuple, rows))) == len(rows):  # else about one in 100,000 sets of 15 numbers
+        if not goal.spread:
+            return True
+        (x, y), (right, above), (east, north) = rows[:3]
+        if abs((right - x) * (north - y) - (above - y) * (east - x)) > 4 * FLAT:
+            return True
+    return problem(points, goal) is None
+
+
+def solve(made: Made, goal: Goal) -> list[PointSet]:
+    """The sets that were drawn, with their targets where they are wanted."""
+    sets = [one.points for one in made.examples]
+    if not all(one.solved for one in made.examples):
+        return [PointSet(points) for points in sets]
+    return [PointSet(*pair) for pair in zip(sets, goal.targets(sets), strict=True)]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """From drawn examples to a batch with its targets."""
+
+    goal: str
+
+    def __call__(self, made: Made) -> PointBatch:
+        goal = GOALS[self.goal]
+        sets = solve(made, goal)
+        targets = [one.target for one in sets if one.target is not None]
+        group = torch.tensor([one.group for one in made.examples])
+        points = [one.points for one in sets]
+        return padded(points, goal.width, targets or None, index=torch.tensor(made.numbers), group=group)
+
+
+class PointStream(StreamData):
+    """Points drawn uniformly from the unit square, in training never the same set twice. In the test there are sets of
+    each of `test_sizes`, equally many, and its figures are told apart by them."""
+
+    task: ClassVar[str] = "pointing"
+    nouns: ClassVar[Nouns] = Nouns("sets", "points")
+    goal: ClassVar[str]
+    """A name of `zoo.data.points.goals`."""
+    spec: PointSpec
+    encoder: PointEncoder
+
+    def __init__(
+        self,
+        *,
+        size: Size = 5,
+        test_sizes: list[Count] | None = None,
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """
+        Args:
+            size: points of a set in training and validation; of [low, high] each has as many as a draw says.
+            test_sizes: points of a set in each part of the test; None: `size`, or both ends of it.
+            sample: sets of the splits, see `SampleOptions`; `test` is that of each part.
+            loader: how batches are made, see `LoaderOptions`.
+        """
+        super().__init__(sample=sample, loader=loader)
+        fewest = self._goal.fewest
+        both = [size, size] if isinstance(size, int) else size
+        if len(both) != 2 or not fewest <= both[0] <= both[1]:
+            raise refusal("data.size", size, f"{fewest} points or more, or [least, most] of them")
+        low, high = both
+        self.range: Range = (low, high)
+        tested = sorted({low, high}) if test_sizes is None else list(test_sizes)
+        if not tested or min(tested) < fewest or len(set(tested)) < len(tested):
+            raise refusal("data.test_sizes", tested, f"a list of different numbers of points, from {fewest} on")
+        self.test_sizes = tested
+
+    def setup(self, stage: str | None = None) -> None:
+        longest = max(self.range[1], *self.test_sizes)
+        self.encoder = PointEncoder(self.goal)
+        self.spec = PointSpec(
+            width=self._goal.width,
+            longest=longest,
+            longest_target=self._goal.longest(longest) + 1,
+            goal=self.goal,
+            groups=tuple(f"n{size}" for size in self.test_sizes),
+        )
+
+    @property
+    def _goal(self) -> Goal:
+        return GOALS[self.goal]
+
+    def generator(self) -> Make:
+        return self._draw(self.range)
+
+    def part(self, split: str) -> Stream:
+        part = super().part(split)
+        if split == "test":
+            part.make = self._draw(*((size, size) for size in self.test_sizes))
+        return part
+
+    def _draw(self, *sizes: Range, solved: bool = True) -> Make:
+        return partial(draw, goal=self.goal, sizes=sizes, solved=solved)
+
+    @property
+    def _collate(self) -> Callable[[Made], PointBatch]:
+        return Solved(self.goal)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {**super().sizes, "test": self.sample.test * len(self.test_sizes)}
+
+    # Saying and writing what there is
+
+    @property
+    def source_description(self) -> str:
+        *others, last = map(str, self.test_sizes)
+        test = " and ".join(filter(None, [", ".join(others), last]))
+        size = sizes_said(*self.range)
+        return f"{super().describe()['source']}, of {size} {self.nouns.parts} in training and {test} in the test"
+
+    def describe(self) -> dict[str, Any]:
+        splits, examples = {}, []
+        for split, size in self.sizes.items():
+            sets = self._first(split, min(size, LOOKED_AT))
+            lengths = [len(one.target) for one in sets if one.target is not None]
+            tours = [tour_length(one.points, one.target) for one in sets if self.goal == "tour" and one.target]
+            counts = np.array([len(one.points) for one in sets])
+            splits[split] = {self.nouns.examples: size, **facts(counts, lengths, tours)}
+            examples = sets
+        return {
+            **super().describe(),
+            "source": self.source_description,
+            "contents": [f"means are those of the first {LOOKED_AT} sets of a split"],
+            "splits": splits,
+            "examples": shown(examples[: len(self.test_sizes)], self._goal),
+        }
+
+    def _first(self, split: str, count: int) -> list[PointSet]:
+        return solve(self.part(split).__getitems__(list(range(count))), self._goal)
+
+    def write(self, folder: Path) -> list[Path]:
+        """The sets of an epoch, of validation, and of each part of the test, as the authors of pointer networks wrote
+        theirs: `data=points data.path=FOLDER` reads them."""
+        low, high = self.range
+        size = str(low) if low == high else f"{low}-{high}"
+        texts = {
+            f"{self.name}_{size}_{split}.txt": self._lines(split, range(self.sizes[split]))
+            for split in ("train", "val")
+        }
+        for group, size in enumerate(map(str, self.test_sizes)):
+            numbers = range(group, self.sizes["test"], len(self.test_sizes))
+            texts[f"{self.name}_{size}_test.txt"] = self._lines("test", numbers)
+        return write_new(folder, texts)
+
+    def _lines(self, split: str, numbers: range) -> Iterator[str]:
+        part = self.part(split)
+        for first in range(0, len(numbers), WRITTEN_AT_ONCE):
+            made = part.__getitems__(list(numbers[first : first + WRITTEN_AT_ONCE]))
+            yield from (written(one, self._goal) for one in solve(made, self._goal))
+
+
+class ConvexHull(PointStream):
+    """The corners of the convex hull, counter-clockwise."""
+
+    name = "convex_hull"
+    goal = "hull"
+
+
+class Delaunay(PointStream):
+    """The triangles of the Delaunay triangulation."""
+
+    name = "delaunay"
+    goal = "triangulation"
+
+
+class SortNumbers(PointStream):
+    """Numbers in their order: points with one coordinate."""
+
+    name = "sort_numbers"
+    nouns = Nouns("sets", "numbers")
+    goal = "order"
+
+
+class Tsp(PointStream):
+    """Short tours, optimal ones up to `zoo.data.points.goals.tour.EXACT` points."""
+
+    name = "tsp"
+    goal = "tour"
+
+    def __init__(
+        self,
+        *,
+        size: Size = 5,
+        test_sizes: list[Count] | None = None,
+        solve: bool = True,
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """Without `solve` training has points alone, to learn from the length of tours; validation and test have their
+        targets all the same. The rest as in `PointStream`."""
+        super().__init__(size=size, test_sizes=test_sizes, sample=sample, loader=loader)
+        self.solve = solve
+
+    def part(self, split: str) -> Stream:
+        part = super().part(split)
+        if split == "train":
+            part.make = self._draw(self.range, solved=self.solve)
+        return part

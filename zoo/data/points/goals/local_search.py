@@ -1,0 +1,127 @@
+"""Short tours by insertion, 2-opt and or-opt (Croes 1958; Or 1976), many at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+STARTS = 4
+"""Tours that are improved for each set; the best of them is kept."""
+TOGETHER = 2**18
+"""Distances that are looked at together, about: they then stay in a processor's cache."""
+SEGMENT = 3
+"""Cities that or-opt moves at most."""
+GAIN = 1e-10
+"""What a change must save, as a share of the longest distance: less is rounding."""
+
+
+def short(distances: NDArray[np.float64], starts: int = STARTS) -> NDArray[np.int64]:
+    """Tours (B, n), each beginning with city 0, in either direction, that no exchange of two edges (2-opt) and no move
+    of up to three cities to another place (or-opt) makes shorter; `distances` are (B, n, n), n at least 4.
+
+    The first start inserts the city furthest from the tour, the others cities by chance; each goes where it costs
+    least. A set has the same tour whatever others there are.
+    """
+    size, count = distances.shape[:2]
+    orders = np.stack([np.random.default_rng((count, start)).permutation(count) for start in range(starts)])
+    together = max(1, TOGETHER // count**2)
+    tours, length = np.zeros((size * starts, count), np.int64), np.zeros(size * starts)
+    for first in range(0, size * starts, together):
+        which, start = np.divmod(np.arange(first, min(first + together, size * starts)), starts)
+        part, rows = distances[which], slice(first, first + together)
+        tours[rows] = improved(inserted(part, orders[start], start == 0), part)
+        length[rows] = lengths(tours[rows], part)
+    best = tours.reshape(size, starts, count)[np.arange(size), length.reshape(size, starts).argmin(1)]
+    begin = (best == 0).argmax(1)
+    return np.take_along_axis(best, (begin[:, None] + np.arange(count)) % count, 1)
+
+
+def lengths(tours: NDArray[np.int64], distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(B,) of closed tours (B, n)."""
+    row = np.arange(len(tours))[:, None]
+    return distances[row, tours, np.roll(tours, -1, 1)].sum(1)
+
+
+def inserted(
+    distances: NDArray[np.float64], orders: NDArray[np.int64], furthest: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Tours (B, n) that grow by the cities of `orders` (B, n), or where `furthest` (B,) by the one that is furthest
+    from the tour, each put where it lengthens the tour least."""
+    size, count = orders.shape
+    row = np.arange(size)
+    city = np.where(furthest, distances.max(2).argmax(1), orders[:, 0])
+    tours = np.zeros((size, count), np.int64)
+    tours[:, 0] = city
+    away = distances[row, city]  # (B, n) from the tour
+    away[row, city] = -1.0
+    for k in range(1, count):
+        city = np.where(furthest, away.argmax(1), orders[:, k])
+        tour = tours[:, :k]
+        after = np.roll(tour, -1, 1)
+        to_city = distances[row[:, None], city[:, None], tour]
+        longer = to_city + np.roll(to_city, -1, 1) - distances[row[:, None], tour, after]
+        place = longer.argmin(1)[:, None] + 1  # between the cities at `place - 1` and `place`
+        step = np.arange(k + 1)
+        old = np.take_along_axis(tour, np.clip(step - (step > place), 0, k - 1), 1)
+        tours[:, : k + 1] = np.where(step == place, city[:, None], old)
+        away = np.minimum(away, distances[row, city])
+        away[row, city] = -1.0
+    return tours
+
+
+def improved(tours: NDArray[np.int64], distances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The tours (B, n) after the best change of each, and again, until none has a change that makes it shorter."""
+    tours = tours.copy()
+    least = GAIN * distances.max((1, 2))
+    going = np.arange(len(tours))
+    while len(going):
+        tour = tours[going]
+        apart = distances[going[:, None, None], tour[:, :, None], tour[:, None]]  # (b, n, n) by places in the tour
+        changes = [_exchanges(apart), *_moves(apart)]  # each (b, n, n), by two places
+        saved = np.stack([change.reshape(len(going), -1).max(1) for change in changes])  # (kinds, b)
+        kind = saved.argmax(0)
+        better = saved.max(0) > least[going]
+        for at in np.flatnonzero(better).tolist():
+            i, j = divmod(int(changes[kind[at]][at].argmax()), tours.shape[1])
+            tours[going[at]] = _changed(tour[at], int(kind[at]), i, j)
+        going = going[better]
+    return tours
+
+
+def _exchanges(apart: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What 2-opt saves by going from place i to j and from i + 1 to j + 1, all that lies between turned round."""
+    edge = np.diagonal(np.roll(apart, -1, 2), axis1=1, axis2=2)  # (b, n) from each place to the next
+    saved = edge[:, :, None] + edge[:, None] - apart - np.roll(apart, -1, (1, 2))
+    return np.where(np.tri(apart.shape[1], k=0, dtype=bool), 0.0, saved)
+
+
+def _moves(apart: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """What or-opt saves by taking the cities from place i on, one of them, two, ..., and putting them between the
+    places j and j + 1, forwards and backwards."""
+    count = apart.shape[1]
+    place = np.arange(count)
+    edge = apart[:, place, (place + 1) % count]
+    found = []
+    for length in range(1, SEGMENT + 1):
+        last, behind = (place + length - 1) % count, (place + length) % count
+        freed = edge[:, place - 1] + edge[:, last] - apart[:, place - 1, behind]  # (b, n)
+        within = (place[None] - place[:, None] + 1) % count <= length  # j from i - 1 to the last of them
+        gained = np.where(within, -np.inf, freed[:, :, None] + edge[:, None])
+        first_side, last_side = apart, apart[:, last]  # from the first and from the last of them to place j
+        found.append(gained - first_side - np.roll(last_side, -1, 2))
+        if length > 1:
+            found.append(gained - last_side - np.roll(first_side, -1, 2))
+    return found
+
+
+def _changed(tour: NDArray[np.int64], kind: int, i: int, j: int) -> NDArray[Any]:
+    """A tour (n,) after the change of a kind, by its number among those of `improved`, at places i and j."""
+    if kind == 0:
+        return np.concatenate([tour[: i + 1], tour[j:i:-1], tour[j + 1 :]])
+    length, backwards = (1, False) if kind == 1 else (kind // 2 + 1, kind % 2 == 1)
+    turned = np.roll(tour, -i)
+    moved, rest = turned[:length], turned[length:]
+    place = (j - i - length) % len(tour) + 1
+    return np.concatenate([rest[:place], moved[::-1] if backwards else moved, rest[place:]])

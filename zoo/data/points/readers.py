@@ -1,0 +1,289 @@
+"""The formats of sets of points; each reader streams `PointSet`s and names file, line and column of whatever it cannot
+use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zoo.data.points.goals import GOALS, Goal
+from zoo.data.points.goals.tour import counter_clockwise
+from zoo.data.points.sets import PointSet, problem
+from zoo.data.readers import kind_of
+from zoo.data.rows import BadRows, Lines, csv_rows, line_of, read_lines
+from zoo.errors import DataError, alternatives
+
+TSPLIB = ".tsp"
+KINDS = (".txt", ".csv", ".tsv", TSPLIB)
+OUTPUT = "output"
+AXES = ("x", "y")
+SET = "set"
+PLANAR = ("EUC_2D", "CEIL_2D")
+"""Kinds of TSPLIB distances that are those of a plane, if rounded."""
+
+
+class Unusable(Exception):
+    """A set that cannot be used: the place, what kind of problem it is, and what was found and expected."""
+
+    def __init__(self, place: str, problem: str, detail: str = "") -> None:
+        super().__init__(place, problem, detail)
+
+
+def read_sets(path: Path, goal: str, bad: BadRows | None = None) -> Iterator[PointSet]:
+    """The sets of a file by the kind that its name says: `.txt` as the authors of pointer networks wrote them, `.csv`
+    and `.tsv` a point a row, `.tsp` of TSPLIB; see the readers. A set without a target has None. Raises DataError for
+    what is not usable, unless `bad` skips it."""
+    reader = {".txt": read_lines_of_sets, TSPLIB: read_tsplib}.get(kind_of(path), read_table)
+    if kind_of(path) not in KINDS:
+        raise DataError(f"{path}: unknown kind of file {kind_of(path)!r}; {', '.join(KINDS)} are read")
+    for make in reader(path, GOALS[goal]):
+        try:
+            yield make()
+        except Unusable as error:
+            place, kind, detail = error.args
+            if bad is None:
+                raise DataError(f"{place}: {kind}: {detail}") from None
+            bad(place, kind, detail)
+
+
+Sets = Iterator[Callable[[], PointSet]]
+"""Sets that are yet to be made of what was read, which may raise Unusable."""
+
+
+def usable(points: NDArray[np.float64], goal: Goal, place: str, target: list[int] | None = None) -> PointSet:
+    """The set of some points (n, W) with its target, numbers from 0, checked. Raises Unusable."""
+    if (found := problem(points, goal)) is not None:
+        raise Unusable(place, "unusable set", found)
+    if target is not None and (found := _wrong(target, len(points), goal.name)) is not None:
+        raise Unusable(place, "unusable target", found)
+    return PointSet(points, target, place)
+
+
+def _wrong(target: Sequence[int], count: int, goal: str) -> str | None:
+    """What is wrong with a target, numbers from 0, in a set of `count` points."""
+    if outside := [number + 1 for number in target if not 0 <= number < count]:
+        return f"it points at {outside[0]}, the set has points 1 to {count}"
+    if goal in ("tour", "order") and sorted(target) != list(range(count)):
+        what = {"tour": "a tour", "order": "an order"}[goal]
+        return f"{what} has each of {count} points once, found {_numbers(target)}"
+    if goal == "hull" and (len(target) < 3 or len(set(target)) < len(target)):
+        return f"a hull has at least 3 points, none of them twice, found {_numbers(target)}"
+    triangles = [tuple(target[at : at + 3]) for at in range(0, len(target), 3)]
+    if goal == "triangulation" and (not triangles or any(len({*corners}) < 3 for corners in triangles)):
+        return f"a triangulation has three different points for each triangle, found {_numbers(target)}"
+    return None
+
+
+def _numbers(target: Sequence[int]) -> str:
+    shown = " ".join(str(number + 1) for number in target[:20])
+    return repr(shown + (" ..." if len(target) > 20 else ""))
+
+
+def _number(word: str, place: str, column: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        comma = "; write a decimal point" if word.replace(",", ".", 1).replace(".", "", 1).isdigit() else ""
+        detail = f"found {word.strip()[:40]!r} in {column}, expected a number{comma}"
+        raise Unusable(place, "text in a column of numbers", detail) from None
+    if not isfinite(value):
+        raise Unusable(place, "not a finite number", f"found {word.strip()!r} in {column}, expected a number")
+    return value
+
+
+# The authors' text
+
+
+def read_lines_of_sets(path: Path, goal: Goal) -> Sets:
+    """`x1 y1 ... xn yn output i1 ... im`, a set a line; numbers of points from 1. Hulls and tours may have their first
+    point once more at the end. A line without `output` has no target."""
+    with Lines(path) as lines:
+        for line in lines:
+            place, undecodable = line_of(path, lines.number), lines.undecodable
+            lines.mark()
+            if undecodable or line.strip():
+                yield partial(_line, line, goal, place, undecodable)
+
+
+def _line(line: str, goal: Goal, place: str, undecodable: str) -> PointSet:
+    if undecodable:
+        raise Unusable(place, "not UTF-8", undecodable)
+    words = line.split()
+    at = words.index(OUTPUT) if OUTPUT in words else len(words)
+    numbers = [_number(word, place, f"field {field}") for field, word in enumerate(words[:at], 1)]
+    if len(numbers) % goal.width:
+        raise Unusable(
+            place, "half a point", f"found {len(numbers)} coordinates, expected {' and '.join(AXES)} of each"
+        )
+    points = np.array(numbers).reshape(-1, goal.width)
+    if at == len(words):
+        return usable(points, goal, place)
+    target = []
+    for field, word in enumerate(words[at + 1 :], at + 2):
+        if not word.removeprefix("-").isdigit():
+            raise Unusable(
+                place, "unusable target", f"found {word[:40]!r} in field {field}, expected the number of a point"
+            )
+        target.append(int(word) - 1)
+    if goal.closed and len(target) > 1 and target[0] == target[-1]:
+        target.pop()
+    return usable(points, goal, place, target)
+
+
+# Tables
+
+
+class Row(NamedTuple):
+    """A row of a table."""
+
+    line: int
+    fields: list[str]
+
+
+def read_table(path: Path, goal: Goal) -> Sets:
+    """A point a row: x and y, or one number where the goal is an order. A first row without numbers names the columns.
+    Where the first is called `set` it says which set a point is of, by number or name; else a blank line begins a new
+    set. There are no targets."""
+    with Lines(path) as lines:
+        delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
+        rows = [Row(*row) for row in csv_rows(lines, delimiter, BadRows())]
+    header = rows.pop(0).fields if rows and not any(map(_is_number, rows[0].fields[-goal.width :])) else []
+    if not rows:
+        raise DataError(f"{path}: no point in it; expected {_columns(goal, False)} in each row")
+    named = [*header, ""][0].strip().lower() == SET
+    for part in list(_parts(rows, path, named)):  # sets that are apart are said before what follows from that
+        yield partial(_table, part, goal, path, header, named)
+
+
+def _parts(rows: list[Row], path: Path, named: bool) -> Iterator[list[Row]]:
+    """The rows of each set."""
+    begins = [
+        number
+        for number, (before, row) in enumerate(pairwise(rows), 1)
+        if (before.fields[0] != row.fields[0] if named else row.line > before.line + 1)
+    ]
+    seen: dict[str, int] = {}
+    for first, end in zip([0, *begins], [*begins, len(rows)], strict=True):
+        name = rows[first].fields[0]
+        if named and name in seen:
+            raise DataError(
+                f"{line_of(path, rows[first].line)}: set {name!r} goes on here, which ended in line {seen[name]}; "
+                "let the points of a set follow one another"
+            )
+        seen[name] = rows[end - 1].line
+        yield rows[first:end]
+
+
+def _table(rows: Sequence[Row], goal: Goal, path: Path, header: Sequence[str], named: bool) -> PointSet:
+    points = []
+    for row in rows:
+        place = line_of(path, row.line)
+        if len(row.fields) != goal.width + named:
+            found = f"found {len(row.fields)}, expected {goal.width + named}: {_columns(goal, named)}"
+            raise Unusable(place, "wrong number of columns", found)
+        columns = header or [str(number) for number in range(1, len(row.fields) + 1)]
+        pairs = list(zip(row.fields, columns, strict=False))[named:]
+        points.append([_number(word, place, f"column {column.strip()}") for word, column in pairs])
+    of_lines = f"{path}, lines {rows[0].line} to {rows[-1].line}" if len(rows) > 1 else line_of(path, rows[0].line)
+    return usable(np.array(points), goal, of_lines)._replace(name=rows[0].fields[0].strip() if named else "")
+
+
+def _columns(goal: Goal, named: bool) -> str:
+    axes = ["a number"] if goal.width == 1 else list(AXES)
+    return " and ".join([SET] * named + axes)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+# TSPLIB
+
+
+def read_tsplib(path: Path, goal: Goal) -> Sets:
+    """One instance of TSPLIB with places in a plane, and its best tour where NAME.opt.tour stands beside NAME.tsp. What
+    TSPLIB rounds is not rounded here, so that lengths differ a little from those it gives."""
+    if goal.name != "tour":
+        raise DataError(f"{path}: a file of TSPLIB is a set for data.goal=tour, found data.goal={goal.name}")
+    yield partial(_tsplib, path, goal)
+
+
+def _tsplib(path: Path, goal: Goal) -> PointSet:
+    facts, rows = _sections(path)
+    kind = facts.get("EDGE_WEIGHT_TYPE", "none")
+    if kind not in PLANAR:
+        raise Unusable(
+            str(path), "no distances of a plane", f"found EDGE_WEIGHT_TYPE {kind}, expected {alternatives(PLANAR)}"
+        )
+    cities = rows.get("NODE_COORD_SECTION", [])
+    if not cities or str(len(cities)) != facts.get("DIMENSION", str(len(cities))):
+        said = facts.get("DIMENSION", "some")
+        raise Unusable(
+            str(path), "wrong number of cities", f"DIMENSION says {said}, NODE_COORD_SECTION has {len(cities)}"
+        )
+    number: dict[str, int] = {}
+    points: list[list[float]] = []
+    for line, fields in cities:
+        place = line_of(path, line)
+        if len(fields) != 3 or fields[0] in number:
+            detail = f"found {' '.join(fields)!r}, expected a number of its own, x and y"
+            raise Unusable(place, "no city", detail)
+        number[fields[0]] = len(points)
+        points.append([_number(word, place, f"column {axis}") for word, axis in zip(fields[1:], AXES, strict=True)])
+    one = usable(np.array(points), goal, str(path))
+    return one._replace(name=facts.get("NAME", path.stem), target=_best(path, one, number))
+
+
+def best_tour(path: Path) -> Path:
+    """Where the best tour of an instance stands, if anywhere."""
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(TSPLIB) + ".opt.tour")
+
+
+def _best(path: Path, given: PointSet, number: dict[str, int]) -> list[int] | None:
+    """The tour beside an instance, as targets are written: from the first city, counter-clockwise."""
+    file = best_tour(path)
+    if not file.exists():
+        return None
+    _, rows = _sections(file)
+    target = []
+    for line, fields in rows.get("TOUR_SECTION", []):
+        for word in fields:
+            if word == "-1":
+                continue
+            if word not in number:
+                raise Unusable(line_of(file, line), "unusable target", f"city {word} is not in {path}")
+            target.append(number[word])
+    if (wrong := _wrong(target, len(given.points), "tour")) is not None:
+        raise Unusable(str(file), "unusable target", wrong)
+    tour = np.roll(target, -target.index(0))
+    return counter_clockwise(tour[None], given.points[None])[0].tolist()
+
+
+def _sections(path: Path) -> tuple[dict[str, str], dict[str, list[Row]]]:
+    """The facts (`NAME: berlin52`) of a file of TSPLIB, and the rows of its sections."""
+    facts: dict[str, str] = {}
+    sections: dict[str, list[Row]] = {}
+    current: list[Row] | None = None
+    for number, line in enumerate(read_lines(path), 1):
+        fields = line.split()
+        if not fields or fields[0] == "EOF":
+            continue
+        if ":" in line and not _is_number(fields[0]):
+            key, _, value = line.partition(":")
+            facts[key.strip()] = value.strip()
+        elif not _is_number(fields[0]):
+            current = sections.setdefault(fields[0], [])
+        elif current is not None:
+            current.append(Row(number, fields))
+    return facts, sections

@@ -1,0 +1,78 @@
+"""A set of points on its way into a network: what it must be, and its place in the unit square."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zoo.data.points.goals import Goal
+
+FLAT = 1e-9
+"""Points lie on a line where none is further from it than this share of its length."""
+
+
+class PointSet(NamedTuple):
+    """A set of a file, or as it was drawn."""
+
+    points: NDArray[Any]
+    """(n, W) in the units of its source."""
+    target: Sequence[int] | None = None
+    """Numbers of points from 0, without the end; None where it is not known."""
+    place: str = ""
+    """Where it stands, for messages."""
+    name: str = ""
+    """What it is called, if anything."""
+
+
+def table(rows: ArrayLike, goal: Goal) -> NDArray[np.float64]:
+    """(n, W) from n rows of W numbers, or from n numbers where W is 1. Raises ValueError, with what was found, for
+    anything else."""
+    try:
+        points = np.asarray(rows, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"expected rows of {goal.width} numbers, found {str(rows)[:60]!r}") from None
+    if points.ndim == 1 and goal.width == 1:
+        points = points[:, None]
+    if points.size and (points.ndim != 2 or points.shape[1] != goal.width):
+        found = "numbers alone" if points.ndim == 1 else f"rows of shape {tuple(points.shape[1:])}"
+        raise ValueError(f"expected rows of {goal.width} number{'s' * (goal.width > 1)}, found {found}")
+    return points.reshape(-1, goal.width)
+
+
+def problem(points: NDArray[Any], goal: Goal) -> str | None:
+    """What keeps (n, W) points from having a target, with the points counted from 1; None where nothing does."""
+    if len(points) < goal.fewest:
+        return f"a set for goal={goal.name} has at least {goal.fewest} points, found {len(points)}"
+    if len(bad := np.argwhere(~np.isfinite(points))):
+        row, column = bad[0].tolist()
+        return f"coordinate {column + 1} of point {row + 1} is {points[row, column]}; expected a number"
+    placed, _ = into_unit_square(points)
+    order = np.lexsort(placed.T)
+    same = (placed[order[1:]] == placed[order[:-1]]).all(1)
+    if same.any():
+        one, two = sorted(order[[at := int(same.argmax()), at + 1]].tolist())
+        return f"points {one + 1} and {two + 1} are the same, or too near to each other to be told apart"
+    if goal.spread and _flat(points):
+        return f"all {len(points)} points lie on a line, where there is no {goal.name}"
+    return None
+
+
+def _flat(points: NDArray[Any]) -> bool:
+    """Whether (n, 2) points lie on a line."""
+    away = points.astype(np.float64) - points[0]
+    line = away[(away**2).sum(1).argmax()]
+    beside = np.abs(away[:, 0] * line[1] - away[:, 1] * line[0]).max()
+    return bool(beside <= FLAT * (line**2).sum())
+
+
+def into_unit_square(points: NDArray[Any]) -> tuple[NDArray[np.float32], float]:
+    """The points (n, W) moved and scaled into the unit square, both axes alike, and how long its side is in their
+    units; as they are, and 1, where they lie in it."""
+    low, high = points.min(0, initial=np.inf), points.max(0, initial=-np.inf)
+    if not len(points) or (low.min() >= 0 and high.max() <= 1):
+        return points.astype(np.float32), 1.0
+    side = float((high - low).max()) or 1.0
+    return ((points - low) / side).astype(np.float32), side

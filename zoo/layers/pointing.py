@@ -1,0 +1,125 @@
+"""What networks share that point at their input: what a token reads as, scores of all steps at once, logits of tokens.
+
+A token of `zoo.data.points` is padding, begin, end or a pointer, so that n points have 3 + n; what can be pointed at
+are S = n + 1 places, of which the first is that of the end.
+
+Notation: B sets, n points of the largest, W coordinates, V = 3 + n tokens, T target positions, N real ones, K
+hypotheses, E what a decoder reads, A width of the score, D of a value.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from zoo.attention.pointing import additive_scores
+from zoo.attention.scores import AdditiveScore
+from zoo.attention.softmax import masked_softmax
+from zoo.layers.attention_loop import TimeSteps
+from zoo.layers.init import STATE_GAIN
+from zoo.layers.packing import Packing
+
+BEGIN, SPECIALS = 1, 3
+"""The number of the begin token, and how many there are before the pointers: padding, begin and end."""
+
+
+def token_table(points: Tensor, begin: Tensor) -> Tensor:
+    """What each token reads as, (B, V, E), from rows of the points (B, n, E) and of begin (E); padding and end are
+    0."""
+    specials = F.pad(begin[None], (0, 0, BEGIN, SPECIALS - BEGIN - 1))
+    return torch.cat([specials.expand(len(points), -1, -1), points], 1)
+
+
+def read_tokens(tokens: Tensor, table: Tensor) -> Tensor:
+    """The rows (B, K, E) of `table` (B, V, E) at the ids `tokens` (B, K); of probabilities (B, K, V) their mean."""
+    if tokens.is_floating_point():
+        return tokens @ table
+    return table.gather(1, tokens[:, :, None].expand(-1, -1, table.shape[2]))
+
+
+def read_packed(tokens: Tensor, table: Tensor, packing: Packing) -> Tensor:
+    """The rows (N, E) of `table` (B, V, E) at the ids `tokens` (B, T), at the real positions of `packing`."""
+    return table.flatten(0, 1).index_select(0, packing.row * table.shape[1] + packing.pack(tokens))
+
+
+class PointReader(nn.Module):
+    """Points and tokens as what an LSTM reads: a pointer reads as the point that it points at, begin as a learned
+    vector, the end and padding as 0.
+
+    A point is embedded, W p + b, or with `embedding_dim` 0 its W coordinates are read as they are. Tokens are looked up
+    before they are embedded, as [p, 1, 0] or, begin, [0, 0, 1], which keeps the look-up narrow.
+    """
+
+    def __init__(self, width: int, embedding_dim: int) -> None:
+        super().__init__()
+        self.width = embedding_dim or width
+        self.embedding = nn.Linear(width, embedding_dim) if embedding_dim else None
+        self.begin = nn.Parameter(torch.empty(self.width).uniform_(-1, 1))
+
+    def forward(self, points: Tensor) -> Tensor:
+        """Points (..., W) -> (..., E)."""
+        points = points.to(self.begin.dtype)
+        return points if self.embedding is None else self.embedding(points)
+
+    def table(self, points: Tensor) -> Tensor:
+        """What `tokens` and `packed` look up, (B, V, W + 2), of points (B, n, W)."""
+        rows = F.pad(F.pad(points.to(self.begin.dtype), (0, 1), value=1.0), (0, 1))
+        return token_table(rows, F.one_hot(torch.tensor(rows.shape[2] - 1, device=rows.device)).to(rows.dtype))
+
+    def tokens(self, tokens: Tensor, table: Tensor) -> Tensor:
+        """(B, K) ids, or (B, K, V) probabilities whose mean point is read -> (B, K, E)."""
+        return self._embed(read_tokens(tokens, table))
+
+    def packed(self, tokens: Tensor, table: Tensor, packing: Packing) -> Tensor:
+        """The ids `tokens` (B, T) at the real positions of `packing`: (N, E)."""
+        return self._embed(read_packed(tokens, table, packing))
+
+    def _embed(self, rows: Tensor) -> Tensor:
+        """(..., W + 2) -> (..., E)."""
+        if self.embedding is None:
+            matrix, bias = torch.eye(self.width, dtype=rows.dtype, device=rows.device), rows.new_zeros(self.width)
+        else:
+            matrix, bias = self.embedding.weight, self.embedding.bias
+        return F.linear(rows, torch.cat([matrix, torch.stack([bias, self.begin], 1)], 1))
+
+
+def start_score_(score: AdditiveScore) -> None:
+    """Start the matrices of a score between states of LSTMs by Glorot and Bengio (2010), with STATE_GAIN."""
+    for projection in (score.query_projection, score.key_projection):
+        nn.init.xavier_uniform_(projection.weight, STATE_GAIN)
+
+
+def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
+    """Rows (M, A) of the points packed by `packing` (B, n), and one for the place of the end (A): (B, S, A)."""
+    grid = packing.unpack(points)
+    return torch.cat([end.to(grid.dtype).expand(len(grid), 1, -1), grid], 1)
+
+
+def all_scores(score: AdditiveScore, queries: Tensor, keys: Tensor, packing: Packing) -> Tensor:
+    """The scores (N, S) of queries (N, D_q) packed by `packing` (B, T) with prepared keys (B, S, A): what `score` gives
+    for each, without the (N, S, A) numbers that it is a sum of."""
+    steps = TimeSteps.of(packing)
+    grid = steps.grid(score.query_projection(queries))  # (R, T, A), longest first
+    rising = packing.batch_sizes[::-1]
+    lengths = [len(rising) - bisect_left(rising, rank + 1) for rank in range(len(grid))]
+    scores = additive_scores(grid, keys.index_select(0, packing.order), score.v, lengths)
+    return scores.flatten(0, 1).index_select(0, steps.slot)
+
+
+def all_glimpses(
+    score: AdditiveScore, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, packing: Packing
+) -> Tensor:
+    """For each of N queries the mean (N, D) of the values (B, S, D) under the softmax of its scores over the places
+    where `mask` (B, S) is True; 0 where there are none."""
+    scores = all_scores(score, queries, keys, packing)
+    weights = masked_softmax(scores, mask.index_select(0, packing.row))
+    return packing.pack(packing.unpack(weights.to(values.dtype)) @ values)
+
+
+def token_logits(scores: Tensor, mask: Tensor) -> Tensor:
+    """Scores (..., S) of places and `mask` (..., S), True at those that exist -> (..., V) of tokens, -inf at padding,
+    at begin and at places that do not exist."""
+    return F.pad(scores.masked_fill(~mask, -torch.inf), (SPECIALS - 1, 0), value=-torch.inf)

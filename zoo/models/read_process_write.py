@@ -1,0 +1,170 @@
+"""Order Matters: Sequence to sequence for sets.
+
+Oriol Vinyals, Samy Bengio, Manjunath Kudlur. ICLR 2016. https://arxiv.org/abs/1511.06391
+
+Equations (section 4.2):
+- Read: m_i = MLP(x_i), one point at a time.
+- Process (3)-(7), t = 1, ..., P, from q*_0 = 0: q_t = LSTM(q*_{t-1}), e_ti = m_i . q_t, a_t = softmax of e_t over the
+  points, r_t = sum_i a_ti m_i, q*_t = [q_t; r_t]: no order of the points enters.
+- Write: a pointer network (Vinyals et al. 2015) over the m_i, begun with q*_P; with a glimpse, d_i reads the points
+  once before it points: d_i + sum_j softmax(v' . tanh(W_1' m_j + W_2' d_i)) m_j asks in place of d_i.
+
+What differs from the paper:
+- Its LSTM of the process has 2H numbers as its state and no input. Here q_{t-1} is the state and r_{t-1} the input: the
+  same products.
+- The paper does not say how 2H numbers begin an LSTM of H units: here its (h, c) is a linear map of q*_P, or, where
+  P = 0 and q* says nothing, learned.
+- The MLP has two hidden layers of H units with ReLU. The decoder reads m of the point that it pointed at; begin reads
+  as a learned vector, and the end is a learned vector m_0 that can be pointed at, and is neither processed nor
+  glimpsed at.
+- Each LSTM has torch's two biases. `init_range` = None starts the decoder orthogonal for states and by Glorot and
+  Bengio (2010) for inputs, so too, with a gain, the MLP and what reads states in the scores, and lets every unit of
+  the first layer begin to act somewhere inside the unit square: near points are hard to tell apart otherwise.
+
+Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M and N real points and target tokens of
+the batch, T target tokens, K hypotheses, H hidden units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Natural, Positive
+from zoo.attention.scores import AdditiveScore
+from zoo.attention.softmax import masked_softmax
+from zoo.data.points.batch import PointBatch
+from zoo.data.points.spec import PointSpec
+from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.pointing import (
+    all_glimpses,
+    all_scores,
+    at_places,
+    read_packed,
+    read_tokens,
+    token_logits,
+    token_table,
+)
+from zoo.layers.recurrent import LSTM
+from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.output import Output
+
+
+class ReadProcessWrite(nn.Module):
+    """Reads points as a set, looks at all of them `process_steps` times, and points at them one after the other.
+
+    All weights start in [-init_range, init_range]. Raises ValueError for a range that is none.
+    """
+
+    tasks = ("pointing",)
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
+
+    def __init__(
+        self,
+        spec: PointSpec,
+        *,
+        hidden_dim: Count = 256,
+        process_steps: Natural = 5,
+        glimpses: Literal[0, 1] = 1,
+        init_range: Positive | None = None,
+    ) -> None:
+        super().__init__()
+        widths = (spec.width, hidden_dim, hidden_dim, hidden_dim)
+        layers = [part for sizes in pairwise(widths) for part in (nn.Linear(*sizes), nn.ReLU())]
+        self.reader = nn.Sequential(*layers[:-1])  # MLP
+        self.process_steps = process_steps
+        if process_steps:
+            self.process = nn.LSTMCell(hidden_dim, hidden_dim)
+            self.hand_over = nn.Linear(2 * hidden_dim, 2 * hidden_dim)
+        else:
+            self.initial = nn.Parameter(torch.empty(2 * hidden_dim).uniform_(-1, 1) / hidden_dim**0.5)
+        self.begin, self.end = (nn.Parameter(torch.empty(hidden_dim).uniform_(-1, 1)) for _ in range(2))  # ..., m_0
+        self.decoder = LSTM(hidden_dim, hidden_dim)
+        self.glimpse = AdditiveScore(hidden_dim, hidden_dim, hidden_dim) if glimpses else None  # v', W_2', W_1'
+        self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_2, W_1
+        if init_range is not None:
+            start_uniform_(self, init_range)
+        else:
+            self._initialise()
+
+    def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
+        at points that a set does not have; attention `source` (B, T, S)."""
+        read, _, targets = batch.forced
+        memory = self._read(batch)
+        x = read_packed(read, memory["tokens"], targets)  # (N, H)
+        h, c = self._process(memory)
+        d, _ = self.decoder(x, targets, (h[None], c[None]))  # (N, H)
+        if self.glimpse is not None:
+            looked = memory["glimpse_keys"], memory["states"], memory["content"]
+            d = d + all_glimpses(self.glimpse, d, *looked, targets)
+        u = all_scores(self.score, d, memory["keys"], targets)  # (N, S)
+        mask = batch.memory_mask.index_select(0, targets.row)
+        attention = {"source": targets.unpack(masked_softmax(u, mask))} if need_weights else {}
+        return Output(token_logits(u, mask), attention)
+
+    def start(self, batch: PointBatch) -> State:
+        """The state before the first token."""
+        memory = self._read(batch)
+        h, c = self._process(memory)
+        return State(memory, {"hidden": h[:, None], "cell": c[:, None]})  # (B, 1, H)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read `tokens`, (B, K) ids or (B, K, V) probabilities, of which the mean of all m is read."""
+        memory = state.memory
+        h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
+        x = read_tokens(tokens, memory["tokens"])  # (B, K, H)
+        _, after = self.decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
+        h, c = after[0].view_as(h), after[1].view_as(c)
+        d = h
+        if self.glimpse is not None:
+            weights = masked_softmax(self.glimpse(d, memory["glimpse_keys"]), memory["content"][:, None])  # (B, K, S)
+            d = d + weights @ memory["states"]
+        u, mask = self.score(d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)
+        log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
+        return Step(log_probs, State(memory, {"hidden": h, "cell": c}), {"source": masked_softmax(u, mask)})
+
+    def _read(self, batch: PointBatch) -> dict[str, Tensor]:
+        """What is computed of each point by itself, (B, S, H) each, `tokens` (B, V, H), and the masks (B, S)."""
+        points = batch.point_packing
+        m = self.reader(points.pack(batch.points).to(self.begin.dtype))  # (M, H)
+        memory = {
+            "states": at_places(m, self.end, points),
+            "keys": at_places(self.score.prepare(m), self.score.prepare(self.end), points),
+            "tokens": token_table(points.unpack(m), self.begin.to(m.dtype)),
+            "mask": batch.memory_mask,
+            "content": batch.content_mask,
+        }
+        if self.glimpse is not None:
+            memory["glimpse_keys"] = at_places(self.glimpse.prepare(m), torch.zeros_like(self.end), points)
+        return memory
+
+    def _process(self, memory: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+        """The (h, c), (B, H) each, that the decoder begins with."""
+        states, content = memory["states"], memory["content"]
+        if not self.process_steps:
+            h, c = self.initial.expand(len(states), -1).chunk(2, 1)
+            return h, c
+        r = q = c = states.new_zeros(len(states), states.shape[2])
+        for _ in range(self.process_steps):
+            q, c = self.process(r, (q, c))  # (B, H)    (3)
+            weights = masked_softmax((states @ q.to(states.dtype)[:, :, None])[:, :, 0], content)  # (B, S)    (4), (5)
+            r = (weights[:, None] @ states)[:, 0]  # (B, H)    (6)
+        h, c = self.hand_over(torch.cat([q, r], 1)).chunk(2, 1)
+        return h, c
+
+    @torch.no_grad()
+    def _initialise(self) -> None:
+        start_lstm_(self.decoder)
+        linears = [layer for layer in self.reader if isinstance(layer, nn.Linear)]
+        for linear, gain in zip(linears, (4.0, 2.0, 2.0), strict=True):
+            nn.init.xavier_uniform_(linear.weight, gain)
+        first = linears[0]
+        first.bias.copy_(-(first.weight * torch.rand_like(first.weight)).sum(1))
+        for score in (self.glimpse, self.score):
+            if score is not None:
+                nn.init.xavier_uniform_(score.query_projection.weight, STATE_GAIN)

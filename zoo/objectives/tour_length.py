@@ -1,0 +1,42 @@
+"""How short a tour is: what a network is rewarded by that learns tours without having seen one (Bello et al. 2016)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+FIRST = 3
+"""The token of the first point."""
+
+
+class TourLength:
+    """Minus the length of the way through all points of a set and back, in the batch's own coordinates, in which every
+    set lies in the unit square.
+
+    What does not visit every point once, as a network can write that is not held to it (task.constraint=tour), earns
+    minus as many diagonals of the square as there are points: no tour is as long.
+    """
+
+    def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Any) -> list[float]:
+        """`batch` has `points` (B, n, W) and `point_mask` (B, n); hypotheses are tokens, of each set equally many."""
+        points, counts = batch.points.cpu().double(), batch.point_mask.sum(1).tolist()
+        share = len(hypotheses) // max(len(counts), 1)
+        rewards = [-count * points.shape[2] ** 0.5 for count in counts for _ in range(share)]
+        by_length: dict[int, list[int]] = {}
+        for row, tokens in enumerate(hypotheses):
+            count = counts[row // share]
+            if len(tokens) == count and sorted(tokens) == list(range(FIRST, FIRST + count)):
+                by_length.setdefault(count, []).append(row)
+        for rows in by_length.values():
+            tours = torch.tensor([hypotheses[row] for row in rows]) - FIRST  # (R, n)
+            sets = torch.tensor([row // share for row in rows])
+            for row, length in zip(rows, lengths(points[sets[:, None], tours]).tolist(), strict=True):
+                rewards[row] = -length
+        return rewards
+
+
+def lengths(tours: Tensor) -> Tensor:
+    """(R, n, W) points in the order in which they are visited -> (R,) the way through them and back to the first."""
+    return (tours - tours.roll(-1, 1)).norm(dim=2).sum(1)

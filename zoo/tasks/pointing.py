@@ -1,0 +1,304 @@
+"""Sets of points to sequences of pointers into them: hulls, triangulations, tours, orders, each judged by its own
+figures, for every part of the test by itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+from torch import Tensor, nn
+from torchmetrics import Metric
+
+from zoo.data.points.batch import PointBatch
+from zoo.data.points.constraints import CONSTRAINTS, Distinct
+from zoo.data.points.spec import PointSpec
+from zoo.data.spec import Spec
+from zoo.decoding import Hypothesis
+from zoo.decoding.constraint import Constrained
+from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
+from zoo.metrics.pointing import BEST, FIGURES, JUDGES, GroupMean, said
+from zoo.tasks.generation import Generation
+from zoo.tasks.task import Examined
+
+log = logging.getLogger(__name__)
+
+LONGEST: Mapping[str, tuple[float, float]] = {
+    "hull": (1.0, 1.0),
+    "tour": (1.0, 1.0),
+    "order": (1.0, 1.0),
+    "triangulation": (6.0, 0.0),
+}
+"""(a, b) by goal: sequences for n points have at most a n + b tokens, the end counted, where nobody says otherwise."""
+
+
+def needed(goal: str, points: int) -> int:
+    """How many tokens a right answer can have, the end counted. Of n points there are at most 2 n - 5 triangles."""
+    return (3 * (2 * points - 5) if goal == "triangulation" else points) + 1
+
+
+@dataclass(frozen=True)
+class Pointed:
+    """One sequence of pointers into a set of points."""
+
+    numbers: tuple[int, ...]
+    """Of the points in the order in which they were pointed at, the first of the set being 1; without the end."""
+    log_prob: float
+    """Sum of the log-probabilities, the end's among them."""
+    score: float
+    """What it was ranked by."""
+    finished: bool
+    """False where the network and the rules let nothing follow, not even an end."""
+    figures: dict[str, float]
+    """What it is worth, as far as that can be said: see `zoo.metrics.pointing`."""
+    attention: tuple[tuple[float, ...], ...] | None
+    """(T, 1 + n) weights on the end and on the points, a row for each pointer and the end; None where the network has
+    none."""
+
+
+@dataclass(frozen=True)
+class PointingPrediction:
+    """What was pointed out of one set of points, the best first; that of sampling in the order drawn."""
+
+    points: tuple[tuple[float, ...], ...]
+    goal: str
+    """hull, triangulation, tour or order."""
+    answers: tuple[Pointed, ...]
+
+    @property
+    def best(self) -> Pointed:
+        return self.answers[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as written by `zoo predict --json`; a figure that does not count is None."""
+        plain = asdict(self)
+        for answer in plain["answers"]:
+            answer["figures"] = {name: None if x != x else x for name, x in answer["figures"].items()}
+        return plain
+
+
+@dataclass(frozen=True)
+class ExaminedPointing(Examined):
+    """A set of a split, what the network points out, and what is right."""
+
+    prediction: PointingPrediction
+    target: tuple[int, ...] | None
+    """The true numbers of points, from 1, in their order; None where the data do not know them."""
+
+
+class Pointing(Generation):
+    """Any network that serves `pointing`. The figures of a test are means over the examples of a group, such as
+    `accuracy_n5`, and without its name the mean of the groups; those of the validation are means over all examples."""
+
+    name = "pointing"
+    headline = (*dict.fromkeys(name for names in FIGURES.values() for name in names), "perplexity")
+    view: ClassVar[str] = "zoo.visualize.pointing.PointingView"
+    monitors: ClassVar[Mapping[str, str]] = {**Generation.monitors, **BEST}
+    on_bar: ClassVar[tuple[str, ...]] = ()
+    spec: PointSpec | None
+
+    def __init__(
+        self,
+        *,
+        model: dict[str, Any],
+        objective: dict[str, Any],
+        decoding: dict[str, Any],
+        regularizer: dict[str, Any] | None = None,
+        optimizer: dict[str, Any] | None = None,
+        scheduler: dict[str, Any] | None = None,
+        monitor: str,
+        mode: str,
+        constraint: Literal["auto", "none", "distinct", "hull", "tour"] = "auto",
+        compile: bool = False,
+    ) -> None:
+        """`constraint` says what may be pointed at when the network writes by itself, in samples that it learns from
+        too, see `zoo.data.points.constraints`: `distinct` no point twice, `hull` corners of a convex polygon, `tour`
+        every point once; `auto` is `tour` where the goal is a tour, and else `none`, as in the paper. Where `decoding`
+        gives no max_length, sequences may be as long as the goal needs. The rest as in `Generation`."""
+        super().__init__(
+            model=model,
+            objective=objective,
+            decoding=decoding,
+            regularizer=regularizer,
+            optimizer=optimizer,
+            scheduler=scheduler,
+            monitor=monitor,
+            mode=mode,
+            compile=compile,
+        )
+        one_of("constraint", constraint, ("auto", "none", *CONSTRAINTS))
+        self.constraint: Distinct | None = None
+        self.figures: dict[str, dict[str, float]] = {}
+        """Of the last test, by group."""
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        assert isinstance(spec, PointSpec)
+        name = self.hparams["constraint"]
+        if name == "auto":
+            name = "tour" if spec.goal == "tour" else "none"
+        if name != "none" and spec.goal not in CONSTRAINTS[name].goals:
+            fitting = ["none", *(other for other, kind in CONSTRAINTS.items() if spec.goal in kind.goals)]
+            raise ConfigError(
+                f"task.constraint={name}: it rules out right answers where the goal is {spec.goal}; "
+                f"task.constraint={alternatives(fitting)}"
+            )
+        self.constraint = None if name == "none" else CONSTRAINTS[name]()
+        super().build(spec, encoder)
+
+    @property
+    def writing(self) -> Any:
+        return self.network if self.constraint is None else Constrained(self.network, self.constraint)
+
+    def prepare_training(self) -> None:
+        """Raises ConfigError for a monitor that this goal has not, and for sequences that must end too early."""
+        super().prepare_training()
+        assert self.spec is not None
+        goal, name = self.spec.goal, self.monitor.removeprefix("val/")
+        known = [*Generation.monitors, *FIGURES[goal]]
+        if name not in known:
+            raise ConfigError(
+                f"task.monitor={self.monitor}: of {goal} there is no such figure; {did_you_mean(name, known, 'val/')}"
+            )
+        for number in (3, max(self.spec.longest, 3)):
+            a, b = bounds = self._rules()["max_length"]
+            if a * number + b < (needs := needed(goal, number)):
+                raise ConfigError(
+                    f"decoding.max_length={list(bounds)}: of {number} points sequences may have {a * number + b:g} "
+                    f"tokens, {goal} needs up to {needs}; give decoding.max_length={list(LONGEST[goal])}"
+                )
+
+    def metrics(self) -> dict[str, Metric]:
+        assert self.spec is not None
+        groups = len(self.spec.groups)
+        return {**super().metrics(), **{name: GroupMean(groups) for name in FIGURES[self.spec.goal]}}
+
+    def _decoding_options(self) -> dict[str, Any]:
+        assert self.spec is not None
+        return {"max_length": LONGEST[self.spec.goal], **super()._decoding_options()}
+
+    # evaluation
+
+    def _evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
+        if batch.target is None:
+            self._written(batch, stage, metrics, decode)
+        else:
+            super()._evaluate(batch, stage, metrics, decode)
+
+    def score_written(
+        self, stage: str, metrics: nn.ModuleDict, batch: PointBatch, hypotheses: list[Hypothesis]
+    ) -> None:
+        """Counts what each of the hypotheses is worth."""
+        assert self.spec is not None
+        found = self._judge(batch, [pointers(best.ids, self.spec) for best in hypotheses])
+        for name in FIGURES[self.spec.goal]:
+            metrics[name].update([row.get(name, float("nan")) for row in found], batch.group)  # type: ignore[operator]
+
+    def _judge(self, batch: PointBatch, written: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+        """What each of `written`, a sequence of pointers for each example, is worth."""
+        assert self.spec is not None
+        judge, truth = JUDGES[self.spec.goal], targets(batch, self.spec)
+        sets, lengths = batch.points.cpu().double().numpy(), batch.memory_length.tolist()
+        rows = zip(sets, lengths, written, truth, batch.scale.tolist(), strict=True)
+        return [judge(points[:n], ours, theirs, scale) for points, n, ours, theirs, scale in rows]
+
+    def on_validation_epoch_end(self) -> None:
+        for name, (mean, _) in self._computed(self.val_metrics).items():
+            self.log(f"val/{name}", mean, prog_bar=name == self._shown_first)
+
+    def on_test_epoch_end(self) -> None:
+        assert self.spec is not None
+        found, groups = self._computed(self.test_metrics), self.spec.groups
+        for name, (_, values) in found.items():
+            parts = {f"{name}_{group}": value for group, value in zip(groups, values, strict=True) if len(groups) > 1}
+            for key, value in {name: values.nanmean(), **parts}.items():
+                if not value.isnan():
+                    self.log(f"test/{key}", value.float())
+        self.figures = {
+            group: {name: float(values[number]) for name, (_, values) in found.items()}
+            for number, group in enumerate(groups)
+        }
+        for group, row in self.said().items():
+            log.info("%s: %s", group, ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.items()))
+
+    def said(self) -> dict[str, dict[str, str]]:
+        """The figures of the last test as they are shown, by group and name."""
+        return {group: {name: said(name, row) for name in row} for group, row in self.figures.items()}
+
+    @property
+    def _shown_first(self) -> str:
+        """The figure that the progress bar shows."""
+        assert self.spec is not None
+        return FIGURES[self.spec.goal][0]
+
+    def _computed(self, metrics: nn.ModuleDict) -> dict[str, tuple[Tensor, Tensor]]:
+        """What `GroupMean` gives of each figure, over all ranks; they begin anew."""
+        assert self.spec is not None
+        found = {}
+        for name in FIGURES[self.spec.goal]:
+            metric: Any = metrics[name]
+            mean, values = metric.compute()
+            found[name] = mean, values.view(-1)  # of a single group torchmetrics makes a number
+            metric.reset()
+        return found
+
+    # predicting
+
+    def predictions(self, batch: PointBatch, words: list[Any]) -> list[PointingPrediction]:
+        """What is pointed out of each set; `words` are the sets in the units of their source."""
+        assert self.spec is not None
+        found = self.predict_step(batch)
+        written = [[pointers(answer.ids, self.spec) for answer in nbest] for nbest in found]
+        ranks = range(max(map(len, written), default=0))
+        judged = [self._judge(batch, [row[rank] if rank < len(row) else () for row in written]) for rank in ranks]
+        return [
+            PointingPrediction(
+                points=tuple(tuple(map(float, point)) for point in points),
+                goal=self.spec.goal,
+                answers=tuple(
+                    pointed(hypothesis, written[b][rank], judged[rank][b]) for rank, hypothesis in enumerate(nbest)
+                ),
+            )
+            for b, (points, nbest) in enumerate(zip(words, found, strict=True))
+        ]
+
+    def examine(self, batch: PointBatch) -> list[ExaminedPointing]:
+        """The points in the units of their source, but from where the unit square begins."""
+        assert self.spec is not None
+        sets = (batch.points * batch.scale[:, None, None]).cpu().double().numpy()
+        shown = [points[:n] for points, n in zip(sets, batch.memory_length.tolist(), strict=True)]
+        rows = zip(batch.index.tolist(), self.predictions(batch, shown), targets(batch, self.spec), strict=True)
+        return [ExaminedPointing(index, prediction, *told(truth)) for index, prediction, truth in rows]
+
+
+def pointers(ids: Sequence[int], spec: PointSpec) -> list[int]:
+    """The numbers of the points, from 0, that tokens before the end point at."""
+    return [token - spec.first for token in ids if token >= spec.first]
+
+
+def targets(batch: PointBatch, spec: PointSpec) -> list[list[int] | None]:
+    """The true pointers of each example, from 0."""
+    if batch.target is None:
+        return [None] * len(batch)
+    return [pointers(row, spec) for row in batch.target.tolist()]
+
+
+def told(truth: Sequence[int] | None) -> tuple[str | None, tuple[int, ...] | None]:
+    """What is true, as text and as numbers from 1."""
+    if truth is None:
+        return None, None
+    numbers = tuple(number + 1 for number in truth)
+    return " ".join(map(str, numbers)), numbers
+
+
+def pointed(hypothesis: Hypothesis, written: Sequence[int], figures: dict[str, float]) -> Pointed:
+    """A hypothesis as it is shown."""
+    weights = hypothesis.alignment
+    return Pointed(
+        numbers=tuple(number + 1 for number in written),
+        log_prob=hypothesis.log_prob,
+        score=hypothesis.score,
+        finished=hypothesis.finished,
+        figures=figures,
+        attention=None if weights is None else tuple(map(tuple, weights.tolist())),
+    )
