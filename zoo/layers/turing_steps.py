@@ -108,7 +108,7 @@ class Slopes(NamedTuple):
     of_gate: Tensor
     """(b, H, N) content less the last weighting."""
     windows: Tensor
-    """(b, H, S, N) what each shift alone would make."""
+    """(b, H, S, N) what each shift alone would make, the last one first."""
     logarithm: Tensor
     """(b, H, N) of the weighting before it is sharpened."""
     of_moved: Tensor
@@ -133,14 +133,14 @@ def forward(heads: Heads, x: Tensor, before: Carried, weights: Weights) -> tuple
 
     by_length = (memory.square().sum(1, keepdim=True) + LENGTH_FLOOR).rsqrt()
     by_key = (key.square().sum(2, keepdim=True) + LENGTH_FLOOR).rsqrt() * strength
-    scores = torch.bmm(key * by_key, memory) * by_length
+    scores = _times(key * by_key, memory) * by_length
     content = scores.softmax(2)  # (5), (6)
     gated = _round(torch.lerp(before.weighting, content, gate.sigmoid()), heads.shift_range)  # (7)
     moved = _moved(gated, shift.softmax(2), -1)  # (8)
     weighting = (moved.clamp_min(torch.finfo(moved.dtype).tiny).log() * (1 + sharpness)).softmax(2)  # (9)
 
     reading, writing = weighting.split_with_sizes([heads.read, heads.write], 1)
-    reads = torch.bmm(reading, memory.mT).flatten(1)  # (2)
+    reads = _times(reading, memory.mT).flatten(1)  # (2)
     for e, w in _one_by_one(erase.sigmoid(), writing):
         memory = torch.addcmul(memory, memory, e.mT * w, value=-1)  # (3)
     for a, w in _one_by_one(add, writing):
@@ -186,7 +186,7 @@ def slopes(heads: Heads, previous: Tensor, cells: Sequence[Tensor], kept: Kept, 
         content=kept.content,
         scores=kept.scores,
         of_gate=kept.content - previous,
-        windows=kept.gated.unfold(2, rows, 1).flip(2),
+        windows=kept.gated.unfold(2, rows, 1),
         logarithm=base.log(),
         of_moved=(1 + sharpness) / base * (kept.moved >= tiny),
         weighting=weighting,
@@ -208,16 +208,16 @@ def backward(
         erased.append(e.mT * w)
         if len(erased) < heads.write:
             memories.append(torch.addcmul(memories[-1], memories[-1], erased[-1], value=-1))
-    d_add, by_writing = torch.bmm(writing, d_memory.mT), torch.bmm(slopes.add, d_memory)
+    d_add, by_writing = _times(writing, d_memory.mT), _times(slopes.add, d_memory)
     d_erase: list[Tensor] = []
     by_erasing: list[Tensor] = []
     for (e, w), part, was in reversed(list(zip(_one_by_one(slopes.erase, writing), erased, memories, strict=True))):
         lost = d_memory * was
-        d_erase.insert(0, torch.bmm(w, lost.mT))
-        by_erasing.insert(0, torch.bmm(e, lost))
+        d_erase.insert(0, _times(w, lost.mT))
+        by_erasing.insert(0, _times(e, lost))
         d_memory = torch.addcmul(d_memory, d_memory, part, value=-1)
     d_reads = _of_heads(d.reads, heads.read)
-    d_weighting = torch.cat([torch.bmm(d_reads, memory), by_writing - _together(by_erasing)], 1) + d.weighting
+    d_weighting = torch.cat([_times(d_reads, memory), by_writing - _together(by_erasing)], 1) + d.weighting
     for d_read, w in _one_by_one(d_reads, reading):
         d_memory = torch.addcmul(d_memory, d_read.mT, w)
     d_changes = torch.cat([-_together(d_erase), d_add], 2) * slopes.of_changes
@@ -226,7 +226,7 @@ def backward(
     by_power = softmax_backward(d_weighting, slopes.weighting, 2, d_weighting.dtype)
     d_sharpness = (by_power * slopes.logarithm).sum(2, keepdim=True)
     d_moved = by_power * slopes.of_moved
-    d_shift = (slopes.windows * d_moved.unsqueeze(2)).sum(3)
+    d_shift = (slopes.windows * d_moved.unsqueeze(2)).sum(3).flip(2)
     d_gated = _moved(_round(d_moved, heads.shift_range), slopes.shift, 1)
 
     # interpolation (7) and content (6), (5)
@@ -236,8 +236,8 @@ def backward(
     shares = d_scores * slopes.scores
     of_heads = shares.sum(2, keepdim=True)
     d_dots = d_scores * slopes.by_length
-    d_key = torch.bmm(d_dots, memory.mT) * slopes.by_key - slopes.key * (of_heads * slopes.by_key_squared)
-    d_memory = torch.baddbmm(d_memory, slopes.scaled.mT, d_dots)
+    d_key = _times(d_dots, memory.mT) * slopes.by_key - slopes.key * (of_heads * slopes.by_key_squared)
+    d_memory = d_memory + _times(slopes.scaled.mT, d_dots)
     d_memory = torch.addcmul(d_memory, memory, shares.sum(1, keepdim=True) * slopes.by_length_squared, value=-1)
 
     d_shift = softmax_backward(d_shift, slopes.shift, 2, d_shift.dtype)
@@ -254,6 +254,14 @@ def backward_of_one(
     """`backward` with the slopes of this step alone, which compiled is faster than taking those of all steps first."""
     own = slopes(heads, before.weighting, before.cells, kept, weighting)
     return backward(heads, d, before.memory, own, weights)
+
+
+def _times(left: Tensor, right: Tensor) -> Tensor:
+    """(b, K, J) @ (b, J, M). Compiled it is written as a sum, which becomes one loop with others over the memory; the
+    matrices are too small to be worth a call of the library."""
+    if torch.compiler.is_compiling():
+        return (left.unsqueeze(3) * right.unsqueeze(1)).sum(2)
+    return torch.bmm(left, right)
 
 
 def _of_heads(values: Tensor, heads: int) -> Tensor:
