@@ -99,8 +99,8 @@ def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
 
 
 def step_scores(score: AdditiveScore, queries: Tensor, keys: Tensor) -> Tensor:
-    """The scores (B, K, S) of queries (B, K, D_q) with prepared keys (B, S, A): what `score` gives, several times faster
-    on the CPU, and with less to keep for the way back."""
+    """The scores (B, K, S) of queries (B, K, D_q) with prepared keys (B, S, A): what `score` gives, in less time on
+    the CPU and with less to keep for the way back."""
     return additive_scores(score.query_projection(queries), keys, score.v)
 
 
