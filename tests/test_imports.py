@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.decoding",
         "zoo.models.output",
     },
+    "zoo.optimizers": set(),
     "zoo.data": {"zoo.errors", "zoo.dotted", "zoo.values", "zoo.layers.packing"},
     "zoo.metrics": {"zoo.errors"},
     "zoo.reranking": {"zoo.errors"},
@@ -81,7 +82,7 @@ PACKAGE_OF = {
 }
 """Packages that go by another name than what they hold."""
 
-PLAIN = ("zoo.attention", "zoo.layers", "zoo.models", "zoo.decoding", "zoo.objectives")
+PLAIN = ("zoo.attention", "zoo.layers", "zoo.models", "zoo.decoding", "zoo.objectives", "zoo.optimizers")
 FOREIGN = {"lightning", "lightning_fabric", "pytorch_lightning", "hydra", "omegaconf", "wandb"}
 
 

@@ -38,7 +38,7 @@ def sets(*points):
 
 
 class Mean(nn.Module):
-    """A critic: a number for each set, linear in the mean of its points."""
+    """A critic: a length for each set, linear in the mean of its points."""
 
     def __init__(self, spec):
         super().__init__()
@@ -200,7 +200,7 @@ def test_the_critic_learns_and_its_gradient_stays_its_own():
     assert all(g is None for g in torch.autograd.grad(critic.total, others, allow_unused=True, retain_graph=True))
     assert all(g is None for g in torch.autograd.grad(earned.total, own, allow_unused=True, retain_graph=True))
     assert all(g.abs().sum() > 0 for g in torch.autograd.grad(critic.total, own, retain_graph=True))
-    assert loss.logs["baseline"].item() == pytest.approx(objective.critic(batch).mean().item())
+    assert loss.logs["baseline"].item() == pytest.approx(-objective.critic(batch).mean().item())
     assert not any(value.requires_grad for value in loss.logs.values())
 
 
@@ -210,7 +210,7 @@ def test_the_squared_error_is_that_of_each_sample(monkeypatch):
     monkeypatch.setattr(module, "Sampling", Given(tour, log_probability(network, batch, tour)))
     earned, critic = objective(network, batch, spec=SPEC, step=0, need_weights=False).terms
     (reward,) = TourLength()([[3 + i for i in tour]], [], batch)
-    said = objective.critic(batch).item()
+    said = -objective.critic(batch).item()
     assert critic.total.item() == pytest.approx((said - reward) ** 2)
     assert earned.total.item() == pytest.approx(-(reward - said) * log_probability(network, batch, tour).item())
 

@@ -1,4 +1,4 @@
-"""REINFORCE against a critic: a second network predicts what samples of an example will earn.
+"""REINFORCE against a critic: a second network predicts what samples of an example will cost.
 
 Irwan Bello, Hieu Pham, Quoc V. Le, Mohammad Norouzi, Samy Bengio. Neural Combinatorial Optimization with Reinforcement
 Learning. 2016. https://arxiv.org/abs/1611.09940
@@ -18,9 +18,10 @@ from zoo.objectives.reward import Reward
 
 
 class ReinforceCritic(PolicyGradient):
-    """The baseline is what a `critic` predicts of an example, a module of its own that gives (B,) for a batch. It
-    learns the rewards by their squared error, its mean times `critic_weight` being added to the loss; none of that
-    gradient reaches the network, and none of the network's the critic.
+    """The baseline is what a `critic` predicts of an example, a module of its own that gives (B,) for a batch: the
+    cost, such as the length of a tour, which is minus the reward. It learns by the squared error, the mean of which
+    times `critic_weight` is added to the loss; none of that gradient reaches the network, and none of the network's the
+    critic.
 
     The critic's parameters are the objective's: they are in the optimiser, under the norm that gradients are clipped
     to, and in the checkpoint, but not in what predicts.
@@ -54,6 +55,6 @@ class ReinforceCritic(PolicyGradient):
         self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]
     ) -> tuple[Tensor, tuple[Term, ...]]:
         assert self.critic is not None, "build() comes first"
-        predicted = self.critic(batch)[:, None].to(rewards.dtype)  # (B, 1)
-        error = (predicted - rewards.detach()).square().sum()
-        return predicted.detach(), (Term("critic", error, rewards.numel(), self.critic_weight),)
+        rewarded = -self.critic(batch)[:, None].to(rewards.dtype)  # (B, 1)
+        error = (rewarded - rewards.detach()).square().sum()
+        return rewarded.detach(), (Term("critic", error, rewards.numel(), self.critic_weight),)

@@ -30,8 +30,12 @@ LONGEST: Mapping[str, tuple[float, float]] = {
     "order": (1.0, 1.0),
     "triangulation": (6.0, 0.0),
 }
-"""(a, b) by goal: of n points no right answer has more than a n + b tokens, the end counted. Of triangles there are at
-most 2 n - 5."""
+"""(a, b) by goal: sequences for n points have at most a n + b tokens, the end counted, where nobody says otherwise."""
+
+
+def needed(goal: str, points: int) -> int:
+    """How many tokens a right answer can have, the end counted. Of n points there are at most 2 n - 5 triangles."""
+    return (3 * (2 * points - 5) if goal == "triangulation" else points) + 1
 
 
 @dataclass(frozen=True)
@@ -157,11 +161,11 @@ class Pointing(Generation):
                 f"task.monitor={self.monitor}: of {goal} there is no such figure; {did_you_mean(name, known, 'val/')}"
             )
         for number in (3, max(self.spec.longest, 3)):
-            may, needs = (int(a * number + b) for a, b in (self._rules()["max_length"], LONGEST[goal]))
-            if may < needs:
+            a, b = bounds = self._rules()["max_length"]
+            if a * number + b < (needs := needed(goal, number)):
                 raise ConfigError(
-                    f"decoding.max_length={list(self._rules()['max_length'])}: sequences of {number} points may have "
-                    f"{may} tokens, {goal} needs up to {needs}; give decoding.max_length={list(LONGEST[goal])}"
+                    f"decoding.max_length={list(bounds)}: of {number} points sequences may have {a * number + b:g} "
+                    f"tokens, {goal} needs up to {needs}; give decoding.max_length={list(LONGEST[goal])}"
                 )
 
     def metrics(self) -> dict[str, Metric]:
@@ -233,7 +237,8 @@ class Pointing(Generation):
         found = {}
         for name in FIGURES[self.spec.goal]:
             metric: Any = metrics[name]
-            found[name] = metric.compute()
+            mean, values = metric.compute()
+            found[name] = mean, values.view(-1)  # of a single group torchmetrics makes a number
             metric.reset()
         return found
 

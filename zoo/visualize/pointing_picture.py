@@ -17,8 +17,8 @@ from zoo.visualize.pointing_drawing import in_order, lines, places, verdict
 if TYPE_CHECKING:
     from zoo.tasks.pointing import PointingPrediction
 
-SIDE, CELL, MARGIN, HEAD = 4.2, 0.22, 0.35, 0.45
-"""Inches: a side of the drawing, of a cell of the weights, the edge, what is above."""
+SIDE, CELL, MARGIN, HEAD, FOOT = 4.2, 0.22, 0.35, 0.45, 0.5
+"""Inches: a side of the drawing, of a cell of the weights, the edge, what is above and below."""
 MOST_STEPS, MOST_PLACES, MOST_NUMBERED = 40, 61, 60
 SHADES = LinearSegmentedColormap.from_list("attention", ATTENTION)
 
@@ -34,9 +34,9 @@ def pointing_figure(prediction: PointingPrediction, target: Sequence[int] | None
     weights = [row[:MOST_PLACES] for row in (prediction.best.attention or ())[:MOST_STEPS]]
     columns, rows = (len(weights[0]), len(weights)) if weights else (0, 0)
     right = MARGIN + CELL * columns + MARGIN if columns else 0.0
-    width, height = 2 * MARGIN + SIDE + right, HEAD + max(SIDE, CELL * rows + MARGIN) + MARGIN
+    width, height = 2 * MARGIN + SIDE + right, HEAD + max(SIDE, CELL * rows + MARGIN) + FOOT
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
-    axes = figure.add_axes((MARGIN / width, MARGIN / height, SIDE / width, SIDE / height))
+    axes = figure.add_axes((MARGIN / width, 1 - (HEAD + SIDE) / height, SIDE / width, SIDE / height))
     _points(axes, prediction, target)
     if columns:
         left, bottom = 2 * MARGIN + SIDE + 0.15, height - HEAD - MARGIN - CELL * rows

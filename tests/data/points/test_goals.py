@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from zoo.data.points.goals import GOALS, hull, order, tour, triangulation
+from zoo.data.points.goals import GOALS, hull, local_search, order, tour, triangulation
 from zoo.data.points.goals.dynamic_programming import shortest
-from zoo.data.points.goals.local_search import inserted, lengths, short
+from zoo.data.points.goals.local_search import improved, inserted, lengths, short
 from zoo.data.points.sets import problem
 
 SETS = [np.random.default_rng(seed).random((size, 2)) for seed, size in enumerate([3, 4, 5, 6, 8, 10, 20, 50] * 3)]
@@ -191,12 +191,34 @@ def test_local_search_is_near_the_optimum(starts):
     assert ratio.min() > 1 - 1e-9 and ratio.mean() < 1.005 and ratio.max() < 1.1
 
 
+@pytest.mark.parametrize("size", [4, 5, 9])
+def test_local_search_knows_what_each_change_saves(size):
+    """The exchange of two edges, and the move of one, two or three cities forwards and backwards, each carried out."""
+    (distances,) = tour.distances(np.random.default_rng(size).random((1, size, 2)))
+    numbers = np.random.default_rng(1).permutation(size)
+    between = distances[numbers[:, None], numbers][None]
+    changes = [local_search._exchanges(between), *local_search._moves(between)]
+    assert len(changes) == 6
+    tried = 0
+    for kind, (saved,) in enumerate(changes):
+        for i, j in np.argwhere(np.isfinite(saved)).tolist():
+            if kind > 0 or j > i:
+                after = local_search._changed(numbers, kind, i, j)
+                assert sorted(after) == list(range(size))
+                before = lengths(numbers[None], distances[None])[0]
+                assert before - lengths(after[None], distances[None])[0] == pytest.approx(saved[i, j])
+                tried += 1
+    # of each segment there is a place behind every city that is neither in it nor before it
+    moves = sum(size * max(size - length - 1, 0) * (1 + (length > 1)) for length in (1, 2, 3))
+    assert tried == size * (size - 1) // 2 + moves
+
+
 def test_local_search_ends_where_neither_an_exchange_nor_a_move_helps():
     """Every reversal of a stretch, and every move of one to three cities, tried out one by one."""
-    size = 14
-    points = np.random.default_rng(7).random((3, size, 2))
-    distances = tour.distances(points)
-    for found, one in zip(short(distances).tolist(), distances, strict=True):
+    size = 10
+    distances = tour.distances(np.random.default_rng(7).random((20, size, 2)))
+    start = np.random.default_rng(8).permuted(np.tile(np.arange(size), (20, 1)), axis=1)
+    for found, one in zip(improved(start, distances).tolist(), distances, strict=True):
 
         def length(numbers, one=one):
             return lengths(np.array([numbers]), one[None])[0]

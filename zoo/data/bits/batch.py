@@ -26,6 +26,8 @@ class BitBatch(Batch):
     """(B, T, O) the bits to be written, 0 and 1; 0 where none is asked for. None when predicting."""
     scored: Tensor
     """(B, T) True at the steps at which bits are to be written; the loss counts there alone."""
+    optimal_bits: Tensor | None = None
+    """(B,) what the bits to be written cost the best predictor there can be, in bits; None where it is nothing."""
 
     @classmethod
     def of(
@@ -37,6 +39,7 @@ class BitBatch(Batch):
         *,
         index: Tensor | None = None,
         group: Tensor | None = None,
+        optimal_bits: Tensor | None = None,
     ) -> BitBatch:
         """A batch from padded steps (B, T, I), (B, T), (B, T) and (B, T, O)."""
         return cls(
@@ -46,6 +49,7 @@ class BitBatch(Batch):
             group=torch.zeros(len(inputs), dtype=torch.long) if group is None else group,
             targets=targets,
             scored=scored,
+            optimal_bits=optimal_bits,
         )
 
     def __len__(self) -> int:
@@ -64,4 +68,5 @@ class BitBatch(Batch):
             None if self.targets is None else part(self.targets),
             index=part(self.index),
             group=part(self.group),
+            optimal_bits=None if self.optimal_bits is None else part(self.optimal_bits),
         )

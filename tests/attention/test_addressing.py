@@ -1,0 +1,246 @@
+"""Addressing of a memory against the paper's equations as loops, numbers by hand, and what must never become NaN."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from zoo.attention.addressing import (
+    CLIP,
+    LENGTH_FLOOR,
+    Demands,
+    Heads,
+    addressed,
+    by_content,
+    interpolated,
+    sharpened,
+    shifted,
+    written,
+)
+from zoo.errors import ConfigError
+
+DOUBLE = torch.float64
+
+
+def random_demands(batch: int, heads: Heads, seed: int = 0) -> Demands:
+    """Wide enough that no gate is near a half and no weighting flat."""
+    generator = torch.Generator().manual_seed(seed)
+    return heads.demands(3 * torch.randn(batch, sum(heads.sizes), generator=generator, dtype=DOUBLE))
+
+
+def slow(demands: Demands, memory: Tensor, previous: Tensor) -> Tensor:
+    """(5) to (9), number by number."""
+    batch, heads, rows = previous.shape
+    found = torch.zeros_like(previous)
+    for b in range(batch):
+        for h in range(heads):
+            key, shift = demands.key[b, h].tolist(), demands.shift[b, h].tolist()
+            strength, gate = demands.strength[b, h].item(), demands.gate[b, h].item()
+
+            def length(vector: list[float]) -> float:
+                return math.sqrt(sum(x * x for x in vector) + LENGTH_FLOOR)
+
+            scores = []
+            for i in range(rows):
+                row = memory[b, i].tolist()
+                scores.append(sum(x * y for x, y in zip(key, row, strict=True)) / (length(key) * length(row)))
+            powers = [math.exp(strength * score) for score in scores]
+            content = [power / sum(powers) for power in powers]
+            gated = [gate * content[i] + (1 - gate) * previous[b, h, i].item() for i in range(rows)]
+            reach, moved = len(shift) // 2, [0.0] * rows
+            for i in range(rows):
+                for j in range(rows):
+                    for o in range(-reach, reach + 1):
+                        moved[i] += gated[j] * shift[o + reach] if (i - j - o) % rows == 0 else 0.0
+            sharp = [number ** demands.sharpness[b, h].item() for number in moved]
+            found[b, h] = torch.tensor([number / sum(sharp) for number in sharp], dtype=DOUBLE)
+    return found
+
+
+@pytest.mark.parametrize("heads", [Heads(1, 1, 3, 1), Heads(2, 3, 2, 2), Heads(1, 1, 4, 0)])
+def test_addressing_is_the_papers_equations(heads: Heads) -> None:
+    generator = torch.Generator().manual_seed(1)
+    memory = torch.randn(2, 6, heads.width, generator=generator, dtype=DOUBLE)
+    previous = torch.rand(2, heads.number, 6, generator=generator, dtype=DOUBLE).softmax(-1)
+    demands = random_demands(2, heads)
+    torch.testing.assert_close(
+        addressed(demands, memory, previous), slow(demands, memory, previous), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_what_is_asked_for_is_within_its_bounds() -> None:
+    heads = Heads(2, 1, 3, 2)
+    raw = torch.linspace(-3 * CLIP, 3 * CLIP, sum(heads.sizes), dtype=DOUBLE)[None].roll(7, 1)
+    demands = heads.demands(raw)
+    assert [tuple(part.shape) for part in demands] == [
+        (1, 3, 3), (1, 3, 1), (1, 3, 1), (1, 3, 5), (1, 3, 1), (1, 1, 3), (1, 1, 3)
+    ]  # fmt: skip
+    assert (demands.strength > 0).all()
+    assert (demands.sharpness >= 1).all()
+    torch.testing.assert_close(demands.shift.sum(-1), torch.ones(1, 3, dtype=DOUBLE))
+    for part in (demands.gate, demands.erase):
+        assert ((part >= 0) & (part <= 1)).all()
+    assert demands.key.abs().max() <= CLIP
+    assert demands.add.abs().max() <= CLIP
+    assert demands.strength.max() <= CLIP + 1e-8
+
+
+def test_a_shift_takes_a_weight_to_the_next_row_and_round_the_end() -> None:
+    weights = torch.tensor([0.0, 0.0, 0.7, 0.3])
+    up, stay, down = torch.eye(3).flip(0)
+    assert shifted(weights, stay).tolist() == pytest.approx([0.0, 0.0, 0.7, 0.3])
+    assert shifted(weights, up).tolist() == pytest.approx([0.3, 0.0, 0.0, 0.7])
+    assert shifted(weights, down).tolist() == pytest.approx([0.0, 0.7, 0.3, 0.0])
+    assert shifted(weights, torch.tensor([0.1, 0.0, 0.0, 0.0, 0.9])).tolist() == pytest.approx([0.7, 0.3, 0.0, 0.0])
+    half = shifted(weights, torch.tensor([0.5, 0.0, 0.5]))
+    assert half.tolist() == pytest.approx([0.15, 0.35, 0.15, 0.35])
+
+
+def test_a_key_finds_the_row_that_points_where_it_does() -> None:
+    memory = torch.tensor([[[3.0, 4.0], [4.0, -3.0], [-0.6, -0.8]]])
+    key, strength = torch.tensor([[[0.3, 0.4]]]), torch.tensor([[[2.0]]])
+    powers = [math.exp(2), 1.0, math.exp(-2)]
+    expected = [power / sum(powers) for power in powers]
+    assert by_content(key, strength, memory)[0, 0].tolist() == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_row_of_zeros_is_like_nothing() -> None:
+    memory = torch.zeros(1, 3, 4, requires_grad=True)
+    weights = by_content(torch.ones(1, 1, 4), torch.full((1, 1, 1), 5.0), memory)
+    assert weights[0, 0].tolist() == pytest.approx([1 / 3] * 3)
+    (gradient,) = torch.autograd.grad(weights[0, 0, 0], memory)
+    assert gradient.isfinite().all()
+    assert gradient.abs().max() <= 5.0 / math.sqrt(LENGTH_FLOOR)
+
+
+@pytest.mark.parametrize("sharpness", [1.0, 8.0, 9.0, 10.0, 20.0, 50.0])
+def test_a_sharpened_flat_weighting_keeps_its_sum_and_its_gradient(sharpness: float) -> None:
+    flat = torch.full((1, 128), 1 / 128, requires_grad=True)
+    weights = sharpened(flat, torch.tensor([[sharpness]]))
+    torch.testing.assert_close(weights, torch.full((1, 128), 1 / 128))
+    (gradient,) = torch.autograd.grad(weights[0, 3], flat)
+    assert gradient[0, 3] == pytest.approx(sharpness * (1 - 1 / 128), rel=1e-4)  # gamma w (1 - w) / w
+    if sharpness == 20.0:  # as the power is usually written, the weighting is lost in float32
+        assert (flat**sharpness / ((flat**sharpness).sum() + 1e-16)).sum() < 1e-9
+
+
+def test_a_sharpened_weighting_is_a_power() -> None:
+    assert sharpened(torch.tensor([0.5, 0.25, 0.25, 0.0]), torch.tensor([2.0])).tolist() == pytest.approx(
+        [2 / 3, 1 / 6, 1 / 6, 0.0]
+    )
+
+
+def test_equal_rows_and_equal_weights_stay_equal_and_one_row_ahead_does_not() -> None:
+    heads = Heads(1, 1, 4, 1)
+    constant = torch.full((1, 8, 4), 1e-6, dtype=DOUBLE)
+    for first, symmetric in (
+        (torch.full((1, 2, 8), 1 / 8, dtype=DOUBLE), True),
+        (F.one_hot(torch.zeros(1, 2).long(), 8).double(), False),
+    ):
+        memory, weighting = constant, first
+        for seed in range(30):
+            demands = random_demands(1, heads, seed)
+            weighting = addressed(demands, memory, weighting)
+            memory = written(memory, weighting[:, 1:], demands.erase, demands.add)
+        assert (
+            (memory.amax(1) - memory.amin(1)).max() < 1e-12
+            if symmetric
+            else (memory.amax(1) - memory.amin(1)).min() > 1e-3
+        )
+
+
+def test_all_heads_erase_before_any_adds() -> None:
+    memory = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
+    weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
+    erase = torch.tensor([[[1.0, 0.5], [0.0, 1.0]]])
+    add = torch.tensor([[[10.0, 0.0], [0.0, 20.0]]])
+    # row 0 keeps 0 * 1 and .5 * .5 of (1, 2), row 1 1 and .5 of (3, 4); then (10, 10) and (0, 10) are added
+    assert written(memory, weights, erase, add).tolist() == [[[10.0, 10.5], [3.0, 12.0]]]
+
+
+def test_gates_choose_between_content_and_the_last_weighting() -> None:
+    content, previous = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]]), torch.tensor([[[0.0, 1.0], [0.0, 1.0]]])
+    found = interpolated(content, previous, torch.tensor([[[0.25], [1.0]]]))
+    assert found.tolist() == [[[0.25, 0.75], [1.0, 0.0]]]
+
+
+def test_the_gradient_of_addressing_is_that_of_its_differences() -> None:
+    heads = Heads(1, 2, 2, 1)
+    generator = torch.Generator().manual_seed(0)
+    raw = torch.randn(1, sum(heads.sizes), generator=generator, dtype=DOUBLE, requires_grad=True)
+    memory = torch.randn(1, 4, 2, generator=generator, dtype=DOUBLE, requires_grad=True)
+    previous = torch.rand(1, 3, 4, generator=generator, dtype=DOUBLE).softmax(-1).requires_grad_()
+
+    def after(raw: Tensor, memory: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
+        demands = heads.demands(raw)
+        weighting = addressed(demands, memory, previous)
+        return weighting, written(memory, weighting[:, 1:], demands.erase, demands.add)
+
+    assert torch.autograd.gradcheck(after, (raw, memory, previous))
+
+
+LARGEST = {torch.float32: 3.0e38, torch.bfloat16: 3.0e38, DOUBLE: 1.7e308}
+HUGE = 2.0**127
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    dtype=st.sampled_from(sorted(LARGEST, key=str)),
+    scale=st.sampled_from([1e-38, 1e-6, 1.0, 1e4, 1e18]),
+    size=st.floats(-1.0, 1.0),
+    rows=st.integers(3, 130),
+    start=st.sampled_from(["one row", "flat", "random"]),
+    seed=st.integers(0, 1000),
+)
+def test_nothing_finite_becomes_nan(
+    dtype: torch.dtype, scale: float, size: float, rows: int, start: str, seed: int
+) -> None:
+    """Whatever the heads are told, up to the largest number there is, for three steps, backwards too."""
+    heads, generator = Heads(1, 1, 4, 1), torch.Generator().manual_seed(seed)
+    signs = torch.randn(2, sum(heads.sizes), generator=generator, dtype=DOUBLE).sign()
+    raw = (signs * size * LARGEST[dtype]).to(dtype).requires_grad_()
+    memory = (torch.randn(2, rows, 4, generator=generator) * scale).to(dtype)
+    weighting = {
+        "one row": F.one_hot(torch.zeros(2, 2).long(), rows).to(dtype),
+        "flat": torch.full((2, 2, rows), 1 / rows, dtype=dtype),
+        "random": torch.rand(2, 2, rows, generator=generator).softmax(-1).to(dtype),
+    }[start]
+    for _ in range(3):
+        demands = heads.demands(raw)
+        weighting = addressed(demands, memory, weighting)
+        memory = written(memory, weighting[:, 1:], demands.erase, demands.add)
+    assert weighting.isfinite().all()
+    assert memory.isfinite().all()
+    torch.testing.assert_close(weighting.sum(-1), torch.ones_like(weighting[..., 0]), rtol=1e-4, atol=1e-4)
+    (gradient,) = torch.autograd.grad(weighting[..., 0].sum() + memory[:, 0].sum(), raw)
+    assert gradient.isfinite().all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    strength=st.floats(0, HUGE, width=32),
+    sharpness=st.floats(1, HUGE, width=32),
+    shift=st.lists(st.floats(-HUGE, HUGE, width=32), min_size=3, max_size=3),
+    seed=st.integers(0, 1000),
+)
+def test_each_part_takes_any_finite_number(strength: float, sharpness: float, shift: list[float], seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    memory, key = torch.randn(1, 9, 3, generator=generator), torch.randn(1, 1, 3, generator=generator)
+    content = by_content(key, torch.full((1, 1, 1), strength), memory)
+    found = sharpened(shifted(content, torch.tensor(shift).softmax(-1)), torch.full((1, 1, 1), sharpness))
+    assert found.isfinite().all()
+    assert found.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_heads_that_a_memory_is_too_small_for() -> None:
+    Heads(1, 1, 4, 2).check(5)
+    with pytest.raises(
+        ConfigError, match=r"shift_range=2: .* memory of 5 at least, memory_size is 4; .* shift_range=1"
+    ):
+        Heads(1, 1, 4, 2).check(4)

@@ -1,0 +1,134 @@
+"""Streams of bits: a function of seed and number, one size a batch, parts of the test, and what cannot be."""
+
+import pytest
+import torch
+from lightning.pytorch import LightningModule
+
+from tests.data.bits.goals import KINDS, stream
+from tests.data.test_training_order import SaveAndStop, trainer
+from zoo.data.bits.associative_recall import Recall
+from zoo.data.bits.copy_bits import CopyBits
+from zoo.data.bits.dynamic_ngrams import Ngrams
+from zoo.data.bits.priority_sort import PrioritySorts
+from zoo.data.bits.repeat_copy import RepeatCopies
+from zoo.errors import ConfigError
+
+
+def seen(loader):
+    """Every sequence by its number, as bytes."""
+    found = {}
+    for batch in loader:
+        for row, number in enumerate(batch.index.tolist()):
+            steps = int(batch.step_mask[row].sum())
+            assert number not in found
+            found[number] = batch.inputs[row, :steps].numpy().tobytes()
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_ranks_see_what_one_sees_and_nothing_twice(kind, monkeypatch):
+    monkeypatch.setattr(kind, "ranks", {"rank": 0, "world_size": 1})
+    one = seen(stream(kind).train_dataloader())
+    assert sorted(one) == [*range(24)] and len(set(one.values())) > 20  # short ones may be alike
+    two = {}
+    for rank in range(2):
+        monkeypatch.setattr(kind, "ranks", {"rank": rank, "world_size": 2})
+        own = seen(stream(kind).train_dataloader())
+        assert not own.keys() & two.keys()
+        two |= own
+    assert two == one
+
+
+def test_workers_change_nothing():
+    alone, helped = stream(), stream(workers=2)
+    assert seen(alone.train_dataloader()) == seen(helped.train_dataloader())
+    assert seen(alone.test_dataloader()) == seen(helped.test_dataloader())
+
+
+@pytest.mark.parametrize("kind", [CopyBits, RepeatCopies, Recall])
+def test_the_sequences_of_a_training_batch_are_alike(kind):
+    lengths = set()
+    for batch in stream(kind).train_dataloader():
+        assert len(batch) == 4 and batch.step_mask.all()
+        lengths.add(batch.inputs.shape[1])
+    assert len(lengths) > 2
+    assert not all(batch.step_mask.all() for batch in stream(kind, alike=False).train_dataloader())
+    assert not all(batch.step_mask.all() for batch in stream(kind).val_dataloader())
+
+
+def test_the_validation_is_the_same_whatever_the_batches_and_the_seed_of_the_run():
+    one = seen(stream(CopyBits).val_dataloader())
+    other = CopyBits(
+        sample={"train": 24, "val": 5, "test": 3, "seed": 4}, loader={"batch_size": 2, "seed": 9}, alike=False
+    )
+    other.setup()
+    assert seen(other.val_dataloader()) == one
+    assert seen(other.train_dataloader()) != seen(stream(CopyBits).train_dataloader())
+
+
+def test_the_parts_of_a_test_share_a_loader():
+    data = stream(RepeatCopies, batch_size=3)
+    assert data.spec.groups == ("length10", "length20", "repeats20")
+    assert data.sizes == {"train": 24, "val": 5, "test": 9}
+    batches = list(data.test_dataloader())
+    groups = torch.cat([batch.group for batch in batches])
+    assert groups.bincount().tolist() == [3, 3, 3]
+    assert all(len(batch.group.unique()) == 1 for batch in batches if not (batch.group > 0).any())
+    more = stream(RepeatCopies, sample={"test": 5})
+    assert seen(more.test_dataloader()).items() > seen(data.test_dataloader()).items()
+
+
+class Line(LightningModule):
+    """Notes what it sees."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(()))
+        self.seen = []
+
+    def training_step(self, batch, number):
+        self.seen.append((batch.index.tolist(), batch.inputs.numpy().tobytes()))
+        return self.weight * 0
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+
+
+def test_a_resumed_run_sees_what_was_left(tmp_path):
+    whole = Line()
+    trainer(tmp_path).fit(whole, datamodule=stream())
+    assert [number for numbers, _ in whole.seen for number in numbers] == [*range(3 * 24)]
+    path = tmp_path / "last.ckpt"
+    with pytest.raises(SystemExit):
+        trainer(tmp_path, callbacks=[SaveAndStop(8, path)]).fit(Line(), datamodule=stream())
+    resumed = Line()
+    trainer(tmp_path).fit(resumed, datamodule=stream(), ckpt_path=path)
+    assert resumed.seen == whole.seen[8:]
+
+
+def test_description():
+    about = stream(RepeatCopies, repeats=3).describe()
+    assert about["contents"] == [
+        "training and validation: length 1 to 10, repeats 3",
+        "test: 3 sequences of each of length10, length20, repeats20",
+    ]
+    assert len(about["examples"]) == 3 and about["examples"][0]["read"].endswith("x3")
+    assert about["examples"][0]["to be written"].endswith("end")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        (CopyBits, {"length": [20, 1]}, r"data\.length=\[20,1\]: expected the least first, found 20 above 1"),
+        (CopyBits, {"test_lengths": []}, r"data\.test_lengths=\[\]: expected some numbers"),
+        (RepeatCopies, {"test_repeats": [20, 20]}, r"data\.test_repeats=\[20, 20\]: .* none of them twice"),
+        (Recall, {"items": [1, 6]}, r"data\.items: expected at least 2, .* found 1"),
+        (Recall, {"test_items": [6, 1]}, r"data\.test_items: expected at least 2, .* found 1"),
+        (Ngrams, {"context": 40}, r"data\.context=40: expected at most 16"),
+        (PrioritySorts, {"highest": 21}, r"data\.vectors: expected at least data\.highest=21, .* found 20"),
+        (PrioritySorts, {"test_vectors": [20, 9]}, r"data\.test_vectors: .* found 9"),
+    ],
+)
+def test_sizes_that_cannot_be(kind, options, message):
+    with pytest.raises(ConfigError, match=message):
+        stream(kind, **options)

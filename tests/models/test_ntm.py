@@ -1,0 +1,237 @@
+"""The neural Turing machine: its step is the paper's, and `forward` is its step in value and every gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from tests.families.algorithmic import FAMILY
+from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.spec import BitSpec
+from zoo.errors import ConfigError
+from zoo.models.ntm import NTM, State
+
+VARIANTS: list[dict[str, Any]] = [
+    {"controller": "feedforward", "start": "zero"},
+    {"controller_layers": 2, "read_heads": 2, "write_heads": 3, "shift_range": 2, "memory_start": "random"},
+    {"controller": "feedforward", "controller_layers": 2, "memory_start": "learned", "first_weighting": "learned"},
+]
+FORMS: list[dict[str, Any]] = [
+    {},
+    *VARIANTS,
+    {"shift_range": 0},
+    {"memory_start": "random", "first_weighting": "uniform"},
+    {"memory_size": 3, "memory_width": 1},
+]
+
+
+def network(**arguments: Any) -> NTM:
+    torch.manual_seed(0)
+    model = NTM(FAMILY.spec, **{"memory_size": 7, "memory_width": 4, "controller_dim": 6, **arguments}).double().eval()
+    for parameter in model.parameters():
+        parameter.data *= 3  # so that gates are open or shut and weightings are not flat
+    return model
+
+
+def by_steps(model: NTM, batch: BitBatch) -> tuple[Tensor, Tensor]:
+    """Logits (B, T, O) and weightings (B, H, T, N) of `step`, one after the other."""
+    state, found, weightings = model.start(len(batch)), [], []
+    for x in batch.inputs.double().unbind(1):
+        logits, state, _ = model.step(x, state)
+        found.append(logits)
+        weightings.append(state.weighting)
+    real = batch.step_mask[:, :, None]
+    return torch.stack(found, 1) * real, torch.stack(weightings, 2) * real[:, None]
+
+
+def by_forward(model: NTM, batch: BitBatch) -> tuple[Tensor, Tensor]:
+    output = model(batch)
+    return output.logits, torch.cat([output.attention["read"], output.attention["write"]], 1)
+
+
+def loss(logits: Tensor, weightings: Tensor) -> Tensor:
+    """One that reads all of both."""
+    generator = torch.Generator().manual_seed(5)
+    parts = [part * torch.randn(part.shape, generator=generator, dtype=part.dtype) for part in (logits, weightings)]
+    return parts[0].sum() + parts[1].sum()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_forward_is_the_steps(form: dict[str, Any]) -> None:
+    model, batch = network(**form), FAMILY.batch(1)
+    ours, theirs = by_forward(model, batch), by_steps(model, batch)
+    for found, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    gradients = [torch.autograd.grad(loss(*parts), parameters) for parts in (ours, theirs)]
+    for name, found, expected in zip(names, *gradients, strict=True):
+        scale = float(expected.abs().max())
+        assert scale > 0, name
+        torch.testing.assert_close(
+            found / scale, expected / scale, rtol=1e-12, atol=1e-12, msg=lambda text, name=name: f"{name}: {text}"
+        )
+
+
+def test_the_gradient_of_a_loss_that_reads_one_output_alone() -> None:
+    model, batch = network(), FAMILY.batch(1)
+    for part in (0, 1):
+        ours, theirs = by_forward(model, batch)[part].square().sum(), by_steps(model, batch)[part].square().sum()
+        parameters = [model.told.weight, model.feedback.weight]
+        for found, expected in zip(*(torch.autograd.grad(each, parameters) for each in (ours, theirs)), strict=True):
+            torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_the_gradient_is_that_of_differences() -> None:
+    model, batch = network(memory_size=3, memory_width=2, controller_dim=2), FAMILY.part(FAMILY.batch(1), [0, 1])
+    names = [name for name, _ in model.named_parameters()]
+
+    def logits(*values: Tensor) -> Tensor:
+        return torch.func.functional_call(model, dict(zip(names, values, strict=True)), batch).logits
+
+    values = [parameter.detach().clone().requires_grad_() for parameter in model.parameters()]
+    assert torch.autograd.gradcheck(logits, values, check_undefined_grad=False)
+
+
+def test_a_gradient_of_a_gradient_is_refused() -> None:
+    model, batch = network(), FAMILY.batch(1)
+    (gradient,) = torch.autograd.grad(model(batch).logits.sum(), [model.told.weight], create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
+
+
+def test_the_controller_is_an_lstm() -> None:
+    model = network(controller_dim=5)
+    cell = nn.LSTMCell(FAMILY.spec.in_width + 4, 5).double()
+    with torch.no_grad():
+        both = torch.cat([model.input.weight, model.feedback.weight[:, :4]], 1)
+        for ours, theirs in (
+            (both, cell.weight_ih),
+            (model.feedback.weight[:, 4:], cell.weight_hh),
+            (model.input.bias, cell.bias_ih),
+        ):
+            o, i, f, g = ours.chunk(4)
+            theirs.copy_(torch.cat([i, f, g, o]))
+        cell.bias_hh.zero_()
+    state, x = model.start(3), torch.randn(3, FAMILY.spec.in_width, dtype=torch.float64)
+    _, after, _ = model.step(x, state)
+    h, c = cell(torch.cat([x, state.reads], 1), (state.hidden[0], state.cells[0]))
+    torch.testing.assert_close(after.hidden[0], h, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(after.cells[0], c, rtol=1e-12, atol=1e-12)
+
+
+def test_reads_are_of_the_memory_before_the_step_and_weighted() -> None:
+    model = network()
+    state = model.start(2)._replace(memory=torch.randn(2, 7, 4, dtype=torch.float64))
+    _, after, told = model.step(torch.ones(2, FAMILY.spec.in_width, dtype=torch.float64), state)
+    for b in range(2):
+        read = sum(after.weighting[b, 0, i] * state.memory[b, i] for i in range(7))
+        torch.testing.assert_close(after.reads[b], read, rtol=1e-12, atol=1e-12)
+        for i in range(7):
+            w, e, a = after.weighting[b, 1, i], told.erase[b, 0], told.add[b, 0]
+            expected = state.memory[b, i] * (1 - w * e) + w * a
+            torch.testing.assert_close(after.memory[b, i], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_start() -> None:
+    state = network().start(2)
+    assert isinstance(state, State)
+    assert (state.memory == torch.tensor(1e-6).double()).all()
+    assert state.weighting[..., 0].eq(1).all()
+    assert state.weighting[..., 1:].eq(0).all()
+    zero = network(start="zero").start(2)
+    assert not any(part.any() for part in (zero.reads, *zero.hidden, *zero.cells))
+    flat = network(memory_start="random", first_weighting="uniform").start(1).weighting
+    torch.testing.assert_close(flat, torch.full_like(flat, 1 / 7))
+
+
+def test_parameters_at_the_papers_size() -> None:
+    """Gates of [x; r] and h with one bias, the start of reads and of h and c, all that two heads are told, the output:
+    the paper's own count, 67,561, follows from no layout that is known."""
+    spec = BitSpec(in_width=9, out_width=8, longest=41, groups=("all",))
+    lstm = 4 * 100 * (9 + 20 + 100 + 1)
+    told = (100 + 1) * (2 * (20 + 1 + 1 + 3 + 1) + 2 * 20)
+    expected = lstm + told + (100 + 20 + 1) * 8 + 20 + 2 * 100
+    assert sum(parameter.numel() for parameter in NTM(spec).parameters()) == expected == 62_480
+
+
+def test_the_trace_is_what_forward_attends_to() -> None:
+    model, batch = network(write_heads=2), FAMILY.batch(1)
+    trace, output = model.memory_trace(batch), model(batch)
+    longest = batch.step_mask.shape[1]
+    for name in ("read", "write"):
+        torch.testing.assert_close(trace[name], output.attention[name], rtol=1e-12, atol=1e-12)
+    assert trace["erase"].shape == trace["add"].shape == (6, 2, longest, 4)
+    for row in range(len(batch)):
+        state = model.start(1)
+        for x in batch.inputs[row, batch.step_mask[row]].double():
+            _, state, _ = model.step(x[None], state)
+        torch.testing.assert_close(trace["memory"][row], state.memory[0], rtol=1e-12, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    size=st.sampled_from([1e-30, 1.0, 1e3, 1e10, 1e30]),
+    dtype=st.sampled_from([torch.float32, torch.bfloat16]),
+    form=st.sampled_from([0, 1, 2, 3]),
+    seed=st.integers(0, 1000),
+)
+def test_no_finite_weights_give_nan(size: float, dtype: torch.dtype, form: int, seed: int) -> None:
+    torch.manual_seed(seed)
+    model, batch = NTM(FAMILY.spec, memory_size=9, controller_dim=6, **FORMS[form]).to(dtype), FAMILY.batch(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape) * size)
+    output = model(batch)
+    assert output.logits.isfinite().all()
+    assert output.logits.dtype == dtype
+    for weights in output.attention.values():
+        assert weights.isfinite().all()
+        torch.testing.assert_close(weights.sum(-1), batch.step_mask[:, None].expand(weights.shape[:-1]).float())
+
+
+@pytest.mark.slow
+def test_compiled_it_is_the_same_and_is_compiled_once_for_all_batches() -> None:
+    """Each half of the step once for several sequences and once more for a single one, whatever their length."""
+    graphs = []
+
+    def backend(graph: torch.fx.GraphModule, inputs: list[Any]) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    model, plain = network(), network()
+    model.compile(backend=backend)
+    whole = FAMILY.batch(1)
+    for batch in (whole, FAMILY.part(whole, [4, 1, 4]), FAMILY.part(whole, [1])):
+        ours, theirs = by_forward(model, batch), by_forward(plain, batch)
+        for found, expected in zip(ours, theirs, strict=True):
+            torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+        gradients = [
+            torch.autograd.grad(loss(*parts), list(net.parameters())) for parts, net in ((ours, model), (theirs, plain))
+        ]
+        for found, expected in zip(*gradients, strict=True):
+            torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    assert len(graphs) == 4
+    assert model.state_dict().keys() == plain.state_dict().keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"memory_size": 4, "shift_range": 2}, r"shift_range=2: .* memory of 5 at least, memory_size is 4"),
+        ({"memory_size": 2}, r"shift_range=1: .* set memory_size=3 or more, or shift_range=0"),
+        ({"first_weighting": "uniform"}, "equal weights on equal rows stay equal for ever"),
+        ({"memory_start": "constnat"}, "did you mean 'constant'"),
+        ({"first_weighting": "row"}, "first_weighting=row"),
+        ({"controller": "gru"}, "controller=gru"),
+        ({"start": "random"}, "start=random"),
+    ],
+)
+def test_what_cannot_be_is_said(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        network(**arguments)

@@ -1,0 +1,54 @@
+"""Networks for bits: one that learns, and one that says what it is told to."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.spec import BitSpec
+from zoo.models.output import Output
+
+
+class Recurrent(nn.Module):
+    """An LSTM."""
+
+    tasks = ("algorithmic",)
+    attends: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, spec: BitSpec, *, hidden_dim: int = 8) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(spec.in_width, hidden_dim, batch_first=True)
+        self.score = nn.Linear(hidden_dim, spec.out_width)
+
+    def forward(self, batch: BitBatch) -> Output:
+        return Output(self.score(self.lstm(batch.inputs)[0]) * batch.step_mask[..., None])
+
+
+class Undecided(nn.Module):
+    """Every bit is 1 with chance 1/2, but for a bias that never learns, and its memory has as many rows as steps."""
+
+    tasks = ("algorithmic",)
+    attends: ClassVar[dict[str, str]] = {"read": "step_mask", "write": "step_mask"}
+
+    def __init__(self, spec: BitSpec, *, bias: float = 0.0, trace: bool = False) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.full((spec.out_width,), bias))
+        if trace:
+            self.memory_trace = self._memory_trace
+
+    def forward(self, batch: BitBatch) -> Output:
+        mask = batch.step_mask[..., None]
+        return Output(self.bias * mask, {name: self._weights(batch) for name in ("read", "write")})
+
+    def _weights(self, batch: BitBatch) -> Tensor:
+        """(B, 1, T, T) step t looks at row t."""
+        return (torch.eye(batch.inputs.shape[1]) * batch.step_mask[..., None])[:, None]
+
+    def _memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
+        sizes: tuple[Any, ...] = len(batch), 1, batch.inputs.shape[1], 2
+        parts = {"erase": torch.full(sizes, 0.5), "add": -torch.ones(sizes)}
+        memory = torch.arange(float(sizes[2] * 2)).reshape(1, -1, 2).expand(len(batch), -1, -1)
+        return {"read": self._weights(batch), "write": self._weights(batch), **parts, "memory": memory}

@@ -1,0 +1,135 @@
+"""Associative recall: items of several vectors are read, then one of them again, and the item behind it is written
+(Graves et al. 2014, section 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zoo.arguments import Count
+from zoo.data.bits.goal import (
+    BitSequence,
+    Goal,
+    Reals,
+    Sizes,
+    answered_at_the_end,
+    random_bits,
+    vectors_of,
+    vectors_text,
+)
+from zoo.data.bits.stream import BitStream, Range, cases_of, range_of
+from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.errors import ConfigError, DataError
+
+ITEM, QUERY = "|", "?"
+
+
+@dataclass(frozen=True)
+class AssociativeRecall(Goal):
+    """Channels: the bits of a vector, one for the delimiter that stands before each item, and one for that on both
+    sides of the query. n items of k vectors take n (k + 1) + (k + 2) + k steps."""
+
+    bits: int
+    item_length: int
+    """k, the vectors of an item."""
+
+    @property
+    def form(self) -> str:
+        return (
+            f"items of {self.item_length} vectors of {self.bits} bits each, the vectors separated by blanks and the "
+            f"items by {ITEM}, and behind a {QUERY} one of the items again"
+        )
+
+    @property
+    def in_width(self) -> int:
+        return self.bits + 2
+
+    @property
+    def out_width(self) -> int:
+        return self.bits
+
+    def steps(self, sizes: Sizes) -> int:
+        (items,) = sizes
+        return items * (self.item_length + 1) + self.item_length + 2 + self.item_length
+
+    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
+        (items,) = sizes
+        rows = random_bits(draw, items * self.item_length, self.bits).reshape(items, self.item_length, self.bits)
+        return self.sequence(rows, int(draw.integers(items - 1)))
+
+    def sequence(self, items: Reals, query: int) -> BitSequence:
+        """The sequence of items (n, k, bits) that asks for the one behind item `query`, from 0."""
+        count, width = len(items), self.item_length + 1
+        read = np.zeros((count * width + self.item_length + 2, self.in_width), np.float32)
+        blocks = read[: count * width].reshape(count, width, self.in_width)
+        blocks[:, 0, self.bits] = 1
+        blocks[:, 1:, : self.bits] = items
+        read[[count * width, -1], self.bits + 1] = 1
+        read[count * width + 1 : -1, : self.bits] = items[query]
+        return answered_at_the_end(read, items[query + 1])
+
+    def parse(self, line: str) -> BitSequence:
+        before, mark, after = line.partition(QUERY)
+        if not mark:
+            raise DataError(f"expected a {QUERY} before the item that is asked for, found none")
+        items = np.stack([self._item(part, number) for number, part in enumerate(before.split(ITEM), 1)])
+        (places,) = np.nonzero((items == self._item(after, None)).all((1, 2)))
+        if len(places) != 1:
+            found = f"{len(places)} times" if len(places) else "not there"
+            raise DataError(f"{after.strip()!r} behind the {QUERY}: expected one of the items, found it {found}")
+        if places[0] == len(items) - 1:
+            raise DataError(
+                f"{after.strip()!r} behind the {QUERY}: expected an item with another behind it, found the last"
+            )
+        return self.sequence(items, int(places[0]))
+
+    def _item(self, text: str, number: int | None) -> Reals:
+        name = "the item that is asked for" if number is None else f"item {number}"
+        words = text.split()
+        if len(words) != self.item_length:
+            raise DataError(f"{name} is {text.strip()!r}: expected {self.item_length} vectors, found {len(words)}")
+        try:
+            return vectors_of(words, self.bits)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from error
+
+    def typed(self, sequence: BitSequence) -> str:
+        inputs = sequence.inputs
+        k, bits = self.item_length, self.bits
+        starts = np.flatnonzero(inputs[:, bits])
+        query = int(inputs[:, bits + 1].argmax())
+        items = [vectors_text(inputs[start + 1 : start + 1 + k, :bits]) for start in starts]
+        return f"{f' {ITEM} '.join(items)} {QUERY} {vectors_text(inputs[query + 1 : query + 1 + k, :bits])}"
+
+
+class Recall(BitStream):
+    """Lists of items, one of which is asked for by the one before it."""
+
+    name = "associative_recall"
+
+    def __init__(
+        self,
+        *,
+        items: Range = (2, 6),
+        item_length: Count = 3,
+        bits: Count = 6,
+        test_items: Sequence[Count] = (6, 10, 12, 15, 20),
+        alike: bool = True,
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """Items of `item_length` vectors of `bits` bits: `items` of them in training and validation, a number or the
+        fewest and the most, each with the same chance; `test_items` of them in the parts of the test. The rest as in
+        `BitStream`."""
+        sizes, cases = range_of("items", items), cases_of("test_items", "items", test_items)
+        for key, found in (("items", sizes[0]), ("test_items", min(test_items))):
+            if found < 2:
+                raise ConfigError(
+                    f"data.{key}: expected at least 2, since the item behind another is asked for, found {found}"
+                )
+        super().__init__(
+            AssociativeRecall(bits, item_length), {"items": sizes}, cases, alike=alike, sample=sample, loader=loader
+        )

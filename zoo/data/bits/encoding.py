@@ -1,0 +1,74 @@
+"""From what a user types to batches of bit sequences; all that a prediction needs of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.goal import BitSequence, Goal
+from zoo.data.encoder import Encoder
+from zoo.dotted import class_at, name_of
+from zoo.errors import DataError
+
+
+class BitLine(NamedTuple):
+    """A line that was typed."""
+
+    text: str
+    where: str
+    """Where it stands, for messages."""
+
+
+class BitEncoder(Encoder):
+    """Reads lines as the goal of the data has them typed."""
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+
+    def __call__(self, inputs: Sequence[str | BitLine]) -> BitBatch:
+        return batch_of([self.display(line) for line in inputs], targets=False)
+
+    def display(self, one: str | BitLine) -> BitSequence:
+        """The sequence that was typed, with what it asks for. Raises DataError, with the place of the line."""
+        line = one if isinstance(one, BitLine) else BitLine(one, "")
+        try:
+            return self.goal.parse(line.text)
+        except DataError as error:
+            place = f"{line.where}, {line.text!r}" if line.where else repr(line.text)
+            raise DataError(f"{place}: {error}; a sequence is typed as {self.goal.form}") from error
+
+    def state(self) -> dict[str, Any]:
+        return {"goal": name_of(type(self.goal)), **asdict(self.goal)}  # type: ignore[call-overload]
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> BitEncoder:
+        fields = dict(state)
+        return cls(class_at(fields.pop("goal"), Goal)(**fields))
+
+
+def batch_of(
+    sequences: Sequence[BitSequence], numbers: Sequence[int] | None = None, *, targets: bool = True
+) -> BitBatch:
+    """Sequences padded to the longest, with their numbers in the split."""
+    lengths = [len(sequence.inputs) for sequence in sequences]
+    shape, first = (len(sequences), max(lengths)), sequences[0]
+    inputs = np.zeros((*shape, first.inputs.shape[1]), np.float32)
+    asked = np.zeros((*shape, first.targets.shape[1]), np.float32)
+    scored = np.zeros(shape, np.bool_)
+    for row, (sequence, length) in enumerate(zip(sequences, lengths, strict=True)):
+        inputs[row, :length], asked[row, :length], scored[row, :length] = sequence[:3]
+    optimal = [sequence.optimal_bits for sequence in sequences]
+    return BitBatch.of(
+        torch.from_numpy(inputs),
+        torch.arange(shape[1]) < torch.tensor(lengths)[:, None],
+        torch.from_numpy(scored),
+        torch.from_numpy(asked) if targets else None,
+        index=None if numbers is None else torch.tensor(numbers),
+        group=torch.tensor([sequence.group for sequence in sequences]),
+        optimal_bits=None if not targets or None in optimal else torch.tensor(optimal),
+    )

@@ -1,0 +1,117 @@
+"""Priority sort: vectors of bits are read, each with a number, and those of the highest numbers are written, the
+highest first (Graves et al. 2014, section 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zoo.arguments import Count
+from zoo.data.bits.goal import (
+    BitSequence,
+    Goal,
+    Reals,
+    Sizes,
+    answered_at_the_end,
+    random_bits,
+    vectors_of,
+    vectors_text,
+)
+from zoo.data.bits.stream import BitStream, Range, cases_of, range_of
+from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.errors import ConfigError, DataError
+
+
+@dataclass(frozen=True)
+class PrioritySort(Goal):
+    """Channels: the bits of a vector, one for its priority, and one for the delimiter behind the last. n vectors, of
+    which the k highest are written, take n + 1 + k steps."""
+
+    bits: int
+    highest: int
+    """k; where fewer vectors are typed, all of them are written."""
+
+    @property
+    def form(self) -> str:
+        return f"vectors of {self.bits} bits, each with its priority from -1 to 1 behind a colon, separated by blanks"
+
+    @property
+    def in_width(self) -> int:
+        return self.bits + 2
+
+    @property
+    def out_width(self) -> int:
+        return self.bits
+
+    def steps(self, sizes: Sizes) -> int:
+        (vectors,) = sizes
+        return vectors + 1 + min(vectors, self.highest)
+
+    def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
+        (vectors,) = sizes
+        return self.sequence(random_bits(draw, vectors, self.bits), draw.uniform(-1, 1, vectors).astype(np.float32))
+
+    def sequence(self, vectors: Reals, priorities: Reals) -> BitSequence:
+        """The sequence that asks for the vectors (n, bits) by their priorities (n,); of two that are the same the
+        vector comes first that was read first."""
+        read = np.zeros((len(vectors) + 1, self.in_width), np.float32)
+        read[:-1, : self.bits] = vectors
+        read[:-1, self.bits] = priorities
+        read[-1, self.bits + 1] = 1
+        return answered_at_the_end(read, vectors[np.argsort(-priorities, kind="stable")[: self.highest]])
+
+    def parse(self, line: str) -> BitSequence:
+        pairs = [word.partition(":") for word in line.split()]
+        vectors = vectors_of([vector for vector, _, _ in pairs], self.bits)
+        priorities = [_priority(text, number) for number, (_, _, text) in enumerate(pairs, 1)]
+        return self.sequence(vectors, np.array(priorities, np.float32))
+
+    def typed(self, sequence: BitSequence) -> str:
+        inputs = sequence.inputs
+        read = inputs[: int(inputs[:, self.bits + 1].argmax())]
+        return " ".join(f"{vectors_text(row[None, : self.bits])}:{row[self.bits]:.4g}" for row in read)
+
+
+def _priority(text: str, number: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not -1 <= value <= 1:
+        raise DataError(
+            f"the priority of vector {number}: expected a number from -1 to 1 behind a colon, found {text!r}"
+        )
+    return value
+
+
+class PrioritySorts(BitStream):
+    """Vectors to be sorted by their priorities."""
+
+    name = "priority_sort"
+
+    def __init__(
+        self,
+        *,
+        vectors: Range = 20,
+        highest: Count = 16,
+        bits: Count = 8,
+        test_vectors: Sequence[Count] = (20,),
+        alike: bool = True,
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """`vectors` of `bits` bits in training and validation, a number or the fewest and the most, each with the same
+        chance, and `test_vectors` of them in the parts of the test; the `highest` are written. The rest as in
+        `BitStream`."""
+        sizes, cases = range_of("vectors", vectors), cases_of("test_vectors", "vectors", test_vectors)
+        for key, fewest in (("vectors", sizes[0]), ("test_vectors", min(test_vectors))):
+            if fewest < highest:
+                raise ConfigError(
+                    f"data.{key}: expected at least data.highest={highest}, which are to be written, found {fewest}"
+                )
+        super().__init__(
+            PrioritySort(bits, highest), {"vectors": sizes}, cases, alike=alike, sample=sample, loader=loader
+        )

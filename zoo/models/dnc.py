@@ -1,0 +1,216 @@
+"""Hybrid computing using a neural network with dynamic external memory.
+
+Alex Graves, Greg Wayne, Malcolm Reynolds, and others. Nature 538, 2016. https://doi.org/10.1038/nature20101
+
+Equations: of the Methods, which have no numbers: the controller, the interface, content, allocation, write weighting,
+links and the three modes of reading.
+
+What differs from the paper, mostly with the authors' code (google-deepmind/dnc):
+- One layer of LSTM; theirs may be deep. What it tells the memory is kept within -20 and 20.
+- The usage of a row has a floor of 1e-6 where it is multiplied up, and gives the write weighting no gradient, as in
+  their code. Lengths in the cosine have a floor.
+- The output is one linear layer over the state and what was read, W_y h + W_r [r], with a bias.
+
+Notation: B sequences, T steps of the longest, n steps of all, I and O channels in and out, C units of the controller, R
+heads that read, N rows of the memory, W their width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from zoo.arguments import Count
+from zoo.attention.addressing import CLIP, by_content, exact, written
+from zoo.attention.allocation import allocation, followed, linked, usage
+from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.spec import BitSpec
+from zoo.layers.packing import Packing
+from zoo.models.output import Output
+
+FORGET = 2
+"""Which of the four gates of the controller forgets: they stand as output, input, forget, candidate."""
+
+
+class State(NamedTuple):
+    """What a step takes over from the one before; all of it begins as 0."""
+
+    reads: Tensor
+    """(B, R W)."""
+    hidden: Tensor
+    """(B, C)."""
+    cell: Tensor
+    """(B, C)."""
+    memory: Tensor
+    """(B, N, W)."""
+    used: Tensor
+    """(B, N)."""
+    link: Tensor
+    """(B, N, N)."""
+    precedence: Tensor
+    """(B, N)."""
+    read: Tensor
+    """(B, R, N) the last weightings."""
+    write: Tensor
+    """(B, 1, N)."""
+
+
+class DNC(nn.Module):
+    """An LSTM with a memory that knows which rows are free, and in which order they were written.
+
+    `forward` computes `step` after `step`, with the inputs' product ahead of the loop and the output behind it.
+    """
+
+    tasks = ("algorithmic",)
+    attends: ClassVar[Mapping[str, str]] = {"read": "step_mask", "write": "step_mask"}
+    unnormalised: ClassVar[tuple[str, ...]] = ("read", "write")
+    threads: ClassVar[int] = 1
+    """Its matrices are too small to be shared out among threads."""
+
+    def __init__(
+        self,
+        spec: BitSpec,
+        *,
+        memory_size: Count = 32,
+        memory_width: Count = 16,
+        controller_dim: Count = 100,
+        read_heads: Count = 1,
+    ) -> None:
+        super().__init__()
+        self.memory_size, self.memory_width, self.controller_dim = memory_size, memory_width, controller_dim
+        self.read_heads = read_heads
+        reads = read_heads * memory_width
+        self.input = nn.Linear(spec.in_width, 4 * controller_dim)
+        self.feedback = nn.Linear(reads + controller_dim, 4 * controller_dim, bias=False)
+        self.interface = nn.Linear(controller_dim, sum(self._parts()))
+        self.output = nn.Linear(controller_dim + reads, spec.out_width)
+        self._compiled: Callable[[DNC, Tensor, State], State] | None = None
+        for name, parameter in self.named_parameters():
+            if name.endswith("weight"):
+                nn.init.xavier_uniform_(parameter)
+            else:
+                nn.init.zeros_(parameter)
+        self.input.bias.detach().chunk(4)[FORGET].fill_(1.0)
+
+    def _parts(self) -> list[int]:
+        """Numbers a step of read keys, read strengths, the write key, the write strength, what is erased and written,
+        free gates, the allocation gate, the write gate and the modes of reading."""
+        heads, width = self.read_heads, self.memory_width
+        return [heads * width, heads, width, 1, width, width, heads, 1, 1, 3 * heads]
+
+    def forward(self, batch: BitBatch) -> Output:
+        """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, 1, T, N) to the memory."""
+        packing = Packing.of(batch.step_mask)
+        with torch.autocast(batch.inputs.device.type, enabled=False):
+            x = self._linear(self.input, packing.pack(batch.inputs))  # (n, 4 C)
+            states = self._walk(x, packing.batch_sizes)
+            found = torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states])  # (n, C + R W)
+            logits = self._linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
+        read, write = (torch.cat(part) for part in ([s.read for s in states], [s.write for s in states]))
+        attention = {"read": packing.unpack(read).transpose(1, 2), "write": packing.unpack(write).transpose(1, 2)}
+        return Output(packing.unpack(logits), attention)
+
+    def _walk(self, x: Tensor, sizes: tuple[int, ...]) -> list[State]:
+        """The state after each step of packed inputs (n, 4 C), `sizes` of them at a time."""
+        state = self.start(sizes[0] if sizes else 0)
+        if self._compiled is not None and torch.is_grad_enabled():
+            state = State(*(part.requires_grad_() for part in state))  # as later ones: others are compiled anew
+        states: list[State] = []
+        for t, x_t in enumerate(x.split(sizes)):
+            state = _first(state, sizes[t])
+            if self._compiled is None:
+                state = self.cell(x_t, state)
+            else:
+                x_t = x_t.clone()  # where a view begins is compiled too
+                if sizes[t] > 1 and (t == 0 or sizes[t] != sizes[t - 1]):
+                    for tensor in (x_t, *state):
+                        torch._dynamo.maybe_mark_dynamic(tensor, 0)  # compiled for any number of sequences
+                state = self._compiled(self, x_t, state)
+            states.append(state)
+        return states or [state]
+
+    def start(self, rows: int) -> State:
+        """The state before the first step of so many sequences."""
+        weight, heads, size = exact(self.feedback.weight), self.read_heads, self.memory_size
+        return State(
+            reads=weight.new_zeros(rows, heads * self.memory_width),
+            hidden=weight.new_zeros(rows, self.controller_dim),
+            cell=weight.new_zeros(rows, self.controller_dim),
+            memory=weight.new_zeros(rows, size, self.memory_width),
+            used=weight.new_zeros(rows, size),
+            link=weight.new_zeros(rows, size, size),
+            precedence=weight.new_zeros(rows, size),
+            read=weight.new_zeros(rows, heads, size),
+            write=weight.new_zeros(rows, 1, size),
+        )
+
+    def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        """Inputs (B, I) of one time step -> logits (B, O) and the state after it."""
+        state = self.cell(self._linear(self.input, x), state)
+        return self._linear(self.output, torch.cat([state.hidden, state.reads], 1)), state
+
+    def cell(self, x: Tensor, state: State) -> State:
+        """The state after a step, from inputs (B, 4 C) that are already multiplied with their matrix."""
+        o, i, f, g = (x + self._linear(self.feedback, torch.cat([state.reads, state.hidden], 1))).chunk(4, 1)
+        cell = f.sigmoid() * state.cell + i.sigmoid() * g.tanh()
+        hidden = o.sigmoid() * cell.tanh()  # (B, C)
+
+        told = self._linear(self.interface, hidden).clamp(-CLIP, CLIP)
+        keys, strengths, key, strength, erase, add, free, allocated, gate, modes = told.split(self._parts(), 1)
+        used = usage(state.used, state.write[:, 0], state.read, free.sigmoid()[..., None])  # (B, N)
+        content = by_content(key[:, None], _oneplus(strength)[..., None], state.memory)[:, 0]
+        allocated = allocated.sigmoid()
+        write = gate.sigmoid() * (allocated * allocation(used) + (1 - allocated) * content)  # (B, N)
+        memory = written(state.memory, write[:, None], erase.sigmoid()[:, None], add[:, None])  # (B, N, W)
+        link, precedence = linked(state.link, state.precedence, write)
+
+        back, forward = followed(link, state.read)  # (B, R, N)
+        content = by_content(self._of_heads(keys), _oneplus(strengths)[..., None], memory)
+        back_share, content_share, forward_share = self._of_heads(modes).softmax(-1).split(1, -1)  # (B, R, 1)
+        read = back_share * back + content_share * content + forward_share * forward
+        reads = (read @ memory).flatten(1)  # (B, R W)
+        return State(reads, hidden, cell, memory, used, link, precedence, read, write[:, None])
+
+    @torch.no_grad()
+    def memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
+        """What the heads did: `read` and `write` (B, heads, T, N), 0 at padding, and `memory` (B, N, W) after the last
+        step of each sequence."""
+        with torch.autocast(batch.inputs.device.type, enabled=False):
+            state = self.start(len(batch))
+            memory, found = state.memory, []
+            for t, real in enumerate(batch.step_mask.unbind(1)):
+                _, state = self.step(batch.inputs[:, t], state)
+                memory = torch.where(real[:, None, None], state.memory, memory)
+                found.append((state.read, state.write))
+        real = batch.step_mask[:, None, :, None]
+        read, write = (torch.stack(part, 2) * real for part in zip(*found, strict=True))
+        return {"read": read, "write": write, "memory": memory}
+
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Compiles one time step, once for all numbers of sequences and all lengths; `options` as of torch.compile."""
+        self._compiled = torch.compile(DNC.cell, *args, **options)
+
+    def _of_heads(self, values: Tensor) -> Tensor:
+        """(B, R K) -> (B, R, K)."""
+        return values.unflatten(1, (self.read_heads, -1))
+
+    @staticmethod
+    def _linear(layer: nn.Linear, x: Tensor) -> Tensor:
+        """The layer of x, in float32 at least."""
+        weight = exact(layer.weight)
+        bias: Tensor | None = layer.bias
+        return F.linear(x.to(weight.dtype), weight, None if bias is None else exact(bias))
+
+
+def _oneplus(x: Tensor) -> Tensor:
+    """At least 1."""
+    return 1 + F.softplus(x)
+
+
+def _first(state: State, rows: int) -> State:
+    """The state of the first sequences, itself if there are no more."""
+    return state if len(state.reads) == rows else State(*(part[:rows] for part in state))

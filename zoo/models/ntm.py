@@ -1,0 +1,256 @@
+"""Neural Turing Machines.
+
+Alex Graves, Greg Wayne, Ivo Danihelka. 2014. https://arxiv.org/abs/1410.5401
+
+Equations: reading (2), writing (3) and (4), addressing (5)-(9), all of them in `zoo/attention/addressing.py`.
+
+What differs from the paper, or is not fixed there:
+- All heads look at the memory that the last step left, and then the writing ones change it; the paper has no order.
+- Weightings are sharpened as logarithms, and the lengths in the cosine have a floor: the powers as they are written
+  lose a weighting altogether in float32.
+- What the heads are told is kept within -20 and 20, as in Collier and Beel 2018 (https://arxiv.org/abs/1807.08518), and
+  so are the defaults of the start: every number of the memory 1e-6, reads and state learned. The first weightings are
+  all at row 0; were they equal everywhere too, the rows of such a memory would stay equal for ever.
+- The output is one linear layer over the controller's state and what was read; the hidden units of a feed-forward
+  controller are tanh.
+
+Notation: B sequences, T steps of the longest, n steps of all, I and O channels in and out, C units of the controller,
+G numbers inside a layer of it, H heads, R of them that read, N rows of the memory, W their width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from zoo.arguments import Count, Natural
+from zoo.attention.addressing import Demands, Heads, addressed, exact, written
+from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.spec import BitSpec
+from zoo.errors import ConfigError, one_of
+from zoo.layers.packing import Packing
+from zoo.layers.turing_loop import Compiled, turing_loop
+from zoo.layers.turing_steps import Carried, Weights
+from zoo.models.output import Output
+
+MEMORY_CONSTANT = 1e-6
+"""Every number of a constant memory."""
+MEMORY_STD = 0.5
+"""Of the numbers whose tanh is a memory that is drawn at random, and one that is learned before it has learned."""
+FORGET = 2
+"""Which of the four gates of an LSTM forgets: they stand as output, input, forget, candidate."""
+STATE_STD = 0.1
+"""Of the start of learned reads and states, before their tanh."""
+TOLD_GAIN = 1.4
+TOLD_BIAS_STD = 0.01
+
+
+class State(NamedTuple):
+    """What a step takes over from the one before."""
+
+    reads: Tensor
+    """(B, R W)."""
+    hidden: list[Tensor]
+    """(B, C) of each layer of the controller."""
+    cells: list[Tensor]
+    """(B, C) of each layer of an LSTM, else none."""
+    memory: Tensor
+    """(B, N, W)."""
+    weighting: Tensor
+    """(B, H, N)."""
+
+
+class NTM(nn.Module):
+    """A controller that reads and writes a memory, and finds its places there by content and by steps.
+
+    `controller` = lstm | feedforward, of `controller_layers`. `shift_range`: by how many rows a step can move a head.
+    `memory_start` = constant | random (drawn once, not trained) | learned. `first_weighting` = first_row | learned |
+    uniform, the last not with a constant memory. `start` = learned | zero: what was read before the first step, and
+    the state of an LSTM.
+
+    `step` is the readable definition; `forward` computes the same with all steps in one operation of autograd. Raises
+    ConfigError for a shift that the memory is too small for, and for equal weightings over equal rows.
+    """
+
+    tasks = ("algorithmic",)
+    attends: ClassVar[Mapping[str, str]] = {"read": "step_mask", "write": "step_mask"}
+    threads: ClassVar[int] = 1
+    """Its matrices are too small to be shared out among threads."""
+
+    first_memory: Tensor
+    first_scores: Tensor
+
+    def __init__(
+        self,
+        spec: BitSpec,
+        *,
+        memory_size: Count = 128,
+        memory_width: Count = 20,
+        controller: Literal["lstm", "feedforward"] = "lstm",
+        controller_dim: Count = 100,
+        controller_layers: Count = 1,
+        read_heads: Count = 1,
+        write_heads: Count = 1,
+        shift_range: Natural = 1,
+        memory_start: Literal["constant", "random", "learned"] = "constant",
+        first_weighting: Literal["first_row", "learned", "uniform"] = "first_row",
+        start: Literal["learned", "zero"] = "learned",
+    ) -> None:
+        super().__init__()
+        one_of("memory_start", memory_start, ("constant", "random", "learned"))
+        one_of("first_weighting", first_weighting, ("first_row", "learned", "uniform"))
+        if (memory_start, first_weighting) == ("constant", "uniform"):
+            raise ConfigError(
+                "first_weighting=uniform with memory_start=constant: equal weights on equal rows stay equal for ever; "
+                "take first_weighting=first_row or learned, or memory_start=random"
+            )
+        self.heads = Heads(read_heads, write_heads, memory_width, shift_range)
+        self.heads.check(memory_size)
+        self.recurrent = one_of("controller", controller, ("lstm", "feedforward")) == "lstm"
+        self.memory_size, self.controller_dim, self.layers = memory_size, controller_dim, controller_layers
+
+        reads, inside = read_heads * memory_width, controller_dim * (4 if self.recurrent else 1)
+        own = controller_dim if self.recurrent else 0
+        self.input = nn.Linear(spec.in_width, inside)
+        self.feedback = nn.Linear(reads + own, inside, bias=False)
+        self.deeper = nn.ModuleList(nn.Linear(controller_dim + own, inside) for _ in range(controller_layers - 1))
+        self.told = nn.Linear(controller_dim, sum(self.heads.sizes))
+        self.output = nn.Linear(controller_dim + reads, spec.out_width)
+
+        shape = memory_size, memory_width
+        if memory_start == "learned":
+            self.first_memory = nn.Parameter(torch.randn(shape) * MEMORY_STD)
+        else:
+            constant = memory_start == "constant"
+            drawn = torch.full(shape, MEMORY_CONSTANT) if constant else (torch.randn(shape) * MEMORY_STD).tanh()
+            self.register_buffer("first_memory", drawn, persistent=not constant)
+        scores = torch.zeros(self.heads.number, memory_size)  # the softmax of them is the first weighting
+        if first_weighting == "learned":
+            self.first_scores = nn.Parameter(torch.randn_like(scores))
+        else:
+            if first_weighting == "first_row":
+                scores[:, 1:] = -torch.inf
+            self.register_buffer("first_scores", scores, persistent=False)
+        learned = one_of("start", start, ("learned", "zero")) == "learned"
+        self.first_reads = nn.Parameter(torch.randn(reads) * STATE_STD) if learned else None
+        state = torch.randn(2, controller_layers, controller_dim) * STATE_STD
+        self.first_state = nn.Parameter(state) if learned and self.recurrent else None
+        self._compiled: Compiled | None = None
+        self._start_weights()
+
+    def _start_weights(self) -> None:
+        """Glorot and Bengio (2010); the forget gates begin open."""
+        for name, parameter in self.named_parameters():
+            if name.endswith("weight"):
+                nn.init.xavier_uniform_(parameter, TOLD_GAIN if name.startswith("told") else 1.0)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+        nn.init.normal_(self.told.bias, std=TOLD_BIAS_STD)
+        for linear in [self.input, *self._layers()[1:]] if self.recurrent else []:
+            linear.bias.detach().chunk(4)[FORGET].fill_(1.0)
+
+    def _layers(self) -> list[nn.Linear]:
+        """Of each layer of the controller, what multiplies [what it reads; its own h]."""
+        return [self.feedback, *cast("list[nn.Linear]", list(self.deeper))]
+
+    def forward(self, batch: BitBatch) -> Output:
+        """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, H - R, T, N) to the memory."""
+        packing, state = Packing.of(batch.step_mask), self.start(len(batch))
+        with torch.autocast(batch.inputs.device.type, enabled=False):
+            x = _linear(self.input, packing.pack(batch.inputs))  # (n, G)
+            layers = self._layers()
+            weights = Weights(
+                layers=[exact(layer.weight) for layer in layers],
+                biases=[exact(layer.bias) for layer in layers[1:]],
+                heads=exact(self.told.weight),
+                heads_bias=exact(self.told.bias),
+            )
+            rows = len(packing.order)
+            start = Carried(
+                reads=state.reads[:rows],
+                hidden=[h[:rows] for h in state.hidden],
+                cells=[c[:rows] for c in state.cells],
+                memory=state.memory[:rows].mT,
+                weighting=state.weighting[:rows],
+            )
+            h, r, w = turing_loop(self.heads, packing.batch_sizes, x, start, weights, self._compiled)
+            logits = _linear(self.output, torch.cat([h, r], 1)).to(self.output.weight.dtype)  # (n, O)
+        read, write = packing.unpack(w).transpose(1, 2).split([self.heads.read, self.heads.write], 1)
+        return Output(packing.unpack(logits), attention={"read": read, "write": write})
+
+    def start(self, rows: int) -> State:
+        """The state before the first step of so many sequences, in float32 at least."""
+        memory = exact(self.first_memory)
+        if isinstance(self.first_memory, nn.Parameter):
+            memory = memory.tanh()
+        reads = memory.new_zeros(self.heads.read * self.heads.width)
+        hidden, cells = memory.new_zeros(2, self.layers, self.controller_dim)
+        if self.first_reads is not None:
+            reads = exact(self.first_reads).tanh()
+        if self.first_state is not None:
+            hidden, cells = exact(self.first_state).tanh()
+
+        def repeated(part: Tensor) -> Tensor:
+            return part.expand(rows, *part.shape)
+
+        return State(
+            reads=repeated(reads),
+            hidden=[repeated(h) for h in hidden],
+            cells=[repeated(c) for c in cells] if self.recurrent else [],
+            memory=repeated(memory),
+            weighting=repeated(exact(self.first_scores).softmax(-1)),
+        )
+
+    def step(self, x: Tensor, state: State) -> tuple[Tensor, State, Demands]:
+        """Inputs (B, I) of one time step -> logits (B, O), the state after it, and what the heads were told."""
+        below, hidden, cells = state.reads, [], []
+        for number, layer in enumerate(self._layers()):
+            inside = _linear(layer, torch.cat([below, state.hidden[number]], 1) if self.recurrent else below)  # (B, G)
+            if number == 0:
+                inside = inside + _linear(self.input, x)
+            if self.recurrent:
+                o, i, f, g = inside.chunk(4, 1)
+                cells.append(f.sigmoid() * state.cells[number] + i.sigmoid() * g.tanh())
+                below = o.sigmoid() * cells[number].tanh()
+            else:
+                below = inside.tanh()
+            hidden.append(below)  # (B, C)
+
+        told = self.heads.demands(_linear(self.told, below))
+        weighting = addressed(told, state.memory, state.weighting)  # (B, H, N)    (5)-(9)
+        read, write = weighting.split([self.heads.read, self.heads.write], 1)
+        reads = (read @ state.memory).flatten(1)  # (B, R W)    (2)
+        memory = written(state.memory, write, told.erase, told.add)  # (B, N, W)    (3), (4)
+        logits = _linear(self.output, torch.cat([below, reads], 1))
+        return logits, State(reads, hidden, cells, memory, weighting), told
+
+    @torch.no_grad()
+    def memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
+        """What the heads did: `read` and `write` (B, heads, T, N), `erase` and `add` (B, heads, T, W), 0 at padding,
+        and `memory` (B, N, W) after the last step of each sequence."""
+        with torch.autocast(batch.inputs.device.type, enabled=False):
+            state, found = self.start(len(batch)), []
+            memory = state.memory
+            for t, real in enumerate(batch.step_mask.unbind(1)):
+                _, state, told = self.step(batch.inputs[:, t], state)
+                memory = torch.where(real[:, None, None], state.memory, memory)
+                write = state.weighting[:, self.heads.read :]
+                found.append((state.weighting[:, : self.heads.read], write, told.erase, told.add))
+        real = batch.step_mask[:, None, :, None]
+        steps = [torch.stack(part, 2) * real for part in zip(*found, strict=True)]
+        return dict(zip(("read", "write", "erase", "add"), steps, strict=True)) | {"memory": memory}
+
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Compiles one time step, once for all numbers of sequences and all lengths; `options` as of torch.compile."""
+        self._compiled = Compiled.of(*args, **options)
+
+
+def _linear(layer: nn.Linear, x: Tensor) -> Tensor:
+    """The layer of x, in float32 at least."""
+    weight = exact(layer.weight)
+    bias: Tensor | None = layer.bias
+    return F.linear(x.to(weight.dtype), weight, None if bias is None else exact(bias))

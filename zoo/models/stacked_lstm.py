@@ -1,0 +1,54 @@
+"""Neural Turing Machines: the LSTM baseline.
+
+Alex Graves, Greg Wayne, Ivo Danihelka. 2014. https://arxiv.org/abs/1410.5401
+
+Equations: none of its own; it is the network that section 4 of the paper compares with (three LSTM layers, one on the
+other, sizes in its table 3), with the LSTM of Hochreiter and Schmidhuber 1997 and forget gates.
+
+What differs from the paper:
+- No peepholes, which the paper does not mention; the output reads the highest layer alone.
+- Forget gates begin open, with a bias of 1; the states begin as zeros.
+
+Notation: B sequences, T steps of the longest, n steps of all, I and O channels in and out, H units of a layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Share
+from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.spec import BitSpec
+from zoo.layers.packing import Packing
+from zoo.layers.recurrent import LSTM
+from zoo.models.output import Output
+
+
+class StackedLSTM(nn.Module):
+    """Layers of LSTMs, and one linear layer from the highest to the bits; all it remembers is in its states."""
+
+    tasks = ("algorithmic",)
+    attends: ClassVar[Mapping[str, str]] = {}
+    threads: ClassVar[int] = 1
+    """A recurrence over small matrices loses time by handing them out."""
+
+    def __init__(self, spec: BitSpec, *, hidden_dim: Count = 256, num_layers: Count = 3, dropout: Share = 0.0) -> None:
+        super().__init__()
+        self.lstm = LSTM(spec.in_width, hidden_dim, num_layers=num_layers, dropout=dropout)
+        self.output = nn.Linear(hidden_dim, spec.out_width)
+        with torch.no_grad():
+            for layer in range(num_layers):
+                bias: Tensor = getattr(self.lstm, f"bias_ih_l{layer}")
+                bias.chunk(4)[1].fill_(1.0)  # input, forget, candidate, output
+                getattr(self.lstm, f"bias_hh_l{layer}").zero_()
+
+    def forward(self, batch: BitBatch) -> Output:
+        """Logits (B, T, O) of the bits."""
+        packing = Packing.of(batch.step_mask)
+        x = packing.pack(batch.inputs).to(self.output.weight.dtype)  # (n, I)
+        h, _ = self.lstm(x, packing)  # (n, H)
+        return Output(packing.unpack(self.output(h)))  # (B, T, O)

@@ -1,0 +1,1 @@
+"""Optimisers of papers that torch does not have."""

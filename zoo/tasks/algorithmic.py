@@ -1,0 +1,295 @@
+"""Bits that are read to bits that are written: algorithms such as copying and sorting, learned from examples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from lightning.pytorch.trainer.states import TrainerFn
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torchmetrics import MeanMetric
+
+from zoo.arguments import Positive
+from zoo.data.bits.batch import BitBatch
+from zoo.data.bits.goal import BitSequence
+from zoo.data.bits.spec import BitSpec
+from zoo.data.spec import Spec
+from zoo.metrics.groups import GroupMeans
+from zoo.models.output import Output
+from zoo.tasks.single_label import precise
+from zoo.tasks.task import Examined, Task
+
+NEVER = -1
+MEASURES = ("bits_per_sequence", "error_bits", "exact")
+OPTIMAL, ABOVE = "optimal_bits", "bits_above_optimum"
+
+WEIGHTINGS = ("read", "write")
+
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class BitPrediction:
+    """What was written to one sequence of T steps, and what was done to the memory meanwhile."""
+
+    given: str
+    """The sequence as it is typed."""
+    written: tuple[str, ...]
+    """The bits that were likelier than not, a word for each of the S scored steps."""
+    truth: tuple[str, ...] | None
+    """What should have been written, where that is known."""
+    separator: str
+    """What stands between the words of a line."""
+    inputs: Numbers
+    """(T, I)"""
+    scored: Numbers
+    """(T,) True at the steps at which bits are to be written."""
+    probabilities: Numbers
+    """(S, O) of a 1."""
+    targets: Numbers | None
+    """(S, O) the true bits."""
+    memory: dict[str, Numbers] = field(default_factory=dict)
+    """What there is of: `read` and `write` (H, T, N), the weightings of each head over N rows of memory; `erase` and
+    `add` (H, T, W), what each head took from its rows and put there; `memory` (N, W) behind the last step."""
+
+    def line(self, words: Sequence[str]) -> str:
+        """`written` or `truth` as a line."""
+        return self.separator.join(words)
+
+    @property
+    def bits(self) -> Numbers:
+        """(S, O) True where a 1 was written."""
+        return self.probabilities > 0.5
+
+    @property
+    def wrong(self) -> Numbers | None:
+        """(S, O) True at bits that are not those of the truth."""
+        return None if self.targets is None else self.bits != (self.targets > 0)
+
+    @property
+    def error_bits(self) -> int | None:
+        """How many bits are wrong."""
+        return None if self.wrong is None else int(self.wrong.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as written by `zoo predict --json`; of the memory the weightings alone."""
+        return {
+            "given": self.given,
+            "written": self.line(self.written),
+            "truth": None if self.truth is None else self.line(self.truth),
+            "error_bits": self.error_bits,
+            "probabilities": self.probabilities.tolist(),
+            **{name: self.memory[name].tolist() for name in WEIGHTINGS if name in self.memory},
+        }
+
+
+@dataclass(frozen=True)
+class ExaminedBits(Examined):
+    """A sequence of a split, what was written to it and what should have been."""
+
+    prediction: BitPrediction
+
+
+class Algorithmic(Task):
+    """Any network that serves `algorithmic`: `logits` (B, T, O) of the bits at each step, of which those count at which
+    the batch asks for bits.
+
+    The loss is the cross-entropy of a sequence, the sum over its bits, in nats. `converged`: with the first validation
+    below so many bits a sequence the network counts as converged, and the test says how many training sequences that
+    took; where the data know what the best predictor needs, below so many bits above that.
+    """
+
+    name = "algorithmic"
+    headline: tuple[str, ...] = (*MEASURES, "sequences_to_converge")
+    view: ClassVar[str] = "zoo.visualize.algorithmic.AlgorithmicView"
+    monitors: ClassVar = {
+        "loss": "min", "bits_per_sequence": "min", "error_bits": "min", "exact": "max", ABOVE: "min"
+    }  # fmt: skip
+    on_bar: ClassVar[tuple[str, ...]] = ("bits_per_sequence", "exact")
+    spec: BitSpec | None
+    converged_at: Tensor
+    """() training sequences before the first validation that converged, or NEVER."""
+
+    def __init__(
+        self,
+        *,
+        model: dict[str, Any],
+        optimizer: dict[str, Any] | None = None,
+        scheduler: dict[str, Any] | None = None,
+        monitor: str,
+        mode: str,
+        compile: bool = False,
+        converged: Positive = 0.1,
+    ) -> None:
+        super().__init__(
+            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
+        )
+        self.save_hyperparameters()
+        self.converged = converged
+        self._newest: Tensor | None = None
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        super().build(spec, encoder)
+        self.train_loss = MeanMetric()
+        self.val_metrics, self.test_metrics = self._metrics(), self._metrics()
+        self.register_buffer("converged_at", torch.tensor(NEVER))
+
+    def _metrics(self) -> nn.ModuleDict:
+        assert self.spec is not None
+        return nn.ModuleDict({name: GroupMeans(len(self.spec.groups)) for name in (*MEASURES, OPTIMAL)})
+
+    def forward(self, batch: BitBatch) -> Output:
+        assert self.network is not None
+        return self.network(batch)
+
+    # training
+
+    def training_step(self, batch: BitBatch, batch_idx: int) -> Tensor:
+        output, size = self(batch), len(batch)
+        total = cross_entropy(output.logits, batch).sum()
+        own = self.own_losses(output, size)
+        self._newest = batch.index
+        self.train_loss.update(total.detach() / size + own.detach(), size)
+        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
+        return self.global_mean(total, size) + own
+
+    # evaluation
+
+    def validation_step(self, batch: BitBatch, batch_idx: int) -> None:
+        self._evaluate(batch, self.val_metrics)
+
+    def test_step(self, batch: BitBatch, batch_idx: int) -> None:
+        self._evaluate(batch, self.test_metrics)
+
+    def predict_step(self, batch: BitBatch, batch_idx: int = 0) -> Output:
+        return self(batch)
+
+    def _evaluate(self, batch: BitBatch, metrics: nn.ModuleDict) -> None:
+        assert batch.targets is not None
+        logits = self(batch).logits
+        wrong = ((logits > 0) != (batch.targets > 0)) & batch.scored[..., None]
+        errors = wrong.sum((1, 2))
+        measured = {
+            "bits_per_sequence": cross_entropy(logits, batch) / math.log(2),
+            "error_bits": errors,
+            "exact": errors == 0,
+        }
+        if batch.optimal_bits is not None:
+            measured[OPTIMAL] = batch.optimal_bits
+        for name, values in measured.items():
+            metrics[name].update(values, batch.group)  # type: ignore[operator]
+
+    def on_validation_epoch_end(self) -> None:
+        means = self._means(self.val_metrics)
+        if self._newest is not None and self.trainer.state.fn == TrainerFn.FITTING:
+            self._count(self._newest, means.get(ABOVE, means["bits_per_sequence"]).nanmean())
+        self._log_means("val", means)
+
+    def on_test_epoch_end(self) -> None:
+        assert self.spec is not None
+        means = self._means(self.test_metrics)
+        self._log_means("test", means)
+        if len(self.spec.groups) > 1:
+            for name, values in means.items():
+                for group, value in zip(self.spec.groups, values, strict=True):
+                    if not value.isnan():
+                        self.log(f"test/{name}_{group}", value.float())
+        if self.converged_at != NEVER:
+            self.log("test/sequences_to_converge", self.converged_at.float())
+
+    def _means(self, metrics: nn.ModuleDict) -> dict[str, Tensor]:
+        """(G,) the mean of each measure over the sequences of each group."""
+        means: dict[str, Tensor] = {}
+        for name, metric in metrics.items():
+            assert isinstance(metric, GroupMeans)
+            if metric.update_count or name != OPTIMAL:
+                means[name] = metric.compute().reshape(-1)
+            metric.reset()
+        if OPTIMAL in means:
+            means[ABOVE] = means["bits_per_sequence"] - means[OPTIMAL]
+        return means
+
+    def _log_means(self, stage: str, means: dict[str, Tensor]) -> None:
+        """Over all groups, each of which counts the same."""
+        for name, values in means.items():
+            bar = stage == "val" and name in self.on_bar
+            self.log(f"{stage}/{name}", values.nanmean().float(), prog_bar=bar)
+        self.log(f"{stage}/loss", (means["bits_per_sequence"].nanmean() * math.log(2)).float())
+
+    def _count(self, newest: Tensor, bits: Tensor) -> None:
+        """Logs how many training sequences lie before this validation, and keeps the number of the first one at which
+        `bits` are below `converged`.
+
+        The numbers of a stream go on from epoch to epoch: those of the `newest` batch (B,) say how many there were, on
+        any number of ranks, and in a run that was resumed.
+        """
+        sequences = newest.max() + 1
+        if dist.is_available() and dist.is_initialized():
+            dist.all_reduce(sequences, dist.ReduceOp.MAX)
+        self.log("val/sequences", sequences.float())
+        if self.converged_at == NEVER and bits < self.converged:
+            self.converged_at.copy_(sequences)
+
+    # predicting
+
+    def predictions(self, batch: BitBatch, words: list[BitSequence]) -> list[BitPrediction]:
+        """What is written, and what is done to the memory; `words` are the sequences as they were typed, with what they
+        ask for."""
+        output = self.predict_step(batch)
+        parts = {name: output.attention[name] for name in WEIGHTINGS if name in output.attention}
+        if (trace := getattr(self.network, "memory_trace", None)) is not None:
+            parts |= trace(batch)
+        probabilities = numbers(precise(output.logits).sigmoid())
+        memory = {name: numbers(part) for name, part in parts.items()}
+        goal = self.encoder.goal
+        return [
+            _prediction(goal, sequence, probabilities[b], {name: part[b] for name, part in memory.items()})
+            for b, sequence in enumerate(words)
+        ]
+
+    def examine(self, batch: BitBatch) -> list[ExaminedBits]:
+        rows = []
+        for b, steps in enumerate(batch.step_mask.sum(1).tolist()):
+            targets = torch.zeros(0) if batch.targets is None else batch.targets[b, :steps]
+            scored = batch.scored[b, :steps].cpu().numpy()
+            rows.append(BitSequence(numbers(batch.inputs[b, :steps]), numbers(targets), scored))
+        return [
+            ExaminedBits(index, prediction, None if prediction.truth is None else prediction.line(prediction.truth))
+            for index, prediction in zip(batch.index.tolist(), self.predictions(batch, rows), strict=True)
+        ]
+
+
+def _prediction(goal: Any, sequence: BitSequence, probabilities: Numbers, memory: dict[str, Numbers]) -> BitPrediction:
+    steps, scored = len(sequence.inputs), sequence.scored
+    written = probabilities[:steps][scored]
+    targets = sequence.targets[scored] if len(sequence.targets) else None
+    return BitPrediction(
+        given=goal.typed(sequence),
+        written=tuple(map(goal.vector, written > 0.5)),
+        truth=None if targets is None else tuple(map(goal.vector, targets)),
+        separator=goal.separator,
+        inputs=sequence.inputs,
+        scored=scored,
+        probabilities=written,
+        targets=targets,
+        memory={name: part if name == "memory" else part[:, :steps] for name, part in memory.items()},
+    )
+
+
+def numbers(tensor: Tensor) -> Numbers:
+    """A tensor as an array in float32."""
+    return tensor.detach().float().cpu().numpy()
+
+
+def cross_entropy(logits: Tensor, batch: BitBatch) -> Tensor:
+    """(B,) the cross-entropy of the bits to be written to each sequence, summed, in nats; `logits` (B, T, O)."""
+    assert batch.targets is not None
+    scores, scored = precise(logits), batch.scored[..., None]
+    each = F.binary_cross_entropy_with_logits(scores, batch.targets.to(scores.dtype), reduction="none")
+    return (each * scored).sum((1, 2))
