@@ -14,6 +14,8 @@ from zoo.layers.pointing import (
     at_places,
     read_packed,
     read_tokens,
+    step_glimpse,
+    step_scores,
     token_logits,
     token_table,
 )
@@ -66,6 +68,11 @@ def test_scores_of_packed_queries_are_those_of_the_score(seed):
     glimpses = all_glimpses(score, queries, keys, values, mask, packing)
     weights = masked_softmax(score(packing.unpack(queries), keys), mask[:, None])
     torch.testing.assert_close(glimpses, packing.pack(weights @ values), rtol=1e-12, atol=1e-12)
+
+    asked = packing.unpack(queries)  # as if its steps were hypotheses
+    torch.testing.assert_close(step_scores(score, asked, keys), score(asked, keys), rtol=1e-12, atol=1e-12)
+    seen = step_glimpse(score, asked, keys, values, mask)
+    torch.testing.assert_close(seen, weights @ values, rtol=1e-12, atol=1e-12)
 
 
 def test_the_end_stands_before_the_points():

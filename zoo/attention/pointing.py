@@ -17,6 +17,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+sigmoid_backward = torch.ops.aten.sigmoid_backward  # (gradient, sigmoid) -> gradient * sigmoid * (1 - sigmoid)
+
 ON_CPU, ELSEWHERE = 2**21, 2**24
 """How many numbers of the sum are computed at once: what a processor's last cache holds, and what fills other
 devices."""
@@ -66,13 +68,13 @@ class _AdditiveScores(torch.autograd.Function):
         d_v = torch.zeros_like(v)
         with torch.autocast(queries.device.type, enabled=False):
             for sets, steps, sigmoid in _parts(queries, keys, ctx.lengths):
-                d_scores = gradient[sets, :steps]  # (b, t, S)
-                d_v += d_scores.reshape(-1) @ sigmoid.flatten(0, 2)
-                slope = torch.addcmul(sigmoid, sigmoid, sigmoid, value=-1, out=sigmoid)  # (b, t, S, A)
-                d_queries[sets, :steps] = (d_scores[:, :, None] @ slope)[:, :, 0]
-                d_keys[sets] = (d_scores.transpose(1, 2)[:, :, None] @ slope.transpose(1, 2))[:, :, 0]
-            of_sum = 4 * v
-            return d_queries.mul_(of_sum), d_keys.mul_(of_sum), d_v.mul_(2).sub_(gradient.sum()), None
+                d_scores = gradient[sets, :steps].contiguous()  # (b, t, S)
+                d_v += d_scores.view(-1) @ sigmoid.flatten(0, 2)
+                d_sums = d_scores[..., None].expand_as(sigmoid)  # but for the factor 4 v, which is the same everywhere
+                sigmoid_backward.grad_input(d_sums, sigmoid, grad_input=sigmoid)
+                torch.sum(sigmoid, 2, out=d_queries[sets, :steps])
+                torch.sum(sigmoid, 1, out=d_keys[sets])
+            return d_queries.mul_(4 * v), d_keys.mul_(4 * v), d_v.mul_(2).sub_(gradient.sum()), None
 
 
 def _parts(queries: Tensor, keys: Tensor, lengths: tuple[int, ...]) -> Iterator[tuple[slice, int, Tensor]]:

@@ -98,6 +98,19 @@ def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
     return torch.cat([end.to(grid.dtype).expand(len(grid), 1, -1), grid], 1)
 
 
+def step_scores(score: AdditiveScore, queries: Tensor, keys: Tensor) -> Tensor:
+    """The scores (B, K, S) of queries (B, K, D_q) with prepared keys (B, S, A): what `score` gives, in less time on
+    the CPU and with less to keep for the way back."""
+    return additive_scores(score.query_projection(queries), keys, score.v)
+
+
+def step_glimpse(score: AdditiveScore, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """For each of queries (B, K, D_q) the mean (B, K, D) of the values (B, S, D) under the softmax of its scores over
+    the places where `mask` (B, S) is True; 0 where there are none."""
+    weights = masked_softmax(step_scores(score, queries, keys), mask[:, None])
+    return weights.to(values.dtype) @ values
+
+
 def all_scores(score: AdditiveScore, queries: Tensor, keys: Tensor, packing: Packing) -> Tensor:
     """The scores (N, S) of queries (N, D_q) packed by `packing` (B, T) with prepared keys (B, S, A): what `score` gives
     for each, without the (N, S, A) numbers that it is a sum of."""

@@ -39,7 +39,16 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.init import start_lstm_, start_uniform_
-from zoo.layers.pointing import PointReader, all_glimpses, all_scores, at_places, start_score_, token_logits
+from zoo.layers.pointing import (
+    PointReader,
+    all_glimpses,
+    all_scores,
+    at_places,
+    start_score_,
+    step_glimpse,
+    step_scores,
+    token_logits,
+)
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -105,8 +114,8 @@ class NeuralCombinatorial(nn.Module):
         q, mask = h, memory["mask"][:, None]
         if self.glimpse is not None:
             refs = memory["glimpse_keys"]
-            q = masked_softmax(self.glimpse(h, refs), mask) @ refs  # g (B, K, H)
-        u = self._clipped(self.score(q, memory["keys"]))  # (B, K, S)
+            q = step_glimpse(self.glimpse, h, refs, refs, memory["mask"])  # g (B, K, H)
+        u = self._clipped(step_scores(self.score, q, memory["keys"]))  # (B, K, S)
         log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
         return Step(log_probs, State(memory, {"hidden": h, "cell": c}), {"source": masked_softmax(u, mask)})
 

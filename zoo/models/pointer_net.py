@@ -37,7 +37,7 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.init import start_lstm_, start_uniform_
-from zoo.layers.pointing import PointReader, all_scores, at_places, start_score_, token_logits
+from zoo.layers.pointing import PointReader, all_scores, at_places, start_score_, step_scores, token_logits
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -99,7 +99,7 @@ class PointerNet(nn.Module):
         x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
         _, after = self.decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
         d, c = after[0].view_as(h), after[1].view_as(c)
-        u, mask = self.score(d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)    (3)
+        u, mask = step_scores(self.score, d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)    (3)
         log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
         return Step(log_probs, State(memory, {"hidden": d, "cell": c}), {"source": masked_softmax(u, mask)})
 

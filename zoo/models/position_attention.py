@@ -36,7 +36,7 @@ from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
-from zoo.layers.pointing import start_score_
+from zoo.layers.pointing import start_score_, step_scores
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
@@ -103,8 +103,8 @@ class PositionAttention(nn.Module):
         y = torch.cat([self.position_embedding(tokens), context], -1)  # (B, K, E + H)
         _, after = self.decoder.step(y.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
         d, c = after[0].view_as(h), after[1].view_as(c)
-        weights = masked_softmax(self.score(d, memory["keys"]), memory["content"][:, None])  # (B, K, S)
-        context = weights @ memory["states"]  # d' (B, K, H)
+        weights = masked_softmax(step_scores(self.score, d, memory["keys"]), memory["content"][:, None])  # (B, K, S)
+        context = weights.to(d.dtype) @ memory["states"]  # d' (B, K, H)
         logits = self.vocabulary.logits(torch.cat([d, context], -1), memory["mask"][:, None])  # (B, K, V)
         hypotheses = {"hidden": d, "cell": c, "context": context}
         return Step(log_probabilities(logits), State(memory, hypotheses), {"source": weights})

@@ -46,6 +46,8 @@ from zoo.layers.pointing import (
     at_places,
     read_packed,
     read_tokens,
+    step_glimpse,
+    step_scores,
     token_logits,
     token_table,
 )
@@ -122,9 +124,8 @@ class ReadProcessWrite(nn.Module):
         h, c = after[0].view_as(h), after[1].view_as(c)
         d = h
         if self.glimpse is not None:
-            weights = masked_softmax(self.glimpse(d, memory["glimpse_keys"]), memory["content"][:, None])  # (B, K, S)
-            d = d + weights @ memory["states"]
-        u, mask = self.score(d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)
+            d = d + step_glimpse(self.glimpse, d, memory["glimpse_keys"], memory["states"], memory["content"])
+        u, mask = step_scores(self.score, d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)
         log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
         return Step(log_probs, State(memory, {"hidden": h, "cell": c}), {"source": masked_softmax(u, mask)})
 
