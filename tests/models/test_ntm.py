@@ -211,6 +211,9 @@ def test_no_finite_weights_give_nan(size: float, dtype: torch.dtype, form: int, 
     for weights in output.attention.values():
         assert weights.isfinite().all()
         torch.testing.assert_close(weights.sum(-1), batch.step_mask[:, None].expand(weights.shape[:-1]).float())
+    if size <= 1e3:
+        FAMILY.loss(output, batch).backward()
+        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
 @pytest.mark.slow
