@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.families.algorithmic import FAMILY
+from zoo.attention.addressing import CLIP
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError
@@ -30,11 +31,12 @@ FORMS: list[dict[str, Any]] = [
 ]
 
 
-def network(**arguments: Any) -> NTM:
+def network(scale: float = 3.0, **arguments: Any) -> NTM:
+    """With weights so much larger than at the start that gates are open or shut and weightings are not flat."""
     torch.manual_seed(0)
     model = NTM(FAMILY.spec, **{"memory_size": 7, "memory_width": 4, "controller_dim": 6, **arguments}).double().eval()
     for parameter in model.parameters():
-        parameter.data *= 3  # so that gates are open or shut and weightings are not flat
+        parameter.data *= scale
     return model
 
 
@@ -75,6 +77,23 @@ def test_forward_is_the_steps(form: dict[str, Any]) -> None:
         torch.testing.assert_close(
             found / scale, expected / scale, rtol=1e-12, atol=1e-12, msg=lambda text, name=name: f"{name}: {text}"
         )
+
+
+def test_what_the_heads_are_told_is_kept_within_bounds_and_has_no_gradient_beyond_them() -> None:
+    model, batch = network(scale=30.0), FAMILY.batch(1)
+    state, beyond = model.start(len(batch)), []
+    for x in batch.inputs.double().unbind(1):
+        _, state, _ = model.step(x, state)
+        beyond.append(model.told(state.hidden[-1]).abs() > CLIP)
+    assert 0.05 < torch.stack(beyond).double().mean() < 0.9
+    ours, theirs = by_forward(model, batch), by_steps(model, batch)
+    for found, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    for parameter in (model.told.weight, model.told.bias):
+        found, expected = (
+            torch.autograd.grad(loss(*parts), parameter, retain_graph=True)[0] for parts in (ours, theirs)
+        )
+        torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-8)
 
 
 def test_the_gradient_of_a_loss_that_reads_one_output_alone() -> None:
@@ -192,6 +211,9 @@ def test_no_finite_weights_give_nan(size: float, dtype: torch.dtype, form: int, 
     for weights in output.attention.values():
         assert weights.isfinite().all()
         torch.testing.assert_close(weights.sum(-1), batch.step_mask[:, None].expand(weights.shape[:-1]).float())
+    if size <= 1e3:
+        FAMILY.loss(output, batch).backward()
+        assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ class Kept(NamedTuple):
     gated: Tensor
     """(b, H, N + 2 r) after interpolation, with the rows that come round again at both ends."""
     moved: Tensor
-    """(b, H, N) after the shift."""
+    """(b, H, N) after the shift. No number is 0: by CLIP a gate is 2e-9 at least, and a strength 20 at most."""
 
 
 class Slopes(NamedTuple):
@@ -137,7 +137,7 @@ def forward(heads: Heads, x: Tensor, before: Carried, weights: Weights) -> tuple
     content = scores.softmax(2)  # (5), (6)
     gated = _round(torch.lerp(before.weighting, content, gate.sigmoid()), heads.shift_range)  # (7)
     moved = _moved(gated, shift.softmax(2), -1)  # (8)
-    weighting = (moved.clamp_min(torch.finfo(moved.dtype).tiny).log() * (1 + sharpness)).softmax(2)  # (9)
+    weighting = (moved.log() * (1 + sharpness)).softmax(2)  # (9)
 
     reading, writing = weighting.split_with_sizes([heads.read, heads.write], 1)
     reads = _times(reading, memory.mT).flatten(1)  # (2)
@@ -154,7 +154,7 @@ def forward(heads: Heads, x: Tensor, before: Carried, weights: Weights) -> tuple
 def slopes(heads: Heads, previous: Tensor, cells: Sequence[Tensor], kept: Kept, weighting: Tensor) -> Slopes:
     """Of all T positions at once, from what every step kept, the weightings before and after it (T, H, N), and the c
     before it of each layer (T, C)."""
-    raw, tiny = kept.raw, torch.finfo(kept.raw.dtype).tiny
+    raw = kept.raw
     within = raw.clamp(-CLIP, CLIP)
     places, changes = within.split_with_sizes(heads.sizes, 1)
     key, scales, gate, shift = _of_heads(places, heads.number).split_with_sizes(heads.parts, 2)
@@ -163,7 +163,6 @@ def slopes(heads: Heads, previous: Tensor, cells: Sequence[Tensor], kept: Kept, 
     gate, erase, rows = gate.sigmoid(), erase.sigmoid(), weighting.shape[2]
     by_key_squared = 1 / (key.square().sum(2, keepdim=True) + LENGTH_FLOOR)
     by_key = by_key_squared.sqrt() * strength
-    base = kept.moved.clamp_min(tiny)
     counted = (raw.abs() <= CLIP).to(raw.dtype)
     of_places, of_changes = counted.split_with_sizes(heads.sizes, 1)
     of_places = _of_heads(of_places, heads.number) * torch.cat(
@@ -187,8 +186,8 @@ def slopes(heads: Heads, previous: Tensor, cells: Sequence[Tensor], kept: Kept, 
         scores=kept.scores,
         of_gate=kept.content - previous,
         windows=kept.gated.unfold(2, rows, 1),
-        logarithm=base.log(),
-        of_moved=(1 + sharpness) / base * (kept.moved >= tiny),
+        logarithm=kept.moved.log(),
+        of_moved=(1 + sharpness) / kept.moved,
         weighting=weighting,
         of_places=of_places,
         of_changes=of_changes,
