@@ -17,8 +17,9 @@ def command(program: str, words: Iterable[str]) -> str:
 
 
 def source(description: str) -> str:
-    """Where data came from: `sample`, `hub`, or the name of the real files."""
-    return "sample" if description.startswith("sample") else Path(description.split(",")[0]).name
+    """Where data came from: `sample`, `stream`, `hub`, or the name of the real files."""
+    made = next((kind for kind in ("sample", "stream") if description.startswith(kind)), None)
+    return made or Path(description.split(",")[0]).name
 
 
 def committed(commit: str | None, what: str) -> str:

@@ -39,7 +39,7 @@ class Row:
     model: str
     data: str
     source: str
-    """Where the data came from: sample, hub, or the name of the real files."""
+    """Where the data came from: sample, stream, hub, or the name of the real files."""
     metric: str
     ours: str
     paper: str
