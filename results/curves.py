@@ -1,0 +1,60 @@
+"""python results/curves.py PICTURE.png RUN [RUN ...] [--by model]: how the validation of runs went, as a picture.
+
+A line is a run, over the training examples that lie before each validation; runs of one model, or of one value of the
+override that --by names, have one colour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+COLOURS = ("#1f4e79", "#c8551b", "#4f7a28", "#7a4f9a", "#8a8a8a")
+
+
+def curve(run: Path, metric: str, over: str) -> tuple[list[float], list[float]]:
+    """The values of `over` and of `metric` at each validation of a run."""
+    with (run / "metrics.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row.get(metric) and row.get(over)]
+    if not rows:
+        raise SystemExit(f"{run / 'metrics.csv'}: no validation has both {metric} and {over}")
+    return [float(row[over]) for row in rows], [float(row[metric]) for row in rows]
+
+
+def kind(run: Path, by: str) -> str:
+    """What the run's line is called: its model, or the value of an override."""
+    result = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    if by == "model":
+        return str(result["model"])
+    return next((word.partition("=")[2] for word in result["overrides"] if word.split("=")[0] == by), "default")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("picture", type=Path)
+    parser.add_argument("runs", type=Path, nargs="+")
+    parser.add_argument("--metric", default="val/bits_per_sequence")
+    parser.add_argument("--over", default="val/sequences")
+    parser.add_argument("--by", default="model", help="model, or the key of an override")
+    asked = parser.parse_args()
+    figure = Figure(figsize=(6.5, 3), dpi=110, layout="constrained")
+    axes = figure.add_subplot()
+    colours: dict[str, str] = {}
+    for run in asked.runs:
+        name = kind(run, asked.by)
+        label = None if name in colours else name
+        colour = colours.setdefault(name, COLOURS[len(colours) % len(COLOURS)])
+        axes.plot(*curve(run, asked.metric, asked.over), color=colour, label=label, linewidth=1, alpha=0.8)
+    axes.set_xlabel(asked.over.partition("/")[2].replace("_", " ") + " of training")
+    axes.set_ylabel(asked.metric.partition("/")[2].replace("_", " "))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    figure.savefig(asked.picture)
+
+
+if __name__ == "__main__":
+    main()
