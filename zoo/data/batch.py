@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
 
-from zoo.layers.packing import Packing
+from zoo.layers.packing import Forced, Packing
 
 
 class Batch(ABC):
@@ -47,6 +47,45 @@ class Batch(ABC):
     def _changed(self, change: Callable[[Any], Any]) -> Self:
         """The batch with `change` made to its tensors and packings, and to those in its tuples, lists and dicts."""
         return _changed(self, change)
+
+
+@dataclass(frozen=True)
+class WritingBatch(Batch):
+    """B examples for each of which a sequence of at most T tokens is to be written. Without targets, as when
+    predicting, all that speaks of them is None."""
+
+    without_targets: ClassVar[str] = "let a search of zoo.decoding write"
+    """What to do where there are no targets."""
+
+    target: Tensor | None
+    """(B, T) token ids: what is to be predicted at each position."""
+    target_input: Tensor | None
+    """(B, T) the token before each of `target`: begin, then the target without its last."""
+    target_mask: Tensor | None
+    """(B, T) True at tokens, the end included; a prefix of each row."""
+    target_packing: Packing | None
+    """Packs (B, T): a model's scores of all target positions are (N, V) in this order."""
+
+    @staticmethod
+    def writing(target: Tensor | None, mask: Tensor | None, begin: int) -> dict[str, Any]:
+        """The four fields, from padded ids and their mask, (B, T) each."""
+        read = None if target is None else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1)
+        packing = None if mask is None else Packing.of(mask)
+        return {"target": target, "target_input": read, "target_mask": mask, "target_packing": packing}
+
+    @property
+    def forced(self) -> Forced:
+        """What a network reads that is told the truth. Raises ValueError where the batch has no targets."""
+        if self.target_input is None or self.target_mask is None or self.target_packing is None:
+            raise ValueError(f"this batch has no targets: {self.without_targets}")
+        return Forced(self.target_input, self.target_mask, self.target_packing)
+
+    @property
+    def true_tokens(self) -> Tensor:
+        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
+        packing = self.forced.packing
+        assert self.target is not None
+        return packing.pack(self.target)
 
 
 def _changed(part: Any, change: Callable[[Any], Any]) -> Any:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch
-from zoo.layers.packing import Forced, Packing, without_end
+from zoo.data.batch import WritingBatch
+from zoo.layers.packing import Packing, without_end
 
 
 @dataclass(frozen=True)
-class PairBatch(Batch):
+class PairBatch(WritingBatch):
     """B sources of at most S tokens and their targets of at most T. `PairBatch.of` builds it with its packings.
 
-    Every source and target ends in the end token and has no begin token. Without targets, as when predicting, all that
-    speaks of them is None.
+    Every source and target ends in the end token and has no begin token.
     """
+
+    without_targets: ClassVar[str] = (
+        "give references as encoder(texts, references), or let a search of zoo.decoding write the translation"
+    )
 
     source: Tensor
     """(B, S) token ids."""
@@ -27,14 +31,6 @@ class PairBatch(Batch):
     """(B,) number of each pair in its split."""
     source_packing: Packing
     """Packs (B, S)."""
-    target: Tensor | None
-    """(B, T) token ids: what is to be predicted at each position."""
-    target_input: Tensor | None
-    """(B, T) the token before each of `target`: begin, then the target without its last."""
-    target_mask: Tensor | None
-    """(B, T) True at tokens, the end included; a prefix of each row."""
-    target_packing: Packing | None
-    """Packs (B, T): a model's scores of all target positions are (N, V) in this order."""
     alignment: Tensor | None
     """(B, T, S) True where a target token comes from a source token; only where the data knows it (the samples)."""
     source_text: tuple[str, ...] | None
@@ -62,12 +58,7 @@ class PairBatch(Batch):
             source_mask=source_mask,
             index=torch.arange(len(source)) if index is None else index,
             source_packing=Packing.of(source_mask),
-            target=target,
-            target_input=None
-            if target is None
-            else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1),
-            target_mask=target_mask,
-            target_packing=None if target_mask is None else Packing.of(target_mask),
+            **cls.writing(target, target_mask, begin),
             alignment=alignment,
             source_text=source_text,
             target_text=target_text,
@@ -87,23 +78,6 @@ class PairBatch(Batch):
     def memory_length(self) -> Tensor:
         """(B,) what lengths of a target are measured by: the tokens of the source, the end included."""
         return self.source_mask.sum(1)
-
-    @property
-    def forced(self) -> Forced:
-        """What a network reads that is told the true translation. Raises ValueError where the batch has none."""
-        if self.target_input is None or self.target_mask is None or self.target_packing is None:
-            raise ValueError(
-                "this batch has no targets: give references as encoder(texts, references), or let a search of "
-                "zoo.decoding write the translation"
-            )
-        return Forced(self.target_input, self.target_mask, self.target_packing)
-
-    @property
-    def true_tokens(self) -> Tensor:
-        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
-        packing = self.forced.packing
-        assert self.target is not None
-        return packing.pack(self.target)
 
     def __len__(self) -> int:
         return len(self.source)

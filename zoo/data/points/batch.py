@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from zoo.data.batch import Batch
-from zoo.layers.packing import Forced, Packing
+from zoo.data.batch import WritingBatch
+from zoo.layers.packing import Packing
 
 
 @dataclass(frozen=True)
-class PointBatch(Batch):
+class PointBatch(WritingBatch):
     """B sets of at most n points of W coordinates, and for each a target of at most T tokens. `PointBatch.of` builds it
     with its packings.
 
@@ -33,14 +33,6 @@ class PointBatch(Batch):
     """(B,) number of each set in its split."""
     group: Tensor
     """(B,) the part of the test that a set belongs to, by its number in the spec's `groups`; 0 outside the test."""
-    target: Tensor | None
-    """(B, T) token ids: what is to be predicted at each step."""
-    target_input: Tensor | None
-    """(B, T) the token before each of `target`: begin, then the target without its last."""
-    target_mask: Tensor | None
-    """(B, T) True at tokens, the end included; a prefix of each row."""
-    target_packing: Packing | None
-    """Packs (B, T): a model's scores of all target steps are (N, 3 + n) in this order."""
 
     @classmethod
     def of(
@@ -56,7 +48,6 @@ class PointBatch(Batch):
         group: Tensor | None = None,
     ) -> PointBatch:
         """A batch from padded points (B, n, W), ids (B, T) and their masks; everything else follows from these."""
-        read = None if target is None else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1)
         return cls(
             points=points,
             point_mask=point_mask,
@@ -64,10 +55,7 @@ class PointBatch(Batch):
             scale=points.new_ones(len(points)) if scale is None else scale,
             index=torch.arange(len(points)) if index is None else index,
             group=torch.zeros(len(points), dtype=torch.long) if group is None else group,
-            target=target,
-            target_input=read,
-            target_mask=target_mask,
-            target_packing=None if target_mask is None else Packing.of(target_mask),
+            **cls.writing(target, target_mask, begin),
         )
 
     @property
@@ -84,20 +72,6 @@ class PointBatch(Batch):
     def memory_length(self) -> Tensor:
         """(B,) what lengths of a target are measured by: the points."""
         return self.point_mask.sum(1)
-
-    @property
-    def forced(self) -> Forced:
-        """What a network reads that is told the truth. Raises ValueError where the batch has no targets."""
-        if self.target_input is None or self.target_mask is None or self.target_packing is None:
-            raise ValueError("this batch has no targets: let a search of zoo.decoding point")
-        return Forced(self.target_input, self.target_mask, self.target_packing)
-
-    @property
-    def true_tokens(self) -> Tensor:
-        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
-        packing = self.forced.packing
-        assert self.target is not None
-        return packing.pack(self.target)
 
     @property
     def alignment(self) -> Tensor | None:
