@@ -34,6 +34,7 @@ def kind(run: Path, by: str) -> str:
 
 
 def main() -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("picture", type=Path)
     parser.add_argument("runs", type=Path, nargs="+")

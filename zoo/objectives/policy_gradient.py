@@ -6,9 +6,10 @@ Notation: B examples, K samples of each.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import takewhile
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import torch
 from annotated_types import Gt, Le
@@ -26,7 +27,16 @@ Weight = Annotated[float, Gt(0), Le(1)]
 """The share of the reward's loss; without one there would be nothing to learn from it."""
 
 
-class PolicyGradient(nn.Module):
+class Expected(NamedTuple):
+    """What samples were expected to earn."""
+
+    baseline: Tensor
+    """In a shape that fits the rewards (B, K), and without a gradient."""
+    terms: tuple[Term, ...] = ()
+    """By which it is learned."""
+
+
+class PolicyGradient(nn.Module, ABC):
     """-(reward - baseline) log p(sample), averaged over samples and examples: in the mean over samples its gradient is
     that of minus the expected reward, whatever the baseline, if that does not depend on the sample.
 
@@ -56,17 +66,10 @@ class PolicyGradient(nn.Module):
         """Builds what is learned beside the network, when the data's spec is known: by default nothing."""
         return
 
-    def expected(
-        self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]
-    ) -> tuple[Tensor, tuple[Term, ...]]:
-        """What is subtracted from the `rewards` (B, K), in a shape that fits and without a gradient, and the terms by
-        which that is learned: by default `baseline` and none."""
-        return self.baseline(rewards, greedy_rewards), ()
-
-    def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:
-        """What follows from the `rewards` (B, K) alone, or from those of the greedy hypotheses, which
-        `greedy_rewards()` gives (B, 1)."""
-        raise NotImplementedError(f"{type(self).__name__} gives neither `baseline` nor `expected`")
+    @abstractmethod
+    def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
+        """The baseline of the samples of `batch` that earned the `rewards` (B, K); `greedy_rewards()` gives those of
+        the greedy hypotheses (B, 1)."""
 
     def forward(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
         """The term of the reward, those of a baseline that is learned, and cross-entropy where it has a share.

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural, Share
 from zoo.errors import ConfigError, one_of
-from zoo.objectives.policy_gradient import PolicyGradient, Weight
+from zoo.objectives.loss import Supervised
+from zoo.objectives.policy_gradient import Expected, PolicyGradient, Weight
 from zoo.objectives.reward import Reward
 
 Baseline = Literal["leave_one_out", "moving_average"]
@@ -55,11 +56,11 @@ class Reinforce(PolicyGradient):
         self.register_buffer("total", torch.zeros(()), persistent=remembers)
         self.register_buffer("counted", torch.zeros(()), persistent=remembers)
 
-    def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:
+    def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
         if self.leave_one_out:
-            return (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)
+            return Expected((rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1))
         average = (self.total / self.counted.clamp(min=1 - self.momentum)).to(rewards.dtype)
         if self.training:
             self.total.mul_(self.momentum).add_((1 - self.momentum) * rewards.mean())
             self.counted.mul_(self.momentum).add_(1 - self.momentum)
-        return average
+        return Expected(average)

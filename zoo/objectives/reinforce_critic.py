@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Natural, Positive
 from zoo.errors import ConfigError
 from zoo.objectives.loss import Supervised, TargetSpec, Term
-from zoo.objectives.policy_gradient import PolicyGradient, Weight
+from zoo.objectives.policy_gradient import Expected, PolicyGradient, Weight
 from zoo.objectives.reward import Reward
 
 
@@ -51,10 +51,8 @@ class ReinforceCritic(PolicyGradient):
     def build(self, spec: TargetSpec) -> None:
         self.critic = self.make(spec)
 
-    def expected(
-        self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]
-    ) -> tuple[Tensor, tuple[Term, ...]]:
+    def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
         assert self.critic is not None, "build() comes first"
         rewarded = -self.critic(batch)[:, None].to(rewards.dtype)  # (B, 1)
         error = (rewarded - rewards.detach()).square().sum()
-        return rewarded.detach(), (Term("critic", error, rewards.numel(), self.critic_weight),)
+        return Expected(rewarded.detach(), (Term("critic", error, rewards.numel(), self.critic_weight),))

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from torch import Tensor
 
 from zoo.arguments import Count, Natural
-from zoo.objectives.policy_gradient import PolicyGradient, Weight
+from zoo.objectives.loss import Supervised
+from zoo.objectives.policy_gradient import Expected, PolicyGradient, Weight
 from zoo.objectives.reward import Reward
 
 
@@ -26,5 +27,5 @@ class SelfCritical(PolicyGradient):
     def __init__(self, *, reward: Reward, weight: Weight = 0.5, samples: Count = 1, extra: Natural = 10) -> None:
         super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
 
-    def baseline(self, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Tensor:
-        return greedy_rewards()
+    def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
+        return Expected(greedy_rewards())
