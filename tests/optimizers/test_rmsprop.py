@@ -44,6 +44,18 @@ def test_small_gradients_make_it_gradient_descent() -> None:
     assert parameter.item() == pytest.approx(-1e-6 / math.sqrt(1e-4), rel=1e-6)
 
 
+def test_gradients_that_stay_the_same_leave_numbers() -> None:
+    """Their variance is 0, which rounding can take below -eps: the step then grows to lr g / sqrt(eps) / (1 - 0.9)."""
+    parameter = torch.nn.Parameter(torch.zeros(500))
+    optimizer = GravesRMSprop([parameter], lr=1e-4)
+    gradient = torch.linspace(10, 1000, 500)
+    for _ in range(600):
+        before = parameter.detach().clone()
+        parameter.grad = gradient.clone()
+        optimizer.step()
+    assert parameter.isfinite().all() and (parameter < before).all()
+
+
 def test_it_goes_on_from_its_state() -> None:
     def run(interrupt: bool) -> float:
         parameter = torch.nn.Parameter(torch.tensor([1.0]))

@@ -60,6 +60,7 @@ class GravesRMSprop(Optimizer):
         rest = 1 - group["smoothing"]
         square.mul_(group["smoothing"]).addcmul_(gradient, gradient, value=rest)  # (38)
         mean.mul_(group["smoothing"]).add_(gradient, alpha=rest)  # (39)
-        root = (square - mean.square()).add_(group["eps"]).sqrt_()
+        variance = (square - mean.square()).clamp_(min=0)  # of constant gradients rounding alone is left
+        root = variance.add_(group["eps"]).sqrt_()
         move.mul_(group["momentum"]).addcdiv_(gradient, root, value=-group["lr"])  # (40)
         parameter.add_(move)  # (41)
