@@ -191,6 +191,8 @@ def test_sets_on_the_command_line_and_in_files(tmp_path):
     assert VIEW.read(["0,0; 1,0; 0,1", " "], None) == [[[0, 0], [1, 0], [0, 1]], None]
     assert view("order").read(["0.5 0.25 0.75"], None) == [[[0.5], [0.25], [0.75]]]
     assert VIEW.read(["0 0 1 0 0 1 output 1 2 3"], None) == [[[0, 0], [1, 0], [0, 1]]]
+    many = " ".join(f"0.{number} 0.5" for number in range(100, 400))  # longer than the name of a file can be
+    assert len(VIEW.read([many], None)[0]) == 300
 
 
 @pytest.mark.parametrize(

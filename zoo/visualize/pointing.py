@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -43,7 +44,7 @@ class PointingView(View):
         line too."""
         found: list[Any | None] = []
         for word in words:
-            found += self._sets(Path(word)) if Path(word).is_file() else super().read([word], None)
+            found += self._sets(Path(word)) if os.path.isfile(word) else super().read([word], None)
         if file is not None:
             return [*found, *self._sets(file)]
         return found if words else super().read([], None)
