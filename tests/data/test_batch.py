@@ -6,6 +6,8 @@ from typing import NamedTuple
 import torch
 
 from zoo.data.batch import Batch
+from zoo.data.bits.batch import BitBatch
+from zoo.data.points.batch import PointBatch
 from zoo.layers.packing import Packing
 
 
@@ -68,6 +70,17 @@ def test_real_numbers_inside_are_cast_and_others_are_not():
     cast = forest().cast(torch.bfloat16)
     assert {level.nodes.dtype for level in cast.levels} == {cast.weights["left"][0].dtype} == {torch.bfloat16}
     assert cast.edges.parents.dtype == torch.int64
+
+
+def test_what_results_are_judged_by_is_not_cast():
+    """The three corners of a flat triangle, whose area has no bits left in bfloat16."""
+    points = torch.tensor([[[0.5, 0.5], [0.75, 0.5], [0.7501, 0.5001]]])
+    batch = PointBatch.of(points, torch.ones(1, 3, dtype=torch.bool), scale=torch.tensor([1715.0]))
+    cast = batch.cast(torch.bfloat16)
+    assert cast.points is points and cast.scale.item() == 1715
+    bits = BitBatch.of(points, torch.ones(1, 3) > 0, torch.ones(1, 3) > 0, optimal_bits=torch.tensor([146.878]))
+    cast = bits.cast(torch.bfloat16)
+    assert cast.inputs.dtype == torch.bfloat16 and cast.optimal_bits is bits.optimal_bits
 
 
 def test_a_batch_that_is_there_is_not_copied():

@@ -17,6 +17,8 @@ class Batch(ABC):
     """B examples as named tensors with boolean masks, True = real. A family's batch is a frozen dataclass of this
     class."""
 
+    kept: ClassVar[tuple[str, ...]] = ()
+    """Fields that `cast` leaves alone, since results are judged by them or counted from them."""
     index: Tensor
     """(B,) number of each example in its split."""
 
@@ -39,10 +41,12 @@ class Batch(ABC):
         return self._changed(lambda part: part.pin_memory())
 
     def cast(self, dtype: torch.dtype) -> Self:
-        """The batch with its real numbers in `dtype`; whole numbers, masks and packings are left alone."""
-        return self._changed(
+        """The batch with its real numbers in `dtype`; whole numbers, masks, packings and what is `kept` are left
+        alone."""
+        changed = self._changed(
             lambda part: part.to(dtype) if isinstance(part, Tensor) and part.is_floating_point() else part
         )
+        return replace(changed, **{name: getattr(self, name) for name in self.kept})  # type: ignore[type-var]
 
     def _changed(self, change: Callable[[Any], Any]) -> Self:
         """The batch with `change` made to its tensors and packings, and to those in its tuples, lists and dicts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -14,6 +15,7 @@ from zoo.data.batch import Batch
 class BitBatch(Batch):
     """B sequences of at most T steps; one that is shorter is padded behind its end."""
 
+    kept: ClassVar[tuple[str, ...]] = ("optimal_bits",)
     inputs: Tensor
     """(B, T, I) what is read at each step; 0 at padding."""
     step_mask: Tensor

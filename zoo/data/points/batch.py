@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +22,7 @@ class PointBatch(WritingBatch):
     in which they are read. Without targets, as when predicting, all that speaks of them is None.
     """
 
+    kept: ClassVar[tuple[str, ...]] = ("points", "scale")
     points: Tensor
     """(B, n, W) coordinates, each set inside the unit square; 0 at padding."""
     point_mask: Tensor
