@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from zoo.data.points.files import OwnPoints
-from zoo.data.points.prepare import MOST_PARTS, name_of_part, parts_of
+from zoo.data.points.goals import GOALS, triangulation
+from zoo.data.points.prepare import MOST_PARTS, name_of_part, parts_of, rows
 from zoo.data.points.readers import read_sets
+from zoo.data.points.sets import PointSet
 from zoo.errors import ConfigError, DataError
 
 SQUARE = "0 0 1 0 1 1 0 1"
@@ -85,6 +87,9 @@ def test_text_with_targets_and_the_first_point_twice_or_once(file):
         ("hull", f"{SQUARE} output 1 2 two", "found 'two' in field 12, expected the number of a point"),
         ("hull", f"{SQUARE} output", "a hull has at least 3 points, none of them twice, found ''"),
         ("hull", f"{SQUARE} output 1 2 3 2", "a hull has at least 3 points, none of them twice, found '1 2 3 2'"),
+        ("hull", "0 0 .5 .5 1 1 0 1 output 1 2 3", "the corners of a hull do not all lie on a line, found '1 2 3'"),
+        ("hull", f"{SQUARE} output 1 2 ²", "found '²' in field 12, expected the number of a point"),
+        ("hull", "-1e300 0 1e300 0 0 1", "coordinates go from -1e+300 to 1e+300; expected them nearer than 1e+38"),
         ("tour", f"{SQUARE} output 1 2 3 1", "a tour has each of 4 points once, found '1 2 3'"),
         ("order", "0.5 0.1 output 2 2", "an order has each of 2 points once, found '2 2'"),
         ("triangulation", f"{SQUARE} output 1 2 3 1", "three different points for each triangle, found '1 2 3 1'"),
@@ -229,6 +234,15 @@ def test_targets_are_found_where_the_file_has_none(file, cache_dir):
         assert batch.target.tolist() == [[3, 4, 5, 2]] * len(batch)
         assert batch.scale.tolist() == [20] * len(batch)
         assert batch.points[0].tolist() == [[0, 0], [0.25, 0], [0.25, 1], [pytest.approx(0.1), pytest.approx(0.1)]]
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**100])
+def test_targets_do_not_depend_on_where_the_points_lie(scale):
+    """Metres of a map around a place millions of them from its origin, and numbers near the largest."""
+    local = np.random.default_rng(0).integers(0, 2**20, (50, 10, 2)) / 2**20  # exact, there too
+    away = (local + [500_000, 5_500_000]) * scale
+    found = rows([PointSet(points) for points in away], GOALS["triangulation"])
+    assert [row["target"] for row in found] == [triangulation.target(points) for points in local]
 
 
 def test_instances_are_a_test_alone_or_that_of_other_data(file, cache_dir, tmp_path):

@@ -18,7 +18,7 @@ from zoo.data.options import SplitOptions
 from zoo.data.points.description import facts, shown, tour_length
 from zoo.data.points.goals import TOUR, Goal
 from zoo.data.points.goals.tour import EXACT
-from zoo.data.points.sets import PointSet, into_unit_square
+from zoo.data.points.sets import PointSet, into_unit_square, near_the_origin
 from zoo.data.points.stored import Part
 from zoo.data.rows import BadRows, counted
 from zoo.data.sources import Source
@@ -86,7 +86,7 @@ def rows(sets: Iterable[PointSet], goal: Goal) -> Iterator[dict[str, Any]]:
     """The sets as they are stored, each with a target: where its file gives none, the one that the goal finds."""
     sets = iter(sets)
     while some := list(islice(sets, TOGETHER)):
-        found = iter(goal.targets([one.points for one in some if one.target is None]))
+        found = iter(goal.targets([near_the_origin(one.points) for one in some if one.target is None]))
         for one in some:
             target = next(found) if one.target is None else one.target
             placed, scale = into_unit_square(one.points)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.goals.tour import counter_clockwise
-from zoo.data.points.sets import PointSet, problem
+from zoo.data.points.sets import PointSet, flat, problem
 from zoo.data.readers import kind_of
 from zoo.data.rows import BadRows, Lines, csv_rows, line_of, read_lines
 from zoo.errors import DataError, alternatives
@@ -61,13 +61,14 @@ def usable(points: NDArray[np.float64], goal: Goal, place: str, target: list[int
     """The set of some points (n, W) with its target, numbers from 0, checked. Raises Unusable."""
     if (found := problem(points, goal)) is not None:
         raise Unusable(place, "unusable set", found)
-    if target is not None and (found := _wrong(target, len(points), goal.name)) is not None:
+    if target is not None and (found := _wrong(target, points, goal.name)) is not None:
         raise Unusable(place, "unusable target", found)
     return PointSet(points, target, place)
 
 
-def _wrong(target: Sequence[int], count: int, goal: str) -> str | None:
-    """What is wrong with a target, numbers from 0, in a set of `count` points."""
+def _wrong(target: Sequence[int], points: NDArray[np.float64], goal: str) -> str | None:
+    """What is wrong with a target, numbers from 0, in a set of points (n, W)."""
+    count = len(points)
     if outside := [number + 1 for number in target if not 0 <= number < count]:
         return f"it points at {outside[0]}, the set has points 1 to {count}"
     if goal in ("tour", "order") and sorted(target) != list(range(count)):
@@ -75,6 +76,8 @@ def _wrong(target: Sequence[int], count: int, goal: str) -> str | None:
         return f"{what} has each of {count} points once, found {_numbers(target)}"
     if goal == "hull" and (len(target) < 3 or len(set(target)) < len(target)):
         return f"a hull has at least 3 points, none of them twice, found {_numbers(target)}"
+    if goal == "hull" and flat(points[target]):
+        return f"the corners of a hull do not all lie on a line, found {_numbers(target)}"
     triangles = [tuple(target[at : at + 3]) for at in range(0, len(target), 3)]
     if goal == "triangulation" and (not triangles or any(len({*corners}) < 3 for corners in triangles)):
         return f"a triangulation has three different points for each triangle, found {_numbers(target)}"
@@ -127,7 +130,7 @@ def _line(line: str, goal: Goal, place: str, undecodable: str) -> PointSet:
         return usable(points, goal, place)
     target = []
     for field, word in enumerate(words[at + 1 :], at + 2):
-        if not word.removeprefix("-").isdigit():
+        if not word.removeprefix("-").isdecimal():
             raise Unusable(
                 place, "unusable target", f"found {word[:40]!r} in field {field}, expected the number of a point"
             )
@@ -264,7 +267,7 @@ def _best(path: Path, given: PointSet, number: dict[str, int]) -> list[int] | No
             if word not in number:
                 raise Unusable(line_of(file, line), "unusable target", f"city {word} is not in {path}")
             target.append(number[word])
-    if (wrong := _wrong(target, len(given.points), "tour")) is not None:
+    if (wrong := _wrong(target, given.points, "tour")) is not None:
         raise Unusable(str(file), "unusable target", wrong)
     tour = np.roll(target, -target.index(0))
     return counter_clockwise(tour[None], given.points[None])[0].tolist()

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from zoo.data.points.goals import Goal
 
+FARTHEST = 1e38
+"""Points are nearer to each other than this: float32, in which networks and batches have them, ends there."""
 FLAT = 1e-9
 """Points lie on a line where none is further from it than this share of its length."""
 
@@ -49,23 +51,36 @@ def problem(points: NDArray[Any], goal: Goal) -> str | None:
     if len(bad := np.argwhere(~np.isfinite(points))):
         row, column = bad[0].tolist()
         return f"coordinate {column + 1} of point {row + 1} is {points[row, column]}; expected a number"
+    if not float(points.max()) - float(points.min()) < FARTHEST:
+        return f"coordinates go from {points.min():g} to {points.max():g}; expected them nearer than {FARTHEST:g}"
     placed, _ = into_unit_square(points)
     order = np.lexsort(placed.T)
     same = (placed[order[1:]] == placed[order[:-1]]).all(1)
     if same.any():
         one, two = sorted(order[[at := int(same.argmax()), at + 1]].tolist())
         return f"points {one + 1} and {two + 1} are the same, or too near to each other to be told apart"
-    if goal.spread and _flat(points):
+    if goal.spread and flat(points):
         return f"all {len(points)} points lie on a line, where there is no {goal.name}"
     return None
 
 
-def _flat(points: NDArray[Any]) -> bool:
+def flat(points: NDArray[Any]) -> bool:
     """Whether (n, 2) points lie on a line."""
     away = points.astype(np.float64) - points[0]
     line = away[(away**2).sum(1).argmax()]
     beside = np.abs(away[:, 0] * line[1] - away[:, 1] * line[0]).max()
     return bool(beside <= FLAT * (line**2).sum())
+
+
+def near_the_origin(points: NDArray[Any]) -> NDArray[Any]:
+    """The points (n, W) moved to begin at 0 and scaled by a power of 2, so that what is found out about them does not
+    depend on how far away and how far apart they are; which of them lie on a line stays as it is, but for the rounding
+    of the move. As they are where they lie in the unit square."""
+    low, high = points.min(0), points.max(0)
+    if low.min() >= 0 and high.max() <= 1:
+        return points
+    _, exponent = np.frexp((high - low).max())
+    return np.ldexp(points - low, -int(exponent))
 
 
 def into_unit_square(points: NDArray[Any]) -> tuple[NDArray[np.float32], float]:
