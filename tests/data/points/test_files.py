@@ -240,7 +240,7 @@ def test_targets_are_found_where_the_file_has_none(file, cache_dir):
 def test_targets_do_not_depend_on_where_the_points_lie(scale):
     """Metres of a map around a place millions of them from its origin, and numbers near the largest."""
     local = np.random.default_rng(0).integers(0, 2**20, (50, 10, 2)) / 2**20  # exact, there too
-    away = (local + [500_000, 5_500_000]) * scale
+    away = (local + np.array([500_000, 5_500_000])) * scale
     found = rows([PointSet(points) for points in away], GOALS["triangulation"])
     assert [row["target"] for row in found] == [triangulation.target(points) for points in local]
 
