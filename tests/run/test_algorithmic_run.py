@@ -37,7 +37,6 @@ def test_two_ranks_make_the_steps_of_one(program_env: dict[str, str], tmp_path: 
     for trainer in ("cpu", "ddp_cpu"):
         train([*TINY, *steps, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
     one, two = (weights(tmp_path / trainer) for trainer in ("cpu", "ddp_cpu"))
-    assert one["converged_at"] == two["converged_at"] == 40
     for name, value in one.items():
         torch.testing.assert_close(two[name], value, rtol=1e-4, atol=1e-6)
     found, expected = (result(tmp_path / trainer)["metrics"] for trainer in ("ddp_cpu", "cpu"))

@@ -199,7 +199,7 @@ def test_another_test_set_of_the_same_data_is_no_other_data(checkpoint, tmp_path
     assert launch([*evaluate, "data.text.minimum_frequency=2"], tmp_path) == 2
     errors = capsys.readouterr().err
     assert "trained on other data: source_size is" in errors
-    assert "vocabulary or data.text differ" in errors
+    assert "the encoder differs in text, vocabularies" in errors
 
 
 def test_a_run_that_is_over_cannot_be_made_longer(folder, tmp_path, capsys):

@@ -20,7 +20,7 @@ from zoo.data.bits.dynamic_ngrams import Ngrams
 from zoo.data.bits.repeat_copy import RepeatCopies
 from zoo.data.bits.stream import BitStream
 from zoo.models.output import Output
-from zoo.tasks.algorithmic import NEVER, Algorithmic, cross_entropy
+from zoo.tasks.algorithmic import Algorithmic, cross_entropy
 
 RECURRENT = {"_target_": "tests.tasks.bits.Recurrent"}
 UNDECIDED = {"_target_": "tests.tasks.bits.Undecided"}
@@ -149,10 +149,26 @@ def test_a_network_learns_to_copy_short_sequences(tmp_path: Path) -> None:
     assert found["test/sequences_to_converge"] == first and found["test/error_bits"] == 0
 
 
+def test_what_a_run_has_seen_is_not_lost_with_an_older_checkpoint(tmp_path: Path) -> None:
+    data = stream()
+    made = task(data)
+    fitted = trainer(tmp_path, max_epochs=1)
+    fitted.fit(made, datamodule=data)
+    for seen in (None, 24):
+        made.converged_at = seen
+        fitted.save_checkpoint(tmp_path / f"{seen}.ckpt")
+    for name, expected in (("None", 24), ("24", 24)):  # with 24 seen by now
+        fitted.test(made, datamodule=data, ckpt_path=tmp_path / f"{name}.ckpt", verbose=False, weights_only=True)
+        assert fitted.callback_metrics["test/sequences_to_converge"] == expected
+    again = task(data)
+    fitted.test(again, datamodule=data, ckpt_path=tmp_path / "24.ckpt", verbose=False, weights_only=True)
+    assert again.converged_at == 24
+
+
 def test_where_the_optimum_is_known_convergence_is_near_it(tmp_path: Path) -> None:
     """Of 40 bits at a bit each the network needs less than 39 above the optimum, but more than that."""
     data = stream(Ngrams, length=40)
-    for within, expected in ((39.0, 24), (1e-6, NEVER)):
+    for within, expected in ((39.0, 24), (1e-6, None)):
         made = task(data, optimizer={**SGD, "lr": 0.0}, converged=within)
         trainer(tmp_path, max_epochs=1).fit(made, datamodule=data)
         assert made.converged_at == expected

@@ -25,7 +25,6 @@ from zoo.models.output import Output
 from zoo.tasks.single_label import precise
 from zoo.tasks.task import Examined, Task
 
-NEVER = -1
 MEASURES = ("bits_per_sequence", "error_bits", "exact")
 OPTIMAL, ABOVE = "optimal_bits", "bits_above_optimum"
 
@@ -113,8 +112,8 @@ class Algorithmic(Task):
     }  # fmt: skip
     on_bar: ClassVar[tuple[str, ...]] = ("bits_per_sequence", "exact")
     spec: BitSpec | None
-    converged_at: Tensor
-    """() training sequences before the first validation that converged, or NEVER."""
+    converged_at: int | None = None
+    """Training sequences before the first validation that converged; None as long as there was none."""
 
     def __init__(
         self,
@@ -138,7 +137,6 @@ class Algorithmic(Task):
         super().build(spec, encoder)
         self.train_loss = MeanMetric()
         self.val_metrics, self.test_metrics = self._metrics(), self._metrics()
-        self.register_buffer("converged_at", torch.tensor(NEVER))
 
     def _metrics(self) -> nn.ModuleDict:
         assert self.spec is not None
@@ -200,8 +198,8 @@ class Algorithmic(Task):
                 for group, value in zip(self.spec.groups, values, strict=True):
                     if not value.isnan():
                         self.log(f"test/{name}_{group}", value.float())
-        if self.converged_at != NEVER:
-            self.log("test/sequences_to_converge", self.converged_at.float())
+        if self.converged_at is not None:
+            self.log("test/sequences_to_converge", float(self.converged_at))
 
     def _means(self, metrics: nn.ModuleDict) -> dict[str, Tensor]:
         """(G,) the mean of each measure over the sequences of each group."""
@@ -233,8 +231,19 @@ class Algorithmic(Task):
         if dist.is_available() and dist.is_initialized():
             dist.all_reduce(sequences, dist.ReduceOp.MAX)
         self.log("val/sequences", sequences.float())
-        if self.converged_at == NEVER and bits < self.converged:
-            self.converged_at.copy_(sequences)
+        if self.converged_at is None and bits < self.converged:
+            self.converged_at = int(sequences)
+
+    # checkpoints
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        super().on_save_checkpoint(checkpoint)
+        checkpoint["zoo"]["converged_at"] = self.converged_at
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        super().on_load_checkpoint(checkpoint)
+        if self.converged_at is None:  # a run that has converged tests its best checkpoint, which may be older
+            self.converged_at = checkpoint["zoo"].get("converged_at")
 
     # predicting
 

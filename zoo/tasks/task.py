@@ -240,8 +240,9 @@ class Task(LightningModule, ABC):
             for name in {**there, **here}
             if there.get(name) != here.get(name) and name not in self.spec.limits
         ]
-        if checkpoint["zoo"]["encoder"] != self.encoder.state():
-            differing.append("vocabulary or data.text differ")
+        there, here = checkpoint["zoo"]["encoder"], self.encoder.state()
+        if parts := [name for name in {**there, **here} if there.get(name) != here.get(name)]:
+            differing.append(f"the encoder differs in {', '.join(parts)}")
         if differing:
             raise CheckpointError(
                 f"the checkpoint was trained on other data: {'; '.join(differing)}. Use the data options (data=, "
