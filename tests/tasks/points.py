@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -99,7 +100,9 @@ class Pointer(nn.Module):
         return walk(self, batch, lambda _, truth: truth, need_weights=need_weights)
 
 
-def pointing(goal: str = "hull", *, groups: tuple[str, ...] = GROUPS, longest: int = 6, **options: Any) -> Pointing:
+def pointing(
+    goal: str = "hull", *, groups: tuple[str, ...] = GROUPS, longest: int = 6, solved: bool = True, **options: Any
+) -> Pointing:
     """A new task with its network, seeded."""
     torch.manual_seed(0)
     told = {
@@ -111,6 +114,6 @@ def pointing(goal: str = "hull", *, groups: tuple[str, ...] = GROUPS, longest: i
         "mode": "min",
     }
     task = Pointing(**{**told, **options})
-    task.build(spec_of(goal, groups, longest), None)
+    task.build(replace(spec_of(goal, groups, longest), solved=solved), None)
     task.prepare_training()
     return task

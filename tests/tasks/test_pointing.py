@@ -17,6 +17,7 @@ from zoo.decoding import BeamSearch, Hypothesis
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError
 from zoo.metrics.geometry import length
+from zoo.models.output import Output
 from zoo.tasks.pointing import ExaminedPointing, Pointing
 
 SQUARE = [[0.0, 0.0], [0.4, 0.0], [0.2, 0.1], [0.4, 0.4], [0.0, 0.4]]
@@ -182,6 +183,20 @@ def test_the_truth_has_every_figure_at_its_best(goal):
         assert name.endswith(("length", "length_n4")) or value == (0 if "simple" in name or "invalid" in name else 1)
 
 
+def test_attention_that_cannot_look_at_the_end_misses_nothing_there():
+    """Perfect attention to the points, as of a network that names its positions, and even attention."""
+    batch, perfect = batch_of([SQUARE], [[0, 1, 3, 4]]), torch.zeros(1, 5, 6)
+    perfect[0, torch.arange(5), torch.tensor([1, 2, 4, 5, 1])] = 1
+    for weights, recall, wrong in ((perfect, 1, 0), (batch.content_mask[:, None].expand(1, 5, 6) / 5, 0.2, None)):
+        task, logits = pointing("hull"), torch.zeros(5, 8)
+        task.network.attends = {"source": "content_mask"}
+        task.score_forced("val", task.val_metrics, batch, Output(logits, {"source": weights}))
+        found = {name: float(task.val_metrics[name].compute()) for name in ("attention_recall", "attention_chance")}
+        assert found == pytest.approx({"attention_recall": recall, "attention_chance": 0.2})
+        if wrong is not None:
+            assert task.val_metrics["alignment_error_rate"].compute() == wrong
+
+
 # tours without targets
 
 
@@ -270,6 +285,19 @@ def test_tours_are_valid_unless_told_otherwise():
 def test_what_makes_no_sense_is_refused_before_the_training(goal, options, message):
     with pytest.raises(ConfigError, match=message):
         pointing(goal, **options)
+
+
+@pytest.mark.parametrize(
+    ("goal", "options", "message"),
+    [
+        ("hull", rewarded(critic=True), "the reward is the length of a tour, the data are goal=hull: take data=tsp"),
+        ("tour", {"solved": False}, "data.solve=false: training has no targets.*; give objective=reinforce_critic"),
+        ("tour", {"solved": False, "objective": {**rewarded(critic=False)["objective"], "weight": 0.5}}, "data.solve"),
+    ],
+)
+def test_an_objective_that_the_data_cannot_serve_is_refused_before_the_training(goal, options, message):
+    with pytest.raises(ConfigError, match=message):
+        pointing(goal, **{**options, "monitor": "val/loss"})
 
 
 def test_every_figure_has_its_best():

@@ -63,8 +63,11 @@ class PolicyGradient(nn.Module, ABC):
         self.reward, self.weight, self.samples, self.extra = reward, weight, samples, extra
 
     def build(self, spec: TargetSpec) -> None:
-        """Builds what is learned beside the network, when the data's spec is known: by default nothing."""
-        return
+        """Builds what is learned beside the network, when the data's spec is known: by default nothing. Raises
+        ConfigError for data that the reward has nothing to say of: a reward that cannot judge all has a `check`."""
+        check: Callable[[TargetSpec], None] | None = getattr(self.reward, "check", None)
+        if check is not None:
+            check(spec)
 
     @abstractmethod
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:

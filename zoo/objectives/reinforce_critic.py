@@ -49,6 +49,7 @@ class ReinforceCritic(PolicyGradient):
         self.critic: nn.Module | None = None
 
     def build(self, spec: TargetSpec) -> None:
+        super().build(spec)
         self.critic = self.make(spec)
 
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:

@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-FIRST = 3
-"""The token of the first point."""
+from zoo.data.points.spec import PointSpec
+from zoo.errors import ConfigError
+
+FIRST = PointSpec.first
 
 
 class TourLength:
@@ -18,6 +20,15 @@ class TourLength:
     What does not visit every point once, as a network can write that is not held to it (task.constraint=tour), earns
     minus as many diagonals of the square as there are points: no tour is as long.
     """
+
+    def check(self, spec: Any) -> None:
+        """Raises ConfigError where no tours are written."""
+        if not isinstance(spec, PointSpec) or spec.goal != "tour":
+            found = f"goal={spec.goal}" if isinstance(spec, PointSpec) else f"those of {type(spec).__name__}"
+            raise ConfigError(
+                f"the reward is the length of a tour, the data are {found}: take data=tsp, or data=points "
+                "data.goal=tour, or another objective"
+            )
 
     def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Any) -> list[float]:
         """`batch` has `points` (B, n, W) and `point_mask` (B, n); hypotheses are tokens, of each set equally many."""

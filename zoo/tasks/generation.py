@@ -191,12 +191,13 @@ class Generation(Task):
         if batch.alignment is not None and weights is not None:
             network: Any = self.network
             real = batch.forced.mask
-            rows, links = weights[real], batch.alignment[real]  # (N, S): each token by itself
             seen: Tensor = getattr(batch, network.attends["source"])
+            possible = batch.alignment & seen[:, None]  # (B, T, S): where a network may not look it misses nothing
+            rows, links = weights[real], possible[real]  # (N, S): each token by itself
             chance = uniform_rows(seen, weights.shape[1])[real]
             self.record(stage, metrics, "attention_recall", size, rows, links)
             self.record(stage, metrics, "attention_chance", size, chance, links)
-            self.record(stage, metrics, "alignment_error_rate", size, weights, batch.alignment)
+            self.record(stage, metrics, "alignment_error_rate", size, weights, possible)
 
     def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
         """What the network writes by itself."""

@@ -15,6 +15,7 @@ from torchmetrics import Metric
 
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.constraints import CONSTRAINTS, Distinct
+from zoo.data.points.goals import GOALS
 from zoo.data.points.spec import PointSpec
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
@@ -22,6 +23,7 @@ from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
 from zoo.metrics.groups import GroupMeans
 from zoo.metrics.pointing import BEST, FIGURES, JUDGES, said
+from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.tasks.generation import Generation
 from zoo.tasks.task import Examined
 
@@ -34,11 +36,6 @@ LONGEST: Mapping[str, tuple[float, float]] = {
     "triangulation": (6.0, 0.0),
 }
 """(a, b) by goal: sequences for n points have at most a n + b tokens, the end counted, where nobody says otherwise."""
-
-
-def needed(goal: str, points: int) -> int:
-    """How many tokens a right answer can have, the end counted. Of n points there are at most 2 n - 5 triangles."""
-    return (3 * (2 * points - 5) if goal == "triangulation" else points) + 1
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,8 @@ class Pointing(Generation):
         return self.network if self.constraint is None else Constrained(self.network, self.constraint)
 
     def prepare_training(self) -> None:
-        """Raises ConfigError for a monitor that this goal has not, and for sequences that must end too early."""
+        """Raises ConfigError for a monitor that this goal has not, for sequences that must end too early, and for an
+        objective without the targets that it learns from."""
         super().prepare_training()
         assert self.spec is not None
         goal, name = self.spec.goal, self.monitor.removeprefix("val/")
@@ -165,11 +163,18 @@ class Pointing(Generation):
             )
         for number in (3, max(self.spec.longest, 3)):
             a, b = bounds = self._rules()["max_length"]
-            if a * number + b < (needs := needed(goal, number)):
+            if a * number + b < (needs := GOALS[goal].longest(number) + 1):
                 raise ConfigError(
                     f"decoding.max_length={list(bounds)}: of {number} points sequences may have {a * number + b:g} "
                     f"tokens, {goal} needs up to {needs}; give decoding.max_length={list(LONGEST[goal])}"
                 )
+        alone = isinstance(self.objective, PolicyGradient) and self.objective.weight == 1 and not self.regularizers
+        if not self.spec.solved and not alone:
+            raise ConfigError(
+                "data.solve=false: training has no targets, and this objective or a regularizer learns from them; give "
+                "objective=reinforce_critic or objective=reinforce_tour, with objective.weight=1 and regularizer=null, "
+                "or data.solve=true"
+            )
 
     def metrics(self) -> dict[str, Metric]:
         assert self.spec is not None

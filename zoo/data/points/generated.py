@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -257,6 +257,10 @@ class Tsp(PointStream):
         targets all the same. The rest as in `PointStream`."""
         super().__init__(size=size, test_sizes=test_sizes, sample=sample, loader=loader)
         self.solve = solve
+
+    def setup(self, stage: str | None = None) -> None:
+        super().setup(stage)
+        self.spec = replace(self.spec, solved=self.solve)
 
     def part(self, split: str) -> Stream:
         part = super().part(split)

@@ -15,7 +15,7 @@ class PointSpec(Spec):
     in which the points are read.
     """
 
-    limits = ("longest", "longest_target", "groups")
+    limits = ("longest", "longest_target", "groups", "solved")
 
     width: int
     """Coordinates of a point."""
@@ -27,6 +27,8 @@ class PointSpec(Spec):
     """What is pointed out: hull, triangulation, tour or order; see `zoo.data.points.goals`."""
     groups: tuple[str, ...]
     """What the parts of the test are called, such as the numbers of points."""
+    solved: bool = True
+    """Whether the sets of training have their targets."""
     padding: int = 0
     begin: int = 1
     """What a decoder reads before the first pointer; never predicted."""
