@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tasks.points import Pointer, batch_of, spec_of
+from tests.tasks.points import Pointer, exactly, spec_of
+from zoo.data.points import constraints
 from zoo.data.points.constraints import CONSTRAINTS, Distinct, Hull, Tour
 from zoo.decoding import BeamSearch, Greedy, Sampling
 from zoo.decoding.constraint import Constrained
@@ -24,10 +25,6 @@ END = SPEC.end
 def network(dtype=torch.float64, seed=0):
     torch.manual_seed(seed)
     return Pointer(SPEC).to(dtype).eval()
-
-
-def sets(*points):
-    return batch_of(points).cast(torch.float64)
 
 
 def arrangements(count, least=0):
@@ -74,9 +71,24 @@ def written(made, batch):
 @pytest.mark.parametrize("points", [INSIDE, GRID, INSIDE[:3], INSIDE[:1] + GRID[2:]], ids=["inside", "grid", "3", "4"])
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_what_can_be_written_is_what_the_definition_allows(name, points):
-    found = written(Constrained(network(), CONSTRAINTS[name]()), sets(points))
+    found = written(Constrained(network(), CONSTRAINTS[name]()), exactly(points))
     assert sorted(found) == sorted(RIGHT[name](points))
     assert sum(np.exp(list(found.values()))) == pytest.approx(1, abs=1e-12)
+
+
+def test_turns_are_looked_at_in_parts(monkeypatch):
+    """Of many points all turns at once would not fit into memory."""
+    batch = exactly(INSIDE, GRID, GRID[1:])
+
+    def second():
+        hull = Hull()
+        memory = hull.memory(batch)
+        begun = hull.read(torch.full((3, 1), SPEC.begin), memory, hull.begin(memory))
+        return hull.may_follow(memory, hull.read(torch.tensor([[3], [5], [4]]), memory, begun))[0]
+
+    whole = second()
+    monkeypatch.setattr(constraints, "AT_ONCE", 2 * whole.numel())
+    assert torch.equal(second(), whole) and whole.any() and not whole.all()
 
 
 def test_the_right_hulls_are_polygons():
@@ -88,7 +100,7 @@ def test_the_right_hulls_are_polygons():
 
 @torch.no_grad()
 def test_the_probabilities_are_the_networks_scaled_to_those_that_may_follow():
-    bare, batch = network(), sets(INSIDE)
+    bare, batch = network(), exactly(INSIDE)
     made = Constrained(bare, Tour())
     state, own = made.start(batch), bare.start(batch)
     visited = []
@@ -107,7 +119,7 @@ def test_the_probabilities_are_the_networks_scaled_to_those_that_may_follow():
 
 def test_gradients_pass_through_the_scaled_probabilities():
     """d log(p_i / sum of allowed p) = d log p_i - sum of the shares d log p_j, by autograd of the bare network."""
-    bare, batch = network(), sets(INSIDE)
+    bare, batch = network(), exactly(INSIDE)
     begin = torch.tensor([[SPEC.begin]])
     made = Constrained(bare, Distinct())
     for rows, right in ((made, None), (bare, [2, 4, 5, 6, 7])):
@@ -123,9 +135,9 @@ def test_gradients_pass_through_the_scaled_probabilities():
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
-def test_every_way_of_decoding_obeys_in_batches_of_unequal_sets(name):
+def test_every_way_of_decoding_obeys_in_batches_of_unequal_exactly(name):
     torch.manual_seed(0)
-    made, batch = Constrained(network(), CONSTRAINTS[name]()), sets(INSIDE[:3], INSIDE, GRID, GRID[1:])
+    made, batch = Constrained(network(), CONSTRAINTS[name]()), exactly(INSIDE[:3], INSIDE, GRID, GRID[1:])
     rules = {"max_length": (1.0, 1.0)}
     for decode in (
         Greedy(**rules),
@@ -141,7 +153,7 @@ def test_every_way_of_decoding_obeys_in_batches_of_unequal_sets(name):
 
 
 def test_a_wide_beam_finds_what_is_likeliest_of_all():
-    made, batch = Constrained(network(), Hull()), sets(INSIDE)
+    made, batch = Constrained(network(), Hull()), exactly(INSIDE)
     every = written(made, batch)
     found = BeamSearch(beam_size=60, nbest=5, max_length=(1.0, 1.0))(made, batch, SPEC)[0]
     right = sorted(every.values(), reverse=True)[:5]
@@ -150,7 +162,7 @@ def test_a_wide_beam_finds_what_is_likeliest_of_all():
 
 
 def test_points_in_a_line_leave_nothing_but_the_end():
-    line = sets([[0.1, 0.1], [0.2, 0.2], [0.4, 0.4]])
+    line = exactly([[0.1, 0.1], [0.2, 0.2], [0.4, 0.4]])
     assert {len(row) for row in written(Constrained(network(), Hull()), line)} == {1}
 
 
@@ -173,12 +185,12 @@ class Wide:
 
 
 def test_a_vocabulary_may_be_wider_than_the_set():
-    found = written(Constrained(Wide(), Distinct()), sets(INSIDE[:3]))
+    found = written(Constrained(Wide(), Distinct()), exactly(INSIDE[:3]))
     assert sorted(found) == sorted(arrangements(3))
 
 
 def test_where_the_network_rules_out_what_must_follow_it_stops_without_nan():
-    made, batch = Constrained(wide := Wide(4, 5), Tour()), sets(INSIDE[:3])
+    made, batch = Constrained(wide := Wide(4, 5), Tour()), exactly(INSIDE[:3])
     drawn = Sampling(samples=2, max_length=(1.0, 1.0)).draw(made, batch, SPEC)
     assert drawn.tokens[0, :, 0].tolist() == [3, 3] and drawn.mask.sum() == 2
     drawn.log_probs.sum().backward()
@@ -188,6 +200,6 @@ def test_where_the_network_rules_out_what_must_follow_it_stops_without_nan():
 
 
 def test_a_distribution_in_place_of_a_token_raises():
-    made, batch = Constrained(network(), Tour()), sets(INSIDE)
+    made, batch = Constrained(network(), Tour()), exactly(INSIDE)
     with pytest.raises(ValueError, match="a constraint reads tokens"):
         made.step(torch.ones(1, 1, 8), made.start(batch))

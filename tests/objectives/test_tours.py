@@ -1,7 +1,6 @@
 """Learning tours from their length: the reward by hand, the estimate of its gradient against the exact one over all
 tours, without targets, and a critic that learns beside the network."""
 
-from dataclasses import replace
 from itertools import permutations
 from math import sqrt
 
@@ -11,7 +10,7 @@ from torch import nn
 
 import zoo.objectives.policy_gradient as module
 from tests.objectives.toy import gradients
-from tests.tasks.points import Pointer, batch_of, spec_of
+from tests.tasks.points import Pointer, exactly, spec_of
 from zoo.data.points.constraints import Tour
 from zoo.decoding import Rollout
 from zoo.decoding.constraint import Constrained
@@ -32,11 +31,6 @@ def constrained(seed=0):
     for parameter in network.parameters():
         nn.init.normal_(parameter, 0.0, 0.8)  # so that it cares for where the points are
     return Constrained(network, Tour())
-
-
-def sets(*points):
-    batch = batch_of(points)
-    return replace(batch, points=batch.points.double())
 
 
 class Mean(nn.Module):
@@ -61,7 +55,7 @@ def with_critic(**options):
 
 def test_the_reward_is_minus_the_length_of_a_tour():
     square, line = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], [[0.0, 0.0], [0.5, 0.0], [0.25, 0.0]]
-    batch = sets(square, line)
+    batch = exactly(square, line)
     hypotheses = [[3, 4, 5, 6], [3, 5, 4, 6], [5, 3, 4], [3, 4, 5]]
     expected = [-4, -2 - 2 * sqrt(2), -1, -1]
     assert TourLength()(hypotheses, [], batch) == pytest.approx(expected)
@@ -69,9 +63,9 @@ def test_the_reward_is_minus_the_length_of_a_tour():
 
 @pytest.mark.parametrize("tokens", [[], [3, 4, 5], [3, 4, 5, 5], [3, 4, 5, 6, 3], [3, 4, 5, 7], [4, 5, 6, 2]])
 def test_what_is_no_tour_earns_less_than_any(tokens):
-    (reward,) = TourLength()([tokens], [], sets(SETS[0]))
+    (reward,) = TourLength()([tokens], [], exactly(SETS[0]))
     assert reward == pytest.approx(-4 * sqrt(2))
-    assert reward < min(TourLength()([[3 + i for i in tour] for tour in TOURS], [], sets(SETS[0])))
+    assert reward < min(TourLength()([[3 + i for i in tour] for tour in TOURS], [], exactly(SETS[0])))
 
 
 # the estimate
@@ -120,7 +114,7 @@ class Given:
     ids=["critic", "moving average", "greedy"],
 )
 def test_the_expected_gradient_is_that_of_the_expected_length(objective, monkeypatch):
-    network, batch, made, estimate = constrained(), sets(SETS[0]), objective(), 0.0
+    network, batch, made, estimate = constrained(), exactly(SETS[0]), objective(), 0.0
     log_probs = torch.stack([log_probability(network, batch, tour) for tour in TOURS])
     lengths = lengths_of_all(batch)
     assert log_probs.exp().sum().item() == pytest.approx(1, abs=1e-12)
@@ -136,7 +130,7 @@ def test_the_expected_gradient_is_that_of_the_expected_length(objective, monkeyp
 
 def test_drawn_samples_are_tours_and_come_near_the_exact_gradient():
     torch.manual_seed(0)
-    network, batch = constrained(), sets(SETS[0])
+    network, batch = constrained(), exactly(SETS[0])
     seen = []
 
     def reward(hypotheses, references, batch):
@@ -159,7 +153,7 @@ def test_drawn_samples_are_tours_and_come_near_the_exact_gradient():
 
 
 def test_samples_are_as_long_as_the_largest_set_its_end_and_extra(monkeypatch):
-    batch, bounds, sampling = sets(SETS[0], SETS[1][:3]), [], module.Sampling
+    batch, bounds, sampling = exactly(SETS[0], SETS[1][:3]), [], module.Sampling
     seen = []
 
     def reward(hypotheses, references, batch):
@@ -185,7 +179,7 @@ def test_samples_are_as_long_as_the_largest_set_its_end_and_extra(monkeypatch):
 def test_what_needs_targets_says_so(weight, need_weights, message):
     objective = Reinforce(reward=TourLength(), weight=weight, samples=2)
     with pytest.raises(ConfigError, match=message):
-        objective(constrained(), sets(*SETS), spec=SPEC, step=0, need_weights=need_weights)
+        objective(constrained(), exactly(*SETS), spec=SPEC, step=0, need_weights=need_weights)
 
 
 # the critic
@@ -193,7 +187,7 @@ def test_what_needs_targets_says_so(weight, need_weights, message):
 
 def test_the_critic_learns_and_its_gradient_stays_its_own():
     torch.manual_seed(0)
-    network, batch, objective = constrained(), sets(*SETS), with_critic(samples=3, critic_weight=0.5)
+    network, batch, objective = constrained(), exactly(*SETS), with_critic(samples=3, critic_weight=0.5)
     loss = objective(network, batch, spec=SPEC, step=0, need_weights=False)
     earned, critic = loss.terms
     assert (earned.name, earned.weight, earned.count) == ("reinforce", 1.0, 6)
@@ -207,7 +201,7 @@ def test_the_critic_learns_and_its_gradient_stays_its_own():
 
 
 def test_the_squared_error_is_that_of_each_sample(monkeypatch):
-    network, batch, objective = constrained(), sets(SETS[0]), with_critic()
+    network, batch, objective = constrained(), exactly(SETS[0]), with_critic()
     tour = TOURS[3]
     monkeypatch.setattr(module, "Sampling", Given(tour, log_probability(network, batch, tour)))
     earned, critic = objective(network, batch, spec=SPEC, step=0, need_weights=False).terms
@@ -219,7 +213,7 @@ def test_the_squared_error_is_that_of_each_sample(monkeypatch):
 
 def test_a_critic_brings_the_baseline_near_the_rewards():
     torch.manual_seed(0)
-    network, batch, objective = constrained(), sets(*SETS), with_critic(samples=8)
+    network, batch, objective = constrained(), exactly(*SETS), with_critic(samples=8)
     optimizer = torch.optim.Adam(objective.parameters(), lr=0.1)
     assert sum(parameter.numel() for parameter in objective.parameters()) == 3
     for _ in range(200):

@@ -60,6 +60,12 @@ def batch_of(
     )
 
 
+def exactly(*sets: Sequence[Sequence[float]]) -> PointBatch:
+    """Sets without targets, in float64."""
+    batch = batch_of(sets)
+    return replace(batch, points=batch.points.double())
+
+
 class Pointer(nn.Module):
     """A GRU cell over the points pointed at, and additive attention as the output."""
 

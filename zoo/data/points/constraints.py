@@ -12,9 +12,11 @@ import torch
 from torch import Tensor
 
 from zoo.data.points.batch import PointBatch
+from zoo.data.points.spec import PointSpec
 
-END, FIRST = 2, 3
-"""The tokens of the end and of the first point, as in `PointSpec`."""
+END, FIRST = PointSpec.end, PointSpec.first
+AT_ONCE = 2**20
+"""Turns that are looked at together."""
 ROUNDING = 4e-16
 """A difference of two products in float64 is certainly above 0 where it is larger than this share of their sum."""
 Parts = Mapping[str, Tensor]
@@ -27,7 +29,7 @@ class Distinct:
     """That a constraint rules no right answer of out."""
 
     def memory(self, batch: PointBatch) -> dict[str, Tensor]:
-        return {"points": batch.points, "point_mask": batch.point_mask}
+        return {"point_mask": batch.point_mask}
 
     def begin(self, memory: Parts) -> dict[str, Tensor]:
         mask = memory["point_mask"][:, None]
@@ -75,7 +77,7 @@ class Hull(Distinct):
     goals: ClassVar[tuple[str, ...]] = ("hull",)
 
     def memory(self, batch: PointBatch) -> dict[str, Tensor]:
-        return {"points": batch.points.double(), "point_mask": batch.point_mask}
+        return {**super().memory(batch), "points": batch.points.double()}
 
     def begin(self, memory: Parts) -> dict[str, Tensor]:
         count = len(memory["points"])
@@ -100,8 +102,11 @@ class Hull(Distinct):
         if count == 0:
             return left, early
         if count == 1:  # from the first to each, and then to each other
-            third = _left(at(0)[..., None, :], every[:, :, :, None], every[:, :, None])  # (B, K, n, n)
-            return left & (third & left[:, :, None]).any(3), early
+            some = max(1, AT_ONCE // max(left.numel(), 1))
+            turns = [
+                _left(at(0)[..., None, :], part[:, :, :, None], every[:, :, None]) for part in every.split(some, 2)
+            ]
+            return left & torch.cat([(turn & left[:, :, None]).any(3) for turn in turns], 2), early
         if count == 2:
             return left & _left(at(0), at(1), every), early
         convex = _left(at(-2), at(-1), every) & _left(at(-1), every, at(0)) & _left(every, at(0), at(1))
