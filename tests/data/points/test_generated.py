@@ -8,7 +8,7 @@ from lightning.pytorch import LightningModule
 from tests.data.test_training_order import SaveAndStop, trainer
 from zoo.data.points import generated
 from zoo.data.points.files import OwnPoints
-from zoo.data.points.generated import ConvexHull, Delaunay, PointStream, SortNumbers, Tsp
+from zoo.data.points.generated import ConvexHull, Delaunay, SortNumbers, Tsp
 from zoo.data.points.goals import GOALS, tour
 from zoo.errors import ConfigError, DataError
 
@@ -65,6 +65,14 @@ def test_sizes_are_drawn_from_the_whole_range_and_the_test_has_equally_many_of_e
     assert data.sizes == {"train": 600, "val": 6, "test": 15} and len(tested) == 15
     assert sorted((group, len(points)) for _, group, points, _ in tested) == sorted([(0, 5), (1, 3), (2, 10)] * 5)
     assert {group for _, group, _, _ in served(data.train_dataloader())} == {0}
+
+
+def test_sets_of_one_size_are_tested_together():
+    data = stream(test_sizes=[5, 3, 10], sample={**SIZES, "val": 40, "test": 16})
+    tested = [batch.point_mask.sum(1).unique().tolist() for batch in data.test_dataloader()]
+    assert sorted(tested) == [[3], [3], [5], [5], [10], [10]]
+    validated = [batch.point_mask.sum(1) for batch in data.val_dataloader()]
+    assert sum(len(counts.unique()) for counts in validated) <= 6 + 4  # a size ends in four of the five batches
 
 
 def test_the_test_of_a_size_is_the_same_whatever_others_there_are():
@@ -255,4 +263,6 @@ def test_more_than_a_few_cities_are_solved_too():
     data = stream(Tsp, size=tour.EXACT + 2)
     batch = next(iter(data.train_dataloader()))
     assert batch.target.shape == (8, tour.EXACT + 3)
-    assert isinstance(data, PointStream)
+    (note,) = data.describe()["notes"]
+    assert "more than 12 points" in note and "2-opt" in note and data.source_description.endswith(note)
+    assert stream(Tsp, size=tour.EXACT).describe()["notes"] == []

@@ -13,12 +13,14 @@ import torch
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
+from zoo.data.bucketing import Evaluation
 from zoo.data.options import LoaderOptions, SampleOptions
-from zoo.data.order import Nouns
+from zoo.data.order import Nouns, Order
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.description import facts, shown, sizes_said, tour_length, written
 from zoo.data.points.encoding import PointEncoder, padded
 from zoo.data.points.goals import GOALS, Goal
+from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.sets import FLAT, PointSet, problem
 from zoo.data.points.spec import PointSpec
 from zoo.data.streams import Made, Make, Stream, StreamData
@@ -45,13 +47,18 @@ class Drawn(NamedTuple):
     """Whether the batch has its target."""
 
 
-def draw(seed: int, number: int, *, goal: str, sizes: Sequence[Range], solved: bool = True) -> Drawn:
-    """Points in the unit square, as many as one of `sizes`, which the examples take by turns; those of one of them are
-    the same whatever others there are."""
+def begin(seed: int, number: int, sizes: Sequence[Range]) -> tuple[np.random.Generator, int, int]:
+    """What an example is drawn from, how many points it has, and the part of the test that it belongs to."""
     turn, group = divmod(number, len(sizes))
     low, high = sizes[group]
     random = np.random.default_rng((seed, low, high, turn))
-    size = int(random.integers(low, high + 1))
+    return random, int(random.integers(low, high + 1)), group
+
+
+def draw(seed: int, number: int, *, goal: str, sizes: Sequence[Range], solved: bool = True) -> Drawn:
+    """Points in the unit square, as many as one of `sizes`, which the examples take by turns; those of one of them are
+    the same whatever others there are."""
+    random, size, group = begin(seed, number, sizes)
     while True:
         points = random.random((size, GOALS[goal].width), np.float32)
         if _usable(points, GOALS[goal]):
@@ -155,6 +162,12 @@ class PointStream(StreamData):
             part.make = self._draw(*((size, size) for size in self.test_sizes))
         return part
 
+    def evaluation_order(self, part: Stream) -> Order:
+        make = part.make
+        assert isinstance(make, partial)
+        counts = [begin(part.seed, number, make.keywords["sizes"])[1] for number in range(len(part))]
+        return Evaluation(counts, batch_size=self.loader.batch_size, **self.ranks, nouns=self.nouns)
+
     def _draw(self, *sizes: Range, solved: bool = True) -> Make:
         return partial(draw, goal=self.goal, sizes=sizes, solved=solved)
 
@@ -257,6 +270,22 @@ class Tsp(PointStream):
         targets all the same. The rest as in `PointStream`."""
         super().__init__(size=size, test_sizes=test_sizes, sample=sample, loader=loader)
         self.solve = solve
+
+    @property
+    def _improvable(self) -> list[str]:
+        """What is to be known of the targets."""
+        if max(self.range[1], *self.test_sizes) <= EXACT:
+            return []
+        return [
+            f"tours of more than {EXACT} points are those of insertion, 2-opt and or-opt, and there may be shorter ones"
+        ]
+
+    @property
+    def source_description(self) -> str:
+        return "; ".join([super().source_description, *self._improvable])
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "notes": self._improvable}
 
     def setup(self, stage: str | None = None) -> None:
         super().setup(stage)
