@@ -26,6 +26,13 @@ def test_lines_become_a_padded_batch_without_targets():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_no_lines_are_an_empty_batch(kind):
+    data = stream(kind)
+    batch = data.encoder([])
+    assert len(batch) == 0 and batch.inputs.shape == (0, 0, data.spec.in_width) and batch.targets is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_batch_has_what_its_sequences_have(kind):
     data = stream(kind, alike=False)
     made = first(data, "test", 7)
@@ -59,6 +66,8 @@ RECALL, NGRAMS, SORT = AssociativeRecall(2, 2), DynamicNgrams(5), PrioritySort(2
             "1011 101",
             r"'1011 101': vector 2 is '101': expected 4 bits, each 0 or 1, found 3 bits; .* vectors of 4",
         ),
+        (COPY, " ", r"nothing is in it; a sequence is typed as"),
+        (NGRAMS, "", r"nothing is in it; a sequence is typed as bits"),
         (COPY, "1011 1o11", r"vector 2 is '1o11': .* found 'o' in it"),
         (REPEAT, "10 01", r"expected vectors and then how many times, such as x3, found '01' at the end"),
         (REPEAT, "x3", r"found 'x3' at the end"),

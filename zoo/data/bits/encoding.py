@@ -31,12 +31,17 @@ class BitEncoder(Encoder):
         self.goal = goal
 
     def __call__(self, inputs: Sequence[str | BitLine]) -> BitBatch:
+        if not inputs:
+            steps = torch.zeros(0, 0, dtype=torch.bool)
+            return BitBatch.of(torch.zeros(0, 0, self.goal.in_width), steps, steps)
         return batch_of([self.display(line) for line in inputs], targets=False)
 
     def display(self, one: str | BitLine) -> BitSequence:
         """The sequence that was typed, with what it asks for. Raises DataError, with the place of the line."""
         line = one if isinstance(one, BitLine) else BitLine(one, "")
         try:
+            if not line.text.strip():
+                raise DataError("nothing is in it")
             return self.goal.parse(line.text)
         except DataError as error:
             place = f"{line.where}, {line.text!r}" if line.where else repr(line.text)
