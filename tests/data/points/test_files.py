@@ -1,5 +1,6 @@
 """Sets of one's own: each format, its splits, and every error with its file, line and column."""
 
+import gzip
 import json
 
 import numpy as np
@@ -261,6 +262,8 @@ def test_instances_are_a_test_alone_or_that_of_other_data(file, cache_dir, tmp_p
     assert both.sizes == {"train": 18, "val": 2, "test": 2} and both.spec.longest == 6
     one = prepared(train, "tour", split={"test": str(folder / "six.tsp")})
     assert one.sizes["test"] == 1
+    (folder / "six.tsp.gz").write_bytes(gzip.compress((folder / "six.tsp").read_bytes()))
+    assert prepared(train, "tour", split={"test": str(folder)}).sizes["test"] == 3
 
 
 def test_another_best_tour_beside_an_instance_is_seen(file, cache_dir):
@@ -319,6 +322,7 @@ def test_sets_are_told_apart_by_their_part(file, cache_dir):
         ({"path": ""}, ConfigError, "data.path is empty; expected: a file of sets"),
         ({"path": "nowhere.txt"}, DataError, "nowhere.txt: No such file or directory (data.path)"),
         ({"path": "empty"}, DataError, "empty: no sets of points found; expected: a file of sets"),
+        ({"path": "few.txt", "split": {"test": "empty"}}, DataError, "empty: no .tsp in this folder"),
         ({"path": "mine.doc"}, DataError, "mine.doc: unknown kind of file '.doc'"),
         ({"path": "few.txt"}, DataError, "few.txt: 2 sets are too few to draw val and test from them"),
         ({"path": "few.txt", "goal": "hul"}, ConfigError, "data.goal=hul: expected hull, triangulation,"),

@@ -102,10 +102,13 @@ class OwnPoints(PreparedData[Source]):
     @staticmethod
     def _part(path: Path) -> list[Path]:
         """The files that one path stands for."""
-        files = sorted(path.glob(f"*{TSPLIB}")) if path.is_dir() else [path]
-        if not files or kind_of(files[0]) not in KINDS:
+        if path.is_dir():
+            if not (files := sorted(file for file in path.iterdir() if file.is_file() and kind_of(file) == TSPLIB)):
+                raise DataError(f"{path}: no {TSPLIB} in this folder; expected: {LAYOUT}")
+            return files
+        if kind_of(path) not in KINDS:
             raise DataError(f"{path}: unknown kind of file {kind_of(path)!r}; expected: {LAYOUT}")
-        return files
+        return [path]
 
     def _facts(self, source: Source) -> dict[str, Any]:
         return {"family": "points", "format": FORMAT, "goal": self.goal.name, "split": vars(self.split)}
