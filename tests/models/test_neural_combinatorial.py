@@ -65,6 +65,7 @@ def test_scores_lie_between_the_bounds():
 
 def test_weights_of_the_glimpse_are_its_own():
     model, batch = model_of(), POINTS.batch(3)
+    assert not {*map(id, model.glimpse.parameters())} & {*map(id, model.score.parameters())}
     for part in ("glimpse", "score"):
         before = model(batch).logits.softmax(-1)
         with torch.no_grad():

@@ -39,7 +39,7 @@ def test_parameters_by_formula():
     assert model.vocabulary.out_features == n + 1
 
 
-def test_an_equal_set_in_a_wider_batch_has_the_same_names():
+def test_the_names_of_positions_are_as_many_as_the_largest_set_has():
     """The vocabulary is the network's, not the batch's: (N, 3 + longest)."""
     model, batch = model_of(), POINTS.batch(3)
     assert model(batch).logits.shape[1] == 13

@@ -25,18 +25,24 @@ def test_it_is_torchs_lstm_sequence_by_sequence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("in_width", "out_width", "hidden_dim", "paper"),
-    [(9, 8, 256, 1_352_969), (10, 9, 512, 5_312_007), (8, 6, 256, 1_344_518), (1, 1, 128, 331_905)],
+    ("in_width", "out_width", "hidden_dim", "paper", "apart"),
+    [
+        (9, 8, 256, 1_352_969, 0.03),
+        (10, 9, 512, 5_312_007, 0.03),
+        (8, 6, 256, 1_344_518, 0.03),
+        (1, 1, 128, 331_905, 0.03),
+        (10, 8, 128, 384_424, 0.13),
+    ],
 )
-def test_the_size_is_near_the_papers(in_width: int, out_width: int, hidden_dim: int, paper: int) -> None:
+def test_the_size_is_near_the_papers(in_width: int, out_width: int, hidden_dim: int, paper: int, apart: float) -> None:
     """Its table 3 counts what no layout that is known explains; ours, with two biases a gate, is within three percent
-    of it."""
+    of it, but for sorting, where the paper's has an eighth more."""
     spec = BitSpec(in_width=in_width, out_width=out_width, longest=9, groups=("all",))
     model = StackedLSTM(spec, hidden_dim=hidden_dim, num_layers=3)
     ours = sum(parameter.numel() for parameter in model.parameters())
     gates = 4 * hidden_dim * (in_width + hidden_dim + 2 * 2 * hidden_dim + 3 * 2)
     assert ours == gates + (hidden_dim + 1) * out_width
-    assert ours == pytest.approx(paper, rel=0.03)
+    assert ours == pytest.approx(paper, rel=apart)
 
 
 def test_forget_gates_begin_open() -> None:
