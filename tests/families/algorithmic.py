@@ -20,7 +20,7 @@ from zoo.tasks import Task
 class Bits:
     """Sequences of random bits, some of whose steps ask for other random bits."""
 
-    spec = BitSpec(in_width=5, out_width=3, longest=9, groups=("all",))
+    spec = BitSpec(in_width=5, out_width=3, groups=("all",))
     generates = False
     encoder = None
 

@@ -171,7 +171,7 @@ def test_the_start() -> None:
 def test_parameters_at_the_papers_size() -> None:
     """Gates of [x; r] and h with one bias, the start of reads and of h and c, all that two heads are told, the output:
     the paper's own count, 67,561, follows from no layout that is known."""
-    spec = BitSpec(in_width=9, out_width=8, longest=41, groups=("all",))
+    spec = BitSpec(in_width=9, out_width=8, groups=("all",))
     lstm = 4 * 100 * (9 + 20 + 100 + 1)
     told = (100 + 1) * (2 * (20 + 1 + 1 + 3 + 1) + 2 * 20)
     expected = lstm + told + (100 + 20 + 1) * 8 + 20 + 2 * 100

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from zoo.errors import ConfigError
 
@@ -144,3 +144,10 @@ def written(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tens
 def exact(values: Tensor) -> Tensor:
     """In float32 at least."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def exact_linear(layer: nn.Linear, x: Tensor) -> Tensor:
+    """The layer of x, in float32 at least."""
+    weight = exact(layer.weight)
+    bias: Tensor | None = layer.bias
+    return F.linear(x.to(weight.dtype), weight, None if bias is None else exact(bias))

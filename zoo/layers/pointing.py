@@ -19,8 +19,9 @@ from zoo.attention.pointing import additive_scores
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.layers.attention_loop import TimeSteps
-from zoo.layers.init import STATE_GAIN
+from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.packing import Packing
+from zoo.layers.recurrent import LSTM
 
 BEGIN, SPECIALS = 1, 3
 """The number of the begin token, and how many there are before the pointers: padding, begin and end."""
@@ -90,6 +91,26 @@ def start_score_(score: AdditiveScore) -> None:
     """Start the matrices of a score between states of LSTMs by Glorot and Bengio (2010), with STATE_GAIN."""
     for projection in (score.query_projection, score.key_projection):
         nn.init.xavier_uniform_(projection.weight, STATE_GAIN)
+
+
+def start_pointing_(network: nn.Module, init_range: float | None) -> None:
+    """Start every weight in [-init_range, init_range], or with None the LSTMs by `start_lstm_` and the scores by
+    `start_score_`. Raises ValueError for a range that is none."""
+    if init_range is not None:
+        start_uniform_(network, init_range)
+        return
+    for module in network.modules():
+        if isinstance(module, LSTM):
+            start_lstm_(module)
+        if isinstance(module, AdditiveScore):
+            start_score_(module)
+
+
+def decoder_step(decoder: LSTM, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    """One step of each of B x K hypotheses, of x (B, K, E) from the state (h, c), (B, K, H) each: the state behind
+    it."""
+    _, (hidden, cell) = decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
+    return hidden.view_as(h), cell.view_as(c)
 
 
 def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:

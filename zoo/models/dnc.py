@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count
-from zoo.attention.addressing import CLIP, by_content, exact, written
+from zoo.attention.addressing import CLIP, by_content, exact, exact_linear, written
 from zoo.attention.allocation import allocation, followed, linked, usage
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
@@ -106,10 +106,10 @@ class DNC(nn.Module):
         """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, 1, T, N) to the memory."""
         packing = Packing.of(batch.step_mask)
         with torch.autocast(batch.inputs.device.type, enabled=False):
-            x = self._linear(self.input, packing.pack(batch.inputs))  # (n, 4 C)
+            x = exact_linear(self.input, packing.pack(batch.inputs))  # (n, 4 C)
             states = self._walk(x, packing.batch_sizes)
             found = torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states])  # (n, C + R W)
-            logits = self._linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
+            logits = exact_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
         read, write = (torch.cat(part) for part in ([s.read for s in states], [s.write for s in states]))
         attention = {"read": packing.unpack(read).transpose(1, 2), "write": packing.unpack(write).transpose(1, 2)}
         return Output(packing.unpack(logits), attention)
@@ -150,16 +150,16 @@ class DNC(nn.Module):
 
     def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         """Inputs (B, I) of one time step -> logits (B, O) and the state after it."""
-        state = self.cell(self._linear(self.input, x), state)
-        return self._linear(self.output, torch.cat([state.hidden, state.reads], 1)), state
+        state = self.cell(exact_linear(self.input, x), state)
+        return exact_linear(self.output, torch.cat([state.hidden, state.reads], 1)), state
 
     def cell(self, x: Tensor, state: State) -> State:
         """The state after a step, from inputs (B, 4 C) that are already multiplied with their matrix."""
-        o, i, f, g = (x + self._linear(self.feedback, torch.cat([state.reads, state.hidden], 1))).chunk(4, 1)
+        o, i, f, g = (x + exact_linear(self.feedback, torch.cat([state.reads, state.hidden], 1))).chunk(4, 1)
         cell = f.sigmoid() * state.cell + i.sigmoid() * g.tanh()
         hidden = o.sigmoid() * cell.tanh()  # (B, C)
 
-        told = self._linear(self.interface, hidden).clamp(-CLIP, CLIP)
+        told = exact_linear(self.interface, hidden).clamp(-CLIP, CLIP)
         keys, strengths, key, strength, erase, add, free, allocated, gate, modes = told.split(self._parts(), 1)
         used = usage(state.used, state.write[:, 0], state.read, free.sigmoid()[..., None])  # (B, N)
         content = by_content(key[:, None], _oneplus(strength)[..., None], state.memory)[:, 0]
@@ -197,13 +197,6 @@ class DNC(nn.Module):
     def _of_heads(self, values: Tensor) -> Tensor:
         """(B, R K) -> (B, R, K)."""
         return values.unflatten(1, (self.read_heads, -1))
-
-    @staticmethod
-    def _linear(layer: nn.Linear, x: Tensor) -> Tensor:
-        """The layer of x, in float32 at least."""
-        weight = exact(layer.weight)
-        bias: Tensor | None = layer.bias
-        return F.linear(x.to(weight.dtype), weight, None if bias is None else exact(bias))
 
 
 def _oneplus(x: Tensor) -> Tensor:

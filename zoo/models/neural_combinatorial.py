@@ -38,13 +38,13 @@ from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.init import start_lstm_, start_uniform_
 from zoo.layers.pointing import (
     PointReader,
     all_glimpses,
     all_scores,
     at_places,
-    start_score_,
+    decoder_step,
+    start_pointing_,
     step_glimpse,
     step_scores,
     token_logits,
@@ -82,7 +82,7 @@ class NeuralCombinatorial(nn.Module):
         self.glimpse = AdditiveScore(hidden_dim, hidden_dim, hidden_dim) if glimpses else None  # v', W'_q, W'_ref
         self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_q, W_ref
         self.clip = clip
-        _start(self, init_range)
+        start_pointing_(self, init_range)
 
     def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
@@ -109,8 +109,7 @@ class NeuralCombinatorial(nn.Module):
         memory = state.memory
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
-        _, after = self.decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
-        h, c = after[0].view_as(h), after[1].view_as(c)
+        h, c = decoder_step(self.decoder, x, h, c)
         q, mask = h, memory["mask"][:, None]
         if self.glimpse is not None:
             refs = memory["glimpse_keys"]
@@ -161,7 +160,7 @@ class Critic(nn.Module):
             self.glimpse = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)
             self.process = nn.LSTMCell(hidden_dim, hidden_dim)
         self.prediction = nn.Sequential(nn.Linear(hidden_dim, hidden_dim), nn.ReLU(), nn.Linear(hidden_dim, 1))
-        _start(self, init_range)
+        start_pointing_(self, init_range)
 
     def forward(self, batch: PointBatch) -> Tensor:
         """The expected lengths (B,), in the units of the batch's coordinates."""
@@ -174,14 +173,3 @@ class Critic(nn.Module):
             weights = masked_softmax(self.glimpse(h, refs), batch.point_mask)  # (B, n)
             h, c = self.process((weights[:, None] @ refs)[:, 0], (h, c))
         return self.prediction(h)[:, 0]
-
-
-def _start(network: nn.Module, init_range: float | None) -> None:
-    if init_range is not None:
-        start_uniform_(network, init_range)
-        return
-    for module in network.modules():
-        if isinstance(module, LSTM):
-            start_lstm_(module)
-        if isinstance(module, AdditiveScore):
-            start_score_(module)

@@ -25,10 +25,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from zoo.arguments import Count, Natural
-from zoo.attention.addressing import Demands, Heads, addressed, exact, written
+from zoo.attention.addressing import Demands, Heads, addressed, exact, exact_linear, written
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError, one_of
@@ -161,7 +160,7 @@ class NTM(nn.Module):
         """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, H - R, T, N) to the memory."""
         packing, state = Packing.of(batch.step_mask), self.start(len(batch))
         with torch.autocast(batch.inputs.device.type, enabled=False):
-            x = _linear(self.input, packing.pack(batch.inputs))  # (n, G)
+            x = exact_linear(self.input, packing.pack(batch.inputs))  # (n, G)
             layers = self._layers()
             weights = Weights(
                 layers=[exact(layer.weight) for layer in layers],
@@ -178,7 +177,7 @@ class NTM(nn.Module):
                 weighting=state.weighting[:rows],
             )
             h, r, w = turing_loop(self.heads, packing.batch_sizes, x, start, weights, self._compiled)
-            logits = _linear(self.output, torch.cat([h, r], 1)).to(self.output.weight.dtype)  # (n, O)
+            logits = exact_linear(self.output, torch.cat([h, r], 1)).to(self.output.weight.dtype)  # (n, O)
         read, write = packing.unpack(w).transpose(1, 2).split([self.heads.read, self.heads.write], 1)
         return Output(packing.unpack(logits), attention={"read": read, "write": write})
 
@@ -209,9 +208,11 @@ class NTM(nn.Module):
         """Inputs (B, I) of one time step -> logits (B, O), the state after it, and what the heads were told."""
         below, hidden, cells = state.reads, [], []
         for number, layer in enumerate(self._layers()):
-            inside = _linear(layer, torch.cat([below, state.hidden[number]], 1) if self.recurrent else below)  # (B, G)
+            inside = exact_linear(
+                layer, torch.cat([below, state.hidden[number]], 1) if self.recurrent else below
+            )  # (B, G)
             if number == 0:
-                inside = inside + _linear(self.input, x)
+                inside = inside + exact_linear(self.input, x)
             if self.recurrent:
                 o, i, f, g = inside.chunk(4, 1)
                 cells.append(f.sigmoid() * state.cells[number] + i.sigmoid() * g.tanh())
@@ -220,12 +221,12 @@ class NTM(nn.Module):
                 below = inside.tanh()
             hidden.append(below)  # (B, C)
 
-        told = self.heads.demands(_linear(self.told, below))
+        told = self.heads.demands(exact_linear(self.told, below))
         weighting = addressed(told, state.memory, state.weighting)  # (B, H, N)    (5)-(9)
         read, write = weighting.split([self.heads.read, self.heads.write], 1)
         reads = (read @ state.memory).flatten(1)  # (B, R W)    (2)
         memory = written(state.memory, write, told.erase, told.add)  # (B, N, W)    (3), (4)
-        logits = _linear(self.output, torch.cat([below, reads], 1))
+        logits = exact_linear(self.output, torch.cat([below, reads], 1))
         return logits, State(reads, hidden, cells, memory, weighting), told
 
     @torch.no_grad()
@@ -247,10 +248,3 @@ class NTM(nn.Module):
     def compile(self, *args: Any, **options: Any) -> None:
         """Compiles one time step, once for all numbers of sequences and all lengths; `options` as of torch.compile."""
         self._compiled = Compiled.of(*args, **options)
-
-
-def _linear(layer: nn.Linear, x: Tensor) -> Tensor:
-    """The layer of x, in float32 at least."""
-    weight = exact(layer.weight)
-    bias: Tensor | None = layer.bias
-    return F.linear(x.to(weight.dtype), weight, None if bias is None else exact(bias))

@@ -36,8 +36,15 @@ from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.init import start_lstm_, start_uniform_
-from zoo.layers.pointing import PointReader, all_scores, at_places, start_score_, step_scores, token_logits
+from zoo.layers.pointing import (
+    PointReader,
+    all_scores,
+    at_places,
+    decoder_step,
+    start_pointing_,
+    step_scores,
+    token_logits,
+)
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -67,12 +74,7 @@ class PointerNet(nn.Module):
         self.end = nn.Parameter(torch.empty(hidden_dim).uniform_(-1, 1) / hidden_dim**0.5)  # e_0
         self.decoder = LSTM(self.reader.width, hidden_dim)
         self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_2, W_1
-        if init_range is not None:
-            start_uniform_(self, init_range)
-        else:
-            for rnn in (self.encoder, self.decoder):
-                start_lstm_(rnn)
-            start_score_(self.score)
+        start_pointing_(self, init_range)
 
     def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
@@ -97,8 +99,7 @@ class PointerNet(nn.Module):
         memory = state.memory
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
-        _, after = self.decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
-        d, c = after[0].view_as(h), after[1].view_as(c)
+        d, c = decoder_step(self.decoder, x, h, c)
         u, mask = step_scores(self.score, d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)    (3)
         log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
         return Step(log_probs, State(memory, {"hidden": d, "cell": c}), {"source": masked_softmax(u, mask)})

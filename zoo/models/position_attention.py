@@ -35,8 +35,8 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
-from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
-from zoo.layers.pointing import start_score_, step_scores
+from zoo.layers.init import STATE_GAIN
+from zoo.layers.pointing import decoder_step, start_pointing_, step_scores
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
@@ -68,12 +68,8 @@ class PositionAttention(nn.Module):
         self.decoder = LSTM(embedding_dim + hidden_dim, hidden_dim)
         self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_2, W_1
         self.vocabulary = PositionVocabulary(2 * hidden_dim, spec.longest)  # W, b
-        if init_range is not None:
-            start_uniform_(self, init_range)
-        else:
-            for rnn in (self.encoder, self.decoder):
-                start_lstm_(rnn)
-            start_score_(self.score)
+        start_pointing_(self, init_range)
+        if init_range is None:
             nn.init.xavier_uniform_(self.vocabulary.weight, STATE_GAIN)
 
     def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
@@ -101,8 +97,7 @@ class PositionAttention(nn.Module):
         memory = state.memory
         h, c, context = (state.hypotheses[part] for part in ("hidden", "cell", "context"))  # (B, K, H)
         y = torch.cat([self.position_embedding(tokens), context], -1)  # (B, K, E + H)
-        _, after = self.decoder.step(y.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
-        d, c = after[0].view_as(h), after[1].view_as(c)
+        d, c = decoder_step(self.decoder, y, h, c)
         weights = masked_softmax(step_scores(self.score, d, memory["keys"]), memory["content"][:, None])  # (B, K, S)
         context = weights.to(d.dtype) @ memory["states"]  # d' (B, K, H)
         logits = self.vocabulary.logits(torch.cat([d, context], -1), memory["mask"][:, None])  # (B, K, V)

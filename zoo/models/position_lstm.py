@@ -29,7 +29,8 @@ from zoo.arguments import Count, Positive
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
-from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.init import STATE_GAIN
+from zoo.layers.pointing import decoder_step, start_pointing_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -59,11 +60,8 @@ class PositionLSTM(nn.Module):
         self.position_embedding = PositionEmbedding(spec.longest, embedding_dim, padding=spec.padding)
         self.decoder = LSTM(embedding_dim, hidden_dim)
         self.vocabulary = PositionVocabulary(hidden_dim, spec.longest)  # W, b
-        if init_range is not None:
-            start_uniform_(self, init_range)
-        else:
-            for rnn in (self.encoder, self.decoder):
-                start_lstm_(rnn)
+        start_pointing_(self, init_range)
+        if init_range is None:
             nn.init.xavier_uniform_(self.vocabulary.weight, STATE_GAIN)
 
     def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
@@ -83,9 +81,9 @@ class PositionLSTM(nn.Module):
         """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         y = self.position_embedding(tokens)  # (B, K, E)
-        d, after = self.decoder.step(y.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
-        log_probs = log_probabilities(self.vocabulary.logits(d.view_as(h), state.memory["mask"][:, None]))  # (B, K, V)
-        return Step(log_probs, State(state.memory, {"hidden": after[0].view_as(h), "cell": after[1].view_as(c)}), {})
+        d, c = decoder_step(self.decoder, y, h, c)
+        log_probs = log_probabilities(self.vocabulary.logits(d, state.memory["mask"][:, None]))  # (B, K, V)
+        return Step(log_probs, State(state.memory, {"hidden": d, "cell": c}), {})
 
     def _encode(self, batch: PointBatch) -> tuple[Tensor, Tensor]:
         """The last (h, c) of the encoder, (1, B, H) each."""

@@ -44,6 +44,7 @@ from zoo.layers.pointing import (
     all_glimpses,
     all_scores,
     at_places,
+    decoder_step,
     read_packed,
     read_tokens,
     step_glimpse,
@@ -120,8 +121,7 @@ class ReadProcessWrite(nn.Module):
         memory = state.memory
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         x = read_tokens(tokens, memory["tokens"])  # (B, K, H)
-        _, after = self.decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
-        h, c = after[0].view_as(h), after[1].view_as(c)
+        h, c = decoder_step(self.decoder, x, h, c)
         d = h
         if self.glimpse is not None:
             d = d + step_glimpse(self.glimpse, d, memory["glimpse_keys"], memory["states"], memory["content"])

@@ -11,13 +11,11 @@ from zoo.data.spec import Spec
 class BitSpec(Spec):
     """Sequences that are read step by step, and bits that are written at some of the steps."""
 
-    limits = ("longest", "groups")
+    limits = ("groups",)
 
     in_width: int
     """Channels that are read at each step: bits, delimiters, and numbers such as a count or a priority."""
     out_width: int
     """Bits that are written at a step."""
-    longest: int
-    """Steps of the longest sequence of training."""
     groups: tuple[str, ...]
     """What the parts of the test are called, such as the lengths of what is copied."""

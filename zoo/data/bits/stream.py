@@ -85,10 +85,7 @@ class BitStream(StreamData):
 
     def setup(self, stage: str | None = None) -> None:
         """Sets `spec` and `encoder`; nothing is made."""
-        longest = self.goal.steps(tuple(most for _, most in self.ranges.values()))
-        self.spec = BitSpec(
-            in_width=self.goal.in_width, out_width=self.goal.out_width, longest=longest, groups=tuple(self.cases)
-        )
+        self.spec = BitSpec(in_width=self.goal.in_width, out_width=self.goal.out_width, groups=tuple(self.cases))
         self.encoder = BitEncoder(self.goal)
 
     def generator(self) -> Make:

@@ -63,7 +63,7 @@ def usable(points: NDArray[np.float64], goal: Goal, place: str, target: list[int
         raise Unusable(place, "unusable set", found)
     if target is not None and (found := _wrong(target, points, goal.name)) is not None:
         raise Unusable(place, "unusable target", found)
-    return PointSet(points, target, place)
+    return PointSet(points, target)
 
 
 def _wrong(target: Sequence[int], points: NDArray[np.float64], goal: str) -> str | None:
@@ -195,7 +195,7 @@ def _table(rows: Sequence[Row], goal: Goal, path: Path, header: Sequence[str], n
         pairs = list(zip(row.fields, columns, strict=False))[named:]
         points.append([_number(word, place, f"column {column.strip()}") for word, column in pairs])
     of_lines = f"{path}, lines {rows[0].line} to {rows[-1].line}" if len(rows) > 1 else line_of(path, rows[0].line)
-    return usable(np.array(points), goal, of_lines)._replace(name=rows[0].fields[0].strip() if named else "")
+    return usable(np.array(points), goal, of_lines)
 
 
 def _columns(goal: Goal, named: bool) -> str:
@@ -245,7 +245,7 @@ def _tsplib(path: Path, goal: Goal) -> PointSet:
         number[fields[0]] = len(points)
         points.append([_number(word, place, f"column {axis}") for word, axis in zip(fields[1:], AXES, strict=True)])
     one = usable(np.array(points), goal, str(path))
-    return one._replace(name=facts.get("NAME", path.stem), target=_best(path, one, number))
+    return one._replace(target=_best(path, one, number))
 
 
 def best_tour(path: Path) -> Path:

@@ -23,10 +23,6 @@ class PointSet(NamedTuple):
     """(n, W) in the units of its source."""
     target: Sequence[int] | None = None
     """Numbers of points from 0, without the end; None where it is not known."""
-    place: str = ""
-    """Where it stands, for messages."""
-    name: str = ""
-    """What it is called, if anything."""
 
 
 def table(rows: ArrayLike, goal: Goal) -> NDArray[np.float64]:
