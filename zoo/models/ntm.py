@@ -9,8 +9,9 @@ What differs from the paper, or is not fixed there:
 - Weightings are sharpened as logarithms, and the lengths in the cosine have a floor: the powers as they are written
   lose a weighting altogether in float32.
 - What the heads are told is kept within -20 and 20, as in Collier and Beel 2018 (https://arxiv.org/abs/1807.08518), and
-  so are the defaults of the start: every number of the memory 1e-6, reads and state learned. The first weightings are
-  all at row 0; were they equal everywhere too, the rows of such a memory would stay equal for ever.
+  so are two defaults of the start: every number of the memory 1e-6, and reads that are learned. Here the controller's
+  first state is learned too. The first weightings are all at row 0; were they equal everywhere, the rows of such a
+  memory would stay equal for ever.
 - The output is one linear layer over the controller's state and what was read; the hidden units of a feed-forward
   controller are tanh.
 
