@@ -216,6 +216,27 @@ def test_no_finite_weights_give_nan(size: float, dtype: torch.dtype, form: int, 
         assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
+def test_gradients_that_grow_from_step_to_step_stay_finite() -> None:
+    """Over 150 steps those of the definition, by autograd, leave float32."""
+    torch.manual_seed(0)
+    model = NTM(FAMILY.spec, memory_size=9, controller="feedforward", controller_dim=32, read_heads=4, write_heads=4)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter)
+    every = torch.ones(2, 150, dtype=torch.bool)
+    batch = BitBatch.of((torch.rand(2, 150, FAMILY.spec.in_width) > 0.5).float(), every, every)
+
+    def gradients(logits: Tensor) -> Tensor:
+        found = torch.autograd.grad(logits.square().sum(), list(model.parameters()))
+        return torch.cat([gradient.flatten() for gradient in found])
+
+    state, logits = model.start(2), []
+    for x in batch.inputs.unbind(1):
+        step, state, _ = model.step(x, state)
+        logits.append(step)
+    assert not gradients(torch.stack(logits, 1)).isfinite().all()
+    assert gradients(model(batch).logits).isfinite().all()
+
+
 @pytest.mark.slow
 def test_compiled_it_is_the_same_and_is_compiled_once_for_all_batches() -> None:
     """Each half of the step once for several sequences and once more for a single one, whatever their length."""

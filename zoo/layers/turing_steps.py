@@ -21,6 +21,11 @@ from torch.nn import functional as F
 
 from zoo.attention.addressing import CLIP, LENGTH_FLOOR, Heads
 
+GRADIENT_LIMIT = 1e6
+"""What is carried back from a step to the one before it is kept within this: where it grows from step to step, it would
+leave float32 after some dozens of them, and what is no number any more cannot be clipped. Where training goes well it
+is far smaller."""
+
 softmax_backward = torch.ops.aten._softmax_backward_data  # (gradient, softmax, dimension, dtype) -> gradient
 
 
@@ -244,7 +249,10 @@ def backward(
     d_raw = torch.cat([d_places.flatten(1), d_changes.flatten(1)], 1)
     d_hidden = [*d.hidden[:-1], torch.addmm(d.hidden[-1], d_raw, weights.heads)]
     d_sums, d_below, d_hidden, d_cells = _control_backward(d_hidden, d.cells, slopes.of_layers, weights)
-    return Carried(d_below, d_hidden, d_cells, d_memory, d_gated - d_content), d_sums, d_raw
+    before = Carried(
+        _held(d_below), _each_held(d_hidden), _each_held(d_cells), _held(d_memory), _held(d_gated - d_content)
+    )
+    return before, d_sums, d_raw
 
 
 def backward_of_one(
@@ -253,6 +261,14 @@ def backward_of_one(
     """`backward` with the slopes of this step alone, which compiled is faster than taking those of all steps first."""
     own = slopes(heads, before.weighting, before.cells, kept, weighting)
     return backward(heads, d, before.memory, own, weights)
+
+
+def _held(gradient: Tensor) -> Tensor:
+    return gradient.clamp(-GRADIENT_LIMIT, GRADIENT_LIMIT)
+
+
+def _each_held(gradients: list[Tensor]) -> list[Tensor]:
+    return [_held(gradient) for gradient in gradients]
 
 
 def _times(left: Tensor, right: Tensor) -> Tensor:

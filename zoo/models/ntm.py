@@ -12,6 +12,7 @@ What differs from the paper, or is not fixed there:
   so are two defaults of the start: every number of the memory 1e-6, and reads that are learned. Here the controller's
   first state is learned too. The first weightings are all at row 0; were they equal everywhere, the rows of such a
   memory would stay equal for ever.
+- Gradients that go back from one step to another are kept within -1e6 and 1e6, so that none overflows.
 - The output is one linear layer over the controller's state and what was read; the hidden units of a feed-forward
   controller are tanh.
 
