@@ -55,7 +55,7 @@ for axis, values, name in zip(axes, (example.inputs, example.targets), ("read", 
     axis.imshow(values.T, cmap="Greys", aspect="auto", interpolation="nearest", vmin=0, vmax=1)
     axis.set_ylabel(name, rotation=0, ha="right", va="center")
     axis.set_yticks([])
-axes[-1].set_xlabel("time")
+_ = axes[-1].set_xlabel("time")
 
 # %% [markdown]
 # ## The machine
@@ -81,7 +81,7 @@ class Curve(Callback):
     def __init__(self):
         self.sequences, self.bits = [], []
 
-    def on_validation_epoch_end(self, trainer, task):
+    def on_validation_end(self, trainer, task):
         if not trainer.sanity_checking:
             self.sequences.append(trainer.global_step * data.loader.batch_size)
             self.bits.append(trainer.callback_metrics["val/bits_per_sequence"].item())
@@ -116,7 +116,7 @@ def trained(*words):
 
 
 task, curve, scores = trained("model=ntm")
-_, plain_curve, plain_scores = trained("model=stacked_lstm")
+_, plain_curve, plain_scores = trained("model=stacked_lstm", "optimizer.lr=1e-3")
 figure, axes = plt.subplots(figsize=(6, 3))
 axes.plot(curve.sequences, curve.bits, label="neural Turing machine")
 axes.plot(plain_curve.sequences, plain_curve.bits, label="three LSTM layers")
