@@ -1,7 +1,7 @@
-"""python results/curves.py PICTURE.png RUN [RUN ...] [--by model]: how the validation of runs went, as a picture.
+"""python results/curves.py PICTURE.png RUN [RUN ...] [--by model KEY]: how the validation of runs went, as a picture.
 
 A line is a run, over the training examples that lie before each validation; runs of one model, or of one value of the
-override that --by names, have one colour.
+overrides that --by names, have one colour.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -25,12 +26,14 @@ def curve(run: Path, metric: str, over: str) -> tuple[list[float], list[float]]:
     return [float(row[over]) for row in rows], [float(row[metric]) for row in rows]
 
 
-def kind(run: Path, by: str) -> str:
-    """What the run's line is called: its model, or the value of an override."""
+def kind(run: Path, by: Sequence[str]) -> str:
+    """What the run's line is called: its model, and the values of overrides that it has."""
     result = json.loads((run / "result.json").read_text(encoding="utf-8"))
-    if by == "model":
-        return str(result["model"])
-    return next((word.partition("=")[2] for word in result["overrides"] if word.split("=")[0] == by), "default")
+    given = {"model": str(result["model"])}
+    for word in result["overrides"]:
+        key, _, value = word.partition("=")
+        given.setdefault(key, value)
+    return ", ".join(given[key] for key in by if key in given) or "default"
 
 
 def main() -> None:
@@ -40,7 +43,7 @@ def main() -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--metric", default="val/bits_per_sequence")
     parser.add_argument("--over", default="val/sequences")
-    parser.add_argument("--by", default="model", help="model, or the key of an override")
+    parser.add_argument("--by", nargs="+", default=["model"], help="model, or keys of overrides")
     asked = parser.parse_args()
     figure = Figure(figsize=(6.5, 3), dpi=110, layout="constrained")
     axes = figure.add_subplot()
