@@ -76,6 +76,9 @@ def test_it_learns_hulls_and_is_scored_for_each_part_of_the_test(trained):
         assert found[f"test/{name}"] == pytest.approx(sum(parts) / 2)
         assert [task.figures[group][name] for group in ("n4", "n5")] == pytest.approx(parts)
     assert task.said()["n4"]["accuracy"] == f"{100 * found['test/accuracy_n4']:.1f}%"
+    assert task.remarks(found) == {}
+    found = {**found, "test/non_simple_n5": 0.0234}
+    assert task.remarks(found) == {"test/area_n5": "FAIL: 2.3% of the polygons are not simple"}
     assert found["test/loss"] == pytest.approx(np.log(found["test/perplexity"]))
 
 

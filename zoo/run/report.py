@@ -71,13 +71,13 @@ def report(
         "git_commit": git_commit(),
     }
     write_whole(folder / "result.json", json.dumps(result, indent=2) + "\n")
-    _print(result)
+    _print(result, task.remarks(metrics))
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print(result: dict[str, Any], remarks: dict[str, str]) -> None:
     table = Table(title=f"{result['model']} on {result['data']}", show_header=False, title_justify="left")
     for name, value in result["metrics"].items():
-        table.add_row(name, f"{value:.4f}")
+        table.add_row(name, f"{value:.4f}" + (f" ({remarks[name]})" if name in remarks else ""))
     if result["score"] is not None:
         table.add_row(f"best {result['monitor']}", f"{result['score']:.4f}")
     table.add_row("parameters", f"{result['parameters']:,}")

@@ -22,7 +22,7 @@ from zoo.decoding import Hypothesis
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
 from zoo.metrics.groups import GroupMeans
-from zoo.metrics.pointing import BEST, FIGURES, JUDGES, said
+from zoo.metrics.pointing import BEST, FIGURES, JUDGES, MOST_FAILURES, said
 from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.tasks.generation import Generation
 from zoo.tasks.task import Examined
@@ -236,6 +236,14 @@ class Pointing(Generation):
     def said(self) -> dict[str, dict[str, str]]:
         """The figures of the last test as they are shown, by group and name."""
         return {group: {name: said(name, row) for name in row} for group, row in self.figures.items()}
+
+    def remarks(self, metrics: Mapping[str, float]) -> dict[str, str]:
+        found = {}
+        for name in (name for name in metrics if name.startswith("test/area")):
+            share = metrics.get(name.replace("area", "non_simple"), 0.0)
+            if share > MOST_FAILURES:
+                found[name] = f"FAIL: {100 * share:.1f}% of the polygons are not simple"
+        return found
 
     @property
     def _shown_first(self) -> str:

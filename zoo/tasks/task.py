@@ -80,6 +80,10 @@ class Task(LightningModule, ABC):
         """Raises ConfigError for what this task, with a network of the class `model`, can refuse of a run's
         configuration before anything is built."""
 
+    def remarks(self, metrics: Mapping[str, float]) -> dict[str, str]:
+        """What the final table says behind some of its figures, by their names; `metrics` are all of them."""
+        return {}
+
     # building
 
     def configure_model(self) -> None:
