@@ -15,6 +15,9 @@ scores the last step alone. All must find the same before anything is timed.
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -145,27 +148,52 @@ def ways(batch: PointBatch) -> dict[str, Callable[[], Any]]:
     }
 
 
+def step_by_floor(threads: int, rounds: int) -> list[float]:
+    """Quartiles of the time of the step by that of the floor, in this process."""
+    prepare(threads)
+    batch = point_batch(0)
+    seconds = paired({"step": whole_step(network(), batch), "floor": floor(batch)}, rounds=rounds)
+    return ratio(seconds, "step", "floor")
+
+
+def in_processes(threads: int, rounds: int, processes: int) -> list[list[float]]:
+    """The same, each time in a process of its own: the step's time differs between them."""
+    words = [sys.executable, "-m", "benchmarks.pointer_net", "--threads", str(threads), "--rounds", str(rounds)]
+    found = []
+    for _ in range(processes):
+        run = subprocess.run([*words, "--step-alone"], capture_output=True, text=True, check=True)
+        found.append(json.loads(run.stdout))
+        print(f"threads {threads}: step / floor {found[-1]}", flush=True)
+    return found
+
+
 def main() -> None:
     """Measure both, print and write the ratios to results/pointer_net.json."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20, help="timed rounds of the training step")
+    parser.add_argument("--processes", type=int, default=4, help="in which the training step is timed, one by one")
     parser.add_argument("--decoding-rounds", type=int, default=3, help="timed rounds of decoding")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2, help="the step is timed with one, too")
+    parser.add_argument("--step-alone", action="store_true", help="time the step in this process, and write nothing")
     arguments = parser.parse_args()
-    result: dict[str, Any] = {"environment": prepare(arguments.threads), "rounds": arguments.rounds}
-    batch = point_batch(0)
-    steps = {"step": whole_step(network(), batch), "floor": floor(batch)}
-    seconds = paired(steps, rounds=arguments.rounds)
-    result["step_by_floor"] = ratio(seconds, "step", "floor")
-    print(result, {name: round(1000 * min(times), 1) for name, times in seconds.items()}, flush=True)
-    if arguments.decoding_rounds:
-        seconds = paired(ways(batch), rounds=max(2, arguments.decoding_rounds), warmup=1)
-        for name, to in (("loop", "beam"), ("thrifty_loop", "beam"), ("beam", "greedy")):
-            result[f"{name}_by_{to}"] = ratio(seconds, name, to)
-        result["sets_per_second"] = {
-            name: round(SETS / sorted(times)[len(times) // 2], 1) for name, times in seconds.items()
-        }
-        print(result, flush=True)
+    rounds, threads = arguments.rounds, arguments.threads
+    if arguments.step_alone:
+        print(json.dumps(step_by_floor(threads, rounds)))
+        return
+    result: dict[str, Any] = {
+        "environment": prepare(threads),
+        "rounds": rounds,
+        "step_by_floor_of_each_process": {
+            f"threads {count}": in_processes(count, rounds, arguments.processes) for count in sorted({1, threads})
+        },
+    }
+    seconds = paired(ways(point_batch(0)), rounds=max(2, arguments.decoding_rounds), warmup=1)
+    for name, to in (("loop", "beam"), ("thrifty_loop", "beam"), ("beam", "greedy")):
+        result[f"{name}_by_{to}"] = ratio(seconds, name, to)
+    result["sets_per_second"] = {
+        name: round(SETS / sorted(times)[len(times) // 2], 1) for name, times in seconds.items()
+    }
+    print(result, flush=True)
     write("pointer_net", result)
 
 
