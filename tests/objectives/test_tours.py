@@ -1,6 +1,7 @@
 """Learning tours from their length: the reward by hand, the estimate of its gradient against the exact one over all
 tours, without targets, and a critic that learns beside the network."""
 
+from dataclasses import replace
 from itertools import permutations
 from math import sqrt
 
@@ -51,6 +52,14 @@ def with_critic(**options):
 
 
 # the reward
+
+
+def test_the_reward_reads_pointers_as_the_data_write_them():
+    """Of data whose first point is token 5, not 3."""
+    reward = TourLength()
+    reward.check(replace(SPEC, first=5))
+    batch = exactly([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    assert reward([[5, 6, 7, 8], [3, 4, 5, 6]], [[], []], batch) == pytest.approx([-4, -4 * sqrt(2)])
 
 
 def test_the_reward_is_minus_the_length_of_a_tour():

@@ -9,9 +9,6 @@ from torch import Tensor
 
 from zoo.errors import ConfigError
 
-FIRST = 3
-"""The token of the first point."""
-
 
 class TourLength:
     """Minus the length of the way through all points of a set and back, in the batch's own coordinates, in which every
@@ -20,6 +17,9 @@ class TourLength:
     What does not visit every point once, as a network can write that is not held to it (task.constraint=tour), earns
     minus as many diagonals of the square as there are points: no tour is as long.
     """
+
+    first = 3
+    """The token of the first point; `check` takes it from the data's spec."""
 
     def check(self, spec: Any) -> None:
         """Raises ConfigError where no tours are written."""
@@ -30,6 +30,7 @@ class TourLength:
                 f"the reward is the length of a tour, the data are {found}: take data=tsp, or data=points "
                 "data.goal=tour, or another objective"
             )
+        self.first = spec.first
 
     def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Any) -> list[float]:
         """`batch` has `points` (B, n, W) and `point_mask` (B, n); hypotheses are tokens, of each set equally many."""
@@ -39,10 +40,10 @@ class TourLength:
         by_length: dict[int, list[int]] = {}
         for row, tokens in enumerate(hypotheses):
             count = counts[row // share]
-            if len(tokens) == count and sorted(tokens) == list(range(FIRST, FIRST + count)):
+            if len(tokens) == count and sorted(tokens) == list(range(self.first, self.first + count)):
                 by_length.setdefault(count, []).append(row)
         for rows in by_length.values():
-            tours = torch.tensor([hypotheses[row] for row in rows]) - FIRST  # (R, n)
+            tours = torch.tensor([hypotheses[row] for row in rows]) - self.first  # (R, n)
             sets = torch.tensor([row // share for row in rows])
             for row, length in zip(rows, lengths(points[sets[:, None], tours]).tolist(), strict=True):
                 rewards[row] = -length
