@@ -1,0 +1,97 @@
+"""Where the pictures of a prepared split come from when a batch is made.
+
+`Pictures` is all that the data module knows of them: a list of numbers, as they were stored, gives what a batch holds.
+`StoredPictures` are pixels in one memory-mapped array. `PictureFiles` are files that are read on the fly. Features that
+a frozen encoder made beforehand are one more subclass, of which `encoded` is True and `shape` is (D, rows, columns).
+`ImageData.pictures` chooses, and `spec` says what is chosen.
+
+What a file or a picture of a user becomes is said in `zoo.data.images.decoding`: `decode(image)` gives uint8 (3, h, w)
+of a path, a PIL image or an array, `fit(pixels, options)` the (3, H, W) of `PictureOptions`; `ImageCaptionEncoder.pixels`
+is the one after the other.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+class Pictures(ABC):
+    """The pictures of a split, by their numbers. It goes to the processes that make batches, so that it holds paths and
+    numbers rather than what stands behind them."""
+
+    shape: tuple[int, int, int]
+    """C, H, W of each."""
+    encoded: bool = False
+    """They are features, and no pixels."""
+
+    @abstractmethod
+    def __getitem__(self, numbers: Sequence[int]) -> Tensor:
+        """(I, C, H, W) of these pictures, in this order: uint8 pixels, or features."""
+
+    def changed(self, numbers: Sequence[int], epoch: int) -> Tensor:
+        """The same for training, with random changes that follow from the epoch and the number of a picture alone, so
+        that neither processes nor a resume change them; unless a subclass overrides it there are none."""
+        return self[numbers]
+
+
+class StoredPictures(Pictures):
+    """Pixels in one file, mapped into memory."""
+
+    def __init__(self, file: Path, shape: tuple[int, int, int]) -> None:
+        """`file` holds pictures (C, H, W) of bytes, one behind the other, as `PictureWriter` wrote them."""
+        self.file, self.shape = file, shape
+        self._pixels: NDArray[np.uint8] = np.memmap(file, np.uint8, "r").reshape(-1, *shape)
+
+    def __len__(self) -> int:
+        return len(self._pixels)
+
+    def __getitem__(self, numbers: Sequence[int]) -> Tensor:
+        return torch.from_numpy(self._pixels[np.asarray(numbers, np.int64)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.file, self.shape)  # a map into memory would travel as all it holds
+
+
+class PictureFiles(Pictures):
+    """Pictures that are read from their files whenever they are needed."""
+
+    def __init__(self, files: Sequence[str], shape: tuple[int, int, int], read: Callable[[str], Tensor]) -> None:
+        """`read` gives uint8 (C, H, W) of a file: `ImageCaptionEncoder.pixels`."""
+        self.files, self.shape, self.read = files, shape, read
+
+    def __getitem__(self, numbers: Sequence[int]) -> Tensor:
+        return torch.stack([self.read(self.files[number]) for number in numbers])
+
+
+class PictureWriter:
+    """Writes pixels behind each other into a file, whatever their number."""
+
+    def __init__(self, file: Path) -> None:
+        self._sink, self.count = file.open("wb"), 0
+        self.shape: tuple[int, int, int] | None = None
+        """C, H, W of those that were written."""
+
+    def add(self, picture: NDArray[np.uint8]) -> int:
+        """Write (H, W, 3) pixels; their number. Raises ValueError where they are of another size than the first."""
+        height, width, channels = picture.shape
+        shape = (channels, height, width)
+        if self.shape not in (None, shape) or picture.dtype != np.uint8:
+            raise ValueError(f"a picture of {shape} {picture.dtype}, expected {self.shape or ''} uint8")
+        self.shape = shape
+        self._sink.write(np.ascontiguousarray(picture.transpose(2, 0, 1)))
+        self.count += 1
+        return self.count - 1
+
+    def __enter__(self) -> PictureWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._sink.close()
