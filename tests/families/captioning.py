@@ -29,7 +29,7 @@ class Pictures:
 
     def batch(self, seed: int, *, empty: bool = True) -> ImageBatch:
         """Two captions are of one picture and alike, another is the end alone. Where `empty`, a further one says
-        something else of the first picture, and the last is the end alone and of a picture of nothing."""
+        something else of what the first is of, and the last is the end alone, of a picture of nothing."""
         generator = torch.Generator().manual_seed(seed)
         image = torch.stack([self._picture(generator) for _ in range(4)])
         captions = [self._caption(length, generator) for length in (6, 4, 1, 7)]
