@@ -6,14 +6,14 @@ a frozen encoder made beforehand are one more subclass, of which `encoded` is Tr
 `ImageData.pictures` chooses, and `spec` says what is chosen.
 
 What a file or a picture of a user becomes is said in `zoo.data.images.decoding`: `decode(image)` gives uint8 (3, h, w)
-of a path, a PIL image or an array, `fit(pixels, options)` the (3, H, W) of `PictureOptions`; `ImageCaptionEncoder.pixels`
-is the one after the other.
+of a path, a PIL image or an array, `fit(pixels, options)` the (3, H, W) of `PictureOptions`; `seen` is the one after
+the other, and so is `ImageCaptionEncoder.pixels`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from zoo.data.images.decoding import seen
+from zoo.data.images.options import PictureOptions
 
 
 class Pictures(ABC):
@@ -63,12 +66,20 @@ class StoredPictures(Pictures):
 class PictureFiles(Pictures):
     """Pictures that are read from their files whenever they are needed."""
 
-    def __init__(self, files: Sequence[str], shape: tuple[int, int, int], read: Callable[[str], Tensor]) -> None:
-        """`read` gives uint8 (C, H, W) of a file: `ImageCaptionEncoder.pixels`."""
-        self.files, self.shape, self.read = files, shape, read
+    def __init__(self, files: Sequence[str], options: PictureOptions, seed: int = 0) -> None:
+        """`options` say what is seen of a picture, and which of it changes from epoch to epoch by `seed`."""
+        self.files, self.options, self.seed = files, options, seed
+        self.shape = (3, *options.sides)
 
     def __getitem__(self, numbers: Sequence[int]) -> Tensor:
-        return torch.stack([self.read(self.files[number]) for number in numbers])
+        return torch.stack([seen(self.files[number], self.options) for number in numbers])
+
+    def changed(self, numbers: Sequence[int], epoch: int) -> Tensor:
+        if not self.options.varies:
+            return self[numbers]
+        draws = [np.random.default_rng((self.seed, epoch, number)) for number in numbers]
+        files = [self.files[number] for number in numbers]
+        return torch.stack([seen(file, self.options, draw) for file, draw in zip(files, draws, strict=True)])
 
 
 class PictureWriter:
