@@ -171,15 +171,15 @@ def fit(pixels: Tensor, options: PictureOptions, frame: Frame | None = None) -> 
     if tuple(pixels.shape[1:]) != (frame.height, frame.width):
         pixels = v2.resize(pixels, [frame.height, frame.width], antialias=True)
     if (high, wide) != (frame.height, frame.width):
-        pixels = pixels[:, frame.top : frame.top + high, frame.left : frame.left + wide].contiguous()
-    return pixels.flip(2) if frame.mirrored else pixels
+        pixels = pixels[:, frame.top : frame.top + high, frame.left : frame.left + wide]
+    return (pixels.flip(2) if frame.mirrored else pixels).contiguous()
 
 
 def central(size: tuple[int, int], options: PictureOptions) -> Frame:
     """What is seen of a picture of (h, w) pixels in evaluation: its middle."""
     height, width = _scaled_size(size, options)
     high, wide = options.sides
-    return Frame(height, width, (height - high) // 2, (width - wide) // 2)
+    return Frame(height, width, round((height - high) / 2), round((width - wide) / 2))
 
 
 def drawn(size: tuple[int, int], options: PictureOptions, draw: np.random.Generator) -> Frame:
