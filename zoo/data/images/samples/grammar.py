@@ -1,0 +1,96 @@
+"""The words and the sentences of the scenes: how two objects and where they stand are told, and read again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+SHAPES = ("circle", "square", "triangle", "star", "cross")
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
+SIZES = ("small", "large")
+
+RELATIONS = {
+    "left": ("left of", "to its right"),
+    "right": ("right of", "to its left"),
+    "above": ("above", "below it"),
+    "below": ("below", "above it"),
+}
+"""Where the first object stands, in words before the second one, and where the second one does, in words behind it."""
+FORMS = (
+    "{first} is {of} {second}",
+    "{first} {of} {second}",
+    "there is {first} {of} {second}",
+    "the picture shows {first} {of} {second}",
+    "{first} with {second} {around}",
+    "there is {first} and {second} {around}",
+)
+OBJECT = rf"an? (?:({'|'.join(SIZES)}) )?({'|'.join(COLOURS)}) ({'|'.join(SHAPES)})"
+SLOT = re.compile(r"\{(\w+)\}")
+
+
+class Kind(NamedTuple):
+    """What is said of an object."""
+
+    size: str | None
+    """None where nothing is said of it."""
+    colour: str
+    shape: str
+
+    @property
+    def words(self) -> list[str]:
+        """Those that name it."""
+        return [word for word in self if word]
+
+
+class Statement(NamedTuple):
+    """What a caption says."""
+
+    first: Kind
+    relation: str
+    """A key of RELATIONS: where the first stands, seen from the second."""
+    second: Kind
+
+
+class Telling(NamedTuple):
+    """A caption, and where it names the two objects."""
+
+    text: str
+    first: list[tuple[int, int]]
+    """Where each word that names the first begins and ends."""
+    second: list[tuple[int, int]]
+
+
+def told(form: str, statement: Statement) -> Telling:
+    """The sentence that one of FORMS makes of a statement."""
+    of, around = RELATIONS[statement.relation]
+    text, named = "", {"first": list[tuple[int, int]](), "second": list[tuple[int, int]]()}
+    for number, piece in enumerate(SLOT.split(form)):
+        if number % 2 == 0 or piece in ("of", "around"):
+            text += {"of": of, "around": around}.get(piece, piece) if number % 2 else piece
+            continue
+        words = getattr(statement, piece).words
+        text += "an " if words[0][0] in "aeiou" else "a "
+        for word in words:
+            named[piece].append((len(text), len(text) + len(word)))
+            text += f"{word} "
+        text = text[:-1]
+    return Telling(text, **named)
+
+
+def _patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
+    for relation, (of, around) in RELATIONS.items():
+        for form in FORMS:
+            yield relation, re.compile(form.format(first=OBJECT, second=OBJECT, of=of, around=around))
+
+
+PATTERNS = tuple(_patterns())
+
+
+def read(caption: str) -> Statement | None:
+    """What a caption says, in any of FORMS; None where it is no sentence of them."""
+    for relation, pattern in PATTERNS:
+        if found := pattern.fullmatch(caption):
+            parts = found.groups()
+            return Statement(Kind(*parts[:3]), relation, Kind(*parts[3:]))
+    return None
