@@ -1,12 +1,13 @@
-"""Whether a caption is true of a scene."""
+"""Whether a caption is true of a scene, and where the objects are that it names."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import permutations
+from itertools import accumulate, permutations
 from typing import Any
 
-from zoo.data.images.samples.grammar import Kind, read
+from zoo.data.images.samples.grammar import NAMED, Kind, read
 
 
 def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
@@ -24,6 +25,23 @@ def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
         _is(said.first, one) and _is(said.second, other) and relation(one["centre"], other["centre"]) == said.relation
         for one, other in permutations(facts["objects"], 2)
     )
+
+
+def boxes_named(words: Sequence[str], facts: Mapping[str, Any]) -> list[tuple[float, ...] | None]:
+    """For each word of a caption the box of the object that it names together with its neighbours, in the shares of
+    `zoo.data.images.row.Box`; None for words that name nothing, or what is not there.
+
+    `facts` are those of `is_true`, each object with its `box`.
+    """
+    ends = list(accumulate(len(word) + 1 for word in words))
+    found: list[tuple[float, ...] | None] = [None] * len(words)
+    for phrase in NAMED.finditer(" ".join(words).lower()):
+        for thing in facts["objects"]:
+            if _is(Kind(*phrase.groups()), thing):
+                begins = [begin for begin, _ in map(phrase.span, (1, 2, 3)) if begin >= 0]
+                for begin in begins:
+                    found[bisect_right(ends, begin)] = tuple(thing["box"])
+    return found
 
 
 def relation(one: Sequence[float], other: Sequence[float]) -> str:

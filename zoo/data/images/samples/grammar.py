@@ -26,6 +26,8 @@ FORMS = (
     "there is {first} and {second} {around}",
 )
 OBJECT = rf"an? (?:({'|'.join(SIZES)}) )?({'|'.join(COLOURS)}) ({'|'.join(SHAPES)})"
+NAMED = re.compile(rf"\b{OBJECT}\b")
+"""The words that name one object: its size, where that is said, its colour and its shape are the groups."""
 SLOT = re.compile(r"\{(\w+)\}")
 
 
