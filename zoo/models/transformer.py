@@ -41,7 +41,7 @@ from zoo.errors import one_of
 from zoo.layers.annotations import Annotations
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
-from zoo.layers.positions import LearnedPositions, Positions, SinusoidalPositions
+from zoo.layers.positions import LearnedPositions, Positions, positions_called
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
@@ -104,6 +104,11 @@ class Layer(nn.Module):
             attention.append(weights)
         y = self.feedforward(self.feedforward_residual.before(x))  # (2)
         return self.feedforward_residual.after(x, y), attention
+
+
+def end_norm(norm: Norm, dim: int) -> nn.Module:
+    """What stands at the end of a stack of layers."""
+    return nn.LayerNorm(dim) if norm == "pre" else nn.Identity()
 
 
 class TransformerDecoder(nn.Module):
@@ -267,8 +272,7 @@ class Transformer(TransformerDecoder):
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
         self.source_positions, self.target_positions = (
-            LearnedPositions(longest, hidden_dim) if positions == "learned" else SinusoidalPositions(hidden_dim)
-            for longest in (spec.longest_source, spec.longest_target)
+            positions_called(positions, longest, hidden_dim) for longest in (spec.longest_source, spec.longest_target)
         )
         self.encoder, self.decoder = (
             nn.ModuleList(
@@ -277,9 +281,7 @@ class Transformer(TransformerDecoder):
             )
             for cross in (False, True)
         )
-        self.encoder_norm, self.decoder_norm = (
-            nn.LayerNorm(hidden_dim) if norm == "pre" else nn.Identity() for _ in range(2)
-        )
+        self.encoder_norm, self.decoder_norm = (end_norm(norm, hidden_dim) for _ in range(2))
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
