@@ -7,7 +7,6 @@ picture is h by w, what a network sees of it H by W.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,10 +58,8 @@ def decode(picture: Any, largest: int = LARGEST) -> Tensor:
 
 
 def _decode_file(path: Path, largest: int) -> Tensor:
-    with _named(str(path)), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of sizes, which are checked here, and of tags that no pixel depends on
-        with Image.open(path) as image:
-            return _decode_image(image, str(path), largest)
+    with _named(str(path)), Image.open(path) as image:
+        return _decode_image(image, str(path), largest)
 
 
 @contextmanager
@@ -151,6 +148,16 @@ def seen(picture: Any, options: PictureOptions, draw: np.random.Generator | None
     except UnusablePicture as error:
         named = str(picture) if isinstance(picture, str | Path) else error.place
         raise UnusablePicture(named, error.problem, error.detail) from None
+
+
+def problem(path: Path, options: PictureOptions) -> UnusablePicture | None:
+    """What is wrong with a file as a picture; None where a network can see it."""
+    try:
+        pixels = decode(path, options.max_pixels)
+        central((pixels.shape[1], pixels.shape[2]), options)
+    except UnusablePicture as error:
+        return UnusablePicture(str(path), error.problem, error.detail)
+    return None
 
 
 class Frame(NamedTuple):
