@@ -9,7 +9,7 @@ from pydantic import Field
 
 from zoo.arguments import Count
 from zoo.data.options import Options
-from zoo.data.text.options import TokenOptions
+from zoo.data.text.options import Language, TokenOptions
 
 Batches = Literal["pictures", "lengths"]
 """`pictures`: a batch is of so many images, each with some of its captions. `lengths`: it is of so many captions of one
@@ -22,9 +22,19 @@ Sides = Annotated[list[Count], Field(min_length=2, max_length=2, description="a 
 class CaptionTextOptions(TokenOptions):
     """How captions become tokens, the tokens ids, and which captions are trained on."""
 
+    language: Language = "en"
+    """Whose rules cut `words` and those of `spacy`."""
+    punctuation: bool = False
+    """Marks such as commas and full stops are tokens; else they are left out, as metrics of captions leave them out.
+    For tokenizers of words."""
     minimum_frequency: Count = 1
     max_length: Count | None = 50
     """Training captions with more tokens are left out; None keeps them."""
+
+    @property
+    def without_marks(self) -> bool:
+        """Tokens are words alone."""
+        return not self.punctuation and self.tokenizer in ("words", "spacy", "whitespace")
 
 
 @dataclass(frozen=True)

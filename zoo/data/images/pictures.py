@@ -1,6 +1,7 @@
 """Where the pictures of a prepared split come from when a batch is made.
 
-`Pictures` is all that the data module knows of them: a list of numbers, as they were stored, gives what a batch holds.
+`Pictures` is all that the data module knows of them: a list of numbers, those of the rows in the order in which the
+source gave them, gives what a batch holds.
 `StoredPictures` are pixels in one memory-mapped array. `PictureFiles` are files that are read on the fly. Features that
 a frozen encoder made beforehand are one more subclass, of which `encoded` is True and `shape` is (D, rows, columns).
 `ImageData.pictures` chooses, and `spec` says what is chosen.
@@ -27,8 +28,8 @@ from zoo.data.images.options import PictureOptions
 
 
 class Pictures(ABC):
-    """The pictures of a split, by their numbers. It goes to the processes that make batches, so that it holds paths and
-    numbers rather than what stands behind them."""
+    """The pictures of all splits, by the numbers under which they are stored. It goes to the processes that make
+    batches, so that it holds paths and numbers rather than what stands behind them."""
 
     shape: tuple[int, int, int]
     """C, H, W of each."""
@@ -97,7 +98,7 @@ class PictureWriter:
         if self.shape not in (None, shape) or picture.dtype != np.uint8:
             raise ValueError(f"a picture of {shape} {picture.dtype}, expected {self.shape or ''} uint8")
         self.shape = shape
-        self._sink.write(np.ascontiguousarray(picture.transpose(2, 0, 1)))
+        self._sink.write(picture.transpose(2, 0, 1).tobytes())
         self.count += 1
         return self.count - 1
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zoo.data.images.row import Box
 from zoo.data.images.samples.drawing import EXTENT, PAINT, SPREAD, Numbers, grounds, paint_on
-from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, SIZES, Kind, Statement, told
+from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, Kind, Statement, told
 from zoo.data.images.truth import relation
 
 OBJECTS = (2, 5)
@@ -139,7 +139,8 @@ def _places(random: np.random.Generator, extent: Numbers) -> tuple[Numbers, NDAr
         clear = np.abs(between[:, 0] - between[:, 1]) >= CLEARLY
         good = np.flatnonzero(central & clear)
         away = centres[good][:, other] - centres[good][:, one]
-        good = good[((away >= behind) | (-away >= before)).any(2).all(1)]
+        free = np.asarray(((away >= behind) | (-away >= before)).any(2))
+        good = good[free.all(1)]
         if len(good):
             return centres[good[0], turn[good[0]]], turn[good[0]]
 
