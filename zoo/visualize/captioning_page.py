@@ -1,0 +1,102 @@
+"""Captions on a page: hover over a word, and the image shows where the network looked when it wrote it."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from zoo.visualize import page
+from zoo.visualize.captioning_light import DIM, GLOW, smooth
+from zoo.visualize.page import text
+
+if TYPE_CHECKING:
+    from zoo.tasks.captioning import Caption, CaptionPrediction
+
+STYLE = page.resource("captioning_page.css")
+SIDE = 20.0
+"""The width of a square picture, in letters' heights; others have its area."""
+WIDEST = 44.0
+FINER = 4
+"""So many pixels of what lies over the image are a side of a cell; the browser does the rest."""
+
+
+def about(predictions: Sequence[CaptionPrediction | None]) -> str:
+    """What the page shows and how it is read."""
+    parts, real = [page.how_many(predictions, "image")], [p for p in predictions if p is not None]
+    if any(prediction.best.attention for prediction in real):
+        parts.append(
+            "Point at a word, or step to it by the tab key: the image is bright where the network looked when it wrote "
+            "the word, and dim elsewhere."
+        )
+    if any(len(prediction.captions) > 1 for prediction in real):
+        parts.append("Below an image stand all its captions with what they were ranked by.")
+    return " ".join(parts)
+
+
+def article(prediction: CaptionPrediction) -> str:
+    """One image and its captions."""
+    best, several = prediction.best, len(prediction.captions) > 1
+    head = (
+        f'<header><div><h2 class="said" dir="auto">{text(best.text) or "(nothing)"}</h2>\n'
+        f'<p class="verdict" dir="auto">{text(prediction.picture.name)}</p></div>\n'
+        f'<p class="verdict">log-probability {best.log_prob:.3f}</p></header>'
+    )
+    picture, ratio = _picture(prediction)
+    wide = min(WIDEST, SIDE * ratio**0.5)
+    lines = "\n".join(_line(caption, prediction.grid, several) for caption in prediction.captions)
+    seen = (
+        f'<div class="seen" style="--ratio:{ratio:.4f};--wide:{wide:.1f}rem">\n{picture}\n'
+        f'<ol class="captions">\n{lines}\n</ol></div>'
+    )
+    return page.article(f"{head}\n{seen}", caption=best.text, image=prediction.picture.name)
+
+
+def _picture(prediction: CaptionPrediction) -> tuple[str, float]:
+    """The image, and how many times its height its width is."""
+    png, name = prediction.picture.png, text(prediction.picture.name)
+    if png is None:
+        rows, columns = prediction.grid
+        return f'<div class="picture" title="{name}: only its features are known"></div>', columns / rows
+    width, height = Image.open(io.BytesIO(png)).size
+    return f'<img class="picture" alt="{name}" src="{_data(png)}">', width / height
+
+
+def _line(caption: Caption, grid: tuple[int, int], ranked: bool) -> str:
+    """A caption; where it is one of several with its score before it."""
+    looks: Sequence[Sequence[float] | None] = caption.attention or [None] * len(caption.words)
+    words = " ".join(_word(word, weights, grid) for word, weights in zip(caption.words, looks, strict=False))
+    score = f'<span class="score">{caption.score:.4f}</span>' if ranked else ""
+    return f'<li dir="auto">{score}{words or "(nothing)"}</li>'
+
+
+def _word(word: str, weights: Sequence[float] | None, grid: tuple[int, int]) -> str:
+    """A word, and inside it what is laid over the image while one points at it."""
+    if weights is None:
+        return f'<span class="word">{text(word)}</span>'
+    most = max(weights)
+    row, column = divmod(weights.index(most), grid[1])
+    about = f'data-row="{row}" data-column="{column}" data-weight="{most:.4f}" title="largest weight {most:.2f}"'
+    return (
+        f'<span class="word" tabindex="0" {about}>{text(word)}'
+        f'<img class="look" alt="" src="{_data(overlay(weights, grid))}"></span>'
+    )
+
+
+def overlay(weights: Sequence[float], grid: tuple[int, int]) -> bytes:
+    """A PNG file that makes of an image it is laid over what `captioning_light.lit` makes of it."""
+    looked = smooth(weights, grid, (grid[0] * FINER, grid[1] * FINER))
+    through = (DIM + (1 - DIM) * looked) * (1 - GLOW * looked)
+    white = GLOW * looked / (1 - through).clip(1e-6)
+    layers = [white, white, white, 1 - through]
+    file = io.BytesIO()
+    Image.fromarray((255 * np.stack(layers, -1) + 0.5).astype(np.uint8)).save(file, "png", optimize=True)
+    return file.getvalue()
+
+
+def _data(png: bytes) -> str:
+    return f"data:image/png;base64,{b64encode(png).decode()}"
