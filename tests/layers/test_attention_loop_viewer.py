@@ -84,9 +84,7 @@ def assert_same(ours, theirs, parts):
         for found in (ours, theirs)
     )
     for name, found, wanted in zip(names, one, other, strict=True):
-        torch.testing.assert_close(
-            found, expected, rtol=1e-10, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}"
-        )
+        torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10, msg=lambda text, name=name: f"{name}: {text}")
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 100], ids="{} rows".format)
