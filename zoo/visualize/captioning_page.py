@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zoo.tasks.captioning import Caption, CaptionPrediction
 
 STYLE = page.resource("captioning_page.css")
-SIDE = 20.0
+SIDE = 22.0
 """The width of a square picture, in letters' heights; others have its area."""
 WIDEST = 44.0
 FINER = 4
@@ -40,20 +40,21 @@ def about(predictions: Sequence[CaptionPrediction | None]) -> str:
 
 def article(prediction: CaptionPrediction) -> str:
     """One image and its captions."""
-    best, several = prediction.best, len(prediction.captions) > 1
-    head = (
-        f'<header><div><h2 class="said" dir="auto">{text(best.text) or "(nothing)"}</h2>\n'
-        f'<p class="verdict" dir="auto">{text(prediction.picture.name)}</p></div>\n'
-        f'<p class="verdict">log-probability {best.log_prob:.3f}</p></header>'
-    )
+    best, grid = prediction.best, prediction.grid
     picture, ratio = _picture(prediction)
     wide = min(WIDEST, SIDE * ratio**0.5)
-    lines = "\n".join(_line(caption, prediction.grid, several) for caption in prediction.captions)
-    seen = (
-        f'<div class="seen" style="--ratio:{ratio:.4f};--wide:{wide:.1f}rem">\n{picture}\n'
-        f'<ol class="captions">\n{lines}\n</ol></div>'
-    )
-    return page.article(f"{head}\n{seen}", caption=best.text, image=prediction.picture.name)
+    parts = [
+        f'<div class="seen" style="--ratio:{ratio:.4f};--wide:{wide:.1f}rem">\n{picture}',
+        f'<h2 class="said" dir="auto">{_words(best, grid)}</h2>',
+        f'<p class="verdict">{text(prediction.picture.name)}, log-probability {best.log_prob:.3f}</p>',
+    ]
+    if len(prediction.captions) > 1:
+        ranked = (
+            f'<li dir="auto"><span class="score">{one.score:.4f}</span>{_words(one, grid)}</li>'
+            for one in prediction.captions
+        )
+        parts += ['<ol class="captions">', *ranked, "</ol>"]
+    return page.article("\n".join([*parts, "</div>"]), caption=best.text, image=prediction.picture.name)
 
 
 def _picture(prediction: CaptionPrediction) -> tuple[str, float]:
@@ -66,12 +67,9 @@ def _picture(prediction: CaptionPrediction) -> tuple[str, float]:
     return f'<img class="picture" alt="{name}" src="{_data(png)}">', width / height
 
 
-def _line(caption: Caption, grid: tuple[int, int], ranked: bool) -> str:
-    """A caption; where it is one of several with its score before it."""
+def _words(caption: Caption, grid: tuple[int, int]) -> str:
     looks: Sequence[Sequence[float] | None] = caption.attention or [None] * len(caption.words)
-    words = " ".join(_word(word, weights, grid) for word, weights in zip(caption.words, looks, strict=False))
-    score = f'<span class="score">{caption.score:.4f}</span>' if ranked else ""
-    return f'<li dir="auto">{score}{words or "(nothing)"}</li>'
+    return " ".join(map(_word, caption.words, looks, [grid] * len(caption.words))) or "(nothing)"
 
 
 def _word(word: str, weights: Sequence[float] | None, grid: tuple[int, int]) -> str:
