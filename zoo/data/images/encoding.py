@@ -19,6 +19,7 @@ from zoo.data.images.about import About
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.boxes import alignment
 from zoo.data.images.decoding import seen
+from zoo.data.images.features import FrozenEncoder
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
 from zoo.data.images.stored import Captioned
 from zoo.data.text.tokenization import Tokenizer, tokenizer_of
@@ -30,13 +31,18 @@ LETTER = re.compile(r"\w")
 def caption_tokens(text: str, tokenizer: Tokenizer, options: CaptionTextOptions) -> list[str]:
     """The tokens of a caption as the vocabulary knows them."""
     forms = tokenizer.split(text).forms
-    return [form for form in forms if LETTER.search(form)] if options.without_marks else forms
+    return [form for form in forms if _is_word(form)] if options.without_marks else forms
 
 
 def caption_spans(text: str, tokenizer: Tokenizer, options: CaptionTextOptions) -> list[tuple[int, int]]:
     """Where each of these tokens begins and ends in the caption."""
     spans = tokenizer.spans(text)
-    return [span for span in spans if LETTER.search(text[slice(*span)])] if options.without_marks else spans
+    return [(begin, end) for begin, end in spans if _is_word(text[begin:end])] if options.without_marks else spans
+
+
+def _is_word(token: str) -> bool:
+    """Whether it is more than a mark."""
+    return token.isalnum() or LETTER.search(token) is not None
 
 
 class ImageCaptionEncoder(Encoder):
@@ -50,10 +56,12 @@ class ImageCaptionEncoder(Encoder):
         text: CaptionTextOptions,
         picture: PictureOptions,
         grid: tuple[int, int],
+        features: FrozenEncoder | None = None,
     ) -> None:
-        """`grid` is that of the spec."""
+        """`grid` is that of the spec; `features` what makes them of pixels, where batches hold features."""
         self.tokenizer, self.vocabulary = tokenizer, vocabulary
         self.text_options, self.picture, self.grid = text, picture, grid
+        self.features = features
 
     # To the model
 
@@ -77,12 +85,13 @@ class ImageCaptionEncoder(Encoder):
         if len(given) != len(images):
             raise ValueError(f"{len(given)} captions for {len(images)} images: give one, or a list of them, for each")
         about = tuple(About(name_of(n, one), told) for n, (one, told) in enumerate(zip(images, given, strict=True)))
-        pixels = torch.stack([self.pixels(one) for one in images])
+        held = torch.stack([self.pixels(one) for one in images])
+        held = held if self.features is None else self.features(held)
         if captions is None:
-            return ImageBatch.of(pixels, self.grid, about=about)
+            return ImageBatch.of(held, self.grid, about=about)
         picture = torch.tensor([number for number, told in enumerate(given) for _ in told])
         ids = [self.vocabulary.encode(self.words(caption)) for told in given for caption in told]
-        return ImageBatch.of(pixels, self.grid, *padded(ids), begin=BEGIN, picture=picture, about=about)
+        return ImageBatch.of(held, self.grid, *padded(ids), begin=BEGIN, picture=picture, about=about)
 
     # From the model
 
@@ -109,6 +118,7 @@ class ImageCaptionEncoder(Encoder):
             "learned": self.tokenizer.state(),
             "picture": asdict(self.picture),
             "grid": list(self.grid),
+            "features": self.features and self.features.state(),
         }
 
     @classmethod
@@ -121,6 +131,7 @@ class ImageCaptionEncoder(Encoder):
             text,
             PictureOptions.of(state["picture"]),
             (state["grid"][0], state["grid"][1]),
+            state.get("features") and FrozenEncoder.from_state(state["features"]),
         )
 
 

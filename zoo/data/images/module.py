@@ -13,8 +13,9 @@ import numpy as np
 
 from zoo.arguments import Count
 from zoo.data.bucketing import Bucketed, Evaluation
-from zoo.data.cache import steps_beside
+from zoo.data.cache import cache_root, steps_beside
 from zoo.data.images.encoding import ImageCaptionEncoder, collate_captions
+from zoo.data.images.features import FrozenEncoder, store_features, stored_features
 from zoo.data.images.options import Batches, CaptionTextOptions, Grid, PictureOptions
 from zoo.data.images.order import CAPTIONS as CAPTION_NOUNS
 from zoo.data.images.order import PICTURES, OfPictures, SameLength
@@ -24,7 +25,7 @@ from zoo.data.images.spec import ImageSpec
 from zoo.data.images.stored import CaptionedPictures
 from zoo.data.options import LoaderOptions, SplitOptions
 from zoo.data.order import Nouns, Order
-from zoo.data.prepared import PreparedData
+from zoo.data.prepared import ABOUT, PreparedData
 from zoo.data.rows import counted
 from zoo.data.sources import Source
 from zoo.data.stored import StoredSplit
@@ -57,6 +58,7 @@ class ImageData(PreparedData[Source]):
         batches: str = "lengths",
         captions_per_image: int | None = None,
         split: SplitOptions | None = None,
+        features: Mapping[str, Any] | None = None,
         loader: Mapping[str, Any] | LoaderOptions | None = None,
     ) -> None:
         """No file is touched here.
@@ -68,6 +70,8 @@ class ImageData(PreparedData[Source]):
             batches: `pictures` or `lengths`, see above.
             captions_per_image: of `pictures`: so many captions of each image, drawn anew in each epoch; None: all.
             split: shares of the splits that the corpus comes without, see `SplitOptions`.
+            features: None, or the configuration of an encoder, such as `${model.encoder}`: batches then hold what it
+                makes of the pictures, which is computed once; see `zoo.data.images.features`.
             loader: how batches are made, see `LoaderOptions`; `batch_size` counts images, and captions in the training
                 batches of `lengths`, as does `max_tokens` their tokens.
         """
@@ -90,9 +94,15 @@ class ImageData(PreparedData[Source]):
         self.batches: Batches = "pictures" if batches == "pictures" else "lengths"
         self.captions_per_image = captions_per_image
         self.split = split or SplitOptions()
+        if features is not None and picture.varies:
+            raise ConfigError(
+                "data.features: features are computed once, and data.picture.random_crop and data.picture.flip would "
+                "have each epoch see pictures another way: leave both false, or data.features=null"
+            )
+        self.features = None if features is None else dict(features)
 
-    def pictures(self, folder: Path, about: Mapping[str, Any]) -> Pictures:
-        """Where the pictures of a prepared folder come from; `spec` says what they are."""
+    def pixels(self, folder: Path, about: Mapping[str, Any]) -> Pictures:
+        """The pixels of the pictures of a prepared folder."""
         if about["picture_shape"]:
             channels, height, width = about["picture_shape"]
             return StoredPictures(folder / PIXELS, (channels, height, width))
@@ -100,6 +110,18 @@ class ImageData(PreparedData[Source]):
         return PictureFiles(files, self.picture, self.loader.seed)
 
     # Preparing
+
+    def prepare_data(self) -> None:
+        super().prepare_data()
+        if self.features is not None:
+            folder = self._folder(self.open_source())
+            pixels = self.pixels(folder, json.loads((folder / ABOUT).read_text("utf-8")))
+            store_features(*self._features(pixels, self.features), pixels, self.loader.num_workers)
+
+    def _features(self, pixels: Pictures, encoder: Mapping[str, Any]) -> tuple[Path, FrozenEncoder, dict[str, Any]]:
+        """Where features are, what makes them, and what tells these pictures from others."""
+        frozen = FrozenEncoder(encoder, (pixels.shape[1], pixels.shape[2]), self.grid)
+        return cache_root(self.loader.cache_dir) / self.name, frozen, pixels.identity()
 
     def _facts(self, source: Source) -> dict[str, Any]:
         return {"family": "images", "format": FORMAT, "text": vars(self.text), "split": vars(self.split)}
@@ -112,8 +134,10 @@ class ImageData(PreparedData[Source]):
         known = json.loads((folder / TEXT).read_text("utf-8"))
         tokenizer = tokenizer_of(self.text, self.text.language, known["learned"])
         vocabulary = Vocabulary.from_state(known["vocabulary"], WRITTEN_SPECIAL)
-        self.encoder = ImageCaptionEncoder(tokenizer, vocabulary, self.text, self.picture, self.grid)
-        pictures = self.pictures(folder, about)
+        pictures, frozen = self.pixels(folder, about), None
+        if self.features is not None:
+            pictures, frozen = stored_features(*self._features(pictures, self.features))
+        self.encoder = ImageCaptionEncoder(tokenizer, vocabulary, self.text, self.picture, self.grid, frozen)
         channels, height, width = pictures.shape
         self.spec = ImageSpec(
             channels=channels,

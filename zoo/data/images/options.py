@@ -15,6 +15,7 @@ Batches = Literal["pictures", "lengths"]
 """`pictures`: a batch is of so many images, each with some of its captions. `lengths`: it is of so many captions of one
 length (Xu et al. 2015, section 4.3), every caption once an epoch."""
 Grid = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [rows,columns] of two")]
+ColumnName = Annotated[str, Field(pattern=r"\S", description="the name of a column")]
 Sides = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [height,width] of two")]
 
 
@@ -35,6 +36,19 @@ class CaptionTextOptions(TokenOptions):
     def without_marks(self) -> bool:
         """Tokens are words alone."""
         return not self.punctuation and self.tokenizer in ("words", "spacy", "whitespace")
+
+
+@dataclass(frozen=True)
+class CaptionColumns(Options):
+    """Which columns of a table hold captions of your own."""
+
+    group: ClassVar[str] = "columns"
+
+    file: ColumnName = "file"
+    """The file of an image."""
+    caption: ColumnName = "caption"
+    split: ColumnName | None = None
+    """train, val or test; None: the column `split`, where there is one, else splits are drawn."""
 
 
 @dataclass(frozen=True)

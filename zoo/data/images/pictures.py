@@ -4,7 +4,7 @@
 source gave them, gives what a batch holds.
 `StoredPictures` are pixels in one memory-mapped array. `PictureFiles` are files that are read on the fly. Features that
 a frozen encoder made beforehand are one more subclass, of which `encoded` is True and `shape` is (D, rows, columns).
-`ImageData.pictures` chooses, and `spec` says what is chosen.
+`ImageData` chooses, and `spec` says what is chosen.
 
 What a file or a picture of a user becomes is said in `zoo.data.images.decoding`: `decode(image)` gives uint8 (3, h, w)
 of a path, a PIL image or an array, `fit(pixels, options)` the (3, H, W) of `PictureOptions`; `seen` is the one after
@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from zoo.data.cache import fingerprint
 from zoo.data.images.decoding import seen
 from zoo.data.images.options import PictureOptions
+from zoo.data.sources import identity
 
 
 class Pictures(ABC):
@@ -35,6 +39,14 @@ class Pictures(ABC):
     """C, H, W of each."""
     encoded: bool = False
     """They are features, and no pixels."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many there are."""
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """Plain data that differs wherever what is seen of them may differ."""
 
     @abstractmethod
     def __getitem__(self, numbers: Sequence[int]) -> Tensor:
@@ -57,6 +69,10 @@ class StoredPictures(Pictures):
     def __len__(self) -> int:
         return len(self._pixels)
 
+    def identity(self) -> dict[str, Any]:
+        with self.file.open("rb") as pixels:
+            return {"pixels": file_digest(pixels, blake2b).hexdigest(), "shape": list(self.shape)}
+
     def __getitem__(self, numbers: Sequence[int]) -> Tensor:
         return torch.from_numpy(self._pixels[np.asarray(numbers, np.int64)])
 
@@ -71,6 +87,13 @@ class PictureFiles(Pictures):
         """`options` say what is seen of a picture, and which of it changes from epoch to epoch by `seed`."""
         self.files, self.options, self.seed = files, options, seed
         self.shape = (3, *options.sides)
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def identity(self) -> dict[str, Any]:
+        files = [identity(Path(file)) for file in self.files]
+        return {"files": fingerprint({"files": files}), "seen": {**asdict(self.options), "random_crop": 0, "flip": 0}}
 
     def __getitem__(self, numbers: Sequence[int]) -> Tensor:
         return torch.stack([seen(self.files[number], self.options) for number in numbers])

@@ -83,6 +83,8 @@ def read_karpathy(path: Path, restval: bool, bad: BadRows) -> Iterator[Described
     """The images of `dataset_flickr8k.json`, `dataset_flickr30k.json` or `dataset_coco.json` (Karpathy and Fei-Fei
     2015) with their raw sentences; `restval`: those of COCO's that he left over are trained on, else left out."""
     found = read_json(path)
+    if "annotations" in found and not is_karpathy(found):
+        raise DataError(f"{path}: found annotations of COCO; expected {KARPATHY_LAYOUT}, or captions_train2014.json")
     for number, image in enumerate(_list(found, "images", path, KARPATHY_LAYOUT), 1):
         place = f"{path}, image {number}"
         try:

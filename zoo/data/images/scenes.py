@@ -49,13 +49,18 @@ class Scenes(ImageData):
         self.sample = SampleOptions.of(sample)
 
     def open_source(self) -> Source:
-        source = sample_source(scenes.generate, self.sample, "scenes", size=self.size)
+        return scene_source(self.sample, self.size)
 
-        def rows(read: Callable[[BadRows], Iterator[Scene]], split: str, bad: BadRows) -> Iterator[ImageRow]:
-            for number, scene in enumerate(read(bad), 1):
-                yield row_of(scene, f"{split} {number}", f"{source.place}, {split}, scene {number}")
 
-        return replace(source, splits={name: partial(rows, read, name) for name, read in source.splits.items()})
+def scene_source(options: SampleOptions, size: int) -> Source:
+    """Scenes of `size` by `size` pixels."""
+    source = sample_source(scenes.generate, options, "scenes", size=size)
+
+    def rows(read: Callable[[BadRows], Iterator[Scene]], split: str, bad: BadRows) -> Iterator[ImageRow]:
+        for number, scene in enumerate(read(bad), 1):
+            yield row_of(scene, f"{split} {number}", f"{source.place}, {split}, scene {number}")
+
+    return replace(source, splits={name: partial(rows, read, name) for name, read in source.splits.items()})
 
 
 def row_of(scene: Scene, name: str, place: str) -> ImageRow:
