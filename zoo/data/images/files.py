@@ -63,7 +63,7 @@ class FileSource:
             description=f"path: {self.place}, {{count}} {self.noun}",
             identity={
                 "files": [identity(text) for text in self.texts],
-                "images": fingerprint({str(folder): _images(folder) for folder in folders(root)}),
+                "images": fingerprint({str(folder): found for folder in folders(root) if (found := _images(folder))}),
                 "picture": {key: value for key, value in asdict(self.picture).items() if key not in VARYING},
                 **self.facts,
             },

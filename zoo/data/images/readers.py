@@ -63,7 +63,8 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        cut = "; is the file whole?" if error.pos >= len(error.doc.rstrip()) - 1 else ""
+        at_end = error.pos >= len(error.doc.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        cut = "; is the file whole?" if at_end else ""
         raise DataError(f"{line_of(path, error.lineno)}: not json: {error.msg} at letter {error.colno}{cut}") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8: {error.reason} at byte {error.start}; save the file as UTF-8") from error
