@@ -86,7 +86,7 @@ class SameLength(Order):
         super().__init__(rank=rank, world_size=world_size)
         self.lengths, self.shuffle, self.seed = np.asarray(lengths, np.int64), shuffle, seed
         self._groups = _groups(self.lengths, world_size)
-        self._counts = []
+        self._counts, enough = [], 2 * world_size * int(self.lengths.max(initial=1))
         for group in self._groups:
             longest = int(self.lengths[group].max(initial=1))
             most = batch_size if max_tokens is None else max_tokens // longest
@@ -94,7 +94,7 @@ class SameLength(Order):
             if not most or len(group) // max(1, count) < world_size:
                 advice = small_or_few(batch_size or 0, world_size)
                 if max_tokens is not None:
-                    advice = f"data.loader.max_tokens={max_tokens} is too small: {2 * world_size * longest} will do"
+                    advice = f"data.loader.max_tokens={max_tokens} is too small: {enough} will do"
                 raise ConfigError(too_few(len(group), f"captions of {longest} tokens", world_size, advice))
             self._counts.append(count)
 

@@ -4,6 +4,7 @@ ids."""
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -14,6 +15,7 @@ import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from zoo.data.images.encoding import caption_spans, caption_tokens
 from zoo.data.images.options import CaptionTextOptions
@@ -126,7 +128,7 @@ def prepare_images(
         "skipped": dict(bad.problems),
         "splits": facts,
         "notes": [
-            *repeated({name: numbers_of(part, "key") for name, part in images.items()}, NOUN),
+            *repeated({name: _drawn(part, "key") for name, part in images.items()}, NOUN),
             *uncut("a training caption", facts["train"]["caption_tokens"]["mean"], text),
             *mostly_unknown(facts["train"]["unknown_rate"], text),
         ],
@@ -241,12 +243,15 @@ def boxes_of_tokens(named: Sequence[float], spans: Sequence[tuple[int, int]]) ->
     one's box; `named` are as in NAMED, `spans` say where each token begins and ends."""
     positions: list[int] = []
     boxes: list[float] = []
+    ends = [end for _, end in spans]
     for word in range(0, len(named), 6):
         first, last = named[word : word + 2]
-        for position, (begin, end) in enumerate(spans):
-            if begin < last and first < end and begin < end:
+        position = bisect_right(ends, first)
+        while position < len(spans) and spans[position][0] < last:
+            if spans[position][0] < ends[position]:  # some tokens are of no letter
                 positions.append(position)
                 boxes += named[word + 2 : word + 6]
+            position += 1
     return positions, boxes
 
 
@@ -266,9 +271,14 @@ def _filtered(part: datasets.Dataset, text: CaptionTextOptions, dropped: Counter
     return part if keep.all() else part.select(np.flatnonzero(keep))
 
 
+def _drawn(part: datasets.Dataset, column: str) -> NDArray[np.int64]:
+    """A column of numbers (N,) of a split that is a selection of another."""
+    return np.fromiter(values_of(part, column), np.int64, len(part))
+
+
 def _with_captions(images: datasets.Dataset, captions: datasets.Dataset, dropped: Counter[str]) -> datasets.Dataset:
     """The images of which a caption is left."""
-    keep = np.isin(numbers_of(images, "stored"), numbers_of(captions, "stored"))
+    keep = np.isin(_drawn(images, "stored"), _drawn(captions, "stored"))
     if keep.all():
         return images
     dropped["images without captions"] += int((~keep).sum())

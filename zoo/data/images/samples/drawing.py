@@ -28,7 +28,7 @@ COARSE = 4
 POINTS = 5
 INNER = 0.45
 """Of a star: its points, and how far its inner corners lie from the centre where the outer ones lie at 1."""
-ARM = 0.36
+ARM = np.float32(0.36)
 """Half the width of the arms of a cross of radius 1."""
 
 
@@ -54,19 +54,18 @@ EXTENT = {
 
 
 def distance(shape: str, x: Numbers, y: Numbers) -> Numbers:
-    """How far points lie outside a shape of radius 1 around (0, 0); inside it is negative. Arrays of any one size. Near
-    its edges it is exact but at corners, which is all that a smooth edge needs."""
+    """How far points lie outside a shape of radius 1 around (0, 0); inside it is negative. Arrays of any one size. It
+    is exact near its edges, which is all that smooth ones need, but for corners, and nothing lies outside EXTENT."""
     if shape == "circle":
         return np.hypot(x, y) - np.float32(1)
-    x, y = (np.abs(x), y) if shape in ("star", "triangle") else (np.abs(x), np.abs(y))
-    if shape == "square":
-        return np.maximum(x, y) - np.float32(EDGE)
-    if shape == "cross":
-        arms = np.maximum(np.minimum(x, y) - np.float32(ARM), np.maximum(x, y) - np.float32(1))
-        return arms
-    if shape == "triangle":
-        return np.maximum(_beyond(TRIANGLE[0], TRIANGLE[1], x, y), y - TRIANGLE[1, 1])
-    return _in_star(x, y)
+    if shape in ("square", "cross"):
+        x, y = np.abs(x), np.abs(y)
+        long = np.maximum(x, y)
+        return long - np.float32(EDGE) if shape == "square" else np.maximum(np.minimum(x, y) - ARM, long - 1)
+    x = np.abs(x)
+    _, top, right, bottom = (np.float32(edge) for edge in EXTENT[shape])
+    found = _beyond(TRIANGLE[0], TRIANGLE[1], x, y) if shape == "triangle" else _in_star(x, y)
+    return np.maximum(np.maximum(found, x - right), np.maximum(top - y, y - bottom))
 
 
 def _in_star(x: Numbers, y: Numbers) -> Numbers:

@@ -28,7 +28,8 @@ FORMS = (
 OBJECT = rf"an? (?:({'|'.join(SIZES)}) )?({'|'.join(COLOURS)}) ({'|'.join(SHAPES)})"
 NAMED = re.compile(rf"\b{OBJECT}\b")
 """The words that name one object: its size, where that is said, its colour and its shape are the groups."""
-SLOT = re.compile(r"\{(\w+)\}")
+PIECES = {form: re.split(r"\{(\w+)\}", form) for form in FORMS}
+"""Of each form the words between its slots and, by turns, the names of these."""
 
 
 class Kind(NamedTuple):
@@ -67,16 +68,17 @@ def told(form: str, statement: Statement) -> Telling:
     """The sentence that one of FORMS makes of a statement."""
     of, around = RELATIONS[statement.relation]
     text, named = "", {"first": list[tuple[int, int]](), "second": list[tuple[int, int]]()}
-    for number, piece in enumerate(SLOT.split(form)):
-        if number % 2 == 0 or piece in ("of", "around"):
-            text += {"of": of, "around": around}.get(piece, piece) if number % 2 else piece
-            continue
-        words = getattr(statement, piece).words
-        text += "an " if words[0][0] in "aeiou" else "a "
-        for word in words:
-            named[piece].append((len(text), len(text) + len(word)))
-            text += f"{word} "
-        text = text[:-1]
+    for number, piece in enumerate(PIECES[form]):
+        if number % 2 == 0:
+            text += piece
+        elif piece not in named:
+            text += of if piece == "of" else around
+        else:
+            words = getattr(statement, piece).words
+            text += "an" if words[0][0] in "aeiou" else "a"
+            for word in words:
+                named[piece].append((len(text) + 1, len(text) + 1 + len(word)))
+                text += f" {word}"
     return Telling(text, **named)
 
 
