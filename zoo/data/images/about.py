@@ -16,3 +16,5 @@ class About:
     """All its captions as they stood in their file."""
     facts: Any = None
     """What is true of it as plain data (see `zoo.data.images.truth`); only where the data knows it (the scenes)."""
+    file: str | None = None
+    """Where its pixels can be read; only where a batch has features in their place, and the image is a file."""

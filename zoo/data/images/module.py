@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -134,8 +134,9 @@ class ImageData(PreparedData[Source]):
         known = json.loads((folder / TEXT).read_text("utf-8"))
         tokenizer = tokenizer_of(self.text, self.text.language, known["learned"])
         vocabulary = Vocabulary.from_state(known["vocabulary"], WRITTEN_SPECIAL)
-        pictures, frozen = self.pixels(folder, about), None
+        pictures, frozen, files = self.pixels(folder, about), None, None
         if self.features is not None:
+            files = pictures.files if isinstance(pictures, PictureFiles) else None
             pictures, frozen = stored_features(*self._features(pictures, self.features))
         self.encoder = ImageCaptionEncoder(tokenizer, vocabulary, self.text, self.picture, self.grid, frozen)
         channels, height, width = pictures.shape
@@ -155,7 +156,9 @@ class ImageData(PreparedData[Source]):
         captions, images = (datasets.load_from_disk(folder / name) for name in (CAPTIONS, IMAGES))
         return {
             # it evaluates what it trains on
-            name: CaptionedPictures(part, images[name], pictures, evaluation=self.overfitting or name != "train")
+            name: CaptionedPictures(
+                part, images[name], pictures, evaluation=self.overfitting or name != "train", files=files
+            )
             for name, part in captions.items()
         }
 
@@ -193,6 +196,10 @@ class ImageData(PreparedData[Source]):
     @property
     def _collate(self) -> Callable[[Any], Any]:
         return partial(collate_captions, grid=self.grid)
+
+    def training_references(self) -> Iterator[list[list[int]]]:
+        """All captions of each training image."""
+        return self.part("train").ids()
 
     # Describing
 

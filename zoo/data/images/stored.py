@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import datasets
@@ -13,7 +15,7 @@ from torch import Tensor
 
 from zoo.data.images.about import About
 from zoo.data.images.pictures import Pictures
-from zoo.data.stored import StoredSplit, numbers_of
+from zoo.data.stored import ROWS, StoredSplit, numbers_of
 
 
 class Captioned(NamedTuple):
@@ -39,14 +41,21 @@ class CaptionedPictures(StoredSplit):
     """
 
     def __init__(
-        self, captions: datasets.Dataset, images: datasets.Dataset, pictures: Pictures, *, evaluation: bool
+        self,
+        captions: datasets.Dataset,
+        images: datasets.Dataset,
+        pictures: Pictures,
+        *,
+        evaluation: bool,
+        files: Sequence[str] | None = None,
     ) -> None:
         """A row of `captions` has the number under which its picture is stored, the ids of its tokens and where they
         name an object; those of a picture follow one another. A row of `images` has that number, a name, all captions
-        as they stood in their file, and facts; `pictures` are those of all splits."""
+        as they stood in their file, and facts; `pictures` are those of all splits, and `files` theirs, where they are
+        features of files."""
         more = ("named", "boxes") if evaluation else ()
         super().__init__(captions, ("ids", *more), numbers_of(captions, "num_tokens") + 1)  # with its end
-        self.pictures, self.evaluation = pictures, evaluation
+        self.pictures, self.evaluation, self.files = pictures, evaluation, files
         self._images = images.with_format("arrow", columns=["name", "captions", "facts"])
         self._stored: NDArray[np.int64] = numbers_of(images, "stored").astype(np.int64)
         self.image_of: NDArray[np.int64] = self._stored.searchsorted(numbers_of(captions, "stored"))
@@ -71,9 +80,20 @@ class CaptionedPictures(StoredSplit):
             self.about(numbers) if self.evaluation else None,
         )
 
+    def ids(self) -> Iterator[list[list[int]]]:
+        """The ids of all captions of each picture, without their ends, picture by picture."""
+        for first in range(0, len(self.captions_of), ROWS):
+            many = self.captions_of[first : first + ROWS].tolist()
+            begin = int(self.captions_of[:first].sum())
+            captions = iter(self._examples[begin : begin + sum(many)]["ids"].to_pylist())
+            yield from (list(islice(captions, count)) for count in many)
+
     def about(self, numbers: NDArray[np.int64]) -> tuple[About, ...]:
         """What is known of some pictures."""
         rows = self._images[numbers.tolist()].to_pylist()
+        stored = self._stored[numbers].tolist()
+        files = [None] * len(stored) if self.files is None else [self.files[number] for number in stored]
         return tuple(
-            About(row["name"], tuple(row["captions"]), row["facts"] and json.loads(row["facts"])) for row in rows
+            About(row["name"], tuple(row["captions"]), row["facts"] and json.loads(row["facts"]), file)
+            for row, file in zip(rows, files, strict=True)
         )
