@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from zoo.arguments import Count
@@ -13,6 +14,7 @@ from zoo.data.images.options import CaptionTextOptions, PictureOptions
 from zoo.data.images.row import ImageRow, Named
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.scenes import SIDE, Scene
+from zoo.data.images.writing import write_images
 from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, sample_source
@@ -50,6 +52,12 @@ class Scenes(ImageData):
 
     def open_source(self) -> Source:
         return scene_source(self.sample, self.size)
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the scenes as .png files, and their captions as a table, which data=captions reads. Raises DataError
+        where the folder is not empty, or cannot be written; nothing is left then."""
+        source, bad = self.open_source(), BadRows(self.loader.on_bad_row)
+        return write_images(folder, {split: read(bad) for split, read in source.splits.items()})
 
 
 def scene_source(options: SampleOptions, size: int) -> Source:
