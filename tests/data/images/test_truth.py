@@ -2,7 +2,8 @@
 
 import pytest
 
-from zoo.data.images.truth import is_true, relation
+from zoo.data.images.samples.grammar import relation
+from zoo.data.images.truth import is_true
 
 # y grows downwards: the star is at the upper left, one circle below it, the other far to the right
 FACTS = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, permutations
 from typing import Any
 
-from zoo.data.images.samples.grammar import NAMED, Kind, read
+from zoo.data.images.samples.grammar import NAMED, Kind, read, relation
 
 
 def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
@@ -42,14 +42,6 @@ def boxes_named(words: Sequence[str], facts: Mapping[str, Any]) -> list[tuple[fl
                 for begin in begins:
                     found[bisect_right(ends, begin)] = tuple(thing["box"])
     return found
-
-
-def relation(one: Sequence[float], other: Sequence[float]) -> str:
-    """Where a point (x, y) lies, seen from another: `left`, `right`, `above` or `below`, the way it is farther off."""
-    right, down = one[0] - other[0], one[1] - other[1]
-    if abs(right) > abs(down):
-        return "right" if right > 0 else "left"
-    return "below" if down > 0 else "above"
 
 
 def _is(kind: Kind, thing: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 SHAPES = ("circle", "square", "triangle", "star", "cross")
@@ -98,3 +98,11 @@ def read(caption: str) -> Statement | None:
             parts = found.groups()
             return Statement(Kind(*parts[:3]), relation, Kind(*parts[3:]))
     return None
+
+
+def relation(one: Sequence[float], other: Sequence[float]) -> str:
+    """Where a point (x, y) lies, seen from another: `left`, `right`, `above` or `below`, the way it is farther off."""
+    right, down = one[0] - other[0], one[1] - other[1]
+    if abs(right) > abs(down):
+        return "right" if right > 0 else "left"
+    return "below" if down > 0 else "above"

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from zoo.data.images.row import Box
 from zoo.data.images.samples.drawing import EXTENT, PAINT, SPREAD, Numbers, grounds, paint_on
-from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, Kind, Statement, told
-from zoo.data.images.truth import relation
+from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, Kind, Statement, relation, told
 
 OBJECTS = (2, 5)
 """Fewest and most objects of a scene."""
