@@ -13,7 +13,7 @@ from zoo.tasks.classification import AttendedSentence
 from zoo.visualize import document_html
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-VOID = {"meta", "input", "br"}
+VOID = {"meta", "input", "br", "img"}
 
 
 class Page(HTMLParser):

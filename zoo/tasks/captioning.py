@@ -4,6 +4,7 @@ the attention finds what a word names."""
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -15,12 +16,17 @@ from torchmetrics import Metric
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.data.images.truth import boxes_named, is_true
+from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
+from zoo.metrics import CaptionBLEU, CiderD, Meteor, PointingGame, RougeL, TrueShare
+from zoo.metrics.ptb_tokens import ptb_tokens
 from zoo.tasks.generation import Generation
 from zoo.tasks.task import Examined
 
+log = logging.getLogger(__name__)
+
 JUDGES = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d")
-"""Metrics of captions beside their references."""
+"""Metrics of captions beside their references; in a test METEOR, too."""
 BETWEEN = " | "
 """Stands between the captions of an image where they are one text."""
 
@@ -101,11 +107,44 @@ class Captioning(Generation):
     on_bar = (*Generation.on_bar, "bleu4", "true")
     spec: ImageSpec | None
 
+    def __init__(
+        self,
+        *,
+        model: dict[str, Any],
+        objective: dict[str, Any],
+        decoding: dict[str, Any],
+        regularizer: dict[str, Any] | None = None,
+        optimizer: dict[str, Any] | None = None,
+        scheduler: dict[str, Any] | None = None,
+        monitor: str,
+        mode: str,
+        meteor: bool = True,
+        compile: bool = False,
+    ) -> None:
+        """With `meteor` a test counts METEOR, too, where Java and pycocoevalcap are there. The rest as in
+        `Generation`."""
+        super().__init__(
+            model=model,
+            objective=objective,
+            decoding=decoding,
+            regularizer=regularizer,
+            optimizer=optimizer,
+            scheduler=scheduler,
+            monitor=monitor,
+            mode=mode,
+            compile=compile,
+        )
+        self.meteor = meteor
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        assert isinstance(spec, ImageSpec)
+        super().build(spec, encoder)
+        if self.meteor and Meteor.missing() is None:
+            self.test_metrics["meteor"] = Meteor()
+
     def metrics(self) -> dict[str, Metric]:
         """`attention_chance` is what a cell drawn at random would score in the pointing game, too. An alignment error
         rate is not among them: a word has one largest weight, and the box that it names many cells."""
-        from zoo.metrics import CaptionBLEU, CiderD, PointingGame, RougeL, TrueShare
-
         found = {**super().metrics(), "true": TrueShare(), "pointing": PointingGame()}
         del found["alignment_error_rate"]
         judges: dict[str, Metric] = {f"bleu{order}": CaptionBLEU(order) for order in (1, 2, 3, 4)}
@@ -129,14 +168,13 @@ class Captioning(Generation):
         self, stage: str, metrics: nn.ModuleDict, batch: ImageBatch, hypotheses: list[Hypothesis]
     ) -> None:
         """Counts the best captions against all references of their images, and those that are true of them."""
-        from zoo.metrics.ptb_tokens import ptb_tokens
-
         assert batch.about is not None
         texts = [self.encoder.text(best.ids) for best in hypotheses]
         written = [ptb_tokens(text) for text in texts]
         references = [[ptb_tokens(caption) for caption in about.captions] for about in batch.about]
-        for name in JUDGES:
-            self.record(stage, metrics, name, len(batch), written, references)
+        for name in (*JUDGES, "meteor"):
+            if name in metrics:
+                self.record(stage, metrics, name, len(batch), written, references)
         judged = [is_true(text, about.facts) for text, about in zip(texts, batch.about, strict=True) if about.facts]
         if judged:
             self.record(stage, metrics, "true", len(judged), judged)
@@ -147,6 +185,15 @@ class Captioning(Generation):
         super().score_attention(stage, metrics, batch, weights, possible)
         real = batch.forced.mask
         self.record(stage, metrics, "pointing", len(batch), weights[real], possible[real])
+
+    def on_test_start(self) -> None:
+        if self.meteor and (missing := Meteor.missing()):
+            log.info(missing)
+
+    def signatures(self) -> dict[str, str]:
+        said = {"rouge_l": "beta:1.2", "cider_d": "df:references|sigma:6|scale:10", "meteor": "1.5"}
+        bleu = dict.fromkeys(JUDGES[:4], "ref:closest,shorter|smooth:none")
+        return {f"test/{name}": f"tok:ptb|{what}" for name, what in (bleu | said).items() if name in self.test_metrics}
 
     # predicting
 
@@ -164,7 +211,10 @@ class Captioning(Generation):
         assert self.spec is not None
         images = batch.each_image()
         assert images.about is not None
-        seen = [None] * len(images) if self.spec.encoded else list(images.image)
+        seen = [
+            image if not self.spec.encoded else self.encoder.pixels(about.file) if about.file else None
+            for image, about in zip(images.image, images.about, strict=True)
+        ]
         rows = zip(images.index.tolist(), self.predictions(images, seen), images.about, strict=True)
         return [
             ExaminedCaption(

@@ -61,6 +61,14 @@ class CaptioningView(View):
             return f"{shown(prediction.picture.name)}\t{shown(prediction.best.text)}"
         return "\n".join(f"{number} ||| {shown(one.text)} ||| {one.score:.4f}" for one in prediction.captions)
 
+    def examined_columns(self) -> list[str]:
+        return [*super().examined_columns(), "true"]
+
+    def examined_row(self, examined: Examined) -> list[Any]:
+        """In the last column whether the caption is true, where the data knows it."""
+        assert isinstance(examined, ExaminedCaption)
+        return [*super().examined_row(examined), "" if examined.true is None else "yes" if examined.true else "no"]
+
     def picture(self, prediction: CaptionPrediction, examined: Examined | None = None) -> Figure | None:
         from zoo.visualize.captioning_picture import caption_figure
 
