@@ -47,7 +47,7 @@ def _run(cfg: DictConfig, begun: Stopwatch) -> float | None:
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
     task, data, trainer = parts.task, parts.data, parts.trainer
-    task.start = start
+    task.start, task.restored = start, checkpoint is not None
     metrics: dict[str, float] = {}
     if cfg.train:
         parts.phase(DATA)
