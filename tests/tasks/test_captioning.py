@@ -198,8 +198,10 @@ def test_images_are_examined_once_with_all_that_the_data_say():
     assert [one.index for one in examined] == [0, 1, 2, 3]
     assert examined[1].truth == "a large dog | there is a dog | the dog"
     assert [one.prediction.best.text for one in examined] == SAID
+    assert batch.shown == 4 and len(batch.first(2)) == 5
     few = captioning(SAID).examine(batch.first(2))
-    assert [one.index for one in few] == [0, 3] and few[1].prediction.best.text == SAID[3]
+    assert [one.index for one in few] == [0, 1] and few[1].prediction.best.text == SAID[1]
+    assert few[1].truth == examined[1].truth
 
 
 def test_a_scene_is_examined_with_its_picture_and_its_boxes():

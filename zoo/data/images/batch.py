@@ -90,22 +90,27 @@ class ImageBatch(WritingBatch):
     def __len__(self) -> int:
         return len(self.picture)
 
+    @property
+    def shown(self) -> int:
+        """I: what is written of an image is shown once."""
+        return len(self.image)
+
     def first(self, count: int) -> ImageBatch:
-        """The first `count` captions and their images, in memory of their own on the CPU."""
+        """The first `count` images and all their captions, in memory of their own on the CPU."""
+        rows = (self.picture < count).cpu().nonzero()[:, 0]
 
         def part(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor[:count].cpu().clone()
+            return None if tensor is None else tensor.cpu()[rows].clone()
 
-        kept, picture = self.picture[:count].cpu().unique(return_inverse=True)
         begin = 2 if self.target_input is None else int(self.target_input[0, 0])
         return ImageBatch.of(
-            self.image.cpu()[kept].clone(),
+            self.image[:count].cpu().clone(),
             self.grid,
             part(self.target),
             part(self.target_mask),
             begin=begin,
-            picture=picture,
+            picture=part(self.picture),
             index=part(self.index),
             alignment=part(self.alignment),
-            about=self.about and tuple(self.about[number] for number in kept.tolist()),
+            about=self.about and self.about[:count],
         )
