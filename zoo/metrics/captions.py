@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
 import torch
 import torch.distributed as dist
 from sacrebleu.metrics import BLEU
@@ -48,8 +49,8 @@ class CaptionBLEU(Metric):
     """BLEU-n of a corpus (Papineni et al. 2002), 0 to 100, the geometric mean of the precisions of 1- to n-grams.
 
     The reference length is the one that is nearest to the hypothesis, of two as near the shorter, as sacrebleu and
-    coco-caption have it (torchmetrics takes the first). Nothing is smoothed: without any matching n-gram it is 0, where
-    coco-caption, which adds 1e-15, gives up to 0.02.
+    coco-caption have it (torchmetrics takes the first). Nothing is smoothed: where no n-gram of some order matches it
+    is 0, and coco-caption, which adds 1e-15 to what it counts, gives a little more.
     """
 
     full_state_update = False
@@ -163,7 +164,7 @@ class _Gathered(Metric):
         rows = ((ours, *several) for ours, several in zip(hypotheses, references, strict=True))
         # what stands between them is white space to str.split, and so in no token
         text = "".join("\x1f".join(" ".join(_words(caption)) for caption in row) + "\x1e" for row in rows)
-        self.texts.append(torch.frombuffer(bytearray(text.encode()), dtype=torch.uint8).to(self.device))
+        self.texts.append(torch.from_numpy(np.frombuffer(text.encode(), np.uint8).copy()).to(self.device))
 
     def rows(self) -> list[list[str]]:
         """Of each image the hypothesis and its references, of all batches and, while it computes, of all ranks."""

@@ -57,7 +57,7 @@ def _capitals(words: str) -> str:
     return _either(f"{words.title()} {words.upper()}")
 
 
-LETTER, WORD, QUOTE = r"[^\W\d_]", r"[^\W_]", "['’]"
+LETTER, WORD, QUOTE = r"[^\W\d_½⅓⅔¼¾¹²³]", r"[^\W_½⅓⅔¼¾¹²³]", "['’]"
 END = f"(?!{WORD})"
 CLITIC = f"(?i:s|m|d|ll|re|ve){END}"
 LINKED = f"{WORD}+(?:-{WORD}+)*"
