@@ -136,9 +136,12 @@ class Generation(Task):
         """The objective, and the penalties on the attention by name."""
         self.objective = instantiate(self.hparams["objective"])
         if isinstance(self.objective, PolicyGradient):
-            self.objective.build(self.spec)
+            self.objective.build(self.spec, self._training_references)
         parts = (self.hparams["regularizer"] or {}).items()
         self.regularizers = {name: instantiate(part) for name, part in parts if part is not None}
+
+    def _training_references(self) -> Any:
+        return self.trainer.datamodule.training_references()  # type: ignore[attr-defined]
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         network = self.writing if isinstance(self.objective, PolicyGradient) else self.network
