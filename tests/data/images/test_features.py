@@ -182,6 +182,19 @@ def test_an_encoder_that_learns_is_refused(tmp_path):
         store(tmp_path, Noise(2), frozen(learns=True))
 
 
+def test_an_encoder_that_is_to_learn_is_refused_and_its_rate_is_no_matter(tmp_path):
+    with pytest.raises(
+        ConfigError, match=r"data.features: finetune_from=3 trains the encoder, .* or take data.features"
+    ):
+        frozen(finetune_from=3)
+    with pytest.raises(ConfigError, match=r"data.features: finetune_from=0 trains"):
+        frozen(finetune_from=0)
+    told = [
+        features._asked({}, FrozenEncoder({"_target_": "a", "learning_rate": rate}, SIDES, GRID)) for rate in (1, 2)
+    ]
+    assert told[0] == told[1]
+
+
 @pytest.mark.parametrize("encoder", [{}, {"_target_": TARGET, "width": 3}])
 def test_what_is_no_encoder(tmp_path, encoder):
     with pytest.raises(

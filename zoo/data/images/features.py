@@ -41,6 +41,8 @@ MOST = float(torch.finfo(torch.float16).max)
 BATCH = 32
 SAVED = 16
 """Batches after which it is noted how far the features are."""
+TRAINING = ("finetune_from", "learning_rate")
+"""Keys of an encoder that say how it is trained."""
 SEED = 0
 """Of the weights of an encoder without learned ones."""
 
@@ -53,6 +55,11 @@ class FrozenEncoder:
     ) -> None:
         """`encoder` is the network's configuration, its class as `_target_`; `sides` are height and width of what it
         sees. `weights` is their fingerprint, where features were made by them already."""
+        if encoder.get("finetune_from") is not None:
+            raise ConfigError(
+                f"{KEY}: finetune_from={encoder['finetune_from']} trains the encoder, and its features would stay what "
+                f"they are before that: leave it null, or take {KEY}=null, which runs the encoder anew for every batch"
+            )
         self.encoder = {str(key): value for key, value in encoder.items()}
         self.sides, self.grid, self._weights = sides, grid, weights
         self._network: nn.Module | None = None
@@ -237,7 +244,8 @@ def stored_features(
 
 def _asked(identity: Mapping[str, Any], encoder: FrozenEncoder) -> dict[str, Any]:
     """All that features follow from but the weights, as plain data."""
-    of = {"encoder": encoder.encoder, "sides": encoder.sides, "grid": encoder.grid}
+    told = {key: value for key, value in encoder.encoder.items() if key not in TRAINING}
+    of = {"encoder": told, "sides": encoder.sides, "grid": encoder.grid}
     return {"format": FORMAT, "images": dict(identity), **of}
 
 
@@ -264,10 +272,8 @@ def _fill(folder: Path, pictures: Pictures, encoder: FrozenEncoder, workers: int
             f"{folder}: features of {count:,} images need {needed / 1e9:.1f} GB, {free / 1e9:.1f} GB are free: choose "
             f"another place by data.loader.cache_dir or the environment's ZOO_CACHE, a smaller data.grid, or {KEY}=null"
         )
-    if done:
-        log.info("features: going on behind image %s of %s in %s", f"{done:,}", f"{count:,}", folder)
-    else:
-        log.info("features: %s of %s images, %.1f GB in %s", encoder.name, f"{count:,}", needed / 1e9, folder)
+    what = f"{encoder.name}, {count:,} images, {count * each / 1e9:.1f} GB"
+    log.info("features of %s: %s %s", what, f"going on behind image {done:,} in" if done else "computed in", folder)
     batches = [range(first, min(first + BATCH, count)) for first in range(done, count, BATCH)]
     loader = DataLoader(_Batches(pictures, batches), batch_size=None, num_workers=workers)
     bar = datasets.utils.tqdm(desc="computing features", unit=" images", total=count, initial=done, delay=2)

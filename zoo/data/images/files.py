@@ -122,8 +122,8 @@ class FileSource:
         near = or_nearest(missing[0].file, os.listdir(root))
         count = f"{len(missing):,} of {len(described):,} {NOUN} {'is' if len(missing) == 1 else 'are'} not in {root}"
         return (
-            f"{missing[0].place}: {count}: {named}{more}{near}; add them, give another folder as {FOLDER_KEY}=FOLDER, "
-            "or leave them out by data.loader.on_bad_row=skip"
+            f"{missing[0].place}: {count}: {named}{more}{f'{near} Else' if near else ';'} add what is missing, give "
+            f"another folder as {FOLDER_KEY}=FOLDER, or leave them out by data.loader.on_bad_row=skip"
         )
 
 
