@@ -69,7 +69,8 @@ def test_cuda_gives_what_the_cpu_gives(case: Case) -> None:
     def found(network: nn.Module, batch: Any) -> tuple[Output, list[Tensor], Tensor]:
         """What `forward` gives, the gradients of the loss, and what the steps give."""
         output = network(batch)
-        gradients = torch.autograd.grad(case.family.loss(output, batch), list(network.parameters()))
+        learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        gradients = torch.autograd.grad(case.family.loss(output, batch), learning)
         if not case.family.generates:
             return output, list(gradients), output.logits
         return output, list(gradients), by_steps(network, batch, case.family.without_targets(batch))[0]
@@ -96,7 +97,11 @@ def case_of(cls: type[nn.Module]) -> Case:
 
 @pytest.mark.parametrize(
     ("cls", "clause"),
-    [(cls, clause) for cls in (broken.Sound, broken.Writes) for clause in clauses(case_of(cls).family)],
+    [
+        (cls, clause)
+        for cls in (broken.Sound, broken.BringsWeights, broken.Writes)
+        for clause in clauses(case_of(cls).family)
+    ],
     ids=lambda value: value.__name__,
 )
 def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callable[[Case], None]) -> None:
@@ -119,6 +124,7 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (broken.CountsPlaces, contract.examples_do_not_meet),
         (broken.ReadsTargets, contract.targets_are_not_read),
         (broken.HasIdleWeights, contract.every_parameter_learns),
+        (broken.FreezesItsWeights, contract.every_parameter_learns),
         (broken.DividesByZero, contract.every_parameter_learns),
         (broken.NeverMoves, contract.every_parameter_learns),
         (broken.NeverMoves, contract.one_batch_can_be_learned),
