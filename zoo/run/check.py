@@ -16,7 +16,7 @@ from zoo.arguments import Count, Natural, NonNegative, Positive
 from zoo.data.options import Options
 from zoo.dotted import class_at, name_of
 from zoo.errors import CheckpointError, ConfigError, did_you_mean
-from zoo.run.catalogue import data_for, has_group, models_for
+from zoo.run.catalogue import choices, data_for, has_group, models_for
 from zoo.run.compose import TrainConfig, plain
 from zoo.values import hold, said_below
 from zoo.visualize.view import view_of
@@ -294,6 +294,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
         if OmegaConf.is_interpolation(node, name):
             continue  # to a key that is checked itself, or to the run's folder
         if name in hints and not _is_built(node[name]):
+            _check_choice(f"{key}.{name}", node[name])
             _check_options(_plain(node[name]), hints[name])
             hold(f"{key}.{name}", _plain(node[name]), LATE.get(f"{key}.{name}", hints[name]))
     missing = [
@@ -327,6 +328,14 @@ def _plain(value: Any) -> Any:
 def _is_built(value: Any) -> bool:
     """Whether a value is a group that is built, which may become anything."""
     return OmegaConf.is_dict(value) and "_target_" in value
+
+
+def _check_choice(key: str, value: Any) -> None:
+    """Raises ConfigError where a name stands in place of the group of keys that it chooses."""
+    group = key.replace(".", "/")
+    if isinstance(value, str) and (names := choices(group)):
+        hint = did_you_mean(value, names, f"{group}=")
+        raise ConfigError(f"{key}={value}: expected a group of keys, found {value!r}; a name chooses one: {hint}")
 
 
 def _check_options(value: Any, hint: Any) -> None:
