@@ -166,6 +166,18 @@ def test_the_page_holds_the_image_and_a_light_for_each_word():
     assert inner(page, "captions") == []
 
 
+def test_photographs_are_made_lighter_for_the_page():
+    noise = np.random.default_rng(0).integers(0, 256, (224, 224, 3), np.uint8)
+    photograph = np.asarray(Image.fromarray(noise[::8, ::8]).resize((224, 224)))
+    file = io.BytesIO()
+    Image.fromarray(photograph).save(file, "png")
+    page = Page(VIEW.page([replace(captioned(), picture=Picture("photo", file.getvalue()))]))
+    kind, data = inner(page, "picture")[0][1]["src"].split(";base64,")
+    assert kind == "data:image/jpeg" and len(data) < len(file.getvalue()) / 2
+    shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(data))), np.float64)
+    assert shown.shape == photograph.shape and abs(shown - photograph).mean() < 12
+
+
 def png_of(element):
     return np.asarray(
         Image.open(io.BytesIO(base64.b64decode(element[1]["src"].removeprefix("data:image/png;base64,"))))

@@ -21,6 +21,8 @@ STYLE = page.resource("captioning_page.css")
 SIDE = 22.0
 """The width of a square picture, in letters' heights; others have its area."""
 WIDEST = 44.0
+MOST_BYTES = 40_000
+"""Of a picture on the page that is shown as it is: photographs would make pages of many images heavy."""
 FINER = 4
 """So many pixels of what lies over the image are a side of a cell; the browser does the rest."""
 
@@ -63,8 +65,12 @@ def _picture(prediction: CaptionPrediction) -> tuple[str, float]:
     if png is None:
         rows, columns = prediction.grid
         return f'<div class="picture" title="{name}: only its features are known"></div>', columns / rows
-    width, height = Image.open(io.BytesIO(png)).size
-    return f'<img class="picture" alt="{name}" src="{_data(png)}">', width / height
+    image, source = Image.open(io.BytesIO(png)), _data(png)
+    if len(png) > MOST_BYTES:
+        file = io.BytesIO()
+        image.save(file, "jpeg", quality=90)
+        source = _data(file.getvalue(), "jpeg")
+    return f'<img class="picture" alt="{name}" src="{source}">', image.width / image.height
 
 
 def _words(caption: Caption, grid: tuple[int, int]) -> str:
@@ -96,5 +102,5 @@ def overlay(weights: Sequence[float], grid: tuple[int, int]) -> bytes:
     return file.getvalue()
 
 
-def _data(png: bytes) -> str:
-    return f"data:image/png;base64,{b64encode(png).decode()}"
+def _data(file: bytes, kind: str = "png") -> str:
+    return f"data:image/{kind};base64,{b64encode(file).decode()}"

@@ -64,9 +64,9 @@ def caption_figure(prediction: CaptionPrediction, examined: ExaminedCaption | No
         if word is not None and weights is not None:
             box = examined.boxes[number - 1] if examined and examined.boxes else None
             _frame(axes, box, (high, wide))
-            axes.set_title(shortened(word, LONGEST_WORD), loc="left", fontsize=9, color=INK, pad=3, fontfamily=fonts)
-            axes.title.set_parse_math(False)
-            axes._left_title.set_parse_math(False)  # type: ignore[attr-defined]
+            title = shortened(word, LONGEST_WORD)
+            said = axes.set_title(title, loc="left", fontsize=9, color=INK, pad=3, fontfamily=fonts)
+            said.set_parse_math(False)
             axes.set_title(f"{max(weights):.2f}", loc="right", fontsize=7, color=SOFT, pad=3)
     _head(figure, prediction, examined, fonts)
     notes = ["bright: looked at; beside a word its largest weight"]
