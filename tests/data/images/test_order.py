@@ -59,6 +59,12 @@ def test_captions_are_drawn_anew_in_each_epoch_and_all_alike_often():
     assert np.abs(times - expected).max() < 5 * np.sqrt(0.25 / 300)
 
 
+def test_other_pictures_share_a_batch_in_each_epoch():
+    order = of_pictures(2)
+    first, later = ([set(IMAGE_OF[np.array(batch) % SIZE].tolist()) for batch in epoch_of(order, e)] for e in (0, 1))
+    assert not any(batch in first for batch in later)
+
+
 def test_an_epoch_follows_from_the_seed_and_its_number_alone():
     first, second = of_pictures(2), of_pictures(2)
     wanted = epoch_of(first, 3)

@@ -17,8 +17,9 @@ PAINT = {
 }
 SPREAD = 14
 """How far from its paint, in each of red, green and blue, an object's colour may be."""
-GREYS = (60, 190)
-"""The darkest and the lightest ground; grounds are nearly grey, and no object is."""
+GREYS = (35, 105)
+"""The darkest and the lightest ground: nearly grey, as no object is, and darker than every object in its strongest
+colour."""
 TINT, WAVES, GRAIN = 16, 20, 7
 """Of a ground: how far each of its colours may be from grey, the height of its gradients and waves, the deviation of
 its pixels."""
@@ -28,8 +29,6 @@ COARSE = 4
 POINTS = 5
 INNER = 0.45
 """Of a star: its points, and how far its inner corners lie from the centre where the outer ones lie at 1."""
-ARM = np.float32(0.36)
-"""Half the width of the arms of a cross of radius 1."""
 
 
 def _star() -> Numbers:
@@ -48,7 +47,6 @@ EXTENT = {
     "square": (-EDGE, -EDGE, EDGE, EDGE),
     "triangle": (*TRIANGLE.min(0).tolist(), *TRIANGLE.max(0).tolist()),
     "star": (*STAR.min(0).tolist(), *STAR.max(0).tolist()),
-    "cross": (-1, -1, 1, 1),
 }
 """Left, top, right and bottom of each shape of radius 1 around its centre, y growing downwards."""
 
@@ -58,10 +56,8 @@ def distance(shape: str, x: Numbers, y: Numbers) -> Numbers:
     is exact near its edges, which is all that smooth ones need, but for corners, and nothing lies outside EXTENT."""
     if shape == "circle":
         return np.hypot(x, y) - np.float32(1)
-    if shape in ("square", "cross"):
-        x, y = np.abs(x), np.abs(y)
-        long = np.maximum(x, y)
-        return long - np.float32(EDGE) if shape == "square" else np.maximum(np.minimum(x, y) - ARM, long - 1)
+    if shape == "square":
+        return np.maximum(np.abs(x), np.abs(y)) - np.float32(EDGE)
     x = np.abs(x)
     _, top, right, bottom = (np.float32(edge) for edge in EXTENT[shape])
     found = _beyond(TRIANGLE[0], TRIANGLE[1], x, y) if shape == "triangle" else _in_star(x, y)

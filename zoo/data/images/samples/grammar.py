@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-SHAPES = ("circle", "square", "triangle", "star", "cross")
+SHAPES = ("circle", "square", "triangle", "star")
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
 SIZES = ("small", "large")
 

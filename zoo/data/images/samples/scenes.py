@@ -21,12 +21,12 @@ OBJECTS = (2, 5)
 """Fewest and most objects of a scene."""
 LARGE = 3
 """Most large objects of a scene; of more of them hardly any placement is clear."""
-RADII = {"small": (4.4, 5.2), "large": (7.6, 8.8)}
+RADII = {"small": (5.0, 5.8), "large": (8.2, 9.2)}
 """Of the shapes, in a picture of 64 pixels; all lengths below are of that too."""
 SIDE = 64
-CENTRALITY = 4.0
+CENTRALITY = 5.0
 """How much nearer to the middle the first object is than the second, and that than the others."""
-CLEARLY = 5.0
+CLEARLY = 8.0
 """How much farther two objects lie apart the one way than the other."""
 GAP = 2.0
 """Between the boxes of two objects, and between a box and the rim."""
