@@ -21,13 +21,16 @@ WIDEST = 16
 
 
 def small(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with every width cut down, no dropout and no noise: the contract does not depend on them, its speed
-    does."""
-    cut = {
-        name: min(value, WIDEST) if name.endswith("_dim") and isinstance(value, int) else value
-        for name, value in arguments.items()
-    }
-    return cut | {name: 0.0 for name in cut if name in ("dropout", "time_noise")}
+    """Arguments with every width cut down, those of a part such as the image encoder too, no dropout and no noise: the
+    contract does not depend on them, its speed does."""
+
+    def cut(name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return small(value)
+        wide = isinstance(value, int) and (name.endswith("_dim") or name in ("dim", "width"))
+        return min(value, WIDEST) if wide else value
+
+    return {name: 0.0 if name in ("dropout", "time_noise") else cut(name, value) for name, value in arguments.items()}
 
 
 def clauses(family: Family) -> tuple[Callable[[Case], None], ...]:

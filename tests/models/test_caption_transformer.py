@@ -30,11 +30,8 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import CaptionTransformer, Transformer
 
-VARIANTS = [
-    {"norm": "post", "positions": "learned", "encoder_layers": None},
-    {"tied": "target"},
-]
-"""Other ways through the network than its defaults, which keep the contract too."""
+VARIANTS = [{"encoder_layers": 1, "positions": "learned", "tied": "target"}]
+"""Another way through the network than its defaults, which keeps the contract too."""
 
 SIZES = {"hidden_dim": 8, "layers": 2, "heads": 2, "feedforward_dim": 12, "dropout": 0.0}
 WAYS = [
