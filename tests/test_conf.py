@@ -35,7 +35,11 @@ def choice(path: Path) -> list[str]:
     if group == "data":
         overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
     if group == "data/text":
-        overrides += {"documents": ["data=yelp"], "pairs": ["data=multi30k", "model=luong"]}[stem]
+        overrides += {
+            "documents": ["data=yelp"],
+            "pairs": ["data=multi30k", "model=luong"],
+            "captions": ["data=scenes", "model=show_attend_tell"],
+        }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it wants a model's width
         overrides += ["data=copy", "model=transformer"]
     if group == "task":

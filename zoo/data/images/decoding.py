@@ -8,7 +8,7 @@ picture is h by w, what a network sees of it H by W.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ from zoo.data.images.options import PictureOptions
 from zoo.errors import DataError
 
 LARGEST = PictureOptions.max_pixels
+ORIENTATION = 0x0112
+"""The EXIF tag that says how a picture is to be turned."""
 WHITE = (255, 255, 255)
 BIT = 255
 """The most of a number of 8 bits."""
@@ -94,16 +96,15 @@ def _decode_image(image: Image.Image, place: str, largest: int) -> Tensor:
     if width * height == 0:
         raise UnusablePicture(place, "no picture", f"found {width} x {height} pixels")
     image.load()  # all of it, so that what is broken shows; of an animation the first frame
-    try:
-        image = ImageOps.exif_transpose(image)
-    except Exception:  # a tag that cannot be read says nothing of how to turn it, and its pixels are there
-        image = image.copy()
+    with suppress(Exception):  # a tag that cannot be read says nothing of how to turn it, and its pixels are there
+        if image.getexif().get(ORIENTATION, 1) != 1:
+            image = ImageOps.exif_transpose(image)
     if image.mode.startswith("I") or image.mode == "F":
         return torch.from_numpy(_scaled(np.asarray(image), place)).expand(3, -1, -1).contiguous()
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, WHITE), image)
-    return v2.pil_to_tensor(image.convert("RGB"))
+    return v2.pil_to_tensor(image if image.mode == "RGB" else image.convert("RGB"))
 
 
 def _scaled(grey: NDArray[Any], place: str) -> NDArray[np.uint8]:

@@ -29,6 +29,7 @@ from zoo.data.cache import fingerprint
 from zoo.data.images.decoding import seen
 from zoo.data.images.options import PictureOptions
 from zoo.data.sources import identity
+from zoo.errors import DataError
 
 
 class Pictures(ABC):
@@ -92,7 +93,10 @@ class PictureFiles(Pictures):
         return len(self.files)
 
     def identity(self) -> dict[str, Any]:
-        files = [identity(Path(file)) for file in self.files]
+        try:
+            files = [identity(Path(file)) for file in self.files]
+        except OSError as error:
+            raise DataError(f"{error.filename}: {error.strerror}: it was there when the data was prepared") from error
         return {"files": fingerprint({"files": files}), "seen": {**asdict(self.options), "random_crop": 0, "flip": 0}}
 
     def __getitem__(self, numbers: Sequence[int]) -> Tensor:
