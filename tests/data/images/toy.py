@@ -87,3 +87,12 @@ def prepared(data: Any) -> Any:
     data.prepare_data()
     data.setup()
     return data
+
+
+def loaders(data):
+    return {"train": data.train_dataloader(), "val": data.val_dataloader(), "test": data.test_dataloader()}
+
+
+def text_of(caption):
+    """A toy's caption as `encoder.text` writes it: lower, without marks."""
+    return caption.lower().replace(".", "")
