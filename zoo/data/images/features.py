@@ -99,7 +99,7 @@ class FrozenEncoder:
         options = {key: value for key, value in self.encoder.items() if key != "_target_"}
         try:
             with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(SEED)
+                torch.default_generator.manual_seed(SEED)  # and not those of CUDA, which stay as they are
                 network = class_at(self.encoder["_target_"], nn.Module)(spec, **options)
         except ConfigError as error:
             raise ConfigError(said_below(KEY, str(error))) from error
