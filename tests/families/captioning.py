@@ -15,6 +15,9 @@ from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.models.output import Output
 
+TINTS = ((200, 40, 30), (30, 160, 60), (40, 50, 190), (190, 180, 60))
+"""Of the pictures."""
+
 
 class Pictures:
     """Pictures and captions of them, for `captioning`.
@@ -31,7 +34,7 @@ class Pictures:
         """Two captions are of one picture and alike, another is the end alone. Where `empty`, a further one says
         something else of what the first is of, and the last is the end alone, of a picture of nothing."""
         generator = torch.Generator().manual_seed(seed)
-        image = torch.stack([self._picture(generator) for _ in range(4)])
+        image = torch.stack([self._picture(tint, generator) for tint in TINTS])
         captions = [self._caption(length, generator) for length in (6, 4, 1, 7)]
         picture, captions = [1, 0, 3, 2, 0], [*captions, captions[1]]  # the number of a row is not that of its picture
         if empty:
@@ -42,17 +45,18 @@ class Pictures:
     def long_batch(self) -> ImageBatch:
         return self.batch(1, empty=False)
 
-    def _picture(self, generator: torch.Generator) -> Tensor:
-        """(3, H, W) discs of some colours on a dim ground with a slope."""
+    def _picture(self, tint: Sequence[int], generator: torch.Generator) -> Tensor:
+        """(3, H, W) discs of some colours on a ground of another, which has a slope, all of it with a tint: what a
+        network that is trained at a high rate can hardly tell apart it would not learn."""
         height, width = self.spec.height, self.spec.width
-        y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
-        slope = torch.rand(3, 2, generator=generator)
-        image = 40 + 60 * (slope[:, :1, None] * y / height + slope[:, 1:, None] * x / width)
-        for _ in range(4):
-            down, right, radius = (torch.rand(3, generator=generator) * torch.tensor([height, width, 6])).tolist()
-            colour = torch.randint(256, (3, 1, 1), generator=generator).float()
-            image = torch.where((y - down) ** 2 + (x - right) ** 2 < (radius + 4) ** 2, colour, image)
-        return image.byte()
+        y, x = torch.meshgrid(torch.arange(height) / height, torch.arange(width) / width, indexing="ij")
+        ground, down, right = torch.rand(3, 3, 1, 1, generator=generator)
+        image = 200 * ground + 50 * (down * y + right * x)
+        for _ in range(3):
+            top, left, radius = torch.rand(3, generator=generator).tolist()
+            colour = 255 * torch.rand(3, 1, 1, generator=generator)
+            image = torch.where((y - top) ** 2 + (x - left) ** 2 < (0.12 + 0.15 * radius) ** 2, colour, image)
+        return ((image + torch.tensor(tint).view(3, 1, 1)) / 2).byte()
 
     def _caption(self, length: int, generator: torch.Generator) -> list[int]:
         words = torch.randint(self.spec.end + 1, self.spec.target_size, (length - 1,), generator=generator)

@@ -37,6 +37,7 @@ class SmallEncoder(ImageEncoder):
         for layer in self.convolutions:
             if isinstance(layer, nn.Conv2d):
                 nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+                assert layer.bias is not None
                 nn.init.zeros_(layer.bias)
 
     def features(self, pixels: Tensor) -> Tensor:
