@@ -14,6 +14,7 @@ from zoo.data.documents.spec import DocumentSpec
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.pretrained import Pretrained
 from zoo.layers.state import State, Step
 from zoo.models.output import Output
 
@@ -40,6 +41,17 @@ class Sound(nn.Module):
         sentences = (word[..., None] * self.embedding(batch.words)).sum(2)
         document = (sentence[..., None] * sentences).sum(1)
         return Output(self.score(document, batch), {"word": word, "sentence": sentence})
+
+
+class BringsWeights(Sound):
+    """Sound as well: what is frozen in it is a part that brings its weights along."""
+
+    def __init__(self, spec: DocumentSpec) -> None:
+        super().__init__(spec)
+        self.known = Pretrained(nn.Linear(8, spec.num_classes), learning_rate=1.0)
+
+    def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
+        return self.classifier(document) + self.known(document)
 
 
 class AttendsToPadding(Sound):
@@ -82,6 +94,12 @@ class HasIdleWeights(Sound):
     def __init__(self, spec: DocumentSpec) -> None:
         super().__init__(spec)
         self.idle = nn.Linear(2, 2)
+
+
+class FreezesItsWeights(Sound):
+    def __init__(self, spec: DocumentSpec) -> None:
+        super().__init__(spec)
+        self.embedding.requires_grad_(False)
 
 
 class NeverMoves(Sound):

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.families import Family
+from zoo.layers.pretrained import pretrained_parts
 from zoo.models.output import Output
 
 EXACT = 1e-12
@@ -138,10 +139,17 @@ def targets_are_not_read(case: Case) -> None:
 
 
 def every_parameter_learns(case: Case) -> None:
-    """Every parameter gets a finite gradient that is not all zero, with an empty example in the batch."""
+    """Every parameter gets a finite gradient that is not all zero, with an empty example in the batch; a frozen one,
+    none."""
     batch, network = case.family.batch(1), case.network().train()
     case.family.loss(network(batch), batch).backward()
     for name, parameter in network.named_parameters():
+        if not parameter.requires_grad:
+            assert any(parameter is one for part in pretrained_parts(network).values() for one in part.parameters()), (
+                f"{name} is frozen, and is no part that brings its weights along"
+            )
+            assert parameter.grad is None
+            continue
         assert parameter.grad is not None, f"{name} gets no gradient: build only what the configuration uses"
         assert parameter.grad.isfinite().all(), f"the gradient of {name} is not finite"
         assert parameter.grad.any(), f"the gradient of {name} is zero"

@@ -35,7 +35,11 @@ def choice(path: Path) -> list[str]:
     if group == "data":
         overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
     if group == "data/text":
-        overrides += {"documents": ["data=yelp"], "pairs": ["data=multi30k", "model=luong"]}[stem]
+        overrides += {
+            "documents": ["data=yelp"],
+            "pairs": ["data=multi30k", "model=luong"],
+            "captions": ["data=scenes", "model=show_attend_tell"],
+        }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it wants a model's width
         overrides += ["data=copy", "model=transformer"]
     if group == "task":
@@ -43,7 +47,18 @@ def choice(path: Path) -> list[str]:
         overrides = [f"data={data.name}", f"model={models_for(stem)[0]}", *overrides]
     if group == "model":
         overrides.append(f"data={data_for(models()[stem].tasks)[0]}")
+    if group.startswith("model/"):
+        chosen = next(
+            model for model in models() if group.removeprefix("model/") in defaults_of(CONF / f"model/{model}.yaml")
+        )
+        overrides = [f"model={chosen}", f"data={data_for(models()[chosen].tasks)[0]}", *overrides]
     return overrides
+
+
+def defaults_of(path: Path) -> set[str]:
+    """The groups that a file chooses from."""
+    entries = yaml.safe_load(path.read_text(encoding="utf-8")).get("defaults", [])
+    return {str(key) for entry in entries if isinstance(entry, dict) for key in entry}
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import csv
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -130,8 +130,9 @@ def annotation_problems(cls: Any) -> list[str]:
 
 
 def leaves(hint: Any) -> Iterator[Any]:
-    """The types that an annotation is made of; one with a bound is a leaf."""
-    inner = () if get_origin(hint) in (Annotated, Literal) else get_args(hint)
+    """The types that an annotation is made of; one with a bound is a leaf, and so is a mapping: the arguments of a part
+    of the network, which are held against its own class."""
+    inner = () if get_origin(hint) in (Annotated, Literal, Mapping) else get_args(hint)
     if not inner:
         yield hint
     for part in inner:
@@ -241,6 +242,7 @@ class _Annotated:
         self,
         spec: Any,
         *,
+        encoder: Mapping[str, Any],
         hidden_dim: Count | None = None,
         encoder_layers: Count | list[list[Count]] = 2,
         dropout: Share = 0.0,

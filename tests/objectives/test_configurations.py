@@ -41,7 +41,7 @@ def test_objective(path):
     network, batch, spec = tours() if of_points else (Toy(), pairs(), SPEC)
     objective = instantiate(node)
     if isinstance(objective, PolicyGradient):
-        objective.build(spec)
+        objective.build(spec, lambda: [[[4, 5]], [[6, 6, 7, 4], [4]], [[]], [[5, 4, 7]]])  # the targets of `pairs()`
     loss = objective(network, batch, spec=spec, step=100, need_weights=True)
     assert loss.output is not None
     sum(term.weight * term.total / term.count for term in loss.terms).backward()

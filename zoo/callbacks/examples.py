@@ -19,7 +19,7 @@ class FirstExamples:
 
     def add(self, batch: Any) -> None:
         """Takes as many examples of `batch` as are still missing."""
-        taken = min(self.missing, len(batch))
+        taken = min(self.missing, batch.shown)
         if taken:
             self._batches.append(batch.first(taken))
             self.missing -= taken

@@ -26,9 +26,14 @@ class Batch(ABC):
     def __len__(self) -> int:
         """B."""
 
+    @property
+    def shown(self) -> int:
+        """How many examples there are for tables and pictures: B, or fewer where several are of one thing."""
+        return len(self)
+
     @abstractmethod
     def first(self, count: int) -> Self:
-        """The first `count` examples, in memory of their own on the CPU."""
+        """The first `count` of the examples that are shown, in memory of their own on the CPU."""
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """The batch on `device`; itself where it is there."""

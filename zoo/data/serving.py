@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -86,6 +86,15 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
     def vectors(self) -> WordVectors | None:
         """Pretrained vectors of the vocabulary's words, where the data has any."""
         return None
+
+    def training_references(self) -> Iterable[Sequence[Sequence[int]]]:
+        """All that would be right for each example of the training split, in the order of `Batch.index`, as ids without
+        begin and end: what a reward reads that knows more than a batch holds. Raises ConfigError where the data do not
+        give it."""
+        raise ConfigError(
+            f"the reward asks for all references of the training data, and data={self.name} does not give them: take "
+            "data of images with captions, or another objective"
+        )
 
     def write(self, folder: Path) -> list[Path]:
         """Write the examples as files of their official format into a folder, for `zoo data --write`; their paths.

@@ -47,3 +47,8 @@ class LearnedPositions(nn.Embedding):
     def forward(self, positions: Tensor) -> Tensor:
         """(...) integers -> (..., D)."""
         return super().forward(positions.clamp(max=self.num_embeddings - 1))
+
+
+def positions_called(name: Positions, longest: int, dim: int) -> nn.Module:
+    """The positions called `name`, of which a table has `longest`."""
+    return LearnedPositions(longest, dim) if name == "learned" else SinusoidalPositions(dim)

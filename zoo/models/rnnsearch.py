@@ -23,23 +23,25 @@ What differs from the paper:
 - `dropout` (0 in the paper) acts on embeddings and on t.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses,
-E embedding, n hidden units, l maxout units, V words.
+E embedding, n hidden units, D width of an annotation h_j (2n here), l maxout units, V words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Literal, get_args
 
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.attention.scores import ScoreName, score_class
+from zoo.attention.scores import Score, ScoreName, score_class
 from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
+from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
+from zoo.layers.annotations import Annotations
 from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
 from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
@@ -53,7 +55,118 @@ from zoo.models.output import Output
 Init = Literal["orthogonal", "paper"]
 
 
-class RNNSearch(nn.Module):
+class RNNSearchDecoder(nn.Module):
+    """The half that writes, looking at the `Annotations` h of any source, D wide. A network that inherits it makes them
+    and s_0, and calls `_add_decoder` where its own parts are made."""
+
+    def decode(self, batch: WritingBatch, h: Annotations, s: Tensor, need_weights: bool) -> Output:
+        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, from s_0 (B, n); attention
+        `source` (B, T, S).
+
+        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each annotation once. With a score
+        that the loop does not know it is done by `step`, and the scores are log-probabilities.
+        """
+        read, _, targets = batch.forced
+        start = self.begin(h, s)
+        form = self.score.form(start.memory["keys"])
+        if form is None:
+            return Output(*walk(self.step, start, read, targets, need_weights=need_weights))
+        y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
+
+        values = h.laid_out(self.decoder_context(h.vectors))  # (B, S, 3n)
+        scene = Scene.of(form, values, h.mask.index_select(0, targets.row), targets)
+        table, s, u = (
+            part.to(scene.values.dtype)
+            for part in (self.decoder_token(y), s.index_select(0, targets.order), self.decoder_state.weight)
+        )
+        s, a = attention_gru(table, s, u, scene, TimeSteps.of(targets))  # s_{i-1} (N, n), (N, S)
+        weights = targets.unpack(a.to(h.vectors.dtype))  # (B, T, S)
+        c = targets.pack(weights @ start.memory["states"])  # (N, D)
+        return Output(self._scores(s.to(h.vectors.dtype), y, c), {"source": weights})
+
+    def begin(self, h: Annotations, s: Tensor) -> State:
+        """The state before the first target token, from s_0 (B, n)."""
+        keys = self.score.prepare(self._keys(h.vectors))
+        memory = {"states": h.laid_out(h.vectors), "keys": h.laid_out(keys), "mask": h.mask}  # (B, S, ...)
+        return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        s, memory = state.hypotheses["hidden"], state.memory  # s_{i-1} (B, K, n)
+        y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
+
+        weights = masked_softmax(self.score(s, memory["keys"]), memory["mask"][:, None])  # (B, K, S)
+        c = weights @ memory["states"]  # (B, K, D)
+        log_probs = log_probabilities(self._scores(s, y, c))  # (B, K, V)
+
+        u_rz, u = self.decoder_state.weight.split([2 * s.shape[-1], s.shape[-1]])
+        sums = self.decoder_token(y) + self.decoder_context(c)  # (B, K, 3n)
+        r, z = (sums[..., : len(u_rz)] + nn.functional.linear(s, u_rz)).sigmoid().chunk(2, -1)
+        candidate = (sums[..., len(u_rz) :] + nn.functional.linear(r * s, u)).tanh()
+        s = (1 - z) * s + z * candidate
+        return Step(log_probs, State(memory, {"hidden": s}), {"source": weights})
+
+    def _keys(self, h: Tensor) -> Tensor:
+        """What the score compares with a state, of annotations (..., D)."""
+        return h
+
+    def _scores(self, s: Tensor, y: Tensor, c: Tensor) -> Tensor:
+        """(..., V) from the state s_{i-1} (..., n), the token's embedding y (..., E) and the context c (..., D)."""
+        t = maxout(self.output_state(s) + self.output_token(y) + self.output_context(c))  # (..., l)
+        return self.vocabulary(self.dropout(t))
+
+    def _add_decoder(
+        self,
+        score: Score,
+        vocabulary: tuple[int, int],
+        annotation_dim: int,
+        *,
+        embedding_dim: int,
+        hidden_dim: int,
+        maxout_dim: int,
+        dropout: float,
+    ) -> None:
+        """Make the parts. `vocabulary` is its size and its begin token."""
+        size, begin = vocabulary
+        self.score = score  # v_a, W_a, U_a
+        say_where_unknown(self.score)
+        self.target_embedding = TokenEmbedding(size, embedding_dim, padding_idx=begin)  # e(begin) = 0
+        self.decoder_token = nn.Linear(embedding_dim, 3 * hidden_dim)  # W_r, W_z, W
+        self.decoder_state = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # U_r, U_z, U
+        self.decoder_context = nn.Linear(annotation_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
+        self.output_state = nn.Linear(hidden_dim, 2 * maxout_dim)  # U_o
+        self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # V_o
+        self.output_context = nn.Linear(annotation_dim, 2 * maxout_dim, bias=False)  # C_o
+        self.vocabulary = nn.Linear(maxout_dim, size, bias=False)  # W_o
+        self.dropout = nn.Dropout(dropout)
+
+    def _initialise(self, init: Init, parts: Iterable[nn.Module]) -> None:
+        """Start the weights of `parts`, the decoder's among them."""
+        paper, modules = init == "paper", [module for part in parts for module in part.modules()]
+        of_score = [part.detach() for part in self.score.parameters()]
+        encoders = [module for module in modules if isinstance(module, GRU)]
+        matrices = [module.weight.detach() for module in modules if isinstance(module, nn.Linear)]
+        matrices += [part for part in of_score if part.dim() == 2]
+        for encoder in encoders:
+            for name, weight in encoder.named_parameters():
+                matrices += weight.detach().chunk(3) if name.startswith("weight_ih") else ()
+        for matrix in matrices:
+            nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
+        for encoder in encoders:
+            orthogonal_(encoder)
+        for matrix in self.decoder_state.weight.detach().chunk(3):
+            orthogonal_matrix_(matrix)
+        for linear in (self.decoder_token, self.output_state):
+            nn.init.zeros_(linear.bias)
+        if paper:
+            for part in of_score:
+                nn.init.normal_(part, std=0.001) if part.dim() == 2 else nn.init.zeros_(part)  # W_a, U_a; v_a
+            for module in modules:
+                if isinstance(module, TokenEmbedding):
+                    module.weight.detach().mul_(0.01)  # torch drew it from N(0, 1), and one row is zero
+
+
+class RNNSearch(RNNSearchDecoder):
     """A bidirectional GRU reads the source; a GRU writes the target and looks at the source before each word.
 
     `score` = additive (the paper's) | any other of `zoo.attention.SCORES` | a `Score` of your own by its dotted name.
@@ -82,101 +195,35 @@ class RNNSearch(nn.Module):
         self.initial_state = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s
         self.sum_directions = score_class(score).equal_widths
         key_dim = hidden_dim if self.sum_directions else 2 * hidden_dim
-        self.score = score_called(score, hidden_dim, key_dim, attention_dim, spec.longest_source)  # v_a, W_a, U_a
-        say_where_unknown(self.score)
-        self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # e(begin) = 0
-        self.decoder_token = nn.Linear(embedding_dim, 3 * hidden_dim)  # W_r, W_z, W
-        self.decoder_state = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # U_r, U_z, U
-        self.decoder_context = nn.Linear(2 * hidden_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
-        self.output_state = nn.Linear(hidden_dim, 2 * maxout_dim)  # U_o
-        self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # V_o
-        self.output_context = nn.Linear(2 * hidden_dim, 2 * maxout_dim, bias=False)  # C_o
-        self.vocabulary = nn.Linear(maxout_dim, spec.target_size, bias=False)  # W_o
-        self.dropout = nn.Dropout(dropout)
-        self._initialise(init)
+        self._add_decoder(
+            score_called(score, hidden_dim, key_dim, attention_dim, spec.longest_source),
+            (spec.target_size, spec.begin),
+            2 * hidden_dim,
+            embedding_dim=embedding_dim,
+            hidden_dim=hidden_dim,
+            maxout_dim=maxout_dim,
+            dropout=dropout,
+        )
+        self._initialise(init, self.children())
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each source position once. With a
-        score that the loop does not know it is done by `step`, and the scores are log-probabilities.
+        With a score that the time loop does not know the scores are log-probabilities.
         """
-        read, _, targets = batch.forced
-        h, s = self._encode(batch)  # (M, 2n), (B, n)
-        start = self._start(h, s, batch)
-        form = self.score.form(start.memory["keys"])
-        if form is None:
-            return Output(*walk(self.step, start, read, targets, need_weights=need_weights))
-        y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
-
-        values = batch.source_packing.unpack(self.decoder_context(h))  # (B, S, 3n)
-        scene = Scene.of(form, values, batch.source_mask.index_select(0, targets.row), targets)
-        table, s, u = (
-            part.to(scene.values.dtype)
-            for part in (self.decoder_token(y), s.index_select(0, targets.order), self.decoder_state.weight)
-        )
-        s, a = attention_gru(table, s, u, scene, TimeSteps.of(targets))  # s_{i-1} (N, n), (N, S)
-        weights = targets.unpack(a.to(h.dtype))  # (B, T, S)
-        c = targets.pack(weights @ start.memory["states"])  # (N, 2n)
-        return Output(self._scores(s.to(h.dtype), y, c), {"source": weights})
+        return self.decode(batch, *self._encode(batch), need_weights)
 
     def start(self, batch: PairBatch) -> State:
         """The state before the first target token."""
-        return self._start(*self._encode(batch), batch)
+        return self.begin(*self._encode(batch))
 
-    def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
-        s, memory = state.hypotheses["hidden"], state.memory  # s_{i-1} (B, K, n)
-        y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
-
-        weights = masked_softmax(self.score(s, memory["keys"]), memory["mask"][:, None])  # (B, K, S)
-        c = weights @ memory["states"]  # (B, K, 2n)
-        log_probs = log_probabilities(self._scores(s, y, c))  # (B, K, V)
-
-        u_rz, u = self.decoder_state.weight.split([2 * s.shape[-1], s.shape[-1]])
-        sums = self.decoder_token(y) + self.decoder_context(c)  # (B, K, 3n)
-        r, z = (sums[..., : len(u_rz)] + nn.functional.linear(s, u_rz)).sigmoid().chunk(2, -1)
-        candidate = (sums[..., len(u_rz) :] + nn.functional.linear(r * s, u)).tanh()
-        s = (1 - z) * s + z * candidate
-        return Step(log_probs, State(memory, {"hidden": s}), {"source": weights})
-
-    def _encode(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
-        """The states h of the source tokens (M, 2n), packed, and s_0 (B, n)."""
+    def _encode(self, batch: PairBatch) -> tuple[Annotations, Tensor]:
+        """The states h of the source tokens, 2n wide, and s_0 (B, n)."""
         sources = batch.source_packing
         h, last = self.encoder(self.dropout(self.source_embedding(sources.pack(batch.source))), sources)
-        return h, self.initial_state(last[1]).tanh()  # the backward direction ends at the first word
-
-    def _start(self, h: Tensor, s: Tensor, batch: PairBatch) -> State:
-        """The state before the first target token, from what `_encode` gives."""
-        unpack = batch.source_packing.unpack
-        memory = {"states": unpack(h), "keys": unpack(self._keys(h)), "mask": batch.source_mask}  # (B, S, ...)
-        return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
+        s = self.initial_state(last[1]).tanh()  # the backward direction ends at the first word
+        return Annotations.of_tokens(h, sources, batch.source_mask), s
 
     def _keys(self, h: Tensor) -> Tensor:
-        """What the score needs of each source state: (M, 2n) -> (M, A)."""
-        return self.score.prepare(h.unflatten(-1, (2, -1)).sum(-2) if self.sum_directions else h)
-
-    def _scores(self, s: Tensor, y: Tensor, c: Tensor) -> Tensor:
-        """(..., V) from the state s_{i-1} (..., n), the token's embedding y (..., E) and the context c (..., 2n)."""
-        t = maxout(self.output_state(s) + self.output_token(y) + self.output_context(c))  # (..., l)
-        return self.vocabulary(self.dropout(t))
-
-    def _initialise(self, init: str) -> None:
-        paper = init == "paper"
-        of_score = [part.detach() for part in self.score.parameters()]
-        matrices = [module.weight.detach() for module in self.modules() if isinstance(module, nn.Linear)]
-        matrices += [part for part in of_score if part.dim() == 2]
-        for name, weight in self.encoder.named_parameters():
-            matrices += weight.detach().chunk(3) if name.startswith("weight_ih") else ()
-        for matrix in matrices:
-            nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
-        orthogonal_(self.encoder)
-        for matrix in self.decoder_state.weight.detach().chunk(3):
-            orthogonal_matrix_(matrix)
-        for linear in (self.decoder_token, self.output_state):
-            nn.init.zeros_(linear.bias)
-        if paper:
-            for part in of_score:
-                nn.init.normal_(part, std=0.001) if part.dim() == 2 else nn.init.zeros_(part)  # W_a, U_a; v_a
-            for embedding in (self.source_embedding, self.target_embedding):
-                embedding.weight.detach().mul_(0.01)  # torch drew it from N(0, 1), and one row is zero
+        """(M, 2n) -> (M, n or 2n), as wide as the score wants them."""
+        return h.unflatten(-1, (2, -1)).sum(-2) if self.sum_directions else h

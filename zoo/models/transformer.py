@@ -25,7 +25,7 @@ hidden_dim, H heads, E = D / H, t tokens read so far. All that concerns one toke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import ClassVar, Literal, get_args
 
@@ -34,12 +34,14 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention, neighbourhood_mask
+from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
+from zoo.layers.annotations import Annotations
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
-from zoo.layers.positions import LearnedPositions, Positions, SinusoidalPositions
+from zoo.layers.positions import LearnedPositions, Positions, positions_called
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
@@ -104,7 +106,127 @@ class Layer(nn.Module):
         return self.feedforward_residual.after(x, y), attention
 
 
-class Transformer(nn.Module):
+def end_norm(norm: Norm, dim: int) -> nn.Module:
+    """What stands at the end of a stack of layers."""
+    return nn.LayerNorm(dim) if norm == "pre" else nn.Identity()
+
+
+class TransformerDecoder(nn.Module):
+    """The half that writes, looking at the `Annotations` of any source. A network that inherits it makes them, and the
+    parts named here, in an order of its own."""
+
+    dim: int
+    neighbourhood: int | None
+    target_embedding: TokenEmbedding
+    target_positions: nn.Module
+    decoder: nn.ModuleList
+    decoder_norm: nn.Module
+    vocabulary: nn.Linear
+    dropout: nn.Dropout
+
+    def decode(self, batch: WritingBatch, source: Annotations, need_weights: bool) -> Output:
+        """Scores (N, V) of every real target position, and attention `decoder.<layer>` (B, H, T, T) and
+        `source.<layer>` (B, H, T, S)."""
+        read, rows, target = batch.forced
+        mask, near = source.mask[:, None, None], self._near(rows)  # (B, 1, 1, S), (T, T)
+
+        def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+            q, k, v = module.split_heads(target.unpack(module.project(y)))  # (B, H, T, E) each
+            context, a = module.attend(q, k, v, near, causal=True, need_weights=need_weights)
+            return module.output(target.pack(context)), a
+
+        def attend_source(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+            (q,) = module.split_heads(target.unpack(module.queries(y)))  # (B, H, T, E)
+            k, v = _keys_values(module, source)  # (B, H, S, E) each
+            context, a = module.attend(q, k, v, mask, need_weights=need_weights)
+            return module.output(target.pack(context)), a
+
+        x, attention = self._embed_all(self.target_embedding, self.target_positions, read, target), {}  # (N, D)
+        for number, layer in enumerate(self.decoder):
+            x, (self_weights, source_weights) = layer(x, attend_self, attend_source)
+            if need_weights:
+                attention[f"decoder.{number}"] = _real_rows(self_weights, rows)
+                attention[f"source.{number}"] = _real_rows(source_weights, rows)
+        return Output(self.vocabulary(self.decoder_norm(x)), attention)
+
+    def begin(self, source: Annotations) -> State:
+        """Projects keys and values for every layer, once; nothing has been read."""
+        memory, position = {"mask": source.mask}, source.mask.new_zeros(len(source.mask), 1, dtype=torch.long)
+        hypotheses = {"position": position}
+        for number, layer in enumerate(self.decoder):
+            assert isinstance(layer, Layer)
+            keys, values = (part.contiguous() for part in _keys_values(layer.cross_attention, source))  # (B, H, S, E)
+            memory |= {f"keys.{number}": keys, f"values.{number}": values}
+            nothing = keys.new_zeros(len(keys), 1, keys.shape[1], 0, keys.shape[3])  # (B, 1, H, 0, E)
+            hypotheses |= {f"keys.{number}": nothing, f"values.{number}": nothing}
+        return State(memory, hypotheses)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities. The state of a layer is the keys
+        and values of the tokens that it can still see, (B, K, H, t, E)."""
+        before, position = state.hypotheses, state.hypotheses["position"]
+        mask = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
+        after, attention = {"position": position + 1}, {}
+        x = self._embed(self.target_embedding, tokens, self.target_positions(position))  # (B, K, D)
+        for number, layer in enumerate(self.decoder):
+            names = f"keys.{number}", f"values.{number}"
+
+            def attend_self(
+                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
+            ) -> tuple[Tensor, None]:
+                q, k, v = (part.transpose(1, 2)[..., None, :] for part in module.split_heads(module.project(y)))
+                keys, values = (torch.cat([before[name], new], -2) for name, new in zip(names, (k, v), strict=True))
+                if self.neighbourhood is not None:  # it sees the tokens from here on, and later ones see no more
+                    keys, values = (part[..., -(self.neighbourhood // 2 + 1) :, :] for part in (keys, values))
+                after.update(zip(names, (keys, values), strict=True))  # (B, K, H, t + 1, E)
+                q, keys, values = (part.flatten(0, 1) for part in (q, keys, values))
+                context, _ = module.attend(q, keys, values, need_weights=False)  # (BK, 1, D)
+                return module.output(context.view_as(y)), None
+
+            def attend_source(
+                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
+            ) -> tuple[Tensor, Tensor]:
+                (q,) = module.split_heads(module.queries(y))  # (B, H, K, E): the hypotheses are the queries
+                keys, values = (state.memory[name] for name in names)  # (B, H, S, E)
+                context, a = module.attend(q, keys, values, mask)
+                assert a is not None
+                return module.output(context), a.transpose(1, 2)
+
+            x, (_, attention[f"source.{number}"]) = layer(x, attend_self, attend_source)
+        logits = self.vocabulary(self.decoder_norm(x))  # (B, K, V)
+        return Step(log_probabilities(logits), State(state.memory, after), attention)
+
+    def _embed_all(self, embedding: nn.Module, positions: nn.Module, tokens: Tensor, packing: Packing) -> Tensor:
+        """Tokens (B, T) -> (N, D) at the real ones."""
+        table = positions(torch.arange(packing.shape[-1], device=tokens.device))  # (T, D)
+        return self._embed(embedding, packing.pack(tokens), table.index_select(0, packing.time))
+
+    def _embed(self, embedding: nn.Module, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Tokens (...) and their positions (..., D) -> (..., D)."""
+        return self.dropout(embedding(tokens) * sqrt(self.dim) + positions)
+
+    def _near(self, mask: Tensor) -> Tensor | None:
+        """The mask (T, T) of restricted self-attention among the positions of `mask` (B, T)."""
+        if self.neighbourhood is None:
+            return None
+        length = mask.shape[-1]
+        return neighbourhood_mask(length, length, self.neighbourhood, device=mask.device)
+
+    def _initialise(self, tables: Sequence[nn.Module], *, tied: bool) -> None:
+        """Start the vocabulary layer and the `tables` of words and of positions."""
+        nn.init.xavier_uniform_(self.vocabulary.weight)
+        nn.init.zeros_(self.vocabulary.bias)
+        learned = any(isinstance(table, LearnedPositions) for table in tables)
+        for table in tables:
+            if isinstance(table, nn.Embedding) and learned:
+                nn.init.xavier_uniform_(table.weight)
+            elif isinstance(table, nn.Embedding):
+                nn.init.normal_(table.weight, 0.0, self.dim**-0.5)
+        if tied:
+            self.vocabulary.weight = self.target_embedding.weight
+
+
+class Transformer(TransformerDecoder):
     """Self-attention in place of recurrence, on both sides; every decoder layer attends to the encoder's output.
 
     `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, tables as long as the longest source and
@@ -150,8 +272,7 @@ class Transformer(nn.Module):
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
         self.source_positions, self.target_positions = (
-            LearnedPositions(longest, hidden_dim) if positions == "learned" else SinusoidalPositions(hidden_dim)
-            for longest in (spec.longest_source, spec.longest_target)
+            positions_called(positions, longest, hidden_dim) for longest in (spec.longest_source, spec.longest_target)
         )
         self.encoder, self.decoder = (
             nn.ModuleList(
@@ -160,99 +281,25 @@ class Transformer(nn.Module):
             )
             for cross in (False, True)
         )
-        self.encoder_norm, self.decoder_norm = (
-            nn.LayerNorm(hidden_dim) if norm == "pre" else nn.Identity() for _ in range(2)
-        )
+        self.encoder_norm, self.decoder_norm = (end_norm(norm, hidden_dim) for _ in range(2))
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
-        nn.init.xavier_uniform_(self.vocabulary.weight)
-        nn.init.zeros_(self.vocabulary.bias)
         tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
-        for table in tables:
-            if isinstance(table, nn.Embedding) and positions == "learned":
-                nn.init.xavier_uniform_(table.weight)
-            elif isinstance(table, nn.Embedding):
-                nn.init.normal_(table.weight, 0.0, hidden_dim**-0.5)
-        if tied != "none":
-            self.vocabulary.weight = self.target_embedding.weight
+        self._initialise(tables, tied=tied != "none")
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of every real target position; attention `encoder.<layer>` (B, H, S, S), `decoder.<layer>`
         (B, H, T, T) and `source.<layer>` (B, H, T, S)."""
-        read, rows, target = batch.forced
-        source = batch.source_packing
-        memory, attention = self._encode(batch, need_weights)  # (N of the source, D)
-        source_mask = batch.source_mask[:, None, None]  # (B, 1, 1, S)
-        near = self._near(rows)
-
-        def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
-            q, k, v = module.split_heads(target.unpack(module.project(y)))  # (B, H, T, E) each
-            context, a = module.attend(q, k, v, near, causal=True, need_weights=need_weights)
-            return module.output(target.pack(context)), a
-
-        def attend_source(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
-            (q,) = module.split_heads(target.unpack(module.queries(y)))  # (B, H, T, E)
-            k, v = module.split_heads(source.unpack(module.keys_values(memory)))  # (B, H, S, E) each
-            context, a = module.attend(q, k, v, source_mask, need_weights=need_weights)
-            return module.output(target.pack(context)), a
-
-        x = self._embed_all(self.target_embedding, self.target_positions, read, target)  # (N, D)
-        for number, layer in enumerate(self.decoder):
-            x, (self_weights, source_weights) = layer(x, attend_self, attend_source)
-            if need_weights:
-                attention[f"decoder.{number}"] = _real_rows(self_weights, rows)
-                attention[f"source.{number}"] = _real_rows(source_weights, rows)
-        return Output(self.vocabulary(self.decoder_norm(x)), attention)
+        source, attention = self._encode(batch, need_weights)
+        output = self.decode(batch, source, need_weights)
+        return Output(output.logits, attention | output.attention)
 
     def start(self, batch: PairBatch) -> State:
-        """Encodes the sources and projects keys and values for every decoder layer, once; nothing has been read."""
-        grid = batch.source_packing.unpack(self._encode(batch, False)[0])  # (B, S, D)
-        memory, hypotheses = {"mask": batch.source_mask}, {"position": batch.source.new_zeros(len(grid), 1)}
-        for number, layer in enumerate(self.decoder):
-            assert isinstance(layer, Layer)
-            keys, values, _ = layer.cross_attention.prepare(grid, batch.source_mask)  # (B, H, S, E)
-            memory |= {f"keys.{number}": keys, f"values.{number}": values}
-            nothing = keys.new_zeros(len(keys), 1, keys.shape[1], 0, keys.shape[3])  # (B, 1, H, 0, E)
-            hypotheses |= {f"keys.{number}": nothing, f"values.{number}": nothing}
-        return State(memory, hypotheses)
+        """The state before the first target token; the sources are encoded."""
+        return self.begin(self._encode(batch, False)[0])
 
-    def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities. The state of a layer is the keys
-        and values of the tokens that it can still see, (B, K, H, t, E)."""
-        before, position = state.hypotheses, state.hypotheses["position"]
-        mask = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
-        after, attention = {"position": position + 1}, {}
-        x = self._embed(self.target_embedding, tokens, self.target_positions(position))  # (B, K, D)
-        for number, layer in enumerate(self.decoder):
-            names = f"keys.{number}", f"values.{number}"
-
-            def attend_self(
-                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
-            ) -> tuple[Tensor, None]:
-                q, k, v = (part.transpose(1, 2)[..., None, :] for part in module.split_heads(module.project(y)))
-                keys, values = (torch.cat([before[name], new], -2) for name, new in zip(names, (k, v), strict=True))
-                if self.neighbourhood is not None:  # it sees the tokens from here on, and later ones see no more
-                    keys, values = (part[..., -(self.neighbourhood // 2 + 1) :, :] for part in (keys, values))
-                after.update(zip(names, (keys, values), strict=True))  # (B, K, H, t + 1, E)
-                q, keys, values = (part.flatten(0, 1) for part in (q, keys, values))
-                context, _ = module.attend(q, keys, values, need_weights=False)  # (BK, 1, D)
-                return module.output(context.view_as(y)), None
-
-            def attend_source(
-                module: MultiHeadAttention, y: Tensor, names: tuple[str, str] = names
-            ) -> tuple[Tensor, Tensor]:
-                (q,) = module.split_heads(module.queries(y))  # (B, H, K, E): the hypotheses are the queries
-                keys, values = (state.memory[name] for name in names)  # (B, H, S, E)
-                context, a = module.attend(q, keys, values, mask)
-                assert a is not None
-                return module.output(context), a.transpose(1, 2)
-
-            x, (_, attention[f"source.{number}"]) = layer(x, attend_self, attend_source)
-        logits = self.vocabulary(self.decoder_norm(x))  # (B, K, V)
-        return Step(log_probabilities(logits), State(state.memory, after), attention)
-
-    def _encode(self, batch: PairBatch, need_weights: bool) -> tuple[Tensor, dict[str, Tensor]]:
-        """The encoder's output at the real tokens of the source, (N, D), and its attention."""
+    def _encode(self, batch: PairBatch, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:
+        """The encoder's output at the real tokens of the source, and its attention."""
         packing, attention = batch.source_packing, {}
         mask, near = batch.source_mask[:, None, None], self._near(batch.source_mask)
         mask = mask if near is None else mask & near
@@ -267,23 +314,12 @@ class Transformer(nn.Module):
             x, (weights,) = layer(x, attend_self)
             if need_weights:
                 attention[f"encoder.{number}"] = _real_rows(weights, batch.source_mask)
-        return self.encoder_norm(x), attention
+        return Annotations.of_tokens(self.encoder_norm(x), packing, batch.source_mask), attention
 
-    def _embed_all(self, embedding: nn.Module, positions: nn.Module, tokens: Tensor, packing: Packing) -> Tensor:
-        """Tokens (B, T) -> (N, D) at the real ones."""
-        table = positions(torch.arange(packing.shape[-1], device=tokens.device))  # (T, D)
-        return self._embed(embedding, packing.pack(tokens), table.index_select(0, packing.time))
 
-    def _embed(self, embedding: nn.Module, tokens: Tensor, positions: Tensor) -> Tensor:
-        """Tokens (...) and their positions (..., D) -> (..., D)."""
-        return self.dropout(embedding(tokens) * sqrt(self.dim) + positions)
-
-    def _near(self, mask: Tensor) -> Tensor | None:
-        """The mask (T, T) of restricted self-attention among the positions of `mask` (B, T)."""
-        if self.neighbourhood is None:
-            return None
-        length = mask.shape[-1]
-        return neighbourhood_mask(length, length, self.neighbourhood, device=mask.device)
+def _keys_values(module: MultiHeadAttention, source: Annotations) -> tuple[Tensor, ...]:
+    """What a layer sees of the source: keys and values (B, H, S, E)."""
+    return module.split_heads(source.laid_out(module.keys_values(source.vectors)))
 
 
 def _real_rows(weights: Tensor, mask: Tensor) -> Tensor:

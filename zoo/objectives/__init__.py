@@ -1,6 +1,7 @@
 """What a generating network is trained to do: one objective a file, and regularisers to add to any of them."""
 
 from zoo.objectives.attention_entropy import AttentionEntropy
+from zoo.objectives.cider_reward import CiderReward
 from zoo.objectives.coverage import CoverageLoss
 from zoo.objectives.cross_entropy import CrossEntropy
 from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Supervised, TargetSpec, Term
@@ -14,6 +15,7 @@ from zoo.objectives.tour_length import TourLength
 
 __all__ = [
     "AttentionEntropy",
+    "CiderReward",
     "CoverageLoss",
     "CrossEntropy",
     "Loss",

@@ -7,7 +7,7 @@ Notation: B examples, K samples of each.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Annotated, NamedTuple
 
@@ -25,6 +25,11 @@ from zoo.objectives.vocabulary import token_terms
 
 Weight = Annotated[float, Gt(0), Le(1)]
 """The share of the reward's loss; without one there would be nothing to learn from it."""
+
+
+References = Callable[[], Iterable[Sequence[Sequence[int]]]]
+"""What is right for each example of the training split, in the order of `Batch.index`: one or more sequences of ids
+without begin and end."""
 
 
 class Expected(NamedTuple):
@@ -62,12 +67,18 @@ class PolicyGradient(nn.Module, ABC):
             raise ConfigError(f"samples={samples}, extra={extra}: expected at least 1 sample, and extra of at least 0")
         self.reward, self.weight, self.samples, self.extra = reward, weight, samples, extra
 
-    def build(self, spec: TargetSpec) -> None:
+    def build(self, spec: TargetSpec, references: References | None = None) -> None:
         """Builds what is learned beside the network, when the data's spec is known: by default nothing. Raises
-        ConfigError for data that the reward has nothing to say of: a reward that cannot judge all has a `check`."""
+        ConfigError for data that the reward has nothing to say of: a reward that cannot judge all has a `check`.
+
+        A reward that needs to know all that is right in training has a `read`: it is given what `references` gives.
+        """
         check: Callable[[TargetSpec], None] | None = getattr(self.reward, "check", None)
         if check is not None:
             check(spec)
+        read: Callable[[Iterable[Sequence[Sequence[int]]]], None] | None = getattr(self.reward, "read", None)
+        if read is not None and references is not None:
+            read(references())
 
     @abstractmethod
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Natural, Positive
 from zoo.errors import ConfigError
 from zoo.objectives.loss import Supervised, TargetSpec, Term
-from zoo.objectives.policy_gradient import Expected, PolicyGradient, Weight
+from zoo.objectives.policy_gradient import Expected, PolicyGradient, References, Weight
 from zoo.objectives.reward import Reward
 
 
@@ -48,8 +48,8 @@ class ReinforceCritic(PolicyGradient):
         self.make, self.critic_weight = critic, critic_weight
         self.critic: nn.Module | None = None
 
-    def build(self, spec: TargetSpec) -> None:
-        super().build(spec)
+    def build(self, spec: TargetSpec, references: References | None = None) -> None:
+        super().build(spec, references)
         self.critic = self.make(spec)
 
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:

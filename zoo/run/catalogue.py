@@ -65,6 +65,11 @@ def has_group(name: str) -> bool:
     return any(folder.is_dir() for folder in _groups(name, folders()))
 
 
+def choices(group: str) -> list[str]:
+    """What can be chosen of a group of configuration: `model/encoder=NAME`."""
+    return [path.stem for path in _files(group, folders())]
+
+
 def _groups(group: str, beside: tuple[Path, ...]) -> list[Path]:
     return [folder / group for folder in (conf_dir(), *beside)]
 

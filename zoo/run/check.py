@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
@@ -16,9 +16,9 @@ from zoo.arguments import Count, Natural, NonNegative, Positive
 from zoo.data.options import Options
 from zoo.dotted import class_at, name_of
 from zoo.errors import CheckpointError, ConfigError, did_you_mean
-from zoo.run.catalogue import data_for, has_group, models_for
+from zoo.run.catalogue import choices, data_for, has_group, models_for
 from zoo.run.compose import TrainConfig, plain
-from zoo.values import hold
+from zoo.values import hold, said_below
 from zoo.visualize.view import view_of
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def check(cfg: DictConfig) -> None:
     groups = tuple(group for group in task.groups if cfg.get(group))
     schedule = _schedule(cfg)
     check_arguments(cfg.model, "model", given=("spec",))
+    _check_parts_of_the_model(cfg)
     check_arguments(cfg.data, "data")
     check_arguments(cfg.task, "task", given=("model", "optimizer", "scheduler", "compile", *groups))
     check_arguments(cfg.optimizer, "optimizer", given=("params",))
@@ -112,6 +113,38 @@ def _check_root(cfg: DictConfig, task: type[Task]) -> None:
             hold(name, _plain(cfg[name]), hint)
     for name in ("trainer", "optimizer", "model", "data"):
         _with_target(cfg.get(name), name)
+
+
+def _check_parts_of_the_model(cfg: DictConfig) -> None:
+    from zoo.layers.pretrained import not_pretrained
+
+    with not_pretrained() if cfg.ckpt_path or cfg.start_from else nullcontext():
+        for key, node in _built_inside(cfg.model, "model"):
+            _check_part(node, key)
+
+
+def _built_inside(node: Any, key: str) -> Iterator[tuple[str, Any]]:
+    """What is built inside of something that is built, at any depth, with the keys."""
+    for name in map(str, node):
+        below = None if OmegaConf.is_missing(node, name) else node[name]
+        if OmegaConf.is_dict(below):
+            if _is_built(below):
+                yield f"{key}.{name}", below
+            yield from _built_inside(below, f"{key}.{name}")
+
+
+def _check_part(node: Any, key: str) -> None:
+    """Holds a part of a network against its class. What that takes by position the network gives it, such as the spec;
+    what it can refuse beyond its signature it says in a class method `check`, of its arguments."""
+    cls = _class(node, key)
+    parameters = inspect.signature(cls).parameters.values()
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    check_arguments(node, key, given=tuple(one.name for one in parameters if one.kind in by_position))
+    if refuses := getattr(cls, "check", None):
+        try:
+            refuses({name: value for name, value in plain(node).items() if name != "_target_"})
+        except ConfigError as error:
+            raise ConfigError(said_below(key, str(error))) from error
 
 
 def _schedule(cfg: DictConfig) -> DictConfig | None:
@@ -261,6 +294,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
         if OmegaConf.is_interpolation(node, name):
             continue  # to a key that is checked itself, or to the run's folder
         if name in hints and not _is_built(node[name]):
+            _check_choice(f"{key}.{name}", node[name])
             _check_options(_plain(node[name]), hints[name])
             hold(f"{key}.{name}", _plain(node[name]), LATE.get(f"{key}.{name}", hints[name]))
     missing = [
@@ -294,6 +328,14 @@ def _plain(value: Any) -> Any:
 def _is_built(value: Any) -> bool:
     """Whether a value is a group that is built, which may become anything."""
     return OmegaConf.is_dict(value) and "_target_" in value
+
+
+def _check_choice(key: str, value: Any) -> None:
+    """Raises ConfigError where a name stands in place of the group of keys that it chooses."""
+    group = key.replace(".", "/")
+    if isinstance(value, str) and (names := choices(group)):
+        hint = did_you_mean(value, names, f"{group}=")
+        raise ConfigError(f"{key}={value}: expected a group of keys, found {value!r}; a name chooses one: {hint}")
 
 
 def _check_options(value: Any, hint: Any) -> None:

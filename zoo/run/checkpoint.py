@@ -18,6 +18,7 @@ from zoo.data.encoder import Encoder
 from zoo.data.spec import spec_from_state
 from zoo.dotted import NotHere, class_at
 from zoo.errors import CheckpointError
+from zoo.layers.pretrained import not_pretrained
 from zoo.run.folder import resolve
 from zoo.run.old_checkpoints import modernised
 from zoo.tasks import Task
@@ -143,7 +144,8 @@ def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
         raise CheckpointError(f"its spec or encoder is not what a run writes ({error}): damaged?") from error
     try:
         task = task_class(**told)
-        task.build(spec, encoder)
+        with not_pretrained():
+            task.build(spec, encoder)
     except CheckpointError:
         raise
     except Exception as error:

@@ -18,6 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from zoo.errors import ZooError, did_you_mean
+from zoo.run.catalogue import has_group
 from zoo.run.compose import compose
 
 
@@ -85,6 +86,9 @@ def _empty_group(overrides: list[str]) -> str:
 def _unknown_key(key: str, overrides: list[str]) -> str:
     if (taken := f"~{key.split('.')[0]}") in overrides:
         return f"error: {key}: {taken} takes the whole group away; leave one of the two out"
+    if "/" in key and has_group(key):
+        above, _, part = key.rpartition("/")
+        return f"error: {key}: the {above} that is chosen has no {part} to choose; leave {key}=... out"
     parent, _, name = key.rpartition(".")
     others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
     try:

@@ -47,7 +47,7 @@ def _run(cfg: DictConfig, begun: Stopwatch) -> float | None:
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
     task, data, trainer = parts.task, parts.data, parts.trainer
-    task.start = start
+    task.start, task.restored = start, checkpoint is not None
     metrics: dict[str, float] = {}
     if cfg.train:
         parts.phase(DATA)
@@ -161,6 +161,7 @@ def quiet() -> None:
         "WeightAveraging.*configure_model",  # it warns of sharded weights, there are none
         "smaller than the logging interval",
         "could not find the monitored key",  # said in one line where nothing is validated
+        "in eval mode at the start of training",  # a part that brings its weights along stays so
         "isinstance.treespec, LeafSpec",  # Lightning's own use of torch
     ):
         warnings.filterwarnings("ignore", f".*{message}")

@@ -49,8 +49,9 @@ class Generation(Task):
     - `score_written()`: what it counts of the hypotheses that the network wrote by itself;
     - `predictions()` and `examine()`, and names its `view`, as every task;
 
-    and where it needs them `score_forced()`, to count more of what the network says when it is told the truth,
-    `on_bar`, and `reads_attention`. Whatever it counts goes through `record()`.
+    and where it needs them `score_forced()` and `score_attention()`, to count more of what the network says, and of
+    where it looks, when it is told the truth, `on_bar`, and `reads_attention`. Whatever it counts goes through
+    `record()`.
     """
 
     headline: tuple[str, ...] = ("perplexity", "free_running_perplexity")
@@ -135,9 +136,12 @@ class Generation(Task):
         """The objective, and the penalties on the attention by name."""
         self.objective = instantiate(self.hparams["objective"])
         if isinstance(self.objective, PolicyGradient):
-            self.objective.build(self.spec)
+            self.objective.build(self.spec, self._training_references)
         parts = (self.hparams["regularizer"] or {}).items()
         self.regularizers = {name: instantiate(part) for name, part in parts if part is not None}
+
+    def _training_references(self) -> Any:
+        return self.trainer.datamodule.training_references()  # type: ignore[attr-defined]
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         network = self.writing if isinstance(self.objective, PolicyGradient) else self.network
@@ -190,13 +194,21 @@ class Generation(Task):
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
             network: Any = self.network
-            real = batch.forced.mask
             seen: Tensor = getattr(batch, network.attends["source"])
             possible = batch.alignment & seen[:, None]  # (B, T, S): where a network may not look it misses nothing
-            rows, links = weights[real], possible[real]  # (N, S): each token by itself
+            self.score_attention(stage, metrics, batch, weights, possible)
+            real = batch.forced.mask
             chance = uniform_rows(seen, weights.shape[1])[real]
-            self.record(stage, metrics, "attention_recall", size, rows, links)
-            self.record(stage, metrics, "attention_chance", size, chance, links)
+            self.record(stage, metrics, "attention_chance", size, chance, possible[real])
+
+    def score_attention(
+        self, stage: str, metrics: nn.ModuleDict, batch: Any, weights: Tensor, possible: Tensor
+    ) -> None:
+        """Counts how well the attention on the source, `weights` (B, T, S), finds what each true token comes from,
+        `possible` (B, T, S)."""
+        size, real = len(batch), batch.forced.mask
+        self.record(stage, metrics, "attention_recall", size, weights[real], possible[real])  # each token by itself
+        if "alignment_error_rate" in metrics:
             self.record(stage, metrics, "alignment_error_rate", size, weights, possible)
 
     def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:

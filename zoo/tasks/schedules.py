@@ -8,6 +8,9 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from zoo.arguments import Count, Positive
 
+OWN_RATE = "own_rate"
+"""Key of a group of parameters whose `lr` is the rate that it is to have, whatever the other groups have."""
+
 
 class SlantedTriangle(LRScheduler):
     """Up in a straight line over the first `warmup` of `total_steps`, then down in one to almost nothing.
@@ -49,9 +52,9 @@ class Noam(LRScheduler):
     """lr = scale * dim^-0.5 * min(step^-0.5, step * warmup^-1.5), the steps counted from 1.
 
     Vaswani et al. 2017, equation (3). `dim` is the width of the model, `warmup` the step of the highest rate. The
-    optimizer's own rate is not used. Step it after every step of the optimizer. The rate follows from the number of
-    the step alone, so that a resumed run goes on exactly. Raises ValueError unless dim and warmup are positive; None,
-    the width of a network that names none, says where to give it.
+    optimizer's own rate is not used; that of a group with a rate of its own is its highest. Step it after every step of
+    the optimizer. The rate follows from the number of the step alone, so that a resumed run goes on exactly. Raises
+    ValueError unless dim and warmup are positive; None, the width of a network that names none, says where to give it.
     """
 
     def __init__(
@@ -74,10 +77,11 @@ class Noam(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float | Tensor]:
-        """The rate of the next step, the same for every group of parameters."""
+        """The rate of the next step for each group of parameters, the same for all without one of their own."""
         step = self.last_epoch + 1
-        rate = self.scale * self.dim**-0.5 * min(step**-0.5, step * self.warmup**-1.5)
-        return [rate for _ in self.optimizer.param_groups]
+        shape = min(step**-0.5, step * self.warmup**-1.5)
+        rate, share = self.scale * self.dim**-0.5 * shape, shape * self.warmup**0.5  # the share of the highest
+        return [group["initial_lr"] * share if group.get(OWN_RATE) else rate for group in self.optimizer.param_groups]
 
     def advice(self, steps: int) -> str:
         """What to say of a run of fewer `steps` than the warm-up has; a shorter one is higher unless scaled."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,7 +18,9 @@ from torchmetrics import Metric
 
 from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.errors import CheckpointError, ConfigError
+from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts
 from zoo.models.output import Output
+from zoo.tasks.freezing import parameter_groups, reach_epoch
 from zoo.tasks.schedules import Noam
 
 TOTAL_STEPS = "total_steps"
@@ -74,6 +77,10 @@ class Task(LightningModule, ABC):
         """The `Encoder` of the data."""
         self.start: dict[str, Any] | None = None
         """The content of a checkpoint whose weights the training begins with."""
+        self.restored = False
+        """Whether the trainer puts the weights of a checkpoint into the network when that is built."""
+        self.pretrained: dict[str, Pretrained] = {}
+        """The parts of the network that bring their weights along, by their names."""
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
@@ -91,12 +98,14 @@ class Task(LightningModule, ABC):
         if self.network is not None:
             return
         data = self.trainer.datamodule  # type: ignore[attr-defined]
-        self.build(data.spec, data.encoder)
+        with not_pretrained() if self.restored or self.start is not None else nullcontext():
+            self.build(data.spec, data.encoder)
         self.prepare_training()
         assert self.network is not None
-        log.info(
-            "%s: %s parameters", type(self.network).__name__, f"{sum(p.numel() for p in self.network.parameters()):,}"
-        )
+        count = sum(parameter.numel() for parameter in self.network.parameters())
+        frozen = sum(parameter.numel() for parameter in self.network.parameters() if not parameter.requires_grad)
+        apart = f", {frozen:,} of them frozen" if frozen else ""
+        log.info("%s: %s parameters%s", type(self.network).__name__, f"{count:,}", apart)
         vectors = data.vectors()
         if vectors is not None:
             self._copy_vectors(vectors.rows, vectors.found)
@@ -110,6 +119,8 @@ class Task(LightningModule, ABC):
         travels in checkpoints."""
         self.spec, self.encoder = spec, encoder
         self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
+        assert self.network is not None
+        self.pretrained = pretrained_parts(self.network)
 
     def prepare_training(self) -> None:
         """Builds what training alone needs, when the network is there: by default nothing. A checkpoint that only
@@ -146,7 +157,9 @@ class Task(LightningModule, ABC):
         options = dict(self.hparams["optimizer"])
         if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
             options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
-        optimizer = instantiate(options, params=self.parameters(), _convert_="all")
+        optimizer = instantiate(options, _partial_=True, _convert_="all")(
+            parameter_groups(self.parameters(), self.pretrained)
+        )
         plan = self.hparams["scheduler"]
         if not plan:
             return optimizer
@@ -271,6 +284,11 @@ class Task(LightningModule, ABC):
                 state.pop(name, None)
                 if name in own:
                     state[name] = own[name]
+
+    def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:
+        """Parts of the network that are frozen for some epochs learn which one it is. Before each batch, since a run
+        that is resumed within an epoch, or at the end of one, does not begin it."""
+        reach_epoch(self, self.pretrained)
 
     def on_train_start(self) -> None:
         """A schedule that a checkpoint brought along ends where its own run would have."""

@@ -1,0 +1,34 @@
+"""A small frozen encoder, by whose numbers it can be told which pictures it saw, and how often."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from zoo.data.images.spec import ImageSpec
+from zoo.layers.image_encoder import ImageEncoder
+
+TARGET = "tests.data.images.frozen.Frozen"
+
+
+class Frozen(ImageEncoder):
+    """A convolution that is not trained; it halves an image as often as the grid asks for."""
+
+    seen: ClassVar[list[int]] = []
+    """How many images each call had."""
+
+    def __init__(self, spec: ImageSpec, *, scale: float = 1.0, weights: str = "none", learns: bool = False) -> None:
+        super().__init__(spec, 6)
+        if spec.encoded:
+            return
+        self.convolution = nn.Conv2d(3, 6, 4, stride=4)
+        if weights != "none":
+            self.load_state_dict(torch.load(weights, weights_only=True))
+        self.scale = scale
+        self.requires_grad_(learns)
+
+    def features(self, pixels: Tensor) -> Tensor:
+        self.seen.append(len(pixels))
+        return self.scale * self.convolution(pixels)

@@ -1,0 +1,374 @@
+"""Flickr8k, Flickr30k, COCO and images of one's own: their layouts, the files they name, and what a person is told."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from tests.data.images.pictures_made import picture, png_that_says
+from zoo.data.images.coco import Coco
+from zoo.data.images.files import folder_of, folders
+from zoo.data.images.flickr8k import Flickr8k
+from zoo.data.images.flickr30k import Flickr30k
+from zoo.data.images.own import OwnCaptions
+from zoo.errors import ConfigError, DataError
+
+SMALL = {"picture": {"size": 16}, "grid": [2, 2]}
+
+
+def prepared(data):
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+def names(data):
+    """The names of the images of each split."""
+    return {split: [one.name for one in data.part(split).about(np.arange(size))] for split, size in data.sizes.items()}
+
+
+def karpathy(folder, counts, name="dataset_flickr8k.json", where="Flicker8k_Dataset", **more):
+    """A corpus in Karpathy's form: so many images of each of his splits."""
+    images = []
+    for split, count in counts.items():
+        for number in range(count):
+            file = f"{split}{number}.jpg"
+            picture(folder / where / file, colour=(10 * number, 0, 0))
+            sentences = [{"tokens": [], "raw": f"A dog number {n} of {split} ."} for n in range(2)]
+            images.append({"filename": file, "split": split, "sentences": sentences, **more})
+    (folder / name).write_text(json.dumps({"images": images}))
+    return folder
+
+
+# Karpathy's
+
+
+def test_flickr8k_in_karpathys_form(tmp_path, cache_dir):
+    folder = karpathy(tmp_path / "f", {"train": 4, "val": 2, "test": 1})
+    for source in (folder, folder / "dataset_flickr8k.json"):
+        data = prepared(Flickr8k(source=str(source), **SMALL))
+        assert data.sizes == {"train": 4, "val": 2, "test": 1} and data.spec.grid == (2, 2)
+        assert names(data)["val"] == ["val0.jpg", "val1.jpg"]
+        assert data.spec.channels, data.spec.height == (3, 16)
+    batch = next(iter(data.test_dataloader()))
+    assert batch.about[0].captions == ("A dog number 0 of test .", "A dog number 1 of test .")  # as it stood there
+    assert data.encoder.decode(batch.target[0]) == ["a", "dog", "number", "0", "of", "<unk>"]  # by the data's words
+    assert batch.image.shape == (1, 3, 16, 16) and len(batch) == 2
+    assert "7 photographs" in data.source_description
+
+
+def test_pictures_are_those_of_their_rows(tmp_path, cache_dir):
+    data = prepared(Flickr8k(source=str(karpathy(tmp_path / "f", {"train": 9, "val": 3, "test": 3})), **SMALL))
+    for split in ("train", "val", "test"):
+        part = data.part(split)
+        for number, name in enumerate(names(data)[split]):
+            rows = part[int(np.flatnonzero(part.image_of == number)[0])]
+            red = 10 * int(name.removeprefix(split).removesuffix(".jpg"))
+            assert rows.images[0, 0].float().mean() == pytest.approx(red, abs=3)
+
+
+def test_coco_with_folders_and_restval(tmp_path, cache_dir):
+    folder = tmp_path / "coco"
+    karpathy(folder, {"train": 3, "val": 1, "test": 1}, "dataset_coco.json", "images/val2014", filepath="val2014")
+    content = json.loads((folder / "dataset_coco.json").read_text())
+    picture(folder / "images" / "train2014" / "rest.jpg")
+    rest = {"filename": "rest.jpg", "filepath": "train2014", "split": "restval", "sentences": [{"raw": "A rest"}]}
+    (folder / "dataset_coco.json").write_text(json.dumps({"images": [*content["images"], rest]}))
+    with_rest = prepared(Coco(source=str(folder), **SMALL))
+    assert with_rest.sizes["train"] == 4 and names(with_rest)["train"][-1] == "train2014/rest.jpg"
+    without = prepared(Coco(source=str(folder), images=str(folder / "images"), restval=False, **SMALL))
+    assert without.sizes == {"train": 3, "val": 1, "test": 1}
+
+
+# the authors' own files
+
+
+def test_flickr8k_in_the_authors_form(tmp_path, cache_dir):
+    text = tmp_path / "Flickr8k_text"
+    text.mkdir()
+    files = [f"{n}.jpg" for n in range(8)]
+    (text / "Flickr8k.token.txt").write_text("".join(f"{one}#{n}\tDog {n} .\n" for one in files for n in range(2)))
+    (text / "Flickr8k.lemma.token.txt").write_text("not this one\n")
+    for name, part in (("train", files[:4]), ("dev", files[4:6]), ("test", files[6:7])):
+        (text / f"Flickr_8k.{name}Images.txt").write_text("\n".join(part) + "\n")
+    for one in files[:7]:  # the last is in no list, and need not be there
+        picture(tmp_path / "Flicker8k_Dataset" / one)
+    data = prepared(Flickr8k(source=str(tmp_path), images=str(tmp_path / "Flicker8k_Dataset"), **SMALL))
+    assert names(data) == {"train": files[:4], "val": files[4:6], "test": files[6:7]}
+    (text / "other_train.txt").write_text("0.jpg\n")
+    with pytest.raises(DataError, match=r"other_train.txt: a second list of images for train, beside Flickr_8k.train"):
+        Flickr8k(source=str(tmp_path)).open_source()
+    for file in text.glob("*train*"):
+        file.unlink()
+    with pytest.raises(DataError, match=r"found Flickr_8k.devImages.txt, Flickr_8k.testImages.txt, and no list of im"):
+        Flickr8k(source=str(tmp_path)).open_source()
+
+
+def test_flickr30k_without_lists_is_divided_by_image(tmp_path, cache_dir):
+    lines = [f"{n}.jpg#{k}\tA caption of {n}\n" for n in range(20) for k in range(5)]
+    (tmp_path / "results_20130124.token").write_text("".join(lines))
+    for n in range(20):
+        picture(tmp_path / "flickr30k-images" / f"{n}.jpg")
+    data = prepared(Flickr30k(source=str(tmp_path), split={"val": 0.1, "test": 0.2}, **SMALL))
+    found = names(data)
+    assert {split: len(part) for split, part in found.items()} == {"train": 14, "val": 2, "test": 4}
+    assert len({one for part in found.values() for one in part}) == 20
+    assert data.describe()["splits"]["test"]["captions"] == 20  # all five of each
+
+
+def test_annotations_of_coco(tmp_path, cache_dir):
+    for split, count in (("train", 12), ("val", 3)):
+        images = [{"id": n, "file_name": f"COCO_{split}2014_{n}.jpg"} for n in range(count)]
+        told = [{"image_id": n, "caption": f"a {split} {n}"} for n in range(count)]
+        folder = tmp_path / "annotations"
+        folder.mkdir(exist_ok=True)
+        (folder / f"captions_{split}2014.json").write_text(json.dumps({"images": images, "annotations": told}))
+        for one in images:
+            picture(tmp_path / f"{split}2014" / one["file_name"])
+    data = prepared(Coco(source=str(tmp_path), images=str(tmp_path), **SMALL))
+    assert data.sizes == {"train": 11, "val": 1, "test": 3}
+    assert all(name.startswith("COCO_val2014") for name in names(data)["test"])
+    with pytest.raises(DataError, match=r"captions_val2014.json: expected captions_train2014.json"):
+        Coco(source=str(tmp_path / "annotations" / "captions_val2014.json")).open_source()
+
+
+# what a person is told
+
+
+@pytest.mark.parametrize("data", [Flickr8k, Flickr30k, Coco])
+def test_where_the_files_can_be_had(tmp_path, data):
+    for source, said in (
+        ("hub", "data.source=hub: .* is not to be had freely there; expected: sample, or the path of"),
+    ):
+        with pytest.raises(ConfigError, match=said) as error:
+            data(source=source).open_source()
+        assert "caption_datasets.zip" in str(error.value) and "http" in data.photographs
+    with pytest.raises(ConfigError, match=r"data.source is not set; expected: sample, or the path of dataset_"):
+        data(source=None).open_source()
+    with pytest.raises(DataError, match=r"none: No such file or directory \(data.source\); expected: sample, or the"):
+        data(source=str(tmp_path / "none")).open_source()
+    (tmp_path / "readme.txt").write_text("x")
+    with pytest.raises(
+        DataError, match=r"found readme.txt; expected dataset_.* The captions: http.*data.source=sample"
+    ):
+        data(source=str(tmp_path)).open_source()
+
+
+def test_missing_images_are_named_and_counted(tmp_path, cache_dir):
+    folder = karpathy(tmp_path / "f", {"train": 8, "val": 2, "test": 2})
+    images = folder / "Flicker8k_Dataset"
+    for n in (2, 3, 5, 7):
+        (images / f"train{n}.jpg").unlink()
+    with pytest.raises(DataError) as error:
+        Flickr8k(source=str(folder), **SMALL).prepare_data()
+    begins = (
+        f"{folder}/dataset_flickr8k.json, image 3 (train2.jpg): 4 of 8 images are not in {images}: 'train2.jpg', "
+        "'train3.jpg', 'train5.jpg' and 1 more; did you mean 'train"
+    )
+    ends = "'? Else add what is missing, give another folder as data.images=FOLDER, or leave them out by "
+    assert str(error.value).startswith(begins) and str(error.value).endswith(f"{ends}data.loader.on_bad_row=skip")
+    data = prepared(Flickr8k(source=str(folder), loader={"on_bad_row": "skip"}, **SMALL))
+    assert data.sizes["train"] == 4 and data.describe()["skipped"] == {"missing image": 4}
+    picture(images / "train2.jpg")
+    assert prepared(Flickr8k(source=str(folder), loader={"on_bad_row": "skip"}, **SMALL)).sizes["train"] == 5
+
+
+def test_no_image_at_all(tmp_path, cache_dir):
+    folder = karpathy(tmp_path / "f", {"train": 2, "val": 1, "test": 1})
+    (folder / "empty").mkdir()
+    for given in (folder / "empty", folder):
+        if given == folder:
+            for one in (folder / "Flicker8k_Dataset").iterdir():
+                one.unlink()
+        with pytest.raises(DataError, match=rf"^{given}: none of 2 images is in this folder or in one of its own \("):
+            Flickr8k(source=str(folder), images=str(given), **SMALL).prepare_data()
+    with pytest.raises(DataError, match=r"nowhere: there is no such folder \(data.images\)"):
+        Flickr8k(source=str(folder), images=str(tmp_path / "nowhere"), **SMALL).prepare_data()
+    with pytest.raises(DataError, match=r"dataset_flickr8k.json: is no folder \(data.images\)"):
+        Flickr8k(source=str(folder), images=str(folder / "dataset_flickr8k.json"), **SMALL).prepare_data()
+
+
+def test_odd_images_are_right_skipped_and_counted_or_an_error(tmp_path, cache_dir):
+    folder = karpathy(tmp_path / "f", {"train": 9, "val": 1, "test": 1})
+    images = folder / "Flicker8k_Dataset"
+    whole = (images / "train0.jpg").read_bytes()
+    (images / "train1.jpg").write_bytes(whole[:-60])
+    (images / "train2.jpg").write_bytes(b"")
+    png_that_says(images / "train3.jpg", 30_000, 30_000)
+    Image.new("L", (8, 8), 9).save(images / "train4.jpg")
+    Image.new("CMYK", (8, 8)).save(images / "train5.jpg")
+    picture(images / "train6.jpg", (9000, 1))
+    with pytest.raises(DataError) as error:
+        Flickr8k(source=str(folder), **SMALL).prepare_data()
+    place = f"{folder}/dataset_flickr8k.json, image 2 (train1.jpg): {images}/train1.jpg: broken picture: "
+    assert str(error.value).startswith(place) and "data.loader.on_bad_row=skip" in str(error.value)
+    data = Flickr8k(source=str(folder), loader={"on_bad_row": "skip"}, picture={"size": 224}, grid=[2, 2])
+    assert prepared(data).describe()["skipped"] == {
+        "broken picture": 1,
+        "no picture": 1,
+        "too large a picture": 1,
+        "too long a picture": 1,
+    }
+    assert names(data)["train"] == [f"train{n}.jpg" for n in (0, 4, 5, 7, 8)]
+    for batch in data.train_dataloader():
+        assert batch.image.shape[1:] == (3, 224, 224)
+
+
+def test_folders_are_searched_two_deep_and_the_fullest_is_taken(tmp_path):
+    for path in ("a/x.jpg", "b/c/x.jpg", "b/c/y.jpg", "b/c/d/x.jpg", "b/c/d/y.jpg", "b/c/d/z.jpg", ".hidden/x.jpg"):
+        picture(tmp_path / path)
+    assert folders(tmp_path) == [tmp_path, tmp_path / "a", tmp_path / "b", tmp_path / "b" / "c"]
+    assert folder_of(["x.jpg", "y.jpg"], tmp_path) == tmp_path / "b" / "c"
+    assert folder_of(["x.jpg"], tmp_path) == tmp_path / "a"
+    assert folder_of(["none.jpg"] * 200 + ["y.jpg"], tmp_path) == tmp_path / "b" / "c"
+    assert folder_of(["none.jpg"], tmp_path) is None
+
+
+# the sample
+
+
+def test_the_sample_is_scenes_in_their_size(cache_dir):
+    data = prepared(Flickr8k(sample={"train": 6, "val": 2, "test": 2}, grid=[14, 14], picture={"size": 224}))
+    assert (data.spec.height, data.spec.width, data.spec.grid) == (64, 64, (8, 8))
+    batch = next(iter(data.val_dataloader()))
+    assert batch.image.shape[1:] == (3, 64, 64) and batch.alignment is not None
+    assert data.encoder.pixels(np.zeros((100, 300, 3), np.uint8)).shape == (3, 64, 64)
+
+
+# images of one's own
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A folder of ten images of one's own with two captions each."""
+    rows = ["file,caption"]
+    for n in range(10):
+        picture(tmp_path / "own" / f"{n}.png", colour=(0, 20 * n, 0))
+        rows += [f"{n}.png,Picture {n}", f'{n}.png,"A second, of {n}"']
+    (tmp_path / "own" / "captions.csv").write_text("\n".join(rows))
+    return tmp_path / "own"
+
+
+def test_a_folder_of_ones_own(own, cache_dir):
+    for path in (own, own / "captions.csv"):
+        data = prepared(OwnCaptions(path=str(path), **SMALL))
+        assert data.sizes == {"train": 8, "val": 1, "test": 1}
+        assert Counter(name for part in names(data).values() for name in part) == {f"{n}.png": 1 for n in range(10)}
+    other = prepared(OwnCaptions(path=str(own), split={"seed": 2}, **SMALL))
+    assert names(other)["test"] + names(other)["val"] != names(data)["test"] + names(data)["val"]
+    batch = next(iter(data.train_dataloader()))
+    for number, green in enumerate(batch.image[:, 1].float().mean((1, 2)).tolist()):
+        name = names(data)["train"][batch.index[batch.picture == number][0]]
+        assert green == 20 * int(name.removesuffix(".png"))
+
+
+def test_ones_own_columns_and_splits(own, cache_dir):
+    rows = ["name;text;part", *(f"{n}.png;Picture {n};{'test' if n < 3 else 'train'}" for n in range(10))]
+    (own / "table.csv").write_text("\n".join(rows))
+    columns = {"file": "name", "caption": "text", "split": "part"}
+    data = prepared(OwnCaptions(path=str(own / "table.csv"), columns=columns, **SMALL))
+    assert names(data)["test"] == ["0.png", "1.png", "2.png"] and data.sizes == {"train": 6, "val": 1, "test": 3}
+    drawn = prepared(OwnCaptions(path=str(own / "table.csv"), columns=columns | {"split": None}, **SMALL))
+    assert drawn.sizes == {"train": 8, "val": 1, "test": 1}
+    (own / "table.csv").write_text("\n".join(rows).replace("part", "split"))
+    by_name = prepared(OwnCaptions(path=str(own / "table.csv"), columns=columns | {"split": None}, **SMALL))
+    assert names(by_name)["test"] == ["0.png", "1.png", "2.png"]
+
+
+def test_tables_for_each_split(own, cache_dir):
+    (own / "captions.csv").unlink()
+    for name, part in (("train", range(6)), ("test", range(6, 10))):
+        (own / f"{name}.tsv").write_text("file\tcaption\n" + "".join(f"{n}.png\tof {n}\n" for n in part))
+    data = prepared(OwnCaptions(path=str(own), **SMALL))
+    assert names(data)["test"] == ["6.png", "7.png", "8.png", "9.png"] and data.sizes["val"] == 1
+    (own / "test.tsv").write_text("file\tcaption\n0.png\tone that is trained on\n7.png\tx\n")
+    with pytest.raises(
+        DataError, match=r"test.tsv, line 2: one image in two splits: '0.png' is of 'test' here and of '"
+    ):
+        OwnCaptions(path=str(own), **SMALL).prepare_data()
+
+
+def test_tables_that_are_not_clear(own, cache_dir):
+    (own / "more.csv").write_text("file,caption\n0.png,x\n")
+    assert prepared(OwnCaptions(path=str(own), **SMALL)).sizes["train"] == 8  # captions.csv says that it is the one
+    (own / "captions.csv").rename(own / "b.csv")
+    with pytest.raises(DataError, match=r"found the tables b.csv, more.csv: which one\?; expected: a table"):
+        OwnCaptions(path=str(own)).open_source()
+    for file in own.glob("*.csv"):
+        file.unlink()
+    with pytest.raises(DataError, match=r"found no table; expected: a table"):
+        OwnCaptions(path=str(own)).open_source()
+    with pytest.raises(DataError, match=r"0.png: unknown kind of file '.png'"):
+        OwnCaptions(path=str(own / "0.png")).open_source()
+    with pytest.raises(ConfigError, match=r"data.path is empty; expected: a table"):
+        OwnCaptions(path="").open_source()
+
+
+def test_what_is_wrong_with_ones_own(own, cache_dir):
+    table = own / "captions.csv"
+    table.write_text("file,text\n0.png,a\n")
+    said = r"line 1: no column 'caption'; found: 'file', 'text' \(the keys are data.columns.file, data.columns.caption"
+    with pytest.raises(DataError, match=said):
+        OwnCaptions(path=str(own), **SMALL).prepare_data()
+    table.write_text("file,caption\n0.png,the only one\n")
+    with pytest.raises(DataError, match=r"1 images are too few to draw val and test from them; give more images"):
+        OwnCaptions(path=str(own), **SMALL).prepare_data()
+    table.write_text("file,caption\n")
+    with pytest.raises(DataError, match=r"no image with captions in the train split"):
+        OwnCaptions(path=str(own), **SMALL).prepare_data()
+    table.write_text("file,caption,split\n0.png,a,test\n")
+    with pytest.raises(DataError, match=r"captions.csv: column 'split' puts no image into train"):
+        OwnCaptions(path=str(own), **SMALL).prepare_data()
+    table.write_text("file,caption\n0.pgn,a\n1.png,b\n2.png,b\n3.png,b\n")
+    with pytest.raises(
+        DataError, match=r"captions.csv, line 2: 1 of 4 images is not in .*: '0.pgn'; did you mean '0.png'"
+    ):
+        OwnCaptions(path=str(own), **SMALL).prepare_data()
+    with pytest.raises(
+        ConfigError, match=r"data.columns.captions: there is no such key; did you mean data.columns.cap"
+    ):
+        OwnCaptions(path=str(own), columns={"captions": "x"})
+
+
+def test_captions_may_name_files_in_folders_and_by_whole_paths(own, cache_dir):
+    rows = [f"own/{n}.png,of {n}" if n % 2 else f"{own / f'{n}.png'},of {n}" for n in range(10)]
+    table = own.parent / "captions.csv"
+    table.write_text("file,caption\n" + "\n".join(rows))
+    assert prepared(OwnCaptions(path=str(table), **SMALL)).sizes["train"] == 8
+
+
+def test_a_change_of_images_or_of_how_they_are_seen_is_noticed(own, cache_dir):
+    def folder(**arguments):
+        data = OwnCaptions(path=str(own), **{**SMALL, **arguments})
+        return data._folder(data.open_source())
+
+    first = folder()
+    assert folder() == first and folder(grid=[4, 4]) == first
+    assert folder(picture={"size": 16, "max_pixels": 10**6}) != first
+    assert folder(columns={"file": "file", "caption": "file"}) != first
+    (own / "notes.txt").write_text("no image")
+    assert folder() == first
+    picture(own / "new.png")
+    assert folder() != first
+
+
+def test_training_changes_pictures_by_key_and_evaluation_does_not(own, cache_dir):
+    for n in range(10):
+        noise = np.random.default_rng(n).integers(0, 255, (24, 30, 3), np.uint8)
+        Image.fromarray(noise).save(own / f"{n}.png")
+    options = {"size": 16, "resize": 24, "random_crop": True, "flip": True}
+    data = prepared(OwnCaptions(path=str(own), picture=options, grid=[2, 2]))
+    loader = data.train_dataloader()
+    epochs = []
+    for epoch in range(2):
+        loader.batch_sampler.set_epoch(epoch)
+        batch = next(iter(loader))
+        epochs.append({int(batch.index[row]): batch.image[batch.picture[row]] for row in range(len(batch))})
+    assert epochs[0].keys() == epochs[1].keys()
+    assert any(not torch.equal(epochs[0][n], epochs[1][n]) for n in epochs[0])
+    first, again = (next(iter(data.val_dataloader())).image for _ in range(2))
+    assert torch.equal(first, again)
+    assert torch.equal(first[0], data.encoder.pixels(own / names(data)["val"][0]))

@@ -1,0 +1,283 @@
+"""Each format of captions, with small files, and every error with its file, line or key."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from zoo.data.images.readers import (
+    Described,
+    listed,
+    read_coco,
+    read_karpathy,
+    read_list,
+    read_table,
+    read_tokens,
+    table_columns,
+)
+from zoo.data.rows import BadRows
+from zoo.errors import DataError
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Writes a file and gives its path."""
+
+    def write(name, content):
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        return path
+
+    return write
+
+
+def karpathy(*images):
+    return {"dataset": "flickr8k", "images": [*images]}
+
+
+def image(file="a.jpg", split="train", raw=("A dog runs.", "Two dogs !"), **more):
+    sentences = [{"tokens": one.lower().split(), "raw": one, "imgid": 0, "sentid": n} for n, one in enumerate(raw)]
+    return {"filename": file, "split": split, "sentences": sentences, "imgid": 0, **more}
+
+
+def captions(found):
+    return {one.file: one.captions for one in found}
+
+
+# Karpathy's json
+
+
+def test_karpathy_gives_raw_sentences_and_splits(file):
+    path = file("dataset_flickr8k.json", karpathy(image(), image("b.jpg", "val", ["B"]), image("c.jpg", "test", ["C"])))
+    assert list(read_karpathy(path, False, BadRows())) == [
+        Described("a.jpg", ("A dog runs.", "Two dogs !"), f"{path}, image 1 (a.jpg)", "train"),
+        Described("b.jpg", ("B",), f"{path}, image 2 (b.jpg)", "val"),
+        Described("c.jpg", ("C",), f"{path}, image 3 (c.jpg)", "test"),
+    ]
+
+
+def test_restval_is_trained_on_or_left_out_and_coco_has_folders(file):
+    path = file(
+        "dataset_coco.json", karpathy(image(filepath="train2014"), image("b.jpg", "restval", filepath="val2014"))
+    )
+    found = list(read_karpathy(path, True, BadRows()))
+    assert [(one.file, one.split) for one in found] == [("train2014/a.jpg", "train"), ("val2014/b.jpg", "train")]
+    assert [one.file for one in read_karpathy(path, False, BadRows())] == ["train2014/a.jpg"]
+
+
+def test_json_may_be_packed(tmp_path):
+    path = tmp_path / "dataset.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(karpathy(image())).encode()))
+    assert len(list(read_karpathy(path, False, BadRows()))) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", ": the file is empty"),
+        ('{"images": [\n{"filename": "a.jpg", }]}', ", line 2: not json: "),
+        ('{"images": [{"filename": "a.j', ", line 1: not json: .*; is the file whole\\?"),
+        ("[1]", ": found a json list, expected an object: {'images'"),
+        ({"dataset": "x"}, ": no list of 'images'; found: 'dataset'; expected {'images'"),
+        ({"images": []}, ": no list of 'images'; found: 'images'; expected"),
+        (karpathy({"filename": "a.jpg", "sentences": []}), ", image 1: not as expected: no key 'split'; expected"),
+        (karpathy(image(), {"sentences": 3, "split": "train"}), ", image 2: not as expected: no key 'filename'"),
+        (karpathy(image(sentences=[{"tokens": []}])), ", image 1: not as expected: no key 'raw'"),
+        (karpathy(image(sentences=None)), ", image 1: not as expected: found something else"),
+        (karpathy(image(), "b.jpg"), ", image 2: not as expected: found something else"),
+        (karpathy(image(split="dev")), ", image 1: unknown split: found 'dev', expected train, restval, val or test"),
+        (karpathy(image(sentences=[{"raw": 3}])), ", image 1: no text: found 3"),
+        (karpathy(image(3)), ", image 1: no text: found 3"),
+        (
+            {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [{"image_id": 1, "caption": "A"}]},
+            ": found annotations of COCO; expected .* or captions_train2014.json",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_karpathy_json(file, content, said):
+    path = file("dataset.json", content)
+    with pytest.raises(DataError, match=f"^{path}{said}"):
+        list(read_karpathy(path, False, BadRows()))
+
+
+def test_a_json_in_latin_1(tmp_path):
+    path = tmp_path / "dataset.json"
+    path.write_bytes('{"images": "é"}'.encode("latin-1"))
+    with pytest.raises(DataError, match=r"not UTF-8: .* at byte 12; save the file as UTF-8"):
+        list(read_karpathy(path, False, BadRows()))
+
+
+def test_bad_images_are_left_out_and_counted(file):
+    path = file("dataset.json", karpathy(image(), image("b.jpg", "other"), {"filename": "c.jpg"}, image("d.jpg")))
+    bad = BadRows("skip")
+    assert [one.file for one in read_karpathy(path, False, bad)] == ["a.jpg", "d.jpg"]
+    assert bad.problems == {"unknown split": 1, "not as expected": 1}
+
+
+# COCO's annotations
+
+
+def coco(**changed):
+    found = {
+        "info": {},
+        "images": [{"id": 7, "file_name": "b.jpg", "height": 3}, {"id": 3, "file_name": "a.jpg"}],
+        "annotations": [
+            {"image_id": 3, "id": 1, "caption": "of a"},
+            {"image_id": 7, "id": 2, "caption": "of b"},
+            {"image_id": 3, "id": 3, "caption": "of a, too"},
+        ],
+    }
+    return {**found, **changed}
+
+
+def test_coco_puts_annotations_to_their_images(file):
+    path = file("captions_train2014.json", coco())
+    assert list(read_coco(path, BadRows())) == [
+        Described("b.jpg", ("of b",), f"{path}, image 1 (b.jpg)"),
+        Described("a.jpg", ("of a", "of a, too"), f"{path}, image 2 (a.jpg)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"images": {}}, ": no list of 'images'; found: 'info', 'images', 'annotations'; expected {'images': "),
+        ({"annotations": []}, ": no list of 'annotations'"),
+        ({"images": [{"id": 3}]}, ", image 1: not as expected: found {'id': 3}; expected"),
+        ({"annotations": [{"image_id": 3}]}, ", annotation 1: not as expected: no key 'caption'"),
+        ({"annotations": ["x"]}, ", annotation 1: not as expected: found something else"),
+        ({"annotations": [{"image_id": 4, "caption": "x"}]}, ", annotation 1: unknown image: image_id 4 is .* of 2 im"),
+        ({"annotations": [{"image_id": 3, "caption": None}]}, ", annotation 1: no text: found None"),
+    ],
+)
+def test_what_is_wrong_with_annotations_of_coco(file, changed, said):
+    path = file("captions_train2014.json", coco(**changed))
+    with pytest.raises(DataError, match=f"^{path}{said}"):
+        list(read_coco(path, BadRows()))
+
+
+# lines
+
+
+def test_tokens_of_flickr8k_and_of_flickr30k(file):
+    path = file("Flickr8k.token.txt", "a.jpg#0\tA child .\nb#1.jpg#0\tA #1 dog\tand a tab .\n\na.jpg#1\tSecond .\r\n")
+    assert list(read_tokens(path, BadRows())) == [
+        Described("a.jpg", ("A child .", "Second ."), f"{path}, line 1"),
+        Described("b#1.jpg", ("A #1 dog\tand a tab .",), f"{path}, line 2"),
+    ]
+
+
+def test_forms_in_which_tokens_are_passed_on(file):
+    path = file("captions.txt", 'image,caption\na.jpg,"A dog, running ."\nb.jpg,B\na.jpg,Again\n')
+    assert captions(read_tokens(path, BadRows())) == {"a.jpg": ("A dog, running .", "Again"), "b.jpg": ("B",)}
+    path = file("results.csv", "image_name| comment_number| comment\na.jpg| 0| Two | three .\na.jpg| 1| More .\n")
+    assert captions(read_tokens(path, BadRows())) == {"a.jpg": (" Two | three .", " More .")}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a.jpg\tno number\n", "not as expected: found 'a.jpg.tno number', expected NAME.jpg#0, a tab and a caption"),
+        ("a.jpg#0 no tab\n", "not as expected"),
+        ("a.jpg#x\tcaption\n", "not as expected"),
+        ("image,caption\na.jpg,A dog, running\n", "wrong number of fields: found 3, the header has 2"),
+        ("image_name| comment_number| comment\na.jpg| 4 A dog\n", "wrong number of fields: found 2, expected image_na"),
+    ],
+)
+def test_lines_that_cannot_be_used(file, content, said):
+    path = file("x.token", content)
+    line = content.count("\n")
+    with pytest.raises(DataError, match=f"^{path}, line {line}: {said}"):
+        list(read_tokens(path, BadRows()))
+    assert list(read_tokens(path, bad := BadRows("skip"))) == [] and bad.total == 1
+
+
+def test_tokens_that_are_no_utf_8(tmp_path):
+    path = tmp_path / "x.token"
+    path.write_bytes(b"a.jpg#0\tA caf\xe9\nb.jpg#0\tB\n")
+    with pytest.raises(DataError, match=r"x.token, line 1: not UTF-8: byte 0xe9"):
+        list(read_tokens(path, BadRows()))
+    assert captions(read_tokens(path, BadRows("skip"))) == {"b.jpg": ("B",)}
+
+
+def test_lists_choose_and_order_the_images_of_each_split(file):
+    path = file("x.token", "a.jpg#0\tA\nb.jpg#0\tB\nc.jpg#0\tC\nd.jpg.1#0\tof no list\n")
+    lists = {"train": file("train.txt", "b.jpg\n\na.jpg \n"), "test": file("test.txt", "c\n")}
+    found = listed(read_tokens(path, BadRows()), lists, BadRows())
+    assert [(one.file, one.split) for one in found] == [("b.jpg", "train"), ("a.jpg", "train"), ("c.jpg", "test")]
+    assert read_list(lists["train"]) == {"b.jpg": f"{lists['train']}, line 1", "a.jpg": f"{lists['train']}, line 3"}
+
+
+def test_lists_that_do_not_fit(file):
+    path = file("x.token", "a.jpg#0\tA\nbaby.jpg#0\tB\n")
+    lists = {"train": file("train.txt", "a.jpg\nbabe.jpg\n")}
+    said = "train.txt, line 2: an image without captions: found 'babe.jpg'; did you mean 'baby.jpg'"
+    with pytest.raises(DataError, match=said):
+        list(listed(read_tokens(path, BadRows()), lists, BadRows()))
+    lists = {"train": file("train.txt", "a.jpg\n"), "test": file("test.txt", "baby.jpg\na.jpg\n")}
+    with pytest.raises(
+        DataError, match=r"test.txt, line 2: one image in two splits: 'a.jpg' is in .*train.txt, line 1"
+    ):
+        list(listed(read_tokens(path, BadRows()), lists, BadRows()))
+
+
+# tables
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_tables_of_every_kind(tmp_path, file, name):
+    rows = [("a.png", "A dog, running"), ("b.png", "B"), ("a.png", "Again"), ("b.png", "")]
+    if name == "t.parquet":
+        path = tmp_path / name
+        pq.write_table(pa.table({"file": [one for one, _ in rows], "caption": [text for _, text in rows]}), path)
+    elif name == "t.jsonl":
+        path = file(name, "".join(json.dumps({"caption": text, "file": one}) + "\n" for one, text in rows))
+    else:
+        tab = "\t" if name == "t.tsv" else ","
+        path = file(name, f"file{tab}caption\n" + "".join(f'{one}{tab}"{text}"\n' for one, text in rows))
+    assert set(table_columns(path)) == {"file", "caption"}
+    found = read_table(path, ("file", "caption"), "", BadRows())
+    assert captions(found) == {"a.png": ("A dog, running", "Again"), "b.png": ("B", "")}
+
+
+def test_lists_of_captions_in_json_lines(file):
+    path = file("t.jsonl", '{"file": "a.png", "caption": ["One", "Two"]}\n{"file": "b.png", "caption": null}\n')
+    assert captions(read_table(path, ("file", "caption"), "", BadRows())) == {"a.png": ("One", "Two"), "b.png": ()}
+
+
+def test_a_column_of_splits(file):
+    path = file("t.csv", "file,caption,split\na,A,train\nb,B,Validation\nc,C,TEST\nd,D,dev\n")
+    found = read_table(path, ("file", "caption", "split"), "", BadRows())
+    assert [one.split for one in found] == ["train", "val", "test", "val"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("t.csv", "file,text\na,A\n", "line 1: no column 'caption'; found: 'file', 'text' hint"),
+        ("t.csv", "file,captions\na,A\n", "line 1: no column 'caption'; found: .*; did you mean 'captions'"),
+        ("t.csv", "file,caption\na,A,B\n", "line 2: wrong number of fields: found 3, the header has 2"),
+        ("t.csv", "file,caption\n ,A\n", "line 2: no file: column 'file' holds ' '"),
+        ("t.jsonl", '{"file": "a", "caption": 3}\n', "line 1: no text: column 'caption': found 3"),
+        ("t.jsonl", '{"file": 3, "caption": "A"}\n', "line 1: no file: column 'file' holds 3"),
+    ],
+)
+def test_what_is_wrong_with_a_table(file, name, content, said):
+    path = file(name, content)
+    with pytest.raises(DataError, match=f"^{path}, {said}"):
+        list(read_table(path, ("file", "caption"), " hint", BadRows()))
+
+
+def test_what_is_wrong_with_splits(file):
+    path = file("t.csv", "file,caption,split\na,A,train\nb,B,other\n")
+    said = "t.csv, line 3: unknown split: column 'split' holds 'other', expected train, val or test"
+    with pytest.raises(DataError, match=said):
+        list(read_table(path, ("file", "caption", "split"), "", BadRows()))
+    path = file("t.csv", "file,caption,split\na,A,train\na,B,test\n")
+    said = "t.csv, line 3: one image in two splits: 'a' is of 'test' here and of 'train' in .*t.csv, line 2"
+    with pytest.raises(DataError, match=said):
+        list(read_table(path, ("file", "caption", "split"), "", BadRows()))
+    with pytest.raises(DataError, match=r"unknown kind of file '.txt'; .csv, .tsv"):
+        table_columns(file("t.txt", "a"))

@@ -1,0 +1,236 @@
+"""Generated scenes: what is drawn is what is said of it, and what captions speak of can be seen."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from zoo.data.images.samples import drawing, scenes
+from zoo.data.images.samples.drawing import EXTENT, GREYS, PAINT, SPREAD, STAR, TRIANGLE, distance
+from zoo.data.images.samples.grammar import COLOURS, FORMS, RELATIONS, SHAPES, Kind, Statement, read, told
+from zoo.data.images.truth import is_true
+
+MADE = scenes.scenes(range(300), seed=3)
+
+
+# What follows from what
+
+
+def test_a_scene_is_a_function_of_the_seed_and_its_number():
+    again = list(scenes.generate(130, seed=3))
+    for number in (0, 1, 99, 100, 129):  # some on either side of those that are painted together
+        alone = scenes.scenes(range(number, number + 1), seed=3)[0]
+        for other in (again[number], MADE[number]):
+            assert np.array_equal(alone.pixels, other.pixels)
+            assert (alone.things, alone.captions) == (other.things, other.captions)
+    assert not np.array_equal(again[0].pixels, again[1].pixels)
+    assert again[0].things != scenes.scenes(range(1), seed=4)[0].things
+
+
+def test_a_larger_picture_shows_the_same():
+    for small, large in zip(MADE[:20], scenes.generate(20, seed=3, size=128), strict=True):
+        assert large.pixels.shape == (128, 128, 3)
+        assert (large.things, large.captions) == (small.things, small.captions)
+        halved = large.pixels.reshape(64, 2, 64, 2, 3).mean((1, 3))
+        for thing in small.things:
+            x, y = (int(64 * place) for place in thing.centre)
+            assert np.abs(halved[y, x] - small.pixels[y, x]).max() < 2
+
+
+def test_scenes_are_of_every_kind():
+    count = [len(scene.things) for scene in MADE]
+    assert set(count) == {2, 3, 4, 5}
+    assert min(map(count.count, set(count))) > 50
+    kinds = {thing.kind for scene in MADE for thing in scene.things}
+    assert {kind[1:] for kind in kinds} == {(colour, shape) for colour in COLOURS for shape in SHAPES}
+    sizes = [thing.kind.size for scene in MADE for thing in scene.things]
+    assert 0.3 < sizes.count("large") / len(sizes) < 0.5
+    relations = [read(scene.captions[0].text).relation for scene in MADE]
+    assert all(relations.count(one) > 45 for one in RELATIONS)
+    places = np.array([thing.centre for scene in MADE for thing in scene.things[:2]])
+    assert np.abs(places.mean(0) - 0.5).max() < 0.04  # no side is preferred
+
+
+# What is drawn
+
+
+def coloured(pixels):
+    """(H, W) True where a pixel is no grey, as no ground is anything else."""
+    pixels = pixels.astype(int)
+    return pixels.max(-1) - pixels.min(-1) > 2 * drawing.TINT + 10
+
+
+def test_the_coloured_pixels_are_those_of_the_boxes():
+    for scene in MADE:
+        left, shown = np.ones((64, 64), bool), coloured(scene.pixels)
+        for thing in scene.things:
+            x0, y0, x1, y1 = 64 * np.array(thing.box)
+            rows, columns = (slice(int(a), int(np.ceil(b))) for a, b in ((y0, y1), (x0, x1)))
+            left[rows, columns] = False
+            inside = shown[rows, columns]
+            drawn = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
+            edges = [y0, y1, x0, x1]
+            seen = [drawn[0][0] + rows.start, drawn[0][-1] + rows.start + 1, drawn[1][0] + columns.start]
+            seen.append(drawn[1][-1] + columns.start + 1)
+            # a point of a star or a triangle is thinner than a pixel where it ends
+            assert np.abs(np.subtract(edges, seen)).max() < 2.6
+        assert not (shown & left).any()
+
+
+def test_an_object_has_its_colour():
+    for scene in MADE:
+        for thing in scene.things:
+            x, y = (int(64 * place) for place in thing.centre)
+            assert np.abs(scene.pixels[y, x] - np.array(PAINT[thing.kind.colour])).max() <= SPREAD + 1
+            nearest = min(PAINT, key=lambda name: np.abs(scene.pixels[y, x] - np.array(PAINT[name])).sum())
+            assert nearest == thing.kind.colour
+
+
+def test_objects_are_brighter_than_their_ground():
+    for scene in MADE:
+        strongest = scene.pixels.max(-1)
+        ground = np.percentile(strongest[~coloured(scene.pixels)], 95)
+        for thing in scene.things:
+            x, y = (int(64 * place) for place in thing.centre)
+            assert strongest[y, x] > ground
+
+
+def test_sizes_can_be_told_and_objects_are_apart():
+    for scene in MADE:
+        assert len({thing.kind[1:] for thing in scene.things}) == len(scene.things)
+        for thing in scene.things:
+            left, top, right, bottom = thing.box
+            assert min(left, top, 1 - right, 1 - bottom) >= 1.9 / 64
+            wide = 64 * (right - left)
+            assert wide > 14 if thing.kind.size == "large" else wide < 12
+        for one, other in combinations([thing.box for thing in scene.things], 2):
+            gaps = other[0] - one[2], one[0] - other[2], other[1] - one[3], one[1] - other[3]
+            assert max(gaps) >= 1.9 / 64
+
+
+def test_grounds_are_textured_greys():
+    random = [np.random.default_rng(number) for number in range(50)]
+    grounds = drawing.grounds(random, 64)
+    assert not coloured(np.clip(grounds, 0, 255)).any()
+    means = grounds.mean((1, 2, 3))
+    assert np.ptp(means) > 0.7 * np.ptp(GREYS)
+    smooth = grounds[..., 0].reshape(50, 8, 8, 8, 8).mean((2, 4))
+    assert np.median(smooth.std((1, 2))) > 4  # gradients and waves
+    assert np.median(np.abs(np.diff(grounds[..., 0], axis=2))) > 4  # grain
+
+
+AREAS = {
+    "circle": np.pi,
+    "square": (2 * 0.88) ** 2,
+    "triangle": 1.9 * 1.75 / 2,
+    "star": 5 * 0.45 * np.sin(np.pi / 5),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_area_and_the_extent_of_a_shape(shape):
+    """Of radius 1; the area is known by geometry."""
+    step = 0.004
+    x, y = np.meshgrid(*[np.arange(-1.2, 1.2, step, dtype=np.float32) + step / 2] * 2)
+    inside = distance(shape, x, y) < 0
+    assert inside.sum() * step**2 == pytest.approx(AREAS[shape], rel=0.01)
+    found = x[inside].min(), y[inside].min(), x[inside].max(), y[inside].max()
+    assert found == pytest.approx(EXTENT[shape], abs=0.02)
+
+
+@pytest.mark.parametrize(("shape", "corners"), [("star", STAR), ("triangle", TRIANGLE)])
+def test_a_shape_is_the_inside_of_its_corners(shape, corners):
+    """By counting the edges that a ray to the right crosses."""
+    points = np.random.default_rng(0).uniform(-1.2, 1.2, (4000, 2)).astype(np.float32)
+    crossed = np.zeros(len(points), int)
+    for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, 0), strict=True):
+        between = (y0 > points[:, 1]) != (y1 > points[:, 1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossed += between & (points[:, 0] < x0 + (points[:, 1] - y0) * (x1 - x0) / (y1 - y0))
+    assert np.array_equal(crossed % 2 == 1, distance(shape, *points.T) < 0)
+
+
+def test_an_edge_is_smooth_and_of_the_right_place():
+    """The share of each pixel that is painted adds up to the area, whatever place a circle has between pixels."""
+    for centre in ((16, 16), (16.5, 16.25), (15.3, 17.9)):
+        pixels = np.zeros((1, 32, 32, 3), np.float32)
+        at = np.array([centre], np.float32)
+        drawing.paint_on(pixels, np.array([0]), "circle", at, np.array([6.0], np.float32), np.ones((1, 3), np.float32))
+        share = pixels[0, ..., 0]
+        assert share.sum() == pytest.approx(np.pi * 36, rel=0.005)
+        y, x = np.indices(share.shape) + 0.5
+        assert ((share * x).sum() / share.sum(), (share * y).sum() / share.sum()) == pytest.approx(centre, abs=0.01)
+
+
+# What is said
+
+
+def test_captions_speak_of_the_most_central_objects_by_a_margin():
+    for scene in MADE:
+        off = [64 * np.hypot(x - 0.5, y - 0.5) for x, y in (thing.centre for thing in scene.things)]
+        assert off == sorted(off)
+        assert off[1] - off[0] >= scenes.CENTRALITY - 0.02
+        assert len(off) == 2 or off[2] - off[1] >= scenes.CENTRALITY - 0.02
+        (x0, y0), (x1, y1) = (thing.centre for thing in scene.things[:2])
+        assert 64 * abs(abs(x0 - x1) - abs(y0 - y1)) >= scenes.CLEARLY - 0.02
+        said = [read(caption.text) for caption in scene.captions]
+        for part in said:
+            assert part.first[1:] == scene.things[0].kind[1:]
+            assert part.second[1:] == scene.things[1].kind[1:]
+        farther = (x0 < x1, "left", "right") if abs(x0 - x1) > abs(y0 - y1) else (y0 < y1, "above", "below")
+        assert {part.relation for part in said} == {farther[1] if farther[0] else farther[2]}
+
+
+def test_five_different_true_captions():
+    for scene in MADE:
+        texts = [caption.text for caption in scene.captions]
+        assert len(set(texts)) == 5
+        assert all(is_true(text, scene.facts) for text in texts)
+        sizes = [read(text).first.size for text in texts]
+        assert sorted(sizes, key=str) == sorted([None, *[scene.things[0].kind.size] * 4], key=str)
+
+
+def test_swapped_and_changed_captions_are_false():
+    other_of = {"left": "right", "right": "left", "above": "below", "below": "above"}
+    for scene in MADE:
+        for text in (caption.text for caption in scene.captions):
+            said = read(text)
+            absent = next(
+                colour for colour in COLOURS if all(colour != thing.kind.colour for thing in scene.things)
+            )  # of five objects one colour of six is always left
+            wrong = [
+                said._replace(first=said.second, second=said.first),
+                said._replace(relation=other_of[said.relation]),
+                said._replace(relation="above" if said.relation in ("left", "right") else "left"),
+                said._replace(second=said.first),
+                said._replace(first=said.first._replace(colour=absent)),
+            ]
+            if said.first.size:
+                size = "large" if said.first.size == "small" else "small"
+                wrong.append(said._replace(first=said.first._replace(size=size)))
+            for statement in wrong:
+                assert not any(is_true(told(form, statement).text, scene.facts) for form in FORMS)
+
+
+def test_every_word_that_names_an_object_is_marked():
+    for scene in MADE[:100]:
+        for caption in scene.captions:
+            words = [(caption.text[begin:end], thing) for begin, end, thing in caption.named]
+            said = read(caption.text)
+            assert words == [(w, 0) for w in said.first.words] + [(w, 1) for w in said.second.words]
+            for begin, end, _ in caption.named:
+                assert caption.text[begin - 1] == " "
+                assert caption.text[end : end + 1] in ("", " ")
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_told_is_read(form, relation):
+    first, second = Kind("large", "orange", "star"), Kind(None, "orange", "circle")
+    statement = Statement(first, relation, second)
+    found = told(form, statement)
+    assert read(found.text) == statement
+    assert "a large orange star" in found.text
+    assert "an orange circle" in found.text
+    assert [found.text[slice(*span)] for span in found.first] == ["large", "orange", "star"]
+    assert [found.text[slice(*span)] for span in found.second] == ["orange", "circle"]

@@ -1,0 +1,65 @@
+"""Truth of captions of a scene that is written down by hand."""
+
+import pytest
+
+from zoo.data.images.samples.grammar import relation
+from zoo.data.images.truth import is_true
+
+# y grows downwards: the star is at the upper left, one circle below it, the other far to the right
+FACTS = {
+    "objects": [
+        {"size": "large", "colour": "red", "shape": "star", "centre": [0.2, 0.2]},
+        {"size": "small", "colour": "blue", "shape": "circle", "centre": [0.3, 0.8]},
+        {"size": "large", "colour": "blue", "shape": "circle", "centre": [0.9, 0.4]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "a large red star is above a small blue circle",
+        "a red star above a blue circle",
+        "a red star left of a blue circle",  # the other one
+        "there is a blue circle right of a red star",
+        "there is a red star and a large blue circle to its right",
+        "the picture shows a small blue circle below a large red star",
+        "a large red star with a small blue circle below it",
+        "a small blue circle left of a large blue circle",
+        "A large red star is above  a small blue circle .",
+        "a large red star is above a small blue circle.",
+        ["a", "large", "red", "star", "is", "above", "a", "small", "blue", "circle"],
+    ],
+)
+def test_true(caption):
+    assert is_true(caption, FACTS)
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "a large red star is below a small blue circle",
+        "a large red star is left of a small blue circle",  # it is, but farther above
+        "a small blue circle above a large red star",
+        "a small red star is above a small blue circle",
+        "a large red square is above a small blue circle",
+        "a large red star is above a large red star",
+        "a large red star with a small blue circle above it",
+        "a large red star is above a small blue circle a",
+        "a large red star above",
+        "red star above blue circle",
+        "a star is above a circle",
+        "a large red star is is above a small blue circle",
+        "",
+        [],
+    ],
+)
+def test_false(caption):
+    assert not is_true(caption, FACTS)
+
+
+def test_the_relation_is_the_way_that_two_points_are_farther_apart():
+    assert relation((0.1, 0.5), (0.9, 0.4)) == "left"
+    assert relation((0.9, 0.5), (0.1, 0.9)) == "right"
+    assert relation((0.5, 0.1), (0.6, 0.3)) == "above"
+    assert relation((0.5, 0.9), (0.6, 0.3)) == "below"

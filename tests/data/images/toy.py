@@ -1,0 +1,98 @@
+"""Images of one colour with captions of many lengths, for what all data of images and captions share."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from zoo.data.images.module import ImageData
+from zoo.data.images.options import CaptionTextOptions, PictureOptions
+from zoo.data.images.row import Box, ImageRow, Named
+from zoo.data.sources import Source
+
+WORDS = ("Red", "blue", "dog", "it's", "runs", "over", "grass", "Häuser", "tall")
+SIZES = {"train": 40, "val": 9, "test": 7}
+SIDE = (4, 6)
+"""Height and width of the pictures."""
+
+
+def colour(split: str, number: int) -> list[int]:
+    """The one colour of a picture, each its own."""
+    return [number, list(SIZES).index(split), 100]
+
+
+def row(split: str, number: int, folder: Path | None = None) -> ImageRow:
+    """An image of `split`, a file of `folder` or pixels; it has 1 to 6 captions of 1 to 9 words and a full stop. The
+    first word of each names what stands at the upper left, the last the whole picture."""
+    draw = random.Random(f"toy {split} {number}")
+    captions, boxes = [], []
+    for _ in range(draw.randint(1, 6)):
+        words = draw.choices(WORDS, k=draw.randint(1, 9))
+        text = " ".join(words) + "."
+        captions.append(text)
+        last = len(text) - 1
+        first = Named(0, len(words[0]), Box(0, 0, 0.1, 0.1))
+        boxes.append((first, Named(last - len(words[-1]), last, Box(0, 0, 1, 1))))
+    pixels = np.tile(np.array(colour(split, number), np.uint8), (*SIDE, 1))
+    name, place = f"{split}-{number}.png", f"{split}.csv, line {number + 2}"
+    if folder is None:
+        return ImageRow(name, pixels, tuple(captions), place, tuple(boxes), {"number": number})
+    Image.fromarray(pixels).save(folder / name)
+    return ImageRow(name, folder / name, tuple(captions), place)
+
+
+def rows_of(sizes: dict[str, int], folder: Path | None = None) -> dict[str, list[ImageRow]]:
+    return {split: [row(split, number, folder) for number in range(size)] for split, size in sizes.items()}
+
+
+class Toy(ImageData):
+    """The images of `rows_of`, or others that are given."""
+
+    name = "toy"
+
+    def __init__(
+        self,
+        rows: dict[str, list[ImageRow]] | None = None,
+        *,
+        text: dict[str, Any] | None = None,
+        picture: dict[str, Any] | None = None,
+        grid: tuple[int, int] = (2, 3),
+        **options: Any,
+    ):
+        super().__init__(
+            text=CaptionTextOptions.of(text),
+            picture=PictureOptions.of(picture or {"size": list(SIDE)}),
+            grid=grid,
+            **options,
+        )
+        self.rows = rows or rows_of(SIZES)
+
+    def open_source(self) -> Source:
+        def read(split: str, bad: Any) -> Any:
+            return iter(self.rows[split])
+
+        said = {
+            split: [[row.name, *row.captions, str(row.picture)] for row in rows] for split, rows in self.rows.items()
+        }
+        return Source("toys", "toys: {count} images", {"rows": said}, {name: partial(read, name) for name in self.rows})
+
+
+def prepared(data: Any) -> Any:
+    """`data`, ready to serve."""
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+def loaders(data):
+    return {"train": data.train_dataloader(), "val": data.val_dataloader(), "test": data.test_dataloader()}
+
+
+def text_of(caption):
+    """A toy's caption as `encoder.text` writes it: lower, without marks."""
+    return caption.lower().replace(".", "")

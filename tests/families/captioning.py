@@ -1,0 +1,133 @@
+"""Pictures and captions of them, for `captioning`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from tests.families import precise
+from zoo.data.images.batch import ImageBatch
+from zoo.data.images.spec import ImageSpec
+from zoo.models.output import Output
+
+TINTS = ((200, 40, 30), (30, 160, 60), (40, 50, 190), (190, 180, 60))
+"""Of the pictures."""
+
+
+class Pictures:
+    """Pictures and captions of them, for `captioning`.
+
+    The grid is finer than the pictures need: a row of attention has as many cells as `LONG` positions. It is no square,
+    nor are the pictures: rows are not columns.
+    """
+
+    spec = ImageSpec(channels=3, height=32, width=40, target_size=30, longest_target=12, grid=(16, 25))
+    generates = True
+    encoder = SimpleNamespace()
+
+    def batch(self, seed: int, *, empty: bool = True) -> ImageBatch:
+        """Two captions are of one picture and alike, another is the end alone. Where `empty`, a further one says
+        something else of what the first is of, and the last is the end alone, of a picture of nothing."""
+        generator = torch.Generator().manual_seed(seed)
+        image = torch.stack([self._picture(tint, generator) for tint in TINTS])
+        captions = [self._caption(length, generator) for length in (6, 4, 1, 7)]
+        picture, captions = [1, 0, 3, 2, 0], [*captions, captions[1]]  # the number of a row is not that of its picture
+        if empty:
+            image = torch.cat([image, torch.zeros_like(image[:1])])
+            picture, captions = [*picture, 1, 4], [*captions, self._caption(3, generator), [self.spec.end]]
+        return self._of(image, picture, captions)
+
+    def long_batch(self) -> ImageBatch:
+        return self.batch(1, empty=False)
+
+    def _picture(self, tint: Sequence[int], generator: torch.Generator) -> Tensor:
+        """(3, H, W) discs of some colours on a ground of another, which has a slope, all of it with a tint: what a
+        network that is trained at a high rate can hardly tell apart it would not learn."""
+        height, width = self.spec.height, self.spec.width
+        y, x = torch.meshgrid(torch.arange(height) / height, torch.arange(width) / width, indexing="ij")
+        ground, down, right = torch.rand(3, 3, 1, 1, generator=generator)
+        image = 200 * ground + 50 * (down * y + right * x)
+        for _ in range(3):
+            top, left, radius = torch.rand(3, generator=generator).tolist()
+            colour = 255 * torch.rand(3, 1, 1, generator=generator)
+            image = torch.where((y - top) ** 2 + (x - left) ** 2 < (0.12 + 0.15 * radius) ** 2, colour, image)
+        return ((image + torch.tensor(tint).view(3, 1, 1)) / 2).byte()
+
+    def _caption(self, length: int, generator: torch.Generator) -> list[int]:
+        words = torch.randint(self.spec.end + 1, self.spec.target_size, (length - 1,), generator=generator)
+        return [*words.tolist(), self.spec.end]
+
+    def _of(self, image: Tensor, picture: Sequence[int], captions: Sequence[Sequence[int]]) -> ImageBatch:
+        length = torch.tensor([len(caption) for caption in captions])[:, None]
+        mask = torch.arange(int(length.max())) < length
+        target = torch.full(mask.shape, self.spec.padding)
+        target[mask] = torch.tensor([token for caption in captions for token in caption])
+        return self._with(image, torch.tensor(picture), target, mask)
+
+    def part(self, batch: ImageBatch, rows: Sequence[int]) -> ImageBatch:
+        target, mask = (side[list(rows)] for side in self._sides(batch))
+        kept, picture = batch.picture[list(rows)].unique(return_inverse=True)
+        width = int(mask.sum(1).max())
+        return self._with(batch.image[kept], picture, target[:, :width], mask[:, :width])
+
+    def padded(self, batch: ImageBatch) -> ImageBatch:
+        """A picture has no padding, a caption has."""
+        target, mask = self._sides(batch)
+        return self._with(batch.image, batch.picture, F.pad(target, (0, 3)), F.pad(mask, (0, 3)))
+
+    def scribbled(self, batch: ImageBatch) -> ImageBatch:
+        target, mask = self._sides(batch)
+        return self._with(batch.image, batch.picture, torch.where(mask, target, 7), mask)
+
+    def without_targets(self, batch: ImageBatch) -> ImageBatch:
+        return ImageBatch.of(batch.image, batch.grid, picture=batch.picture)
+
+    def readable(self, batch: ImageBatch) -> Tensor:
+        return (torch.arange(self.spec.target_size) > self.spec.end).expand(len(batch), -1)
+
+    def with_target(self, batch: ImageBatch, ids: Sequence[int]) -> ImageBatch:
+        target = torch.tensor([ids])
+        return self._with(batch.image, batch.picture, target, torch.ones_like(target, dtype=torch.bool))
+
+    def rows(self, batch: ImageBatch, kind: str, mask: Tensor) -> Tensor:
+        assert batch.target_mask is not None
+        steps = torch.arange(mask.shape[1])
+        seen = batch.target_mask[:, :, None] & mask[:, None]
+        return seen & (steps[:, None] >= steps) if kind == "decoder" else seen
+
+    def scores(self, output: Output, batch: ImageBatch) -> Tensor:
+        assert batch.target_packing is not None
+        return batch.target_packing.unpack(output.logits)
+
+    def loss(self, output: Output, batch: ImageBatch) -> Tensor:
+        return F.cross_entropy(precise(output.logits), batch.true_tokens) + sum(output.losses.values())
+
+    def task(self, model: dict[str, Any], *, attends: bool) -> Any:
+        from zoo.tasks.captioning import Captioning
+
+        penalty = {"doubly_stochastic": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.1, "tau": 1.0}}
+        return Captioning(
+            model=model,
+            objective={"_target_": "zoo.objectives.CrossEntropy"},
+            decoding={"_target_": "zoo.decoding.Greedy"},
+            regularizer=penalty if attends else None,
+            monitor="val/loss",
+            mode="min",
+        )
+
+    def _with(self, image: Tensor, picture: Tensor, target: Tensor, mask: Tensor) -> ImageBatch:
+        return ImageBatch.of(image, self.spec.grid, target, mask, begin=self.spec.begin, picture=picture)
+
+    @staticmethod
+    def _sides(batch: ImageBatch) -> tuple[Tensor, Tensor]:
+        assert batch.target is not None
+        assert batch.target_mask is not None
+        return batch.target, batch.target_mask
+
+
+FAMILY = Pictures()

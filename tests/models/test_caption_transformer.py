@@ -1,0 +1,225 @@
+"""The Transformer over images against the Transformer over words, which is held to its equations; what is done once."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tests.contract import by_steps
+from tests.models.cells import (
+    DOUBLE,
+    ENCODER,
+    PICTURE,
+    PIXELS,
+    SMALL,
+    SPEC,
+    TRAINED,
+    assert_left_alone,
+    batch_of,
+    captions,
+    cells_of,
+    pixels,
+)
+from tests.models.gradients import assert_same_gradients
+from zoo.data.images.batch import ImageBatch
+from zoo.data.images.spec import ImageSpec
+from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.spec import PairSpec
+from zoo.models import CaptionTransformer, Transformer
+
+VARIANTS = [{"encoder_layers": 1, "positions": "learned", "tied": "target"}]
+"""Another way through the network than its defaults, which keeps the contract too."""
+
+SIZES = {"hidden_dim": 8, "layers": 2, "heads": 2, "feedforward_dim": 12, "dropout": 0.0}
+WAYS = [
+    {"encoder_layers": 2},
+    {"encoder_layers": 2, "norm": "pre", "positions": "learned"},
+    {"encoder_layers": 2, "norm": "pre", "tied": "target"},
+]
+BY_WAY = pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+
+
+def model_of(spec=SPEC, encoder=ENCODER, **way):
+    """In double precision, with biases and norms that are not those they start with."""
+    torch.manual_seed(0)
+    model = CaptionTransformer(spec, encoder=encoder, **SIZES | way).double()
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 1:
+            nn.init.normal_(parameter, 1.0 if "norm.weight" in name else 0.0, 0.3)
+    return model
+
+
+def translate(model, batch, way):
+    """What a Transformer with the weights of `model` says of the captions' images as sentences of words: the cells of
+    the batch are the source's vocabulary, and what they are projected to its embeddings."""
+    way = {key: value for key, value in way.items() if key != "encoder_layers"}
+    images, places = len(batch.image), SPEC.cells
+    words = torch.stack(
+        [model.cells.weight @ cell + model.cells.bias for image in batch.image for cell in cells_of(image)]
+    )
+    spec = PairSpec(images * places, SPEC.target_size, places, SPEC.longest_target)
+    reader = Transformer(spec, **SIZES | way).double()
+    weights = {
+        name.replace("encoder_layers.", "encoder."): parameter
+        for name, parameter in model.named_parameters()
+        if not name.startswith("cells.")
+    }
+    weights["source_embedding.weight"] = words / math.sqrt(SIZES["hidden_dim"])
+    assert weights.keys() >= {name for name, _ in reader.named_parameters()}
+    source = torch.arange(images * places).view(images, places)[torch.tensor(PICTURE)]
+    pairs = PairBatch.of(source, torch.ones_like(source, dtype=torch.bool), *captions())
+    return torch.func.functional_call(reader, weights, (pairs,))
+
+
+@BY_WAY
+def test_equals_the_transformer_that_reads_cells_as_words(way):
+    model, batch = model_of(**way), batch_of()
+    output, expected = model(batch), translate(model, batch, way)
+    assert list(output.attention) == [f"{kind}.{n}" for n in range(2) for kind in ("decoder", "source")]
+    torch.testing.assert_close(output.logits, expected.logits, rtol=1e-10, atol=1e-10)
+    for name, weights in output.attention.items():
+        torch.testing.assert_close(weights, expected.attention[name], rtol=1e-10, atol=1e-12)
+    random = torch.randn_like(output.logits)
+    theirs = (expected.logits * random).sum()
+    assert_same_gradients(model, (output.logits * random).sum(), theirs)
+    logits = model(batch, need_weights=False).logits
+    assert_same_gradients(model, (logits * random).sum(), (translate(model, batch, way).logits * random).sum())
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_without_layers_between_cells_the_decoder_looks_at_the_cells_as_they_are_read(norm):
+    model, batch = model_of(encoder_layers=None, norm=norm), batch_of(targets=False)
+    assert not list(model.encoder_layers.parameters())
+    state = model.start(batch)
+    for row, picture in enumerate(PICTURE):
+        for number, cell in enumerate(cells_of(batch.image[picture])):
+            x = model.cells.weight @ cell + model.cells.bias + model.source_positions(torch.tensor(number))
+            x = model.encoder_norm(x) if norm == "pre" else x
+            key, value = model.decoder[1].cross_attention.keys_values(x).view(2, 2, 4)  # two heads, four numbers each
+            torch.testing.assert_close(state.memory["keys.1"][row, :, number], key)
+            torch.testing.assert_close(state.memory["values.1"][row, :, number], value)
+
+
+@pytest.mark.parametrize("way", [*WAYS, {"encoder_layers": None}], ids=str)
+def test_the_steps_equal_the_parallel_pass_and_the_gradient_reaches_the_pixels_encoder(way):
+    model, batch = model_of(PIXELS, SMALL, **way), batch_of(pixels())
+    output = model(batch)
+    log_probs, attention = by_steps(model, batch, batch_of(pixels(), targets=False))
+    found, expected = batch.target_packing.pack(log_probs), output.logits.log_softmax(-1)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    for name, parts in attention.items():
+        weights = torch.stack(parts, 2) * batch.target_mask[:, None, :, None]
+        torch.testing.assert_close(weights, output.attention[name], rtol=1e-10, atol=1e-10)
+    random = torch.randn_like(found)
+    assert_same_gradients(model, (expected * random).sum(), (found * random).sum())
+    assert torch.autograd.grad(model(batch).logits[:, 5].sum(), model.encoder.convolutions[0].weight)[0].any()
+
+
+def test_what_is_made_of_a_cell_is_made_once_however_many_captions_an_image_has(monkeypatch):
+    model, batch, seen = model_of(PIXELS, SMALL, encoder_layers=1), batch_of(pixels()), []
+    for part in (model.encoder, model.cells, model.encoder_layers[0].self_attention):
+        part.register_forward_hook(lambda _, given, __: seen.append(len(given[0])))
+    for layer in model.decoder:
+        projected = layer.cross_attention.keys_values
+        monkeypatch.setattr(
+            layer.cross_attention, "keys_values", lambda cells, f=projected: (seen.append(len(cells)), f(cells))[1]
+        )
+    model(batch)
+    model.start(batch_of(pixels(), targets=False))
+    assert seen == [3] * 10
+
+
+def test_images_do_not_meet_and_a_caption_sees_its_own():
+    model, batch = model_of(encoder_layers=2), batch_of()
+    before = batch.target_packing.unpack(model(batch).logits)
+    image = batch.image.clone()
+    image[0] += 0.1
+    after = batch.target_packing.unpack(model(replace(batch, image=image)).logits)
+    changed = ((after - before).abs().amax(-1) > 1e-9) & batch.target_mask
+    assert torch.equal(changed, batch.target_mask & (batch.picture == 0)[:, None])
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_weights_start_as_the_transformers_and_the_image_encoder_is_left_alone(positions):
+    sizes = {"hidden_dim": 64, "layers": 1, "encoder_layers": 1, "heads": 4, "feedforward_dim": 96}
+    spec = replace(PIXELS, target_size=500, longest_target=300, grid=(20, 20), height=160, width=160)
+
+    torch.manual_seed(0)
+    model = CaptionTransformer(spec, encoder=SMALL | {"dim": 48}, **sizes, positions=positions)
+    other = CaptionTransformer(spec, encoder=TRAINED, **sizes, positions=positions, tied="target")
+    assert_left_alone(other.encoder)
+    uniform = [model.cells.weight, model.vocabulary.weight, model.encoder_layers[0].feedforward[0].weight]
+    words = model.target_embedding.weight
+    if positions == "learned":
+        uniform += [words, model.source_positions.weight, model.target_positions.weight]
+        assert len(model.source_positions.weight) == spec.cells
+    else:
+        assert words.std().item() == pytest.approx(64**-0.5, rel=0.01)
+    for matrix in uniform:
+        bound = math.sqrt(6 / sum(matrix.shape))
+        assert 0.98 * bound < matrix.abs().max() <= bound
+    assert other.vocabulary.weight is other.target_embedding.weight
+    assert model.vocabulary.weight is not words
+
+
+def test_dropout_acts_on_the_cells_and_the_words_and_the_output_of_every_sublayer():
+    model = model_of(dropout=1.0, encoder_layers=1)  # nothing is left but the norms
+    batch = batch_of()
+    x = torch.zeros(1, 8, dtype=DOUBLE)
+    for layer in model.decoder:
+        for residual in (layer.self_attention_residual, layer.cross_attention_residual, layer.feedforward_residual):
+            x = residual.norm(x)
+    expected = model.vocabulary(x).expand(len(batch.true_tokens), -1)
+    torch.testing.assert_close(model.train()(batch).logits, expected)
+    cells = model._encode(batch).vectors
+    y = torch.zeros(8, dtype=DOUBLE)
+    for residual in (model.encoder_layers[0].self_attention_residual, model.encoder_layers[0].feedforward_residual):
+        y = residual.norm(y)
+    torch.testing.assert_close(cells, y.expand_as(cells))
+
+
+def test_parameters_by_formula():
+    words, d, ff, features = 10_000, 512, 2048, 2048
+    with torch.device("meta"):
+        spec = ImageSpec(features, 7, 7, target_size=words, longest_target=20, grid=(7, 7), encoded=True)
+        model = CaptionTransformer(spec, encoder=ENCODER)
+    attention, net, norm = 4 * (d * d + d), 2 * d * ff + ff + d, 2 * d
+    layers = 6 * (attention + net + 2 * norm) + 6 * (2 * attention + net + 3 * norm)
+    assert sum(p.numel() for p in model.parameters()) == features * d + d + words * d + layers + words * d + words
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ({"norm": "before"}, "norm=before: expected post or pre"),
+        ({"positions": "none"}, "positions=none: expected"),
+        ({"tied": "all"}, "tied=all: expected none or target"),
+        ({"heads": 3}, "8 is not a multiple of 3"),
+        ({"hidden_dim": 9, "heads": 3}, "even"),
+    ],
+)
+def test_a_wrong_choice_is_found(way, message):
+    with pytest.raises(ValueError, match=message):
+        model_of(**way)
+
+
+def test_one_batch_is_learned_and_written_again():
+    """Captions of three images are learned; greedy steps from the images alone write them."""
+    torch.manual_seed(0)
+    model = CaptionTransformer(PIXELS, encoder=SMALL, **SIZES | {"hidden_dim": 16}, encoder_layers=None, norm="pre")
+    ids, mask = (part[[0, 2, 4]] for part in captions())
+    batch = ImageBatch.of(pixels(), PIXELS.grid, ids, mask, begin=PIXELS.begin)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(150):
+        optimizer.zero_grad()
+        F.cross_entropy(model(batch).logits, batch.true_tokens).backward()
+        optimizer.step()
+    state, tokens, written = model.start(batch), torch.full((3, 1), SPEC.begin), []
+    for _ in range(ids.shape[1]):
+        log_probs, state, _ = model.step(tokens, state)
+        tokens = log_probs.argmax(-1)
+        written.append(tokens)
+    assert torch.equal(torch.cat(written, 1)[mask], ids[mask])

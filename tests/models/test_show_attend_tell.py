@@ -1,0 +1,241 @@
+"""Show, attend and tell against its equations written as slow loops: every variant, its start, its steps, its size.
+Hard attention has tests of its own."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.contract import by_steps
+from tests.models.cells import ENCODER, PIXELS, SMALL, SPEC, batch_of, cells_of, pixels, random_biases, read_of
+from tests.models.gradients import assert_same_gradients
+from tests.models.halved import halve
+from zoo.data.images.spec import ImageSpec
+from zoo.models import ShowAttendTell
+
+VARIANTS = [
+    {"gate": "vector", "energy": "relu", "deep_output": False},
+    {"gate": "none", "energy": "deep_tanh"},
+    {"attention": "hard", "hard": {"reading": "expected"}},
+]
+"""Other ways through the network than its defaults, which keep the contract too. What is read at one place has no
+gradient at the weights."""
+
+SIZES = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 3}
+
+
+def model_of(**settings):
+    """A small network in double precision whose biases are not zero, so that a wrong one shows."""
+    torch.manual_seed(0)
+    return random_biases(ShowAttendTell(SPEC, encoder=ENCODER, **SIZES | settings))
+
+
+def sigmoid(x):
+    return 1 / (1 + (-x).exp())
+
+
+def linear(layer, x):
+    return layer.weight @ x if layer.bias is None else layer.weight @ x + layer.bias
+
+
+def slow(model, vectors, read, keep=1.0, place=None):
+    """Scores (T, V) and weights (T, S) of one caption: annotation vectors, a list, and the ids that are read. `keep`
+    stands where dropout does; `place(t, weights)` is where hard attention looks."""
+    m = keep * linear(model.initial, sum(vectors) / len(vectors)).clamp(min=0)
+    h, c = linear(model.initial_hidden, m).tanh(), linear(model.initial_cell, m).tanh()
+    scores, found = [], []
+    for t, token in enumerate(read):
+        y = model.embedding.weight[token]
+        energies = []
+        for a in vectors:
+            key = linear(model.key, a)
+            if model.energy == "deep_tanh":
+                key = linear(model.deep_key, key).tanh()
+            inner = key + linear(model.query, h)
+            energies.append(model.v @ (inner.clamp(min=0) if model.energy == "relu" else inner.tanh()))
+        alpha = torch.stack(energies).exp() / torch.stack(energies).exp().sum()
+        z = sum(share * a for share, a in zip(alpha, vectors, strict=True))
+        if place is not None:
+            z = vectors[place(t, alpha)]
+        if model.gate is not None:
+            z = sigmoid(linear(model.gate, h)) * z
+        sums = linear(model.decoder_token, y) + linear(model.decoder_context, z) + linear(model.decoder_state, h)
+        i, f, g, o = sums.chunk(4)
+        c = sigmoid(f) * c + sigmoid(i) * g.tanh()
+        h = sigmoid(o) * c.tanh()
+        s = keep * h
+        if model.deep_output:
+            s = keep * (linear(model.output_hidden, s) + y + linear(model.output_context, z)).tanh()
+        scores.append(linear(model.vocabulary, s))
+        found.append(alpha)
+    return torch.stack(scores), torch.stack(found)
+
+
+def slow_batch(model, batch, keep=1.0, place=None):
+    """Scores (N, V) in the order of `batch.target_packing` and weights (B, T, S); `place(row, t, weights)`."""
+    size, steps = batch.target.shape
+    scores, weights = [], []
+    for row in range(size):
+        read, vectors = read_of(batch, row), cells_of(batch.image[batch.picture[row]])
+        here = None if place is None else lambda t, alpha, row=row: place(row, t, alpha)
+        found, alpha = slow(model, vectors, read, keep, here)
+        scores.append(F.pad(found, (0, 0, 0, steps - len(read))))
+        weights.append(F.pad(alpha, (0, 0, 0, steps - len(read))))
+    return batch.target_packing.pack(torch.stack(scores)), torch.stack(weights)
+
+
+@pytest.mark.parametrize("settings", [{}, *VARIANTS, {"gate": "vector"}, {"energy": "relu"}, {"gate": "none"}], ids=str)
+def test_equals_the_equations(settings):
+    model, batch = model_of(**settings), batch_of()
+    output, (scores, weights) = model(batch), slow_batch(model, batch)
+    torch.testing.assert_close(output.logits, scores, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    random = torch.randn_like(scores), torch.randn_like(weights)
+    ours, theirs = (
+        sum((one * other).sum() for one, other in zip(found, random, strict=True))
+        for found in ((output.logits, output.attention["source"]), (scores, weights))
+    )
+    assert_same_gradients(model, ours, theirs, constant=[("embedding.weight", SPEC.begin)])
+
+
+@pytest.mark.parametrize("settings", [{}, *VARIANTS], ids=str)
+def test_the_loop_equals_the_steps(settings):
+    """In value and gradient, of the image encoder too; a penalty reads the weights."""
+    torch.manual_seed(0)
+    model = random_biases(ShowAttendTell(PIXELS, encoder=SMALL, **SIZES | settings))
+    batch, without = batch_of(pixels()), batch_of(pixels(), targets=False)
+    target = batch.true_tokens
+    output = model(batch)
+    log_probs, attention = by_steps(model, batch, without)
+    log_probs = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(output.logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
+    stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
+    weigh = torch.randn_like(stepwise)
+    ours = F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum()
+    assert_same_gradients(model, ours, F.nll_loss(log_probs, target) + (weigh * stepwise).sum())
+
+
+def test_the_state_before_the_recurrence_looks():
+    """The token read last moves the new state and what is said, but not the weights of its step."""
+    model, batch = model_of(), batch_of(targets=False)
+    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
+    one, other = (model.step(torch.full((len(batch), 1), token), state) for token in (5, 6))
+    assert torch.equal(one.attention["source"], other.attention["source"])
+    assert not torch.equal(one.state.hypotheses["hidden"], other.state.hypotheses["hidden"])
+    assert not torch.equal(one.log_probs, other.log_probs)
+
+
+def test_what_is_read_first_is_zero_and_stays_so():
+    model, batch = model_of(), batch_of()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    before = model.embedding.weight.detach().clone()
+    F.cross_entropy(model(batch).logits, batch.true_tokens).backward()
+    optimizer.step()
+    read = batch.target_input[batch.target_mask].unique().tolist()
+    changed = (model.embedding.weight != before).any(1).nonzero().flatten().tolist()
+    assert changed == [token for token in read if token != SPEC.begin]
+    assert (model.embedding.weight[SPEC.begin] == 0).all()
+
+
+def test_an_image_is_read_once_however_many_captions_it_has():
+    """Encoder, keys and first states are of three images, not of five captions."""
+    model, seen = model_of(energy="deep_tanh"), {}
+    parts = ("encoder", "key", "deep_key", "initial", "initial_hidden", "initial_cell")
+    for name in parts:
+        getattr(model, name).register_forward_hook(
+            lambda module, args, output, name=name: seen.setdefault(name, []).append(len(output))
+        )
+    model(batch_of())
+    assert seen == {name: [3] for name in parts}
+    model.start(batch_of(targets=False))
+    assert seen == {name: [3, 3] for name in parts}
+
+
+def test_features_in_half_precision_are_read():
+    model, batch = model_of().float(), batch_of(batch_of().image.half())
+    torch.testing.assert_close(model(batch).logits, model(batch_of(batch.image.float())).logits)
+
+
+def test_dropout_acts_on_m_the_state_and_the_output_in_training_alone(monkeypatch):
+    halve(monkeypatch)
+    for settings in ({}, {"deep_output": False}):
+        model, batch = model_of(**settings), batch_of()
+        assert torch.equal(model(batch).logits, model_of(dropout=0.0, **settings)(batch).logits)
+        model.train()
+        expected, _ = slow_batch(model, batch, keep=0.5)
+        torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
+        log_probs, _ = by_steps(model, batch, batch_of(targets=False))
+        found = batch.target_packing.pack(log_probs)
+        torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
+
+
+def test_half_precision_weights_run():
+    model, batch = model_of().bfloat16(), batch_of()
+    output = model(batch.cast(torch.bfloat16))
+    assert output.logits.dtype == torch.bfloat16
+    torch.testing.assert_close(output.logits.double(), model_of()(batch).logits, rtol=0.1, atol=0.1)
+    sums = output.attention["source"].sum(-1)[batch.target_mask]
+    torch.testing.assert_close(sums, torch.ones_like(sums))
+
+
+def test_the_authors_size_on_coco():
+    """35,333,450 parameters by the shapes in their code. Here without the bias of e, which a softmax does not see, and
+    without the second of the two biases in s_t. Their keys have two layers there."""
+    spec = ImageSpec(
+        channels=512, height=14, width=14, target_size=10_000, longest_target=100, grid=(14, 14), encoded=True
+    )
+    with torch.device("meta"):
+        model = ShowAttendTell(
+            spec, encoder=ENCODER, embedding_dim=512, hidden_dim=1800, attention_dim=512, energy="deep_tanh"
+        )
+    d, m, n, words = 512, 512, 1800, 10_000
+    initial = d * d + d + 2 * (d * n + n)
+    lstm = m * 4 * n + n * 4 * n + d * 4 * n + 4 * n
+    attention = d * d + n * d + d + (d * d + d) + d + 1
+    output = (n * m + m) + (d * m + m) + (m * words + words)
+    theirs = words * m + initial + lstm + attention + (n + 1) + output
+    assert theirs == 35_333_450
+    assert sum(part.numel() for part in model.parameters()) == theirs - 1 - m
+
+
+@pytest.mark.parametrize("init", ["orthogonal", "paper"])
+def test_start(init):
+    torch.manual_seed(0)
+    spec = ImageSpec(channels=70, height=2, width=3, target_size=500, longest_target=9, grid=(2, 3), encoded=True)
+    sizes = {"embedding_dim": 60, "hidden_dim": 80, "attention_dim": 70}
+    model = ShowAttendTell(spec, encoder=ENCODER, init=init, energy="deep_tanh", gate="vector", **sizes)
+    for matrix in model.decoder_state.weight.chunk(4):
+        torch.testing.assert_close(matrix @ matrix.T, torch.eye(80), rtol=0, atol=1e-5)
+    assert all((part == 0).all() for name, part in model.named_parameters() if "bias" in name)
+    matrices = [model.key.weight, model.query.weight, model.output_hidden.weight, model.output_context.weight]
+    matrices += [model.initial_hidden.weight, model.initial_cell.weight, model.vocabulary.weight, model.gate.weight]
+    matrices += [gate for layer in (model.decoder_token, model.decoder_context) for gate in layer.weight.chunk(4)]
+    for matrix in matrices:
+        glorot = (2 / sum(matrix.shape)) ** 0.5
+        assert matrix.std().item() == pytest.approx(0.01 if init == "paper" else glorot, rel=0.05)
+    for matrix in (model.initial.weight, model.deep_key.weight):  # square
+        is_orthogonal = torch.allclose(matrix @ matrix.T, torch.eye(70), atol=1e-5)
+        assert is_orthogonal == (init == "paper")
+    assert model.embedding.weight.std().item() == pytest.approx(0.01 if init == "paper" else 1.0, rel=0.05)
+    if init == "paper":
+        assert model.v.std().item() == pytest.approx(0.01, rel=0.3)
+
+
+def test_the_encoder_starts_by_itself():
+    torch.manual_seed(0)
+    model = ShowAttendTell(PIXELS, encoder=SMALL, init="paper", **SIZES)
+    assert model.encoder.convolutions[0].weight.std() > 0.05
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"attention": "hrad"}, "attention=hrad: expected soft or hard, found 'hrad'; did you mean 'hard'"),
+        ({"gate": "scaler"}, "gate=scaler: expected scalar, vector or none.*did you mean 'scalar'"),
+        ({"energy": "sigmoid"}, "energy=sigmoid: expected tanh, deep_tanh or relu"),
+        ({"init": "papers"}, "init=papers: expected orthogonal or paper"),
+        ({"hard": {"rewards": 1.0}}, "rewards: there is no such key; did you mean reward"),
+    ],
+)
+def test_an_unknown_name_is_named(settings, said):
+    with pytest.raises(ValueError, match=said):
+        ShowAttendTell(SPEC, encoder=ENCODER, **settings)

@@ -1,0 +1,256 @@
+"""Hard attention of show, attend and tell: what it looks at, what it learns from, and that its gradient is exact in the
+mean over all draws."""
+
+import itertools
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.contract import by_steps
+from tests.models.cells import ENCODER, batch_of
+from tests.models.test_show_attend_tell import model_of, slow_batch
+from zoo.attention.hard_rule import Hard, hard_loss
+from zoo.data.images.batch import ImageBatch
+from zoo.data.images.spec import ImageSpec
+from zoo.layers import attention_loop_viewer
+from zoo.models import ShowAttendTell, show_attend_tell
+
+DOUBLE = torch.float64
+
+
+def hard_model(**options):
+    return model_of(attention="hard", hard=options, dropout=0.0)
+
+
+def drawing(monkeypatch, places):
+    """Looks draw `places`, a list for each time step, one step after the other."""
+    left = iter(places)
+    monkeypatch.setattr(attention_loop_viewer, "draw", lambda weights: torch.tensor(next(left)))
+
+
+# what is looked at
+
+
+def test_a_place_is_drawn_for_each_word_in_training():
+    model, batch = hard_model(soft_half=0.0).train(), batch_of()
+    torch.manual_seed(5)
+    drawn = []
+    draw = attention_loop_viewer.draw
+
+    def recorded(weights):
+        drawn.append(draw(weights))
+        return drawn[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention_loop_viewer, "draw", recorded)
+        output = model(batch)
+    places = batch.target_packing.unpack(torch.cat(drawn))  # one draw a step and caption
+    expected, weights = slow_batch(model, batch, place=lambda row, t, alpha: int(places[row, t]))
+    torch.testing.assert_close(output.logits, expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    nll = F.cross_entropy(expected, batch.true_tokens, reduction="none")
+    cost = torch.stack([nll[batch.target_packing.row == row].mean() for row in range(5)])
+    packed = batch.target_packing.pack(weights)
+    loss = hard_loss(packed, torch.cat(drawn), cost, torch.tensor(0.0), batch.target_packing.row, Hard())
+    torch.testing.assert_close(output.losses["hard_attention"], loss, rtol=1e-12, atol=1e-12)
+    assert output.losses.keys() == {"hard_attention"}
+
+
+def test_half_of_the_batches_look_at_the_expected_context():
+    """One draw for a whole batch, which holds for all its captions and steps."""
+    soft, model, batch = model_of(dropout=0.0), hard_model().train(), batch_of()
+    expected = soft(batch).logits
+    torch.manual_seed(0)
+    equal = [torch.equal(model(batch).logits, expected) for _ in range(200)]
+    assert 75 < sum(equal) < 125
+    certain = hard_model(soft_half=1.0).train()
+    assert all(torch.equal(certain(batch).logits, expected) for _ in range(5))
+    never = hard_model(soft_half=0.0).train()
+    assert not any(torch.equal(never(batch).logits, expected) for _ in range(5))
+
+
+def test_draws_follow_torchs_seed():
+    """Each rank seeds torch for itself, so that ranks draw different places."""
+    model, batch = hard_model(soft_half=0.0).train(), batch_of()
+
+    def logits(seed):
+        torch.manual_seed(seed)
+        return model(batch).logits
+
+    assert torch.equal(logits(0), logits(0))
+    assert not torch.equal(logits(0), logits(1))
+
+
+def test_the_likeliest_place_is_read_in_evaluation():
+    model, batch = hard_model(), batch_of()
+    output = model(batch)
+    expected, weights = slow_batch(model, batch, place=lambda row, t, alpha: int(alpha.argmax()))
+    torch.testing.assert_close(output.logits, expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    assert output.losses == {}
+    log_probs, attention = by_steps(model, batch, batch_of(targets=False))
+    found = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
+    stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
+    torch.testing.assert_close(stepwise, weights, rtol=1e-12, atol=1e-12)
+
+
+def test_the_expected_context_is_read_where_told():
+    batch = batch_of()
+    assert torch.equal(hard_model(reading="expected")(batch).logits, model_of()(batch).logits)
+
+
+def test_a_place_is_drawn_in_evaluation_where_told(monkeypatch):
+    """By both faces: `forward`, and `step` for each hypothesis by itself."""
+    model, batch = hard_model(reading="sample"), batch_of()
+    torch.manual_seed(0)
+    first, second = model(batch).logits, model(batch).logits
+    assert not torch.equal(first, second)
+    monkeypatch.setattr(show_attend_tell, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
+    monkeypatch.setattr(attention_loop_viewer, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
+    expected, _ = slow_batch(model, batch, place=lambda row, t, alpha: 2)
+    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
+    found = batch.target_packing.pack(by_steps(model, batch, batch_of(targets=False))[0])
+    torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
+
+
+def test_steps_in_training_look_at_the_expected_context():
+    """Scheduled sampling and rewards teach by steps: what they teach has to have a gradient."""
+    model, batch = hard_model(soft_half=0.0).train(), batch_of()
+    log_probs, _ = by_steps(model, batch, batch_of(targets=False))
+    found = batch.target_packing.pack(log_probs)
+    torch.testing.assert_close(found, model_of()(batch).logits.log_softmax(-1), rtol=1e-12, atol=1e-12)
+    found[:, 4].sum().backward()
+    assert model.v.grad.any()
+    assert model.query.weight.grad.any()
+
+
+# what it learns from
+
+
+def test_the_baseline_moves_after_use_in_training_alone():
+    model, batch = hard_model(soft_half=1.0, entropy=0.0), batch_of()
+    model(batch)
+    assert model.baseline.value == 0
+    model.train()
+    costs = []
+    for row in range(5):
+        nll = F.cross_entropy(model(batch).logits, batch.true_tokens, reduction="none")
+        costs.append(nll[batch.target_packing.row == row].mean())
+    value = model.baseline.value.item()
+    average = torch.stack(costs).mean().item()  # captions count alike, however long
+    assert value == pytest.approx(average * (1 - 0.9**5), rel=1e-12)
+
+
+def test_the_baseline_is_what_was_before_the_batch():
+    model, batch = hard_model(soft_half=0.0, entropy=0.0, reward=1.0).train(), batch_of()
+    model.baseline.value.fill_(2.0)
+    torch.manual_seed(0)
+    found = model(batch).losses["hard_attention"]
+    model.baseline.value.fill_(0.0)
+    torch.manual_seed(0)
+    output = model(batch)
+    torch.manual_seed(0)
+    alpha = batch.target_packing.pack(output.attention["source"])
+    with pytest.MonkeyPatch.context() as patch:
+        places, draw = [], attention_loop_viewer.draw
+        patch.setattr(attention_loop_viewer, "draw", lambda weights: places.append(draw(weights)) or places[-1])
+        model(batch)
+    log_chance = alpha.gather(1, torch.cat(places)[:, None]).log().sum()
+    torch.testing.assert_close(output.losses["hard_attention"] - found, 2.0 * log_chance, rtol=1e-10, atol=1e-10)
+
+
+def tiny():
+    """Three places, and one caption of three words: 27 ways to look at it."""
+    torch.manual_seed(1)
+    spec = ImageSpec(channels=2, height=1, width=3, target_size=6, longest_target=3, grid=(1, 3), encoded=True)
+    options = {"soft_half": 0.0, "entropy": 0.0, "reward": 1.0, "divide_by": "captions"}
+    sizes = {"embedding_dim": 3, "hidden_dim": 4, "attention_dim": 3, "dropout": 0.0}
+    model = ShowAttendTell(spec, encoder=ENCODER, attention="hard", hard=options, **sizes).double().train()
+    image = 3 * torch.randn(1, 2, 1, 3, dtype=DOUBLE)
+    return model, ImageBatch.of(image, spec.grid, torch.tensor([[4, 5, 3]]), torch.ones(1, 3, dtype=torch.bool))
+
+
+def all_ways(model, batch, baseline, monkeypatch):
+    """For each way to look at the caption: its chance, its cost, and the gradient that training takes there."""
+    parameters = [part for part in model.parameters() if part.requires_grad]
+    for places in itertools.product(range(3), repeat=3):
+        model.baseline.value.fill_(baseline)
+        drawing(monkeypatch, [[place] for place in places])
+        output = model(batch)
+        cost = F.cross_entropy(output.logits, batch.true_tokens)  # the task's loss, a mean over words
+        chance = output.attention["source"][0, range(3), list(places)].prod()
+        gradient = torch.autograd.grad(cost + output.losses["hard_attention"], parameters, retain_graph=True)
+        yield chance, cost, torch.cat([part.flatten() for part in gradient])
+
+
+@pytest.mark.parametrize("baseline", [0.0, 1.7, -4.0])
+def test_the_mean_gradient_over_all_draws_is_exact(baseline, monkeypatch):
+    """E_s of what training takes = the gradient of E_s[-log p(words | s)], whatever the baseline."""
+    model, batch = tiny()
+    chances, costs, gradients = zip(*all_ways(model, batch, baseline, monkeypatch), strict=True)
+    chance = torch.stack(chances)
+    torch.testing.assert_close(chance.sum(), torch.tensor(1.0, dtype=DOUBLE))
+    objective = (chance * torch.stack(costs)).sum()
+    exact = torch.autograd.grad(objective, [part for part in model.parameters() if part.requires_grad])
+    mean = (chance.detach()[:, None] * torch.stack(gradients)).sum(0)
+    expected = torch.cat([part.flatten() for part in exact])
+    assert expected.norm() > 0.01
+    torch.testing.assert_close(mean, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_without_reward_the_mean_gradient_is_another(monkeypatch):
+    model, batch = tiny()
+    object.__setattr__(model, "hard", Hard(reward=0.0, entropy=0.0, soft_half=0.0))
+    chances, costs, gradients = zip(*all_ways(model, batch, 0.0, monkeypatch), strict=True)
+    chance = torch.stack(chances)
+    exact = torch.autograd.grad((chance * torch.stack(costs)).sum(), model.query.weight)[0]
+    mean = (chance.detach()[:, None] * torch.stack(gradients)).sum(0)
+    at = 0
+    for name, part in model.named_parameters():
+        if name == "query.weight":
+            assert exact.any()
+            assert not mean[at : at + part.numel()].any()  # a place that was drawn has no gradient
+        at += part.numel()
+
+
+def test_a_baseline_near_the_cost_makes_the_gradient_steadier(monkeypatch):
+    model, batch = tiny()
+
+    def variance(baseline):
+        chances, costs, gradients = zip(*all_ways(model, batch, baseline, monkeypatch), strict=True)
+        chance, each = torch.stack(chances).detach(), torch.stack(gradients)
+        mean = (chance[:, None] * each).sum(0)
+        cost = (chance * torch.stack(costs).detach()).sum().item()
+        return (chance * (each - mean).square().sum(1)).sum().item(), cost
+
+    without, cost = variance(0.0)
+    with_baseline, _ = variance(cost)
+    assert with_baseline < 0.5 * without
+
+
+# weights
+
+
+def test_soft_and_hard_attention_begin_from_each_others_weights():
+    soft, hard = model_of(), hard_model()
+    names = {name: part.shape for name, part in soft.named_parameters()}
+    assert names == {name: part.shape for name, part in hard.named_parameters()}
+    hard.train()(batch_of())
+    assert hard.baseline.value > 0
+    again = model_of(attention="hard")
+    again.load_state_dict(soft.state_dict())
+    assert again.baseline.value == 0
+    soft.load_state_dict(hard.state_dict())
+    again.load_state_dict(hard.state_dict())
+    assert again.baseline.value == hard.baseline.value  # a run that goes on has its own
+
+
+def test_the_baseline_is_precise_beside_half_precision_weights():
+    model = model_of(attention="hard", hard={"soft_half": 0.0}).float().bfloat16().train()
+    batch = batch_of().cast(torch.bfloat16)
+    output = model(batch)
+    assert model.baseline.value.dtype == torch.float32
+    assert 0.1 < model.baseline.value < 1
+    assert output.losses["hard_attention"].isfinite()

@@ -1,0 +1,157 @@
+"""Runs that learn to caption: two ranks, a kill, and pictures of a user's own, captioned and looked at."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import zoo
+from tests.run.programs import killed_and_resumed, launch, result, train, weights
+from zoo.cli import main
+from zoo.data.images.samples.scenes import scenes
+from zoo.tasks.captioning import Captioning
+
+TINY = [
+    "model=show_attend_tell",
+    "data=scenes",
+    "model.embedding_dim=8",
+    "model.hidden_dim=8",
+    "model.attention_dim=8",
+    "model.encoder.dim=8",
+    "model.encoder.width=4",
+    "data.size=32",
+    "data.grid=[4,4]",
+    "data.sample.train=25",  # uneven on purpose: neither batches nor ranks divide it
+    "data.sample.val=7",
+    "data.sample.test=11",
+    "data.loader.batch_size=4",
+    "decoding.beam_size=2",
+    "trainer.accelerator=cpu",
+    "trainer.enable_progress_bar=false",
+]
+KNOWN = {"loss", "perplexity", "free_running_perplexity", "attention_recall", "attention_chance", "pointing", "true"}
+KNOWN |= {"bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One finished run with everything on."""
+    where = tmp_path_factory.mktemp("captioning")
+    assert launch([*TINY, "regularizer=doubly_stochastic", "trainer.max_epochs=2", "hydra.run.dir=run"], where) == 0
+    return where / "run"
+
+
+def test_result_json(folder: Path) -> None:
+    facts = result(folder)
+    assert facts["task"] == "captioning" and facts["sizes"] == {"train": 25, "val": 7, "test": 11}
+    assert {name.removeprefix("test/") for name in facts["metrics"]} - {"meteor"} == KNOWN
+    assert all(np.isfinite(value) for value in facts["metrics"].values())
+    assert facts["signatures"]["test/bleu4"] == "tok:ptb|ref:closest,shorter|smooth:none"
+    assert 0.05 < facts["metrics"]["test/attention_chance"] < 0.4
+    header = (folder / "metrics.csv").read_text().splitlines()[0].split(",")
+    assert {"train/doubly_stochastic", "val/cider_d", "val/true", "val/pointing"} <= set(header)
+
+
+def test_pictures_and_table_of_predictions_are_of_as_many_images(folder: Path) -> None:
+    names = {path.name for path in (folder / "attention").glob("*.png")}
+    assert names == {f"{stage}_{number}.png" for stage in ("val_epoch01", "test") for number in (1, 2, 3, 4)}
+    rows = list(csv.DictReader((folder / "predictions.csv").open(encoding="utf-8")))
+    assert len({row["index"] for row in rows}) == len(rows) == 11
+    assert all(len(row["captions"].split(" | ")) == 5 and row["true"] in ("yes", "no") for row in rows)
+
+
+def test_two_ranks_make_the_steps_of_one_and_count_each_image_once(program_env: dict[str, str], tmp_path: Path) -> None:
+    steps = [
+        "model.dropout=0.0",
+        "optimizer=sgd",
+        "optimizer.lr=0.1",
+        "scheduler=none",
+        "trainer.max_epochs=1",
+        "callbacks=checkpoint",
+    ]
+    for trainer in ("cpu", "ddp_cpu"):
+        train([*TINY, *steps, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
+    one, two = (weights(tmp_path / trainer) for trainer in ("cpu", "ddp_cpu"))
+    for name, value in one.items():
+        torch.testing.assert_close(two[name], value, rtol=1e-4, atol=1e-6)
+    found, expected = (result(tmp_path / trainer)["metrics"] for trainer in ("ddp_cpu", "cpu"))
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_and_resumed([*TINY, "callbacks=checkpoint", "trainer.max_epochs=2"], tmp_path, Captioning, 9, monkeypatch)
+    assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """A folder with two scenes as pictures of any size, and what is none."""
+    where = tmp_path / "mine"
+    where.mkdir()
+    for scene, (name, size) in zip(scenes(range(2), seed=9), (("b.png", (64, 64)), ("a.jpg", (200, 120))), strict=True):
+        Image.fromarray(scene.pixels).resize(size).save(where / name)
+    (where / "notes.txt").write_text("no picture", encoding="utf-8")
+    return where
+
+
+def test_the_pictures_of_a_folder_are_captioned_and_drawn(
+    folder: Path, pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = {name: tmp_path / name for name in ("page.html", "look.png", "table.csv")}
+    capsys.readouterr()
+    options = ["--html", str(out["page.html"]), "--attention", str(out["look.png"]), "--csv", str(out["table.csv"])]
+    main(["predict", str(folder), str(pictures), "--nbest", "2", "--json", *options])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [Path(line["image"]).name for line in lines] == ["a.jpg", "b.png"]
+    for line in lines:
+        assert line["grid"] == [4, 4] and len(line["captions"]) == 2
+        for caption in line["captions"]:
+            assert len(caption["attention"]) == len(caption["words"]) + caption["finished"]
+            assert np.sum(caption["attention"], 1) == pytest.approx(1, abs=1e-5)
+    for number in (1, 2):
+        assert Image.open(tmp_path / f"look-{number}.png").width > 400
+    page = out["page.html"].read_text(encoding="utf-8")
+    shown = re.findall(r'class="picture"[^>]*src="data:image/png;base64,([^"]+)"', page)
+    assert [Image.open(io.BytesIO(base64.b64decode(one))).size for one in shown] == [(32, 32)] * 2
+    best = [line["captions"][0] for line in lines]
+    assert page.count('class="look"') >= sum(len(caption["words"]) for caption in best)
+    rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
+    assert [row["caption"] for row in rows] == [caption["text"] for caption in best]
+
+
+def test_the_checkpoint_alone_captions_paths_pictures_and_arrays(folder: Path, pictures: Path) -> None:
+    path = pictures / "b.png"
+    image = Image.open(path)
+    found = zoo.load(folder / "checkpoints/best.ckpt")([path, image, np.asarray(image)])
+    assert found[0].best.text == found[1].best.text == found[2].best.text
+    assert found[0].best.log_prob == pytest.approx(found[2].best.log_prob, rel=1e-5)
+    assert found[0].picture.name == str(path) and found[2].picture.png == found[0].picture.png
+
+
+def test_captions_stand_behind_their_images_and_what_is_no_image_is_an_error(
+    folder: Path, pictures: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    main(["predict", str(folder), str(pictures / "b.png")])
+    name, caption = capsys.readouterr().out.rstrip("\n").split("\t")
+    assert name.endswith("b.png") and caption
+    (pictures / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n and no more")
+    for given, expected in (
+        (pictures / "notes.txt", "notes.txt: no picture"),
+        (pictures / "broken.png", "broken.png: "),
+        (pictures / "gone.png", "gone.png: no such file; expected the path of an image, or of a folder of images"),
+    ):
+        with pytest.raises(SystemExit):
+            main(["predict", str(folder), str(given)])
+        assert expected in capsys.readouterr().err

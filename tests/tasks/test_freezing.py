@@ -1,0 +1,128 @@
+"""Parts of a network that are frozen until some epoch, and have a rate of their own: on one device, resumed, on two
+ranks."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hydra.utils import instantiate
+from torch import nn
+
+from tests.run.programs import TINY, killed_and_resumed, launch, train_ranks, weights
+from tests.tasks.thawing import TARGET
+from zoo.layers.pretrained import Pretrained, pretrained_parts
+from zoo.run.compose import compose, plain
+from zoo.tasks import Classification
+from zoo.tasks.freezing import parameter_groups
+from zoo.tasks.schedules import OWN_RATE, Noam
+
+BROUGHT = "network.brought.body.0.weight"
+RUN = [*TINY, f"model._target_={TARGET}", "callbacks=none", "trainer=cpu"]
+PLAIN_SGD = ["optimizer=sgd", "optimizer.momentum=0", "scheduler=none", "trainer.gradient_clip_val=null"]
+
+
+def part(**options) -> Pretrained:
+    return Pretrained(nn.Linear(2, 3), learning_rate=0.01, **options)
+
+
+def test_the_groups_of_an_optimizer() -> None:
+    """One for all that the optimizer has its rate for, frozen or not, in the order of the network; one for each part
+    that will be trained."""
+    network = nn.Sequential(part(finetune_from=5), nn.Linear(3, 2), part(), part(finetune_from=0))
+    rest, first, second = parameter_groups(network.parameters(), pretrained_parts(network))
+    assert [id(p) for p in rest["params"]] == [id(p) for n in (1, 2) for p in network[n].parameters()]
+    for group, number in ((first, 0), (second, 3)):
+        assert [id(p) for p in group["params"]] == [id(p) for p in network[number].parameters()]
+        assert group["lr"] == 0.01
+    optimizer = torch.optim.Adam([rest, first, second], lr=0.5)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.5, 0.01, 0.01]
+
+
+def test_without_such_a_part_there_is_one_group() -> None:
+    network = nn.Sequential(part(), nn.Linear(3, 2))
+    groups = parameter_groups(network.parameters(), pretrained_parts(network))
+    assert [id(p) for p in groups] == [id(p) for p in network.parameters()]
+
+
+@pytest.mark.parametrize("name", ["cosine", "linear", "milestones", "noam", "plateau", "step"])
+def test_a_schedule_scales_the_rate_of_each_group(name: str) -> None:
+    """All rates are the same share of their highest: of noam, which sets that of the others itself, at the warm-up."""
+    network = nn.Sequential(part(finetune_from=0), nn.Linear(3, 2))
+    told = plain(compose([f"scheduler={name}", "model=transformer", "data=copy"]).scheduler)["scheduler"]
+    told = {key: 12 if value == "total_steps" else value for key, value in told.items()}
+    if name == "noam":
+        told |= {"warmup": 4}
+    optimizer = torch.optim.SGD(parameter_groups(network.parameters(), pretrained_parts(network)), lr=0.5)
+    schedule = instantiate(told, optimizer=optimizer, _convert_="all")
+    highest = schedule.scale * schedule.dim**-0.5 * 4**-0.5 if isinstance(schedule, Noam) else 0.5
+    shares = []
+    for _ in range(12):
+        rest, own = (group["lr"] for group in optimizer.param_groups)
+        assert own / 0.01 == pytest.approx(rest / highest)
+        shares.append(own / 0.01)
+        optimizer.step()
+        schedule.step(*([1.0] if name == "plateau" else []))
+    assert max(shares) == pytest.approx(1.0, rel=0.2) and min(shares) < 0.6
+    assert optimizer.param_groups[1][OWN_RATE]
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory):
+    """The weights of the part as they begin, which never change while it is frozen."""
+    folder = tmp_path_factory.mktemp("frozen")
+    assert launch([*RUN, "trainer.max_epochs=2", "hydra.run.dir=run"], folder) == 0
+    return weights(folder / "run")[BROUGHT]
+
+
+def test_frozen_before_its_epoch_and_trained_from_there(tmp_path, frozen, caplog) -> None:
+    told = [*RUN, "+model.finetune_from=1"]
+    assert launch([*told, "trainer.max_epochs=1", "hydra.run.dir=before"], tmp_path) == 0
+    assert torch.equal(weights(tmp_path / "before")[BROUGHT], frozen)
+    assert launch([*told, "trainer.max_epochs=2", "hydra.run.dir=after"], tmp_path) == 0
+    assert not torch.equal(weights(tmp_path / "after")[BROUGHT], frozen)
+    said = (tmp_path / "after/train.log").read_text(encoding="utf-8")
+    assert said.count("epoch 1: from now on brought is trained, at a rate of up to 0.1") == 1
+    assert ", 117 of them frozen" in said  # 8 * 8 + 8 and 8 * 5 + 5
+    first = torch.load(tmp_path / "before/checkpoints/last.ckpt", weights_only=True)["optimizer_states"][0]
+    assert [len(group["params"]) for group in first["param_groups"]][1] == 4  # there from the start, without a state
+    assert len(first["state"]) == len(first["param_groups"][0]["params"])
+
+
+def test_its_rate_is_its_own(tmp_path, frozen) -> None:
+    """One plain step: four times the rate, four times the change; the others have the optimizer's."""
+    step = [*RUN, *PLAIN_SGD, "+model.finetune_from=0", "trainer.max_steps=1", "optimizer.lr=1"]
+    for name, rate in (("one", 0.25), ("four", 1.0)):
+        assert launch([*step, f"+model.learning_rate={rate}", f"hydra.run.dir={name}"], tmp_path) == 0
+    one, four = weights(tmp_path / "one"), weights(tmp_path / "four")
+    assert (one[BROUGHT] - frozen).abs().max() > 1e-5
+    torch.testing.assert_close(four[BROUGHT] - frozen, 4 * (one[BROUGHT] - frozen), rtol=1e-3, atol=1e-7)
+    for name, value in one.items():
+        assert "brought" in name or torch.equal(value, four[name]), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [3, 4, 6], ids=["before its epoch", "at its beginning", "within it"])
+def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, monkeypatch, step: int) -> None:
+    """Epochs have 4 steps."""
+    told = [*RUN, "+model.finetune_from=1", "trainer.max_epochs=2"]
+    killed_and_resumed(told, tmp_path, Classification, step, monkeypatch)
+
+
+@pytest.mark.slow
+def test_two_ranks_train_as_one_process(program_env, tmp_path, frozen) -> None:
+    """In the epoch before and in the one in which the part is trained: Adam, whose state tells what its gradients
+    were."""
+    told = [
+        *TINY,
+        f"model._target_={TARGET}",
+        "callbacks=none",
+        "trainer.gradient_clip_val=null",
+        "data.sample.train=64",
+    ]
+    told += ["scheduler=none", "optimizer.eps=0.01", "+model.finetune_from=1", "trainer.max_epochs=2"]
+    assert launch([*told, "trainer=cpu", "hydra.run.dir=one"], tmp_path) == 0
+    train_ranks([*told, "hydra.run.dir=two"], tmp_path, program_env)
+    one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
+    assert (one[BROUGHT] - frozen).abs().max() > 1e-3
+    for name, value in one.items():
+        torch.testing.assert_close(two[name], value, rtol=0, atol=1e-5, msg=name.__add__)

@@ -1,0 +1,126 @@
+"""How hard attention learns: REINFORCE on the places that were looked at, as the authors of Xu et al. 2015 run it.
+
+Section 4.1 has the rule; their code (github.com/kelvinxu/arctic-captions) has the numbers, and what the section leaves
+open: the reward of a caption is the mean over its words of log p(word), the same for every look of it, neither this
+term nor the entropy's is divided by the batch, and half of the batches look at the expected context and draw nothing.
+
+Notation: B captions, N real words of all, S places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, get_args
+
+import torch
+from annotated_types import Predicate
+from torch import Tensor, nn
+
+from zoo.errors import ConfigError, did_you_mean, one_of
+
+Reading = Literal["likeliest", "sample", "expected"]
+DivideBy = Literal["nothing", "captions", "words"]
+
+
+@dataclass(frozen=True)
+class Hard:
+    """The keys of hard attention. Raises ConfigError for values that they cannot have."""
+
+    reward: float = 0.1
+    """The weight of the REINFORCE term, lambda_r; 0 leaves it out."""
+    entropy: float = 0.002
+    """The weight of the weights' entropy, lambda_e, which it makes larger."""
+    baseline_decay: float = 0.9
+    """How much of the baseline stays at each batch."""
+    soft_half: float = 0.5
+    """The chance of a batch to look at the expected context in place of one place a word."""
+    divide_by: DivideBy = "nothing"
+    """What both terms are divided by: nothing, as in the authors' code; captions, as its likelihood; words, as the
+    likelihood is here."""
+    reading: Reading = "likeliest"
+    """What a look gives in evaluation: the value at the likeliest place, at one that is drawn, or the expected one."""
+
+    def __post_init__(self) -> None:
+        one_of("divide_by", self.divide_by, get_args(DivideBy))
+        one_of("reading", self.reading, get_args(Reading))
+        for key, (fits, expected) in NUMBERS.items():
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not fits(value):
+                raise ConfigError(f"{key}={value}: expected {expected}, found {value!r}")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any] | None) -> Hard:
+        """From a mapping of some of the keys. Raises ConfigError for a key that there is not."""
+        known = [field.name for field in fields(cls)]
+        for key in options or {}:
+            if key not in known:
+                raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
+        return cls(**{str(key): value for key, value in (options or {}).items()})
+
+
+NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
+    "reward": (lambda value: value >= 0, "a number of at least 0"),
+    "entropy": (lambda value: value >= 0, "a number of at least 0"),
+    "baseline_decay": (lambda value: 0 <= value < 1, "a number from 0 up to 1, without 1"),
+    "soft_half": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+}
+"""What the numbers may be."""
+
+
+def is_hard(options: Mapping[str, Any] | None) -> bool:
+    """True; raises ValueError as `Hard.of`, with `hard` before the key."""
+    try:
+        Hard.of(options)
+    except ConfigError as error:
+        raise ValueError(f"hard: {error}") from error
+    return True
+
+
+HardOptions = Annotated[Mapping[str, Any] | None, Predicate(is_hard)]
+"""Some of the keys of `Hard`, as a configuration file has them; None for its defaults."""
+
+
+def hard_loss(
+    weights: Tensor, places: Tensor | None, cost: Tensor, baseline: Tensor, row: Tensor, hard: Hard
+) -> Tensor:
+    """lambda_r sum_n (cost - b) log a_n(s_n) + lambda_e sum_n sum_s a_n(s) log a_n(s), (), divided as `hard` says.
+
+    Its gradient by `weights` a (N, S) is that of section 4.1. `places` (N,) are the s that were drawn; None for the
+    expected context, where the first term has no part in the gradient of the scores. `cost` (B,) is each caption's
+    -log p, a mean over its words, `baseline` () is b, and `row` (N,) is the caption of each word.
+    """
+    log_weights = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()  # a weight that is 0 has a slope, too
+    total = hard.entropy * (weights * log_weights).sum()
+    if places is not None:
+        advantage = (cost.detach() - baseline).to(weights.dtype).index_select(0, row)
+        total = total + hard.reward * (advantage * log_weights.gather(1, places[:, None])[:, 0]).sum()
+    return total / {"nothing": 1, "captions": max(1, len(cost)), "words": max(1, len(weights))}[hard.divide_by]
+
+
+class Baseline(nn.Module):
+    """b, what a caption costs on average: a moving average over batches, one number, which begins at 0.
+
+    It is float32 at least, whatever the weights are: in bfloat16 it would stop moving. Over several ranks it is that
+    of the first, whose buffers DDP hands to the others.
+    """
+
+    value: Tensor
+
+    def __init__(self, decay: float) -> None:
+        super().__init__()
+        self.decay = decay
+        self.register_buffer("value", torch.zeros(()))
+
+    @torch.no_grad()
+    def update(self, cost: Tensor) -> None:
+        """Counts a batch whose captions cost `cost` (B,)."""
+        if len(cost):
+            self.value.mul_(self.decay).add_((1 - self.decay) * cost.mean().to(self.value.dtype))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Baseline:
+        before = self.value
+        super()._apply(fn, recurse)
+        if self.value.dtype in (torch.float16, torch.bfloat16):
+            self.value = before.to(self.value.device)
+        return self

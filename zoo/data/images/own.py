@@ -1,0 +1,122 @@
+"""Images with captions of your own: a folder of them and a table of captions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from zoo.data.images.files import FileSource
+from zoo.data.images.module import ImageData
+from zoo.data.images.options import CaptionColumns, CaptionTextOptions, PictureOptions
+from zoo.data.images.readers import Described, read_table, table_columns
+from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.readers import TABLES, is_table
+from zoo.data.rows import BadRows
+from zoo.data.sources import SPLITS, Source, existing, find_splits
+from zoo.errors import ConfigError, DataError
+
+LAYOUT = (
+    f"a table ({', '.join(TABLES)}) with a column of image files and one of captions, any number of rows an image, or "
+    "the folder of one, or of tables called train, test and perhaps val; the images beside it or in data.images"
+)
+HINT = " (the keys are data.columns.file, data.columns.caption and data.columns.split)"
+
+
+class Unsaid(BadRows):
+    """For a first look at a file, of which what is wrong is said later."""
+
+    def __call__(self, place: str, problem: str, detail: str = "") -> None:
+        return
+
+
+class OwnCaptions(ImageData):
+    """Images from `path`. Splits that no column and no table tells are drawn by `split.seed`, by image."""
+
+    name = "captions"
+
+    def __init__(
+        self,
+        *,
+        path: str,
+        images: str | None = None,
+        columns: Mapping[str, Any] | CaptionColumns | None = None,
+        split: Mapping[str, Any] | SplitOptions | None = None,
+        text: Mapping[str, Any] | CaptionTextOptions | None = None,
+        picture: Mapping[str, Any] | PictureOptions | None = None,
+        grid: Sequence[int] = (14, 14),
+        batches: str = "pictures",
+        captions_per_image: int | None = None,
+        features: Mapping[str, Any] | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """`path` is one of LAYOUT; `images` the folder of the images, or one above it, None: beside the table; the rest
+        as in `ImageData`."""
+        super().__init__(
+            text=CaptionTextOptions.of(text),
+            picture=PictureOptions.of(picture),
+            grid=grid,
+            batches=batches,
+            captions_per_image=captions_per_image,
+            split=SplitOptions.of(split),
+            features=features,
+            loader=loader,
+        )
+        self.path, self.images = path, images
+        self.columns = CaptionColumns.of(columns)
+
+    def open_source(self) -> Source:
+        if not self.path:
+            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
+        path = existing(self.path, "data.path", LAYOUT)
+        tables = self._tables(path)
+        facts = {"columns": vars(self.columns), "tables": {split: list(map(str, tables[split])) for split in tables}}
+        texts = [table for part in tables.values() for table in part]
+        named = [self._columns(table) for table in texts]  # what is missing is said before anything is read
+        splits: Sequence[str] = list(tables)
+        if list(tables) == ["train"] and all(len(columns) == 3 for columns in named):
+            told = {one.split for one in self._told(tables, Unsaid())}
+            splits = [split for split in SPLITS if split in told]
+            if "train" not in splits:
+                raise DataError(f"{texts[0]}: column {named[0][2]!r} puts no image into train; expected some there")
+        return FileSource(path, texts, partial(self._told, tables), splits, self.picture, self.images, facts).source()
+
+    def _tables(self, path: Path) -> dict[str, list[Path]]:
+        """The tables of each split."""
+        if path.is_file():
+            if not is_table(path):
+                raise DataError(f"{path}: unknown kind of file {path.suffix!r}; expected: {LAYOUT}")
+            return {"train": [path]}
+        there = sorted(file for file in path.iterdir() if file.is_file() and is_table(file))
+        if len(there) == 1:
+            return {"train": there}
+        if found := find_splits(path, TABLES):
+            return {split: found[split] for split in SPLITS if split in found}
+        if named := [file for file in there if file.name.lower().startswith("captions.")]:
+            return {"train": named[:1]}
+        listing = f"the tables {', '.join(file.name for file in there[:8])}: which one?" if there else "no table"
+        raise DataError(f"{path}: found {listing}; expected: {LAYOUT}")
+
+    def _columns(self, table: Path) -> list[str]:
+        """The names of the columns that are read of a table: files, captions, and splits where it tells them."""
+        found = table_columns(table)
+        split = self.columns.split or ("split" if "split" in found else None)
+        return [self.columns.file, self.columns.caption, *([split] if split else [])]
+
+    def _told(self, tables: Mapping[str, Sequence[Path]], bad: BadRows) -> Iterator[Described]:
+        seen: dict[str, tuple[str, str]] = {}
+        for split, table in ((split, table) for split, parts in tables.items() for table in parts):
+            columns = self._columns(table)
+            if len(tables) > 1:
+                columns = columns[:2]  # which table it is in says of what split an image is
+            for one in read_table(table, columns, HINT, bad):
+                of, place = seen.setdefault(one.file, (split, one.place))
+                if of != split:
+                    bad(
+                        one.place,
+                        "one image in two splits",
+                        f"{one.file!r} is of {split!r} here and of {of!r} in {place}",
+                    )
+                else:
+                    yield one._replace(split=one.split or split)

@@ -1,0 +1,49 @@
+"""Whether a caption is true of a scene, and where the objects are that it names."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, permutations
+from typing import Any
+
+from zoo.data.images.samples.grammar import NAMED, Kind, read, relation
+
+
+def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
+    """Whether the scene has two objects as the caption, a text or its words, names them, and the one stands as it says,
+    seen from the other. A sentence outside the grammar is false.
+
+    `facts` are plain data, as `zoo.data.images.samples.scenes` gives them: `objects`, each with `size`, `colour`,
+    `shape` and `centre`, (x, y) with y growing downwards.
+    """
+    text = caption if isinstance(caption, str) else " ".join(caption)
+    said = read(" ".join(text.lower().split()).removesuffix(".").rstrip())
+    if said is None:
+        return False
+    return any(
+        _is(said.first, one) and _is(said.second, other) and relation(one["centre"], other["centre"]) == said.relation
+        for one, other in permutations(facts["objects"], 2)
+    )
+
+
+def boxes_named(words: Sequence[str], facts: Mapping[str, Any]) -> list[tuple[float, ...] | None]:
+    """For each word of a caption the box of the object that it names together with its neighbours, in the shares of
+    `zoo.data.images.row.Box`; None for words that name nothing, or what is not there.
+
+    `facts` are those of `is_true`, each object with its `box`.
+    """
+    ends = list(accumulate(len(word) + 1 for word in words))
+    found: list[tuple[float, ...] | None] = [None] * len(words)
+    for phrase in NAMED.finditer(" ".join(words).lower()):
+        for thing in facts["objects"]:
+            if _is(Kind(*phrase.groups()), thing):
+                begins = [begin for begin, _ in map(phrase.span, (1, 2, 3)) if begin >= 0]
+                for begin in begins:
+                    found[bisect_right(ends, begin)] = tuple(thing["box"])
+    return found
+
+
+def _is(kind: Kind, thing: Mapping[str, Any]) -> bool:
+    attributes = kind.size in (None, thing["size"]), kind.colour == thing["colour"], kind.shape == thing["shape"]
+    return all(attributes)

@@ -1,0 +1,63 @@
+"""A small convolutional image encoder, for pictures of generated scenes."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count
+from zoo.data.images.spec import ImageSpec
+from zoo.layers.image_encoder import ImageEncoder
+
+
+class SmallEncoder(ImageEncoder):
+    """`halvings` convolutions and one more, each with a ReLU, and a learned vector for each cell, by which it can be
+    told where that is.
+
+    The last of the `halvings` keeps the size and a maximum halves it, so that a shape is seen wherever in a cell it
+    stands; those before it have a stride of 2 and kernels 4 wide, which stand evenly around each cell: cells are
+    regular. With three of them a cell sees 38 by 38 pixels. The vectors of the cells begin as waves of their rows and
+    columns (`place_codes`).
+    """
+
+    def __init__(self, spec: ImageSpec, *, dim: Count = 128, width: Count = 32, halvings: Count = 3) -> None:
+        super().__init__(spec, dim)
+        if spec.encoded:
+            return
+        widths = [3, *(min(width * 2**k, dim) for k in range(halvings - 1)), dim]
+        layers: list[nn.Module] = []
+        for read, written in pairwise(widths[:-1]):
+            layers += [nn.Conv2d(read, written, 4, stride=2, padding=1), nn.ReLU()]
+        layers += [nn.Conv2d(widths[-2], dim, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+        self.convolutions = nn.Sequential(*layers, nn.Conv2d(dim, dim, 3, padding=1), nn.ReLU())
+        self.place = nn.Embedding.from_pretrained(place_codes(*spec.grid, dim), freeze=False)
+        for layer in self.convolutions:
+            if isinstance(layer, nn.Conv2d):
+                nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+                assert layer.bias is not None
+                nn.init.zeros_(layer.bias)
+
+    def features(self, pixels: Tensor) -> Tensor:
+        """(I, D, h, w) from normalised pixels (I, 3, H, W)."""
+        return self.convolutions(pixels)
+
+    def forward(self, image: Tensor) -> Tensor:
+        """(I, S, D) from pixels, uint8 (I, 3, H, W), or from stored features."""
+        cells = super().forward(image)
+        return cells if self.encoded else cells + self.place.weight
+
+
+def place_codes(rows: int, columns: int, dim: int) -> Tensor:
+    """(rows * columns, dim): sines and cosines of where a cell stands, from half a wave over the whole image to nearly
+    four, those of its row and then those of its column. Where something is can be read off them by one product."""
+    waves = math.pi * 2 ** torch.linspace(0, 3, dim // 4 + 2)[: -(-dim // 4)]  # (dim / 4,)
+
+    def axis(cells: int) -> Tensor:
+        phase = (torch.arange(cells) + 0.5)[:, None] / cells * waves
+        return torch.cat([phase.sin(), phase.cos()], 1)  # (cells, dim / 2)
+
+    row, column = axis(rows)[:, None].expand(-1, columns, -1), axis(columns).expand(rows, -1, -1)
+    return torch.cat([row, column], 2).flatten(0, 1)[:, :dim].contiguous()

@@ -1,0 +1,252 @@
+"""Captions beside all references of their image, as coco-caption scores them: BLEU-1 to 4, ROUGE-L, CIDEr-D, METEOR.
+
+All are of a corpus and exact over batches and ranks. What they compare are tokens: whoever wants published numbers cuts
+both sides by `zoo.metrics.ptb_tokens` first. SPICE is not here: it needs a download of 384 MB and Java.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from sacrebleu.metrics import BLEU
+from torch import Tensor
+from torchmetrics import Metric
+from torchmetrics.utilities.data import dim_zero_cat
+
+from zoo.errors import ZooError
+from zoo.metrics.cider import DocumentFrequency, cider_d
+
+Caption = str | Sequence[str]
+"""Tokens, as a list or joined by spaces."""
+ORDERS = 4
+"""Of BLEU."""
+BETA = 1.2
+"""Of ROUGE-L: how much more recall counts than precision."""
+
+
+def _words(caption: Caption) -> list[str]:
+    return caption.split() if isinstance(caption, str) else list(caption)
+
+
+def _check(hypotheses: Sequence[Any], references: Sequence[Sequence[Any]]) -> None:
+    if len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses, but references of {len(references)} images")
+    for number, several in enumerate(references):
+        if isinstance(several, str) or not several:
+            raise ValueError(f"hypothesis {number}: expected a list of references with one at least, found {several!r}")
+
+
+class CaptionBLEU(Metric):
+    """BLEU-n of a corpus (Papineni et al. 2002), 0 to 100, the geometric mean of the precisions of 1- to n-grams.
+
+    The reference length is the one that is nearest to the hypothesis, of two as near the shorter, as sacrebleu and
+    coco-caption have it (torchmetrics takes the first). Nothing is smoothed: where no n-gram of some order matches it
+    is 0, and coco-caption, which adds 1e-15 to what it counts, gives a little more.
+    """
+
+    full_state_update = False
+    higher_is_better = True
+    statistics: Tensor
+    captions: Tensor
+
+    def __init__(self, order: int = ORDERS) -> None:
+        """`order`: the n, 1 to 4. Those of a batch are counted once, for all four."""
+        super().__init__()
+        if not 1 <= order <= ORDERS:
+            raise ValueError(f"order={order}: expected 1 to {ORDERS}")
+        self.order = order
+        self.add_state("statistics", torch.zeros(2 + 2 * ORDERS, dtype=torch.int64), dist_reduce_fx="sum")
+        self.add_state("captions", torch.tensor(0), dist_reduce_fx="sum")
+
+    def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
+        """A hypothesis of each image, and all references of it."""
+        _check(hypotheses, references)
+        if hypotheses:
+            ours = tuple(" ".join(_words(caption)) for caption in hypotheses)
+            theirs = tuple(tuple(" ".join(_words(caption)) for caption in several) for several in references)
+            self.statistics += torch.tensor(_bleu_statistics(ours, theirs), device=self.statistics.device)
+            self.captions += len(ours)
+
+    def compute(self) -> Tensor:
+        """NaN without a caption."""
+        written, expected, *counts = self.statistics.tolist()
+        correct, total = counts[: self.order], counts[ORDERS : ORDERS + self.order]
+        score = BLEU.compute_bleu(correct, total, written, expected, max_ngram_order=self.order).score
+        return torch.tensor(score if self.captions else torch.nan, dtype=torch.float64, device=self.statistics.device)
+
+
+@lru_cache(maxsize=1)
+def _bleu_statistics(hypotheses: tuple[str, ...], references: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
+    """Of a batch: tokens written, tokens of the references, matches of each order, n-grams of each. The last batch is
+    remembered, since BLEU-1 to 4 ask for it one after the other."""
+    scorer = BLEU(tokenize="none", smooth_method="none", force=True)
+    rows = scorer._extract_corpus_statistics(hypotheses, list(zip_longest(*references)))  # None: has fewer references
+    return tuple(map(sum, zip(*rows, strict=True)))
+
+
+class RougeL(Metric):
+    """ROUGE-L (Lin 2004), the mean over images, 0 to 100: 100 times what coco-caption gives.
+
+    Of the longest common subsequence with each reference the best precision and the best recall are taken, which may be
+    those of two references, and their F with beta = 1.2.
+    """
+
+    full_state_update = False
+    higher_is_better = True
+    total: Tensor
+    captions: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("captions", torch.tensor(0), dist_reduce_fx="sum")
+
+    def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
+        """A hypothesis of each image, and all references of it."""
+        _check(hypotheses, references)
+        for ours, several in zip(hypotheses, references, strict=True):
+            self.total += rouge_l(_words(ours), [_words(caption) for caption in several])
+        self.captions += len(hypotheses)
+
+    def compute(self) -> Tensor:
+        """NaN without a caption."""
+        return 100 * self.total / self.captions
+
+
+def rouge_l(hypothesis: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """Of one caption, 0 to 1."""
+    precision = recall = 0.0
+    for reference in references:
+        if common := common_subsequence(hypothesis, reference):
+            precision = max(precision, common / len(hypothesis))
+            recall = max(recall, common / len(reference))
+    square = BETA**2
+    return (1 + square) * precision * recall / (recall + square * precision) if precision else 0.0
+
+
+def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
+    """The length of the longest common subsequence. Row by row of the usual table, a row being the bits of a number:
+    they are 0 where the table grows (Hyyrö 2004)."""
+    places: dict[str, int] = {}
+    for number, token in enumerate(one):
+        places[token] = places.get(token, 0) | 1 << number
+    all_ones = (1 << len(one)) - 1
+    row = all_ones
+    for token in other:
+        matches = row & places.get(token, 0)
+        row = (row + matches | row - matches) & all_ones
+    return len(one) - row.bit_count()
+
+
+class _Gathered(Metric):
+    """A score that needs all captions at once: they are kept as text, and all ranks come to have all of it."""
+
+    full_state_update = False
+    higher_is_better = True
+    texts: list[Tensor]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_state("texts", [], dist_reduce_fx="cat")
+
+    def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
+        """A hypothesis of each image, and all references of it."""
+        _check(hypotheses, references)
+        rows = ((ours, *several) for ours, several in zip(hypotheses, references, strict=True))
+        # what stands between them is white space to str.split, and so in no token
+        text = "".join("\x1f".join(" ".join(_words(caption)) for caption in row) + "\x1e" for row in rows)
+        self.texts.append(torch.from_numpy(np.frombuffer(text.encode(), np.uint8).copy()).to(self.device))
+
+    def rows(self) -> list[list[str]]:
+        """Of each image the hypothesis and its references, of all batches and, while it computes, of all ranks."""
+        texts = dim_zero_cat(self.texts).cpu().numpy().tobytes().decode() if len(self.texts) else ""
+        return [row.split("\x1f") for row in texts.split("\x1e")[:-1]]
+
+    def _mean(self, score: float) -> Tensor:
+        return torch.tensor(score, dtype=torch.float64, device=self.device)
+
+
+class CiderD(_Gathered):
+    """CIDEr-D (Vedantam et al. 2015), the mean over images, 0 to 10, on coco-caption's scale, which calls it CIDEr and
+    of which papers print 100 times the value.
+
+    How rare an n-gram is follows from the references of all images that are scored, or from a table of document
+    frequencies that is given. The first is 0 for a single image, since nothing is rare there; a copy of one of n
+    references that have nothing in common scores 10 / n; captions of less than four words lose the orders that they do
+    not have; and lengths are compared in bigrams.
+    """
+
+    def __init__(self, document_frequency: DocumentFrequency | None = None) -> None:
+        """`document_frequency`: of words, such as of all training captions; None: of the references."""
+        super().__init__()
+        self.document_frequency = document_frequency
+
+    def compute(self) -> Tensor:
+        """NaN without a caption."""
+        rows = [[sentence.split() for sentence in row] for row in self.rows()]
+        if not rows:
+            return self._mean(torch.nan)
+        hypotheses, references = [row[0] for row in rows], [row[1:] for row in rows]
+        frequency = self.document_frequency or DocumentFrequency(references)
+        return self._mean(cider_d(hypotheses, range(len(rows)), references, frequency).mean())
+
+
+class Meteor(_Gathered):
+    """METEOR 1.5 (Denkowski and Lavie 2014), 0 to 100: 100 times what coco-caption gives. It is a program in Java that
+    comes with the package pycocoevalcap; while it computes it takes up to 2 GB, and over several ranks the first alone
+    runs it."""
+
+    @staticmethod
+    def missing() -> str | None:
+        """Why there can be no score here, in a line; None where there can."""
+        if find_spec("pycocoevalcap") is None:
+            return "METEOR is left out: it needs the package pycocoevalcap; pip install 'attention-zoo[captions]'"
+        if shutil.which("java") is None:
+            return "METEOR is left out: it needs Java, and there is no program `java` on the path; install one"
+        return None
+
+    def compute(self) -> Tensor:
+        """NaN without a caption. Raises ZooError where Java or the package is missing, or the program breaks off."""
+        rows = self.rows()
+        score = self._mean(torch.nan)
+        if not self._is_synced:
+            return self._mean(meteor(rows)) if rows else score
+        try:
+            if dist.get_rank() == 0 and rows:
+                score = self._mean(meteor(rows))
+        finally:  # the others wait, whatever happens here
+            dist.broadcast(score, 0)
+        return score
+
+
+def meteor(rows: Sequence[Sequence[str]]) -> float:
+    """Of a corpus, 0 to 100; of each image the hypothesis and its references, tokens joined by spaces."""
+    if line := Meteor.missing():
+        raise ZooError(line)
+    scorer = import_module("pycocoevalcap.meteor.meteor").Meteor()
+    process = scorer.meteor_p
+    try:
+        hypotheses = {number: [row[0]] for number, row in enumerate(rows)}
+        score, _ = scorer.compute_score({number: list(row[1:]) for number, row in enumerate(rows)}, hypotheses)
+    except (OSError, ValueError) as error:
+        process.kill()
+        said = (process.stderr.read() or b"").decode(errors="replace").strip().splitlines()
+        raise ZooError(
+            f"METEOR: its Java program broke off: {said[-1] if said else error}; it needs 2 GB of memory and Java 8 or "
+            "later; leave METEOR out where it has not"
+        ) from error
+    finally:  # it would wait for more, with its memory, to the end of the run
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+    return 100 * float(score)

@@ -1,0 +1,101 @@
+"""Neural Machine Translation by Jointly Learning to Align and Translate, from images.
+
+Dzmitry Bahdanau, Kyunghyun Cho, Yoshua Bengio. ICLR 2015. https://arxiv.org/abs/1409.0473
+
+Equations: of the decoder, its attention and its output those in the header of `rnnsearch`, whose code runs here. Of the
+source:
+- The annotations are those of the cells of an image, h_j = a_j, from any image encoder.
+- s_0 = tanh(W_s mean_j a_j).
+
+What differs from the paper:
+- An image takes the place of the sentence, as in Bazzani, Domhan and Hieber 2018 (https://arxiv.org/abs/1810.04101),
+  and the mean of its cells that of the backward state of the first word, of which the paper makes s_0.
+- Where `score` takes keys as wide as the query (dot, scaled_dot, cosine), the key is a projection of a_j.
+- `dropout` and `init` are those of `rnnsearch`; they leave the image encoder alone.
+
+Notation: I images, B captions, S cells, D numbers a cell, T words, N real words of all, K hypotheses, E embedding, n
+hidden units, l maxout units, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, get_args
+
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Share
+from zoo.attention.scores import ScoreName, score_class
+from zoo.attention.scores import score as score_called
+from zoo.data.images.batch import ImageBatch
+from zoo.data.images.spec import ImageSpec
+from zoo.errors import one_of
+from zoo.layers.annotations import Annotations
+from zoo.layers.image_encoder import image_encoder
+from zoo.layers.state import State
+from zoo.models.output import Output
+from zoo.models.rnnsearch import Init, RNNSearchDecoder
+
+
+class CaptionRNNSearch(RNNSearchDecoder):
+    """RNNsearch's GRU writes the caption and looks at the cells of the image before each word.
+
+    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `score` = additive (the paper's)
+    | any other of `zoo.attention.SCORES` | a `Score` of your own by its dotted name. `init` = orthogonal | paper.
+    Raises ValueError for another name of either.
+    """
+
+    tasks = ("captioning",)
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
+
+    def __init__(
+        self,
+        spec: ImageSpec,
+        *,
+        encoder: Mapping[str, Any],
+        embedding_dim: Count = 620,
+        hidden_dim: Count = 1000,
+        attention_dim: Count = 1000,
+        maxout_dim: Count = 500,
+        score: ScoreName = "additive",
+        dropout: Share = 0.0,
+        init: Init = "orthogonal",
+    ) -> None:
+        super().__init__()
+        one_of("init", init, get_args(Init))
+        self.encoder = image_encoder(encoder, spec)
+        cell_dim = self.encoder.dim
+        self.initial_state = nn.Linear(cell_dim, hidden_dim, bias=False)  # W_s
+        same = score_class(score).equal_widths
+        self.key = nn.Linear(cell_dim, hidden_dim, bias=False) if same else nn.Identity()
+        self._add_decoder(
+            score_called(score, hidden_dim, hidden_dim if same else cell_dim, attention_dim, spec.cells),
+            (spec.target_size, spec.begin),
+            cell_dim,
+            embedding_dim=embedding_dim,
+            hidden_dim=hidden_dim,
+            maxout_dim=maxout_dim,
+            dropout=dropout,
+        )
+        self._initialise(init, (part for part in self.children() if part is not self.encoder))
+
+    def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `source` (B, T, S).
+
+        With a score that the time loop does not know the scores are log-probabilities.
+        """
+        return self.decode(batch, *self._encode(batch), need_weights)
+
+    def start(self, batch: ImageBatch) -> State:
+        """The state before the first word."""
+        return self.begin(*self._encode(batch))
+
+    def _encode(self, batch: ImageBatch) -> tuple[Annotations, Tensor]:
+        """The cells of the images, (I, S, D), and s_0 of each caption (B, n)."""
+        cells = self.encoder(batch.image)
+        s = self.initial_state(cells.mean(1)).tanh()  # (I, n)
+        return Annotations.of_cells(cells, batch.picture), s.index_select(0, batch.picture)
+
+    def _keys(self, h: Tensor) -> Tensor:
+        """(I, S, D) -> as wide as the score wants them."""
+        return self.key(h)

@@ -1,0 +1,115 @@
+"""Attention Is All You Need, from images.
+
+Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser, Illia
+Polosukhin. NeurIPS 2017. https://arxiv.org/abs/1706.03762
+
+Equations: those in the header of `transformer`, whose layers and decoder run here. Of the source:
+- What the encoder's layers read, Dropout(W a_j + b + PE(j)), of the cells a_j of an image from any image encoder, which
+  are numbered row after row.
+
+What differs from the paper:
+- An image takes the place of the sentence, as in Bazzani, Domhan and Hieber 2018 (https://arxiv.org/abs/1810.04101),
+  and all its cells are real.
+- There may be no layers of self-attention between cells (`encoder_layers`).
+- `norm`, `positions`, `inner_dropout` and the start of the weights are those of `transformer`. `tied`: the vocabulary
+  layer and the embedding are one matrix.
+- Attention between cells is not returned: there is one for an image, not for a caption.
+
+Notation: I images, B captions, S cells, A numbers a cell, T words, N real words of all, K hypotheses, V vocabulary, D
+hidden_dim, H heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Share
+from zoo.attention import MultiHeadAttention
+from zoo.data.images.batch import ImageBatch
+from zoo.data.images.spec import ImageSpec
+from zoo.errors import one_of
+from zoo.layers.annotations import Annotations
+from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.image_encoder import image_encoder
+from zoo.layers.positions import Positions, positions_called
+from zoo.layers.state import State
+from zoo.models.output import Output
+from zoo.models.transformer import Layer, Norm, TransformerDecoder, end_norm
+
+Tied = Literal["none", "target"]
+
+
+class CaptionTransformer(TransformerDecoder):
+    """The Transformer's decoder writes the caption; each of its layers looks at the cells of the image.
+
+    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `encoder_layers`: None for no
+    self-attention between cells. `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, of cells and of
+    words. `tied` = none | target. Raises ValueError for a choice that does not exist, and for a width that the heads do
+    not divide or that is odd with sinusoidal positions.
+    """
+
+    tasks = ("captioning",)
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask", "decoder": "target_mask"}
+
+    def __init__(
+        self,
+        spec: ImageSpec,
+        *,
+        encoder: Mapping[str, Any],
+        hidden_dim: Count = 512,
+        layers: Count = 6,
+        encoder_layers: Count | None = 6,
+        heads: Count = 8,
+        feedforward_dim: Count = 2048,
+        dropout: Share = 0.1,
+        inner_dropout: Share = 0.0,
+        norm: Norm = "post",
+        positions: Positions = "sinusoidal",
+        tied: Tied = "none",
+    ) -> None:
+        super().__init__()
+        for key, value, choices in (("norm", norm, Norm), ("positions", positions, Positions), ("tied", tied, Tied)):
+            one_of(key, value, get_args(choices))
+        layer = partial(Layer, hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm)
+        self.dim, self.neighbourhood = hidden_dim, None
+        self.encoder = image_encoder(encoder, spec)
+        self.cells = nn.Linear(self.encoder.dim, hidden_dim)  # W, b
+        self.source_positions = positions_called(positions, spec.cells, hidden_dim)
+        self.encoder_layers = nn.ModuleList(layer(cross=False) for _ in range(encoder_layers or 0))
+        self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
+        self.target_positions = positions_called(positions, spec.longest_target, hidden_dim)
+        self.decoder = nn.ModuleList(layer(cross=True) for _ in range(layers))
+        self.encoder_norm, self.decoder_norm = (end_norm(norm, hidden_dim) for _ in range(2))
+        self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
+        self.dropout = nn.Dropout(dropout)
+        nn.init.xavier_uniform_(self.cells.weight)
+        nn.init.zeros_(self.cells.bias)
+        tables = [self.target_embedding, self.source_positions, self.target_positions]
+        self._initialise(tables, tied=tied == "target")
+
+    def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `decoder.<layer>`
+        (B, H, T, T) and `source.<layer>` (B, H, T, S)."""
+        return self.decode(batch, self._encode(batch), need_weights)
+
+    def start(self, batch: ImageBatch) -> State:
+        """The state before the first word; the images are encoded."""
+        return self.begin(self._encode(batch))
+
+    def _encode(self, batch: ImageBatch) -> Annotations:
+        """The encoder's output at the cells of the images, (I, S, D)."""
+
+        def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
+            return module(y, need_weights=False)
+
+        cells = self.cells(self.encoder(batch.image))  # (I, S, D)
+        number = torch.arange(cells.shape[1], device=cells.device)
+        x = self.dropout(cells + self.source_positions(number))
+        for layer in self.encoder_layers:
+            x, _ = layer(x, attend_self)
+        return Annotations.of_cells(self.encoder_norm(x), batch.picture)

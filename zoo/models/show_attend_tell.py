@@ -1,0 +1,255 @@
+"""Show, Attend and Tell: Neural Image Caption Generation with Visual Attention.
+
+Kelvin Xu, Jimmy Ba, Ryan Kiros, Kyunghyun Cho, Aaron Courville, Ruslan Salakhutdinov, Richard Zemel, Yoshua Bengio.
+ICML 2015. https://arxiv.org/abs/1502.03044
+
+Equations (as the authors' code, github.com/kelvinxu/arctic-captions, runs them; a_i the annotation vectors):
+- Attention (4)-(6), asked by the state before the recurrence, with the gate beta of section 4.2.1:
+      e_ti = u . tanh(P a_i + b + W_d h_{t-1}),  alpha_t = softmax of e_t,  beta_t = sigmoid(w . h_{t-1} + b'),
+      z_t = beta_t sum_i alpha_ti a_i, or in hard attention beta_t a_s of one place s drawn from alpha_t (4.1).
+- LSTM (1)-(3): i, f, o = sigmoid, g = tanh of W E y_{t-1} + Z z_t + U h_{t-1} + b'',  c' = f c + i g,  h' = o tanh(c'),
+  E y_0 = 0, from m = relu(W_0 mean_i a_i + b_0), h_0 = tanh(W_h m + b_h), c_0 = tanh(W_c m + b_c).
+- Output (7): s_t = tanh(L_h h_t + E y_{t-1} + L_z z_t + b_s), p = softmax(L_o s_t + b_o).
+- Hard attention (8)-(12) learns by `zoo.attention.hard_rule`; its loss is the network's own, of `forward` in training.
+  The penalty (14), doubly stochastic attention, is regularizer=doubly_stochastic.
+
+What differs from the paper:
+- (7) is there an exponential without tanh, and the perceptrons of h_0 and c_0 share no layer: both as in the code. Of
+  that the bias of e, which a softmax does not see, and a second bias in s_t are left out.
+- `energy` = deep_tanh has keys of two layers, tanh(P_1 (P a_i + b) + b_1), as the authors' run on COCO; relu has relu
+  in place of tanh. `gate` = vector has a beta for each of the D numbers, none leaves it out. `deep_output` = false is
+  p = softmax(L_o h_t + b_o). relu, vector and false are what circulates as a tutorial of this paper, whose h_0 and c_0
+  have no tanh and one layer.
+- `init` = orthogonal has an orthogonal U, embeddings from N(0, 1), the other matrices by Glorot and Bengio (2010);
+  paper, as the code, all from N(0, 0.01^2) but U and other square matrices, orthogonal too, P excepted. Biases are 0.
+- `dropout` (0.5 in the paper's runs) acts on m, on h_t before the output and on s_t.
+- The scale of lambda in (14): the task divides the likelihood by words and the penalty by captions, so that the paper's
+  1 is regularizer.doubly_stochastic.weight = 1 / (mean words of a caption). The authors' code takes the mean over the L
+  places and the sum over the B captions: B / L of that, a third at B = 64 and L = 196.
+- lambda_r and lambda_e of hard attention are not divided by the batch in the authors' code, nor by default here, where
+  the likelihood is a mean over words and not a sum over a caption's: for their proportion divide both by the mean
+  words of a caption.
+- `step` in training, by which scheduled sampling and rewards teach, looks at the expected context in hard attention
+  too, as half of its batches do: that has a gradient, and a place that was drawn has none.
+
+Notation: I images, B captions, R of them with a word, N real words of all, T words of the longest, K hypotheses, S
+places, D numbers an annotation vector, A width of the attention, E embedding, n hidden units, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Share
+from zoo.attention.draw import draw
+from zoo.attention.hard_rule import Baseline, Hard, HardOptions, hard_loss
+from zoo.attention.pointing import additive_scores
+from zoo.data.images.batch import ImageBatch
+from zoo.data.images.spec import ImageSpec
+from zoo.errors import one_of
+from zoo.layers.attention_loop import TimeSteps
+from zoo.layers.attention_loop_viewer import Look, View, Viewed, attention_viewer
+from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.image_encoder import image_encoder
+from zoo.layers.init import orthogonal_matrix_
+from zoo.layers.packing import Packing
+from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.output import Output
+
+Attend = Literal["soft", "hard"]
+Energy = Literal["tanh", "deep_tanh", "relu"]
+Gate = Literal["scalar", "vector", "none"]
+Init = Literal["orthogonal", "paper"]
+LOOKS: dict[str, Look] = {"likeliest": "likeliest", "sample": "draw", "expected": "mean"}
+"""What a look gives by the name of a reading."""
+
+
+class ShowAttendTell(nn.Module):
+    """An LSTM writes the caption and looks at the image before each word.
+
+    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `attention` = soft | hard, which
+    reads `hard`, keys of `zoo.attention.hard_rule.Hard`. Raises ConfigError for names and values that there are not.
+    """
+
+    tasks = ("captioning",)
+    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
+
+    def __init__(
+        self,
+        spec: ImageSpec,
+        *,
+        encoder: Mapping[str, Any],
+        embedding_dim: Count = 512,
+        hidden_dim: Count = 1800,
+        attention_dim: Count = 512,
+        attention: Attend = "soft",
+        hard: HardOptions = None,
+        gate: Gate = "scalar",
+        energy: Energy = "tanh",
+        deep_output: bool = True,
+        dropout: Share = 0.5,
+        init: Init = "orthogonal",
+    ) -> None:
+        super().__init__()
+        self.attention = one_of("attention", attention, get_args(Attend))
+        self.hard = Hard.of(hard)
+        self.energy = one_of("energy", energy, get_args(Energy))
+        one_of("gate", gate, get_args(Gate))
+        one_of("init", init, get_args(Init))
+        self.encoder = image_encoder(encoder, spec)
+        depth = self.encoder.dim
+        self.initial = nn.Linear(depth, depth)  # W_0
+        self.initial_hidden = nn.Linear(depth, hidden_dim)  # W_h
+        self.initial_cell = nn.Linear(depth, hidden_dim)  # W_c
+        self.key = nn.Linear(depth, attention_dim)  # P
+        self.deep_key = nn.Linear(attention_dim, attention_dim) if energy == "deep_tanh" else None  # P_1
+        self.query = nn.Linear(hidden_dim, attention_dim, bias=False)  # W_d
+        self.v = nn.Parameter(torch.empty(attention_dim).uniform_(-1, 1) / attention_dim**0.5)  # u
+        width = {"none": 0, "scalar": 1, "vector": depth}[gate]
+        self.gate = nn.Linear(hidden_dim, width) if width else None  # w
+        self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # E, E y_0 = 0
+        self.decoder_token = nn.Linear(embedding_dim, 4 * hidden_dim)  # W
+        self.decoder_context = nn.Linear(depth, 4 * hidden_dim, bias=False)  # Z
+        self.decoder_state = nn.Linear(hidden_dim, 4 * hidden_dim, bias=False)  # U
+        self.deep_output = deep_output
+        if deep_output:
+            self.output_hidden = nn.Linear(hidden_dim, embedding_dim)  # L_h
+            self.output_context = nn.Linear(depth, embedding_dim, bias=False)  # L_z
+        self.vocabulary = nn.Linear(embedding_dim if deep_output else hidden_dim, spec.target_size)  # L_o
+        self.dropout = nn.Dropout(dropout)
+        self.baseline = Baseline(
+            self.hard.baseline_decay
+        )  # of soft attention too: its weights may start hard
+        self._initialise(init)
+
+    def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `source` (B, T, S), the
+        weights alpha that hard attention draws from.
+
+        The same as `step` after `step` in evaluation, unless a place is drawn. What is made of an image alone is made
+        once, however many captions it has.
+        """
+        read, _, targets = batch.forced
+        a = self.encoder(batch.image)  # (I, S, D)
+        y = self.embedding(targets.pack(read))  # (N, E)
+        seen = self._view(a, y, batch.picture.index_select(0, targets.order), targets)
+        logits = self._scores(seen.hidden.to(y.dtype), y, seen.context.to(y.dtype))
+        losses = {}
+        if self.attention == "hard" and self.training:
+            losses["hard_attention"] = self._hard_loss(logits.detach(), batch, seen)
+        return Output(logits, {"source": targets.unpack(seen.weights)} if need_weights else {}, losses)
+
+    def start(self, batch: ImageBatch) -> State:
+        """The state before the first word."""
+        a = self.encoder(batch.image)  # (I, S, D)
+        h, c = self._first_state(a)  # (I, n)
+        memory = {"vectors": a, "keys": self._keys(a)}
+        parts = {"hidden": h[:, None], "cell": c[:, None]}
+        memory, hypotheses = (
+            {name: part.index_select(0, batch.picture) for name, part in group.items()} for group in (memory, parts)
+        )
+        return State(memory, hypotheses)
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        h, c = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, n)
+        y = self.embedding(tokens)  # (B, K, E)
+
+        alpha = self._energies(h, state.memory["keys"]).softmax(-1)  # (4), (5) (B, K, S)
+        z = self._looked_at(alpha.to(y.dtype), state.memory["vectors"])  # (6) (B, K, D)
+        if self.gate is not None:
+            z = self.gate(h).sigmoid() * z
+        i, f, g, o = (self.decoder_token(y) + self.decoder_context(z) + self.decoder_state(h)).chunk(4, -1)  # (1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()  # (2)
+        h = o.sigmoid() * c.tanh()  # (3)
+        log_probs = log_probabilities(self._scores(h, y, z))  # (7) (B, K, V)
+        return Step(log_probs, State(state.memory, {"hidden": h, "cell": c}), {"source": alpha})
+
+    def _view(self, a: Tensor, y: Tensor, picture: Tensor, targets: Packing) -> Viewed:
+        """All steps, of the R captions that have a word, longest first: annotation vectors (I, S, D), what is read
+        (N, E) and the image of each caption (R,)."""
+        dtype = torch.promote_types(a.dtype, torch.float32)
+        keys, h, c = (part.index_select(0, picture).to(dtype) for part in (self._keys(a), *self._first_state(a)))
+        asks, gate_bias = self.query.weight, self.query.weight.new_empty(0)
+        if self.gate is not None:
+            asks, gate_bias = torch.cat([asks, self.gate.weight]), self.gate.bias
+        weight = torch.cat([self.decoder_context.weight, self.decoder_state.weight], 1)  # (4n, D + n)
+        values = a.index_select(0, picture).to(dtype)  # (R, S, D)
+        view = View(keys, values, self.v.to(dtype), asks.to(dtype), gate_bias.to(dtype))
+        table = self.decoder_token(y).to(dtype)  # (N, 4n)
+        energy = "relu" if self.energy == "relu" else "tanh"
+        return attention_viewer(
+            table, (h, c), weight.to(dtype), view, TimeSteps.of(targets), energy, self._look(whole_batch=True)
+        )
+
+    def _look(self, *, whole_batch: bool) -> Look:
+        """What a look gives, drawn once for a whole batch in training."""
+        if self.attention == "soft":
+            return "mean"
+        if not self.training:
+            return LOOKS[self.hard.reading]
+        return "draw" if whole_batch and float(torch.rand(())) >= self.hard.soft_half else "mean"
+
+    def _looked_at(self, alpha: Tensor, a: Tensor) -> Tensor:
+        """What looks with weights (B, K, S) give of the annotation vectors (B, S, D): (B, K, D)."""
+        look = self._look(whole_batch=False)
+        if look == "mean":
+            return alpha @ a
+        place = draw(alpha) if look == "draw" else alpha.argmax(-1)
+        return a.gather(1, place[..., None].expand(-1, -1, a.shape[2]))
+
+    def _hard_loss(self, logits: Tensor, batch: ImageBatch, seen: Viewed) -> Tensor:
+        """What teaches the weights where to look; moves the baseline afterwards."""
+        targets = batch.forced.packing
+        precise = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        nll = precise.logsumexp(-1) - precise.gather(1, batch.true_tokens[:, None])[:, 0]  # (N,)
+        words = targets.sum(torch.ones_like(nll))
+        cost = targets.sum(nll) / words.clamp(min=1)  # (B,)
+        loss = hard_loss(seen.weights, seen.places, cost, self.baseline.value, targets.row, self.hard)
+        self.baseline.update(cost[words > 0])
+        return loss
+
+    def _first_state(self, a: Tensor) -> tuple[Tensor, Tensor]:
+        """h_0 and c_0 (I, n) of images by their annotation vectors (I, S, D)."""
+        m = self.dropout(self.initial(a.mean(1)).relu())
+        return self.initial_hidden(m).tanh(), self.initial_cell(m).tanh()
+
+    def _keys(self, a: Tensor) -> Tensor:
+        """(..., S, D) -> (..., S, A)."""
+        keys = self.key(a)
+        return keys if self.deep_key is None else self.deep_key(keys).tanh()
+
+    def _energies(self, h: Tensor, keys: Tensor) -> Tensor:
+        """e (B, K, S) of states (B, K, n) with keys (B, S, A), in float32 at least."""
+        query = self.query(h)
+        if self.energy != "relu":
+            return additive_scores(query, keys, self.v)
+        dtype = torch.promote_types(query.dtype, torch.float32)
+        return (query[:, :, None] + keys[:, None]).relu().to(dtype) @ self.v.to(dtype)
+
+    def _scores(self, h: Tensor, y: Tensor, z: Tensor) -> Tensor:
+        """(..., V) from h_t (..., n), E y_{t-1} (..., E) and z_t (..., D)."""
+        s = self.dropout(h)
+        if self.deep_output:
+            s = self.dropout((self.output_hidden(s) + y + self.output_context(z)).tanh())
+        return self.vocabulary(s)
+
+    def _initialise(self, init: Init) -> None:
+        paper, linears = init == "paper", [part for part in self.children() if isinstance(part, nn.Linear)]
+        for linear in linears:
+            gates = 4 if linear in (self.decoder_token, self.decoder_context, self.decoder_state) else 1
+            for matrix in linear.weight.detach().chunk(gates):
+                square = matrix.shape[0] == matrix.shape[1]
+                if linear is self.decoder_state or (paper and square and linear is not self.key):
+                    orthogonal_matrix_(matrix)
+                else:
+                    nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)
+            if linear.bias is not None:
+                nn.init.zeros_(linear.bias)
+        if paper:
+            nn.init.normal_(self.v, std=0.01)
+            self.embedding.weight.detach().mul_(0.01)  # torch drew it from N(0, 1), and one row is zero
