@@ -121,9 +121,7 @@ class ShowAttendTell(nn.Module):
             self.output_context = nn.Linear(depth, embedding_dim, bias=False)  # L_z
         self.vocabulary = nn.Linear(embedding_dim if deep_output else hidden_dim, spec.target_size)  # L_o
         self.dropout = nn.Dropout(dropout)
-        self.baseline = Baseline(
-            self.hard.baseline_decay
-        )  # of soft attention too: its weights may start hard
+        self.baseline = Baseline(self.hard.baseline_decay)  # of soft attention too: its weights may start hard
         self._initialise(init)
 
     def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
