@@ -24,7 +24,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "zoo.values": {"zoo.errors"},
     "zoo.attention": {"zoo.dotted", "zoo.errors"},
     "zoo.layers": {"zoo.errors", "zoo.dotted", "zoo.attention", "zoo.data.*.spec"},
-    "zoo.models": {"zoo.errors", "zoo.attention", "zoo.layers", "zoo.data.*.spec", "zoo.data.*.batch"},
+    "zoo.models": {
+        "zoo.data.batch",
+        "zoo.errors",
+        "zoo.attention",
+        "zoo.layers",
+        "zoo.data.*.spec",
+        "zoo.data.*.batch",
+    },
     "zoo.decoding": {"zoo.errors", "zoo.attention", "zoo.layers"},
     "zoo.objectives": {
         "zoo.errors",
