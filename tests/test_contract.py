@@ -20,15 +20,15 @@ from zoo.models.output import Output
 WIDEST = 16
 
 
-def small(arguments: dict[str, Any]) -> dict[str, Any]:
+def small(arguments: dict[str, Any], widest: int = WIDEST) -> dict[str, Any]:
     """Arguments with every width cut down, those of a part such as the image encoder too, no dropout and no noise: the
     contract does not depend on them, its speed does."""
 
     def cut(name: str, value: Any) -> Any:
         if isinstance(value, dict):
-            return small(value)
+            return small(value, WIDEST // 2)  # wider, an image encoder diverges at the rate that the contract learns by
         wide = isinstance(value, int) and (name.endswith("_dim") or name in ("dim", "width"))
-        return min(value, WIDEST) if wide else value
+        return min(value, widest) if wide else value
 
     return {name: 0.0 if name in ("dropout", "time_noise") else cut(name, value) for name, value in arguments.items()}
 
