@@ -20,7 +20,7 @@ NONE, DEFAULT = "none", "default"
 
 
 class _Undrawn(TorchFunctionMode):
-    """Within it weights begin as zeros: to draw those of VGG-19, which a file replaces, takes a core seconds."""
+    """Within it weights are zeros where they would be drawn: VGG-19's, which a file replaces, take a core seconds."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         told = kwargs or {}
@@ -33,7 +33,7 @@ class _Undrawn(TorchFunctionMode):
 
 
 def network(name: str, *, drawn: bool, size: int) -> nn.Module:
-    """torchvision's network of that name, in evaluation, its weights random or, unless `drawn`, zeros.
+    """torchvision's network of that name, in evaluation, its weights random or, unless `drawn`, not: zeros (norms: 1).
     `size` are the pixels of a side, which a vision transformer is made for."""
     options: dict[str, Any] = {"image_size": size} if name.startswith("vit_") else {}
     if name in ("googlenet", "inception_v3"):  # trained with other means and deviations, to which it turns ours
