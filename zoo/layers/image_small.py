@@ -42,7 +42,7 @@ class SmallEncoder(ImageEncoder):
 
     def features(self, pixels: Tensor) -> Tensor:
         """(I, D, h, w) from normalised pixels (I, 3, H, W)."""
-        return self.convolutions(pixels)
+        return self.convolutions(pixels.contiguous(memory_format=torch.channels_last))  # faster on a CPU
 
     def forward(self, image: Tensor) -> Tensor:
         """(I, S, D) from pixels, uint8 (I, 3, H, W), or from stored features."""
