@@ -67,6 +67,9 @@ def test_baseline_begins_at_zero_and_forgets():
     assert not baseline.value.requires_grad
     baseline.update(torch.empty(0))
     assert baseline.value.item() == 2.0
+    none = Baseline(Hard(baseline_decay=1).baseline_decay)
+    none.update(torch.ones(3))
+    assert none.value.item() == 0
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -124,7 +127,7 @@ def test_no_captions():
         ({"reward": -1}, "reward=-1: expected a number of at least 0, found -1"),
         ({"reward": True}, "reward=True: expected a number of at least 0"),
         ({"entropy": "much"}, "entropy=much: expected a number of at least 0, found 'much'"),
-        ({"baseline_decay": 1.0}, "baseline_decay=1.0: expected a number from 0 up to 1, without 1"),
+        ({"baseline_decay": 1.1}, "baseline_decay=1.1: expected a number from 0 to 1"),
         ({"soft_half": 1.5}, "soft_half=1.5: expected a number from 0 to 1"),
         ({"reading": "likelist"}, "reading=likelist: expected likeliest, sample or expected.*did you mean 'likeliest'"),
         ({"divide_by": "batch"}, "divide_by=batch: expected nothing, captions or words"),

@@ -32,7 +32,7 @@ class Hard:
     entropy: float = 0.002
     """The weight of the weights' entropy, lambda_e, which it makes larger."""
     baseline_decay: float = 0.9
-    """How much of the baseline stays at each batch."""
+    """How much of the baseline stays at each batch; 1: it stays 0, and there is none."""
     soft_half: float = 0.5
     """The chance of a batch to look at the expected context in place of one place a word."""
     divide_by: DivideBy = "nothing"
@@ -62,7 +62,7 @@ class Hard:
 NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
     "reward": (lambda value: value >= 0, "a number of at least 0"),
     "entropy": (lambda value: value >= 0, "a number of at least 0"),
-    "baseline_decay": (lambda value: 0 <= value < 1, "a number from 0 up to 1, without 1"),
+    "baseline_decay": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "soft_half": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
 }
 """What the numbers may be."""
