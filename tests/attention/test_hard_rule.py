@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from lightning.pytorch.plugins.precision import HalfPrecision
 from torch import nn
 
 from zoo.attention.hard_rule import Baseline, Hard, hard_loss, is_hard
@@ -84,6 +85,15 @@ def test_baseline_is_float32_whatever_the_weights_are(dtype):
     assert network[1].value.item() == pytest.approx(1.00125, abs=1e-6)  # bfloat16 has nothing between 1 and 1.0078
     network.double()
     assert network[1].value.dtype == DOUBLE
+
+
+def test_baseline_is_float32_where_a_run_has_weights_of_half_precision():
+    """trainer.precision=bf16-true builds the network so: what is made there is bfloat16 from the start."""
+    precision = HalfPrecision("bf16-true")
+    with precision.module_init_context():
+        network = nn.Sequential(nn.Linear(2, 2), Baseline(0.99))
+    network = precision.convert_module(network)
+    assert (network[0].weight.dtype, network[1].value.dtype) == (torch.bfloat16, torch.float32)
 
 
 def test_without_a_draw_reward_has_no_part():

@@ -162,6 +162,15 @@ def test_half_precision_of_autocast() -> None:
     assert (found.float() - encoder(shown)).norm() < 0.05 * encoder(shown).norm()
 
 
+def test_half_precision_of_weights() -> None:
+    """Of images that are brought to size: smaller ones by an antialias that a processor has in full precision alone."""
+    encoder, shown = Backbone(spec_of((2, 2), 80), name=NAME, weights="none", size=64), images(80)
+    expected = encoder(shown)
+    found = encoder.bfloat16()(shown)
+    assert found.dtype == torch.bfloat16
+    assert (found.float() - expected).norm() < 0.1 * expected.norm()
+
+
 def test_of_stored_features_there_is_no_network() -> None:
     spec = spec_of((2, 2), 2, channels=1024, encoded=True)
     encoder = Backbone(spec, name=NAME)

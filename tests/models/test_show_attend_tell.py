@@ -1,10 +1,14 @@
 """Show, attend and tell against its equations written as slow loops: every variant, its start, its steps, its size.
 Hard attention has tests of its own."""
 
+import re
+
 import pytest
 import torch
 import torch.nn.functional as F
+import yaml
 
+from tests.catalogue import ROOT
 from tests.contract import by_steps
 from tests.models.cells import ENCODER, PIXELS, SMALL, SPEC, batch_of, cells_of, pixels, random_biases, read_of
 from tests.models.gradients import assert_same_gradients
@@ -218,6 +222,39 @@ def test_start(init):
     assert model.embedding.weight.std().item() == pytest.approx(0.01 if init == "paper" else 1.0, rel=0.05)
     if init == "paper":
         assert model.v.std().item() == pytest.approx(0.01, rel=0.3)
+
+
+def test_square_matrices_that_start_as_any_other_in_the_authors_code():
+    """The gates of Z are drawn as one matrix there, D by 4 n, which is not square; those of W one by one."""
+    torch.manual_seed(0)
+    spec = ImageSpec(channels=64, height=2, width=3, target_size=9, longest_target=9, grid=(2, 3), encoded=True)
+    sizes = {"embedding_dim": 64, "hidden_dim": 64, "attention_dim": 64}
+    model = ShowAttendTell(spec, encoder=ENCODER, init="paper", **sizes)
+    for matrix in (model.key.weight, *model.decoder_context.weight.chunk(4)):
+        assert matrix.std().item() == pytest.approx(0.01, rel=0.05)
+    for matrix in (model.query.weight, *model.decoder_token.weight.chunk(4)):
+        torch.testing.assert_close(matrix @ matrix.T, torch.eye(64), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("data", ["flickr8k", "flickr30k", "coco"])
+def test_the_papers_runs_weigh_their_terms_beside_a_mean_over_words(data):
+    """What stands in the authors' code beside a likelihood summed over a caption, over the words that the header says
+    a caption has. RMSProp's epsilon stands beside squares of gradients."""
+    for attention in ("soft", "hard"):
+        name = f"show_attend_tell_{data}" + "_hard" * (attention == "hard")
+        text = (ROOT / f"conf/experiment/{name}.yaml").read_text(encoding="utf-8")
+        words = float(re.search(r"caption has(?:\s|#)+about ([\d.]+),", text)[1])
+        run = yaml.safe_load(text)
+        assert run["model"]["attention"] == attention
+        if attention == "soft":
+            penalty = run["regularizer"]["doubly_stochastic"]
+            assert (penalty["weight"] * words, penalty["tau"]) == (pytest.approx(64 / 196, rel=0.03), 1)
+        else:
+            assert run["model"]["hard"]["reward"] * words == pytest.approx(0.1, rel=0.03)
+            assert run["model"]["hard"]["entropy"] * words == pytest.approx(0.002, rel=0.03)
+            assert run["model"]["hard"]["divide_by"] == "nothing"
+        if {"override /optimizer": "rmsprop_graves"} in run["defaults"]:
+            assert run["optimizer"]["eps"] * words**2 == pytest.approx(1e-4, rel=0.03)
 
 
 def test_the_encoder_starts_by_itself():

@@ -6,6 +6,7 @@ import itertools
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.contract import by_steps
 from tests.models.cells import ENCODER, batch_of
@@ -27,6 +28,21 @@ def drawing(monkeypatch, places):
     """Looks draw `places`, a list for each time step, one step after the other."""
     left = iter(places)
     monkeypatch.setattr(attention_loop_viewer, "draw", lambda weights: torch.tensor(next(left)))
+
+
+class Waits(TorchDispatchMode):
+    """Notes what has a size that follows from numbers, for which a device would have to be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        tensors = [one for arg in args for one in (arg if isinstance(arg, list | tuple) else [arg])]
+        boolean = any(isinstance(one, torch.Tensor) and one.dtype == torch.bool for one in tensors)
+        if "nonzero" in str(function) or (boolean and "aten.index.Tensor" in str(function)):
+            self.seen.append(str(function))
+        return function(*args, **(kwargs or {}))
 
 
 # what is looked at
@@ -159,6 +175,21 @@ def test_the_baseline_is_what_was_before_the_batch():
         model(batch)
     log_chance = alpha.gather(1, torch.cat(places)[:, None]).log().sum()
     torch.testing.assert_close(output.losses["hard_attention"] - found, 2.0 * log_chance, rtol=1e-10, atol=1e-10)
+
+
+def test_a_caption_without_a_word_costs_nothing_and_moves_no_baseline():
+    """Nor does anything wait for a number of a device: how many captions have a word is known beforehand."""
+    model, batch = hard_model(soft_half=1.0).train(), batch_of()
+    model(batch)
+    value = model.baseline.value.clone()
+    model.baseline.value.zero_()
+    mask = torch.cat([batch.target_mask, torch.zeros(2, batch.target_mask.shape[1], dtype=torch.bool)])
+    target = torch.cat([batch.target, batch.target[:2]])
+    more = ImageBatch.of(batch.image, batch.grid, target, mask, picture=torch.cat([batch.picture, batch.picture[:2]]))
+    with Waits() as waits:
+        assert model(more).losses["hard_attention"].isfinite()
+    torch.testing.assert_close(model.baseline.value, value, rtol=1e-12, atol=0)
+    assert waits.seen == []
 
 
 def tiny():

@@ -56,6 +56,21 @@ def test_gradients_that_stay_the_same_leave_numbers() -> None:
     assert parameter.isfinite().all() and (parameter < before).all()
 
 
+def test_a_loss_a_part_as_large_wants_an_epsilon_a_part_squared_as_large() -> None:
+    """The same steps with a likelihood that is a mean over words as with one that is summed over them."""
+
+    def run(part: float, eps: float) -> list[float]:
+        parameter = torch.nn.Parameter(torch.tensor([1.0, -1.0], dtype=torch.float64))
+        optimizer = GravesRMSprop([parameter], lr=0.01, eps=eps)
+        for gradient in ([0.3, -2.0], [0.01, 5.0], [-0.004, 0.0]):
+            parameter.grad = torch.tensor(gradient, dtype=torch.float64) / part
+            optimizer.step()
+        return parameter.tolist()
+
+    assert run(11.8, 1e-4 / 11.8**2) == pytest.approx(run(1.0, 1e-4), rel=1e-12)
+    assert run(11.8, 1e-4) != pytest.approx(run(1.0, 1e-4), rel=1e-4)
+
+
 def test_it_goes_on_from_its_state() -> None:
     def run(interrupt: bool) -> float:
         parameter = torch.nn.Parameter(torch.tensor([1.0]))

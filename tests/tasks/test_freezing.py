@@ -100,6 +100,20 @@ def test_its_rate_is_its_own(tmp_path, frozen) -> None:
         assert "brought" in name or torch.equal(value, four[name]), name
 
 
+def test_a_run_goes_on_with_the_parts_that_it_had(tmp_path, capfd) -> None:
+    """Its weights serve any other run, and a test."""
+    last, tuned = "trainer.max_epochs=1", "+model.finetune_from=0"
+    assert launch([*RUN, last, "hydra.run.dir=frozen"], tmp_path) == 0
+    assert launch([*RUN, tuned, last, "hydra.run.dir=no", "ckpt_path=frozen"], tmp_path) == 2
+    said = capfd.readouterr().err.strip().splitlines()[-1]
+    assert "had 0 parts of its network to train at a rate of their own, this one has 1 (brought)" in said
+    assert "leave finetune_from as it was" in said
+    assert launch([*RUN, tuned, last, "hydra.run.dir=begun", "start_from=frozen"], tmp_path) == 0
+    assert launch([*RUN, tuned, "train=false", "hydra.run.dir=tested", "ckpt_path=frozen"], tmp_path) == 0
+    assert launch([*RUN, last, "hydra.run.dir=not", "ckpt_path=begun"], tmp_path) == 2
+    assert "had 1 parts of its network to train at a rate of their own, this one has 0:" in capfd.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [3, 4, 6], ids=["before its epoch", "at its beginning", "within it"])
 def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, monkeypatch, step: int) -> None:

@@ -110,7 +110,9 @@ class Baseline(nn.Module):
     def __init__(self, decay: float) -> None:
         super().__init__()
         self.decay = decay
-        self.register_buffer("value", torch.zeros(()))
+        self.register_buffer(
+            "value", torch.zeros((), dtype=torch.promote_types(torch.get_default_dtype(), torch.float32))
+        )
 
     @torch.no_grad()
     def update(self, cost: Tensor) -> None:

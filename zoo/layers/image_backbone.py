@@ -143,7 +143,9 @@ class Backbone(ImageEncoder):
         """(I, D, h, w) from normalised pixels (I, 3, H, W)."""
         rows, columns, layout, _ = self.plan
         if pixels.shape[2:] != (rows.pixels, columns.pixels):
-            pixels = F.interpolate(pixels, (rows.pixels, columns.pixels), mode="bilinear", antialias=True)
+            exact = pixels.to(torch.promote_types(pixels.dtype, torch.float32))  # a processor knows no other antialias
+            brought = F.interpolate(exact, (rows.pixels, columns.pixels), mode="bilinear", antialias=True)
+            pixels = brought.to(pixels.dtype)
         around = (columns.before, columns.behind, rows.before, rows.behind)
         found = self.backbone(F.pad(pixels, around, mode="replicate"))
         if layout == "tokens":

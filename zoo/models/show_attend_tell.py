@@ -21,7 +21,8 @@ What differs from the paper:
   p = softmax(L_o h_t + b_o). relu, vector and false are what circulates as a tutorial of this paper, whose h_0 and c_0
   have no tanh and one layer.
 - `init` = orthogonal has an orthogonal U, embeddings from N(0, 1), the other matrices by Glorot and Bengio (2010);
-  paper, as the code, all from N(0, 0.01^2) but U and other square matrices, orthogonal too, P excepted. Biases are 0.
+  paper, as the code, all from N(0, 0.01^2) but U and other square matrices, orthogonal too, P and Z excepted. Biases
+  are 0.
 - `dropout` (0.5 in the paper's runs) acts on m, on h_t before the output and on s_t.
 - The scale of lambda in (14): the task divides the likelihood by words and the penalty by captions, so that the paper's
   1 is regularizer.doubly_stochastic.weight = 1 / (mean words of a caption). The authors' code takes the mean over the L
@@ -208,7 +209,7 @@ class ShowAttendTell(nn.Module):
         words = targets.sum(torch.ones_like(nll))
         cost = targets.sum(nll) / words.clamp(min=1)  # (B,)
         loss = hard_loss(seen.weights, seen.places, cost, self.baseline.value, targets.row, self.hard)
-        self.baseline.update(cost[words > 0])
+        self.baseline.update(cost.index_select(0, targets.order))  # of those that have a word
         return loss
 
     def _first_state(self, a: Tensor) -> tuple[Tensor, Tensor]:
@@ -238,11 +239,12 @@ class ShowAttendTell(nn.Module):
 
     def _initialise(self, init: Init) -> None:
         paper, linears = init == "paper", [part for part in self.children() if isinstance(part, nn.Linear)]
+        never_orthogonal = self.key, self.decoder_context
         for linear in linears:
             gates = 4 if linear in (self.decoder_token, self.decoder_context, self.decoder_state) else 1
             for matrix in linear.weight.detach().chunk(gates):
                 square = matrix.shape[0] == matrix.shape[1]
-                if linear is self.decoder_state or (paper and square and linear is not self.key):
+                if linear is self.decoder_state or (paper and square and linear not in never_orthogonal):
                     orthogonal_matrix_(matrix)
                 else:
                     nn.init.normal_(matrix, std=0.01) if paper else nn.init.xavier_uniform_(matrix)

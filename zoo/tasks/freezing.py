@@ -12,6 +12,7 @@ from lightning.pytorch.strategies import DDPStrategy
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
+from zoo.errors import CheckpointError
 from zoo.layers.pretrained import Pretrained
 from zoo.tasks.schedules import OWN_RATE
 
@@ -32,6 +33,21 @@ def parameter_groups(parameters: Iterable[nn.Parameter], parts: Mapping[str, Pre
         {"params": [parameter for parameter in parameters if id(parameter) not in own]},
         *({"params": list(part.parameters()), "lr": part.learning_rate, OWN_RATE: True} for part in apart),
     ]
+
+
+def check_groups(optimizers: Iterable[Mapping[str, Any]], parts: Mapping[str, Pretrained]) -> None:
+    """Raises CheckpointError where the optimizers of a checkpoint, whose run is to go on, had groups for other parts
+    than these: what they remember has no place then."""
+    own = [name for name, part in parts.items() if part.finetune_from is not None]
+    for state in optimizers:
+        there = sum(OWN_RATE in group for group in state["param_groups"])
+        if there != len(own):
+            named = f" ({', '.join(own)})" if own else ""
+            raise CheckpointError(
+                f"ckpt_path: that run had {there} parts of its network to train at a rate of their own, this one has "
+                f"{len(own)}{named}: leave finetune_from as it was, or begin another "
+                "run from its weights, start_from=PATH"
+            )
 
 
 def reach_epoch(task: LightningModule, parts: Mapping[str, Pretrained]) -> None:

@@ -13,6 +13,7 @@ import torch
 import torch.distributed as dist
 from hydra.utils import instantiate
 from lightning import LightningModule
+from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torchmetrics import Metric
 
@@ -20,7 +21,7 @@ from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts
 from zoo.models.output import Output
-from zoo.tasks.freezing import parameter_groups, reach_epoch
+from zoo.tasks.freezing import check_groups, parameter_groups, reach_epoch
 from zoo.tasks.schedules import Noam
 
 TOTAL_STEPS = "total_steps"
@@ -247,6 +248,9 @@ class Task(LightningModule, ABC):
             self._check_data(checkpoint)
             self._check_shapes(checkpoint)
             self.keep_to_the_network(checkpoint["state_dict"])
+            optimizers = checkpoint.get("optimizer_states", [])
+            if optimizers and self.trainer.state.fn == TrainerFn.FITTING:
+                check_groups(optimizers, self.pretrained)
 
     def _check_data(self, checkpoint: dict[str, Any]) -> None:
         """Raises CheckpointError unless spec, but for its limits, and encoder are those of the checkpoint."""
