@@ -38,7 +38,7 @@ TINY = [
     "trainer.accelerator=cpu",
     "trainer.enable_progress_bar=false",
 ]
-KNOWN = {"loss", "perplexity", "free_running_perplexity", "attention_recall", "attention_chance", "pointing", "true"}
+KNOWN = {"loss", "perplexity", "attention_recall", "attention_chance", "pointing", "true"}
 KNOWN |= {"bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d"}
 
 

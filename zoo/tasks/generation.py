@@ -178,7 +178,8 @@ class Generation(Task):
     def _evaluate(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
         self._forced(batch, stage, metrics)
         self._written(batch, stage, metrics, decode)
-        self._free_running(batch, stage, metrics)
+        if "free_running_perplexity" in metrics:
+            self._free_running(batch, stage, metrics)
 
     def _forced(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
         """What the network says of the truth, the true tokens being read."""
