@@ -96,6 +96,14 @@ def test_captions_may_be_as_long_as_the_longest_of_the_data():
     assert short.decode.rules.max_length == (0, 3)
 
 
+def test_a_beam_asked_of_a_run_that_was_greedy_ranks_by_log_p_as_the_configured_one():
+    greedy = captioning(SAID)
+    greedy.search(beam_size=2, nbest=2)
+    with torch.no_grad():
+        (several,) = greedy.predict_step(images(TRUE[:1]).each_image())
+    assert len(several) == 2 and all(one.score == one.log_prob for one in several)
+
+
 # what is true
 
 
@@ -164,12 +172,12 @@ def test_nothing_is_counted_of_which_an_image_with_several_captions_has_no_right
 
 def test_meteor_is_for_tests_alone_and_where_it_can_be_counted(monkeypatch, caplog):
     monkeypatch.setattr(Meteor, "missing", staticmethod(lambda: None))
-    task = captioning(SAID)
+    task = captioning(SAID, meteor=True)
     assert "meteor" in task.test_metrics and "meteor" not in task.val_metrics
     assert "test/meteor" in task.signatures() and "meteor" not in task.monitors
     assert "meteor" not in captioning(SAID, meteor=False).test_metrics
     monkeypatch.setattr(Meteor, "missing", staticmethod(lambda: "METEOR is left out: no Java"))
-    task = captioning(SAID)
+    task = captioning(SAID, meteor=True)
     assert "meteor" not in task.test_metrics and "test/meteor" not in task.signatures()
     with caplog.at_level("INFO"):
         task.on_test_start()

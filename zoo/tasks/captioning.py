@@ -104,6 +104,7 @@ class Captioning(Generation):
         **dict.fromkeys((*JUDGES, "true"), "max"),
     }
     on_bar = (*Generation.on_bar, "bleu4", "true")
+    length_penalty = 0.0  # as conf/decoding/beam_captioning.yaml has it
     spec: ImageSpec | None
 
     def __init__(
