@@ -96,6 +96,14 @@ def test_captions_may_be_as_long_as_the_longest_of_the_data():
     assert short.decode.rules.max_length == (0, 3)
 
 
+def test_a_beam_asked_of_a_run_that_was_greedy_ranks_by_log_p_as_the_configured_one():
+    greedy = captioning(SAID)
+    greedy.search(beam_size=2, nbest=2)
+    with torch.no_grad():
+        (several,) = greedy.predict_step(images(TRUE[:1]).each_image())
+    assert len(several) == 2 and all(one.score == one.log_prob for one in several)
+
+
 # what is true
 
 
@@ -117,7 +125,7 @@ def test_the_share_of_true_captions_is_that_of_the_images(monkeypatch):
 
 def test_what_the_data_do_not_know_is_not_logged(monkeypatch):
     found = figures(captioning(SAID), [images(TRUE)], monkeypatch)
-    assert not {"true", "attention_recall", "attention_chance", "pointing", "alignment_error_rate"} & set(found)
+    assert not {"true", "attention_recall", "attention_chance", "pointing"} & set(found)
     assert not any(np.isnan(value) for value in found.values())
     (first, *_) = captioning(SAID).examine(images(TRUE))
     assert first.true is None and first.boxes is None
@@ -154,14 +162,22 @@ def test_losses_are_those_of_all_captions(monkeypatch):
     assert found["loss"] == pytest.approx(nll, rel=1e-5) and found["perplexity"] == pytest.approx(np.exp(nll), rel=1e-5)
 
 
+def test_nothing_is_counted_of_which_an_image_with_several_captions_has_no_right_value(monkeypatch):
+    """A network that reads its own words goes on with its own caption, and finds the others, as right, impossible."""
+    task = captioning(SAID)
+    monkeypatch.setattr(task, "_free_running", lambda *_: pytest.fail("walks through all captions for nothing"))
+    found = figures(task, [images(TRUE)], monkeypatch)
+    assert "perplexity" in found and not {"free_running_perplexity", "alignment_error_rate"} & {*found, *task.monitors}
+
+
 def test_meteor_is_for_tests_alone_and_where_it_can_be_counted(monkeypatch, caplog):
     monkeypatch.setattr(Meteor, "missing", staticmethod(lambda: None))
-    task = captioning(SAID)
+    task = captioning(SAID, meteor=True)
     assert "meteor" in task.test_metrics and "meteor" not in task.val_metrics
     assert "test/meteor" in task.signatures() and "meteor" not in task.monitors
     assert "meteor" not in captioning(SAID, meteor=False).test_metrics
     monkeypatch.setattr(Meteor, "missing", staticmethod(lambda: "METEOR is left out: no Java"))
-    task = captioning(SAID)
+    task = captioning(SAID, meteor=True)
     assert "meteor" not in task.test_metrics and "test/meteor" not in task.signatures()
     with caplog.at_level("INFO"):
         task.on_test_start()

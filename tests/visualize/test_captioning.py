@@ -20,7 +20,7 @@ from tests.visualize.test_document_page import CHROMIUM, Page
 from zoo.errors import ConfigError, DataError
 from zoo.tasks.captioning import Picture
 from zoo.visualize.captioning import CaptioningView
-from zoo.visualize.captioning_light import DIM, GLOW, lit, smooth
+from zoo.visualize.captioning_light import DIM, lit, smooth
 from zoo.visualize.captioning_page import FINER, overlay
 from zoo.visualize.captioning_picture import MOST_WORDS, caption_figure
 
@@ -60,12 +60,12 @@ def test_even_attention_is_even_light_and_only_shares_of_the_largest_count():
     assert not smooth([0.0] * 6, (2, 3), (8, 12)).any()
 
 
-def test_light_by_hand():
-    pixels = np.full((2, 3, 3), 100, np.uint8)
-    weights = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    found = lit(pixels, weights, (2, 3))
-    assert found[0, 0, 0] == round(100 + GLOW * 155)
-    assert found[1, 2, 0] == found[0, 2, 0] == round(100 * DIM)
+@pytest.mark.parametrize(("value", "bright", "dim"), [(0, 77, 0), (100, 147, 35), (255, 255, 89)])
+def test_light_by_hand(value, bright, dim):
+    """Three tenths of what is missing to white, also where the picture is black; elsewhere 35 of 100."""
+    pixels = np.full((2, 3, 3), value, np.uint8)
+    found = lit(pixels, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], (2, 3))
+    assert found[0, 0, 0] == bright and found[1, 2, 0] == found[0, 2, 0] == dim
 
 
 def test_what_lies_over_the_page_makes_of_a_picture_what_the_picture_shows():

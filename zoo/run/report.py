@@ -21,6 +21,7 @@ import zoo
 from zoo.run import search_path
 from zoo.run.build import Parts
 from zoo.run.folder import write_whole
+from zoo.visualize.view import view_of
 
 PACKAGES = ("torch", "torchvision", "lightning", "hydra-core", "torchmetrics", "datasets", "wandb")
 
@@ -71,10 +72,10 @@ def report(
         "git_commit": git_commit(),
     }
     write_whole(folder / "result.json", json.dumps(result, indent=2) + "\n")
-    _print(result, task.remarks(metrics))
+    _print(result, task.remarks(metrics), view_of(task).typed)
 
 
-def _print(result: dict[str, Any], remarks: dict[str, str]) -> None:
+def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
     table = Table(title=f"{result['model']} on {result['data']}", show_header=False, title_justify="left")
     for name, value in result["metrics"].items():
         table.add_row(name, f"{value:.4f}" + (f" ({remarks[name]})" if name in remarks else ""))
@@ -90,7 +91,7 @@ def _print(result: dict[str, Any], remarks: dict[str, str]) -> None:
     table.add_row("saved in", os.path.relpath(result["folder"]))
     if result["checkpoint"]:
         beside = "".join(f"--config-dir {os.path.relpath(folder)} " for folder in search_path.folders())
-        table.add_row("try it", f'zoo predict {beside}{os.path.relpath(result["checkpoint"])} "..."')
+        table.add_row("try it", f"zoo predict {beside}{os.path.relpath(result['checkpoint'])} {typed}")
     # a pipe has no width: paths must not be broken there
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
 

@@ -66,6 +66,8 @@ class Generation(Task):
     reads_attention: ClassVar[tuple[tuple[str, str], ...]] = (("decoding", "coverage_penalty"),)
     """Keys, by group, that are of use to a network with attention alone."""
     on_bar: ClassVar[tuple[str, ...]] = ("perplexity",)
+    length_penalty: ClassVar[float] = 0.6
+    """Of a beam search that is asked for where the run was told to decode in another way."""
     spec: Any
     """A `Spec` that is a `zoo.objectives.TargetSpec`."""
 
@@ -178,7 +180,8 @@ class Generation(Task):
     def _evaluate(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
         self._forced(batch, stage, metrics)
         self._written(batch, stage, metrics, decode)
-        self._free_running(batch, stage, metrics)
+        if "free_running_perplexity" in metrics:
+            self._free_running(batch, stage, metrics)
 
     def _forced(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
         """What the network says of the truth, the true tokens being read."""
@@ -234,7 +237,7 @@ class Generation(Task):
         sense."""
         told = self._decoding_options()
         if not issubclass(self._decoding(), BeamSearch):
-            told = {"length_penalty": 0.6} | self._rules()
+            told = {"length_penalty": self.length_penalty} | self._rules()
         count = told.get("nbest", 1) if nbest is None else nbest
         size = max(told.get("beam_size", 5), count) if beam_size is None else beam_size
         if nbest is None:

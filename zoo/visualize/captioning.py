@@ -24,6 +24,7 @@ class CaptioningView(View):
     """Images with what was written of them."""
 
     noun: ClassVar[str] = "image"
+    typed: ClassVar[str] = "image.jpg"
     columns: ClassVar[tuple[str, ...]] = ("image", "caption", "log-probability")
     truth: ClassVar[str] = "captions"
     style: ClassVar[str] = captioning_page.STYLE

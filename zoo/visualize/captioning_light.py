@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-DIM, GLOW = 0.25, 0.2
+DIM, GLOW = 0.35, 0.3
 """How bright the picture stays where the network did not look, and how much white there is where it looked most: of a
 dark picture nothing would be seen without."""
 

@@ -26,6 +26,7 @@ class PointingView(View):
     """Sets of points with what was pointed out of them."""
 
     noun: ClassVar[str] = "set of points"
+    typed: ClassVar[str] = "points.csv"
     columns: ClassVar[tuple[str, ...]] = ("points", "answer", "log-probability", "figures")
     """Points in the order in which they were read, x and y of each; `answer` are their numbers, from 1."""
     style: ClassVar[str] = pointing_page.STYLE

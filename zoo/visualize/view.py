@@ -44,6 +44,8 @@ class View(ABC):
 
     noun: ClassVar[str] = "text"
     """What an input is called."""
+    typed: ClassVar[str] = '"..."'
+    """An input as one types it behind `zoo predict CHECKPOINT`."""
     columns: ClassVar[tuple[str, ...]]
     """Names of what `row` gives; the first is the input's."""
     truth: ClassVar[str] = "true"
