@@ -63,8 +63,7 @@ class FileSource:
             description=f"path: {self.place}, {{count}} {self.noun}",
             identity={
                 "files": [identity(text) for text in self.texts],
-                "images": fingerprint({str(folder): found for folder in folders(root) if (found := _images(folder))}),
-                "picture": {key: value for key, value in asdict(self.picture).items() if key not in VARYING},
+                **told_apart([root], self.picture),
                 **self.facts,
             },
             splits={split: partial(self._rows, split) for split in SPLITS if split in self.splits},
@@ -125,6 +124,13 @@ class FileSource:
             f"{missing[0].place}: {count}: {named}{more}{f'{near} Else' if near else ';'} add what is missing, give "
             f"another folder as {FOLDER_KEY}=FOLDER, or leave them out by data.loader.on_bad_row=skip"
         )
+
+
+def told_apart(roots: Sequence[Path], options: PictureOptions) -> dict[str, Any]:
+    """Plain data by which it is known whether the images in some folders, or how they are seen, have changed."""
+    inside = {str(folder): found for root in roots for folder in folders(root) if (found := _images(folder))}
+    seen = {key: value for key, value in asdict(options).items() if key not in VARYING}
+    return {"images": fingerprint(inside), "picture": seen}
 
 
 def folders(root: Path) -> list[Path]:
