@@ -246,5 +246,6 @@ def read_table(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> I
             found = f"column {columns[2]!r} holds {splits[0]!r}"
             bad(place, "unknown split", f"{found}, expected {alternatives(SPLITS)}")
         else:
-            gathered.add(file.strip(), [text for text in texts if text is not None], place, bad, split)
+            file = file.strip().replace("\\", "/")  # as folders are written on Windows
+            gathered.add(file, [text for text in texts if text is not None], place, bad, split)
     yield from gathered
