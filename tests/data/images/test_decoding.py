@@ -51,6 +51,20 @@ def test_exif_turns_a_picture_as_a_viewer_does(tmp_path):
     assert pixel(saved(tmp_path / "b.png", image, exif=exif)) == [1, 2, 7]
 
 
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK", "I;16"])
+@pytest.mark.parametrize("turned", range(1, 9))
+def test_exif_turns_a_tif_of_any_kind(tmp_path, mode, turned):
+    grey = np.kron([[0, 50, 100], [150, 200, 250]], np.ones((8, 8))).astype(np.uint8)
+    image = Image.fromarray(grey.astype(np.uint16) * 257) if mode == "I;16" else Image.fromarray(grey).convert(mode)
+    exif = Image.Exif()
+    exif[0x0112] = turned
+    seen = [grey, grey[:, ::-1], grey[::-1, ::-1], grey[::-1]]  # by the standard: where row 0 and column 0 are shown
+    expected = [*seen, grey.T, grey[::-1].T, grey[::-1, ::-1].T, grey[:, ::-1].T][turned - 1]
+    found = decode(saved(tmp_path / "a.tif", image, exif=exif))
+    assert found.shape == (3, *expected.shape)
+    assert np.abs(found[0].numpy().astype(int) - expected).max() <= 1
+
+
 def test_broken_exif_leaves_the_picture_as_it_is(tmp_path):
     path = tmp_path / "a.jpg"
     Image.fromarray(gradient(16, 24)).save(path, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x05\x01")

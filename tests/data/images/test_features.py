@@ -130,6 +130,15 @@ def test_random_weights_are_the_same_each_time_and_leave_random_numbers_alone():
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_computing_them_leaves_random_numbers_alone(tmp_path, workers):
+    """A network is drawn after its data is prepared: by the same numbers, whether features were there or not."""
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    store(tmp_path, Noise(3), workers=workers)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
 # going on
 
 
@@ -163,6 +172,21 @@ def test_what_a_kill_left_half_written_is_written_anew(tmp_path, small_steps):
         values.truncate(108)  # the disk lost what the note says: one picture of 72 bytes and a half are left
     again = Noise(9)
     assert torch.equal(store(tmp_path / "cut", again)[range(9)], whole[range(9)]) and again.read[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("features.f16", 479), ("features.f16", 0), ("about.json", 20), ("about.json", None)]
+)
+def test_what_is_damaged_later_is_said_with_its_folder(folder, cache_dir, name, kept):
+    data = own(folder)
+    held = data.part("train").pictures.folder
+    if kept is None:
+        (held / name).unlink()
+    else:
+        (held / name).write_bytes((held / name).read_bytes()[:kept])
+    said = rf"^{held}: the stored features are damaged \(.*\); delete this folder and run"
+    with pytest.raises(DataError, match=said):
+        own(folder)
 
 
 # what cannot be

@@ -101,6 +101,8 @@ def test_what_is_alike_in_dev_and_training_is_trained_on(root):
     [
         ({"label": "maybe"}, "unknown label: found 'maybe', expected 'true' or 'false'"),
         ({"sentence": None}, "no text: 'sentence' is None"),
+        ({"structured_rep": None}, "no boxes: 'structured_rep' is None, expected 3 lists"),
+        ({"structured_rep": [["square"]]}, "no boxes: 'structured_rep' is .*square.*, expected 3 lists"),
         ({"identifier": "77-0"}, "missing picture: there is no dev-77-0-0.png in .*images or a folder of it"),
     ],
 )
@@ -151,6 +153,22 @@ def test_boxes_are_shuffled_in_training_alone(root, cache_dir):
     assert torch.equal(still.part("train").pictures.changed([0], 3)[0], plain)
     with pytest.raises(ConfigError, match=r"data.shuffle_boxes=true .* take data.shuffle_boxes=false"):
         Nlvr(path=str(root), picture={"size": [50, 200]})
+    with pytest.raises(ConfigError, match=r"data.picture.resize .* take data.shuffle_boxes=false"):
+        Nlvr(path=str(root), picture={"size": [100, 400], "resize": 120, "random_crop": True})  # boxes stand elsewhere
+
+
+def test_pictures_that_come_later_are_noticed(root):
+    def folder(**picture):
+        data = Nlvr(path=str(root), loader={"on_bad_row": "skip"}, picture={"size": [100, 400], **picture})
+        return data._folder(data.open_source())
+
+    whole = folder()
+    (picture,) = root.glob("**/dev-1000-0-0.png")
+    held = picture.read_bytes()
+    picture.unlink()
+    assert folder() != whole
+    picture.write_bytes(held)
+    assert folder() == whole == folder(flip=True) != folder(max_pixels=50_000)
 
 
 def test_the_official_files(shared_data, cache_dir):

@@ -146,6 +146,12 @@ def test_coco_puts_annotations_to_their_images(file):
         ({"images": {}}, ": no list of 'images'; found: 'info', 'images', 'annotations'; expected {'images': "),
         ({"annotations": []}, ": no list of 'annotations'"),
         ({"images": [{"id": 3}]}, ", image 1: not as expected: found {'id': 3}; expected"),
+        (
+            {"images": [{"id": 3, "file_name": "a.jpg"}] * 2},
+            ", image 2: one id of two images: 3 is that of 'a.jpg', too",
+        ),
+        ({"images": [{"id": [3], "file_name": "a.jpg"}]}, ", image 1: not as expected: found {'id': .3., .*; expected"),
+        ({"annotations": [{"image_id": [3], "caption": "x"}]}, ", annotation 1: unknown image: image_id .3. is the id"),
         ({"annotations": [{"image_id": 3}]}, ", annotation 1: not as expected: no key 'caption'"),
         ({"annotations": ["x"]}, ", annotation 1: not as expected: found something else"),
         ({"annotations": [{"image_id": 4, "caption": "x"}]}, ", annotation 1: unknown image: image_id 4 is .* of 2 im"),
@@ -156,6 +162,9 @@ def test_what_is_wrong_with_annotations_of_coco(file, changed, said):
     path = file("captions_train2014.json", coco(**changed))
     with pytest.raises(DataError, match=f"^{path}{said}"):
         list(read_coco(path, BadRows()))
+    if "no list" not in said:
+        bad = BadRows("skip")
+        assert {one.file for one in read_coco(path, bad)} <= {"a.jpg", "b.jpg"} and bad.total
 
 
 # lines

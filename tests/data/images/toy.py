@@ -17,6 +17,8 @@ from zoo.data.sources import Source
 
 WORDS = ("Red", "blue", "dog", "it's", "runs", "over", "grass", "Häuser", "tall")
 SIZES = {"train": 40, "val": 9, "test": 7}
+SMALL = {"picture": {"size": 16}, "grid": [2, 2]}
+"""Of data that read files: pictures as small as can be."""
 SIDE = (4, 6)
 """Height and width of the pictures."""
 
@@ -87,6 +89,11 @@ def prepared(data: Any) -> Any:
     data.prepare_data()
     data.setup()
     return data
+
+
+def names(data):
+    """The names of the images of each split."""
+    return {split: [one.name for one in data.part(split).about(np.arange(size))] for split, size in data.sizes.items()}
 
 
 def loaders(data):

@@ -60,7 +60,8 @@ def decode(picture: Any, largest: int = LARGEST) -> Tensor:
 
 
 def _decode_file(path: Path, largest: int) -> Tensor:
-    with _named(str(path)), Image.open(path) as image:
+    # not by its name: Pillow would map plain grey .tif files into memory, and jumble those that lie on their side
+    with _named(str(path)), path.open("rb") as file, Image.open(file) as image:
         return _decode_image(image, str(path), largest)
 
 

@@ -161,11 +161,19 @@ class StoredFeatures(Pictures):
     encoded = True
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is one that `store_features` has filled."""
+        """`folder` is one that `store_features` has filled. Raises DataError where it no longer holds what it says."""
         self.folder = folder
-        channels, rows, columns = json.loads((folder / ABOUT).read_text("utf-8"))["shape"]
-        self.shape = (channels, rows, columns)
-        self._values: NDArray[np.float16] = np.memmap(folder / VALUES, np.float16, "r").reshape(-1, *self.shape)
+        try:
+            about = json.loads((folder / ABOUT).read_text("utf-8"))
+            channels, rows, columns = about["shape"]
+            self.shape, self.weights = (channels, rows, columns), str(about["weights"])
+            self._values: NDArray[np.float16] = np.memmap(
+                folder / VALUES, np.float16, "r", shape=(about["images"], *self.shape)
+            )
+        except (OSError, ValueError, KeyError) as error:
+            raise DataError(
+                f"{folder}: the stored features are damaged ({error}); delete this folder and run again"
+            ) from error
 
     def __len__(self) -> int:
         return len(self._values)
@@ -238,8 +246,8 @@ def stored_features(
     if not link.exists():
         raise DataError(f"{link}: the features are not computed yet: call prepare_data() first, as Trainer does")
     folder = root / link.read_text("utf-8")
-    weights = json.loads((folder / ABOUT).read_text("utf-8"))["weights"]
-    return StoredFeatures(folder), FrozenEncoder(encoder.encoder, encoder.sides, encoder.grid, weights)
+    stored = StoredFeatures(folder)
+    return stored, FrozenEncoder(encoder.encoder, encoder.sides, encoder.grid, stored.weights)
 
 
 def _asked(identity: Mapping[str, Any], encoder: FrozenEncoder) -> dict[str, Any]:
@@ -275,7 +283,12 @@ def _fill(folder: Path, pictures: Pictures, encoder: FrozenEncoder, workers: int
     what = f"{encoder.name}, {count:,} images, {count * each / 1e9:.1f} GB"
     log.info("features of %s: %s %s", what, f"going on behind image {done:,} in" if done else "computed in", folder)
     batches = [range(first, min(first + BATCH, count)) for first in range(done, count, BATCH)]
-    loader = DataLoader(_Batches(pictures, batches), batch_size=None, num_workers=workers)
+    loader = DataLoader(
+        _Batches(pictures, batches),
+        batch_size=None,
+        num_workers=workers,
+        generator=torch.Generator(),  # else the first run draws other weights for its network than those that find them
+    )
     bar = datasets.utils.tqdm(desc="computing features", unit=" images", total=count, initial=done, delay=2)
     with (folder / VALUES).open("r+b" if done else "wb") as sink, bar:
         sink.truncate(done * each)

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from zoo.data.cache import fingerprint
 from zoo.data.images.decoding import UnusablePicture, problem
@@ -54,6 +55,8 @@ class FileSource:
     """What else the images and captions follow from, as plain data."""
     noun: str = NOUN
     _described: list[Described] | None = None
+    _held: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By the whole path of an image its split, and where that is said."""
 
     def source(self) -> Source:
         """Images whose rows are read when they are asked for, and then once for all splits."""
@@ -63,8 +66,7 @@ class FileSource:
             description=f"path: {self.place}, {{count}} {self.noun}",
             identity={
                 "files": [identity(text) for text in self.texts],
-                "images": fingerprint({str(folder): found for folder in folders(root) if (found := _images(folder))}),
-                "picture": {key: value for key, value in asdict(self.picture).items() if key not in VARYING},
+                **told_apart([root], self.picture),
                 **self.facts,
             },
             splits={split: partial(self._rows, split) for split in SPLITS if split in self.splits},
@@ -88,7 +90,24 @@ class FileSource:
             raise DataError(self._missing(described, missing))
         for one in missing:
             bad(one.place, "missing image", f"there is no {one.file!r}")
-        return usable(found, self.picture, bad)
+        return usable(self._once(found, split, bad), self.picture, bad)
+
+    def _once(self, rows: Sequence[ImageRow], split: str, bad: BadRows) -> list[ImageRow]:
+        """The images, each once with all its captions, however its file is spelt: by its name, by its whole path. One
+        that is in another split, too, goes to `bad`."""
+        found: dict[str, ImageRow] = {}
+        for row in rows:
+            assert isinstance(row.picture, Path)
+            path = os.path.abspath(row.picture)
+            of, place = self._held.setdefault(path, (split, row.place))
+            if of != split:
+                bad(row.place, "one image in two splits", f"{row.name!r} is of {split!r} here and of {of!r} in {place}")
+            elif path in found:
+                known = found[path]
+                found[path] = known._replace(captions=known.captions + row.captions)
+            else:
+                found[path] = row
+        return list(found.values())
 
     def _located(self, described: list[Described]) -> tuple[list[ImageRow], list[Described]]:
         """The images that are there, and the others."""
@@ -97,18 +116,16 @@ class FileSource:
         root = folder_of([one.file for one in described], self._root())
         if root is None:
             inside = ", ".join(str(folder.relative_to(self._root())) for folder in folders(self._root())[1:9])
+            near = or_nearest(described[0].file, os.listdir(self._root()))
             raise DataError(
                 f"{self._root()}: none of {len(described):,} {NOUN} is in this folder or in one of its own "
-                f"({inside or 'it has none'}), such as {described[0].file!r} of {described[0].place}; give their "
-                f"folder as {FOLDER_KEY}=FOLDER"
+                f"({inside or 'it has none'}), such as {described[0].file!r} of {described[0].place}"
+                f"{f'{near} Else' if near else ';'} give their folder as {FOLDER_KEY}=FOLDER"
             )
-        there: dict[Path, set[str]] = {}
+        names = Names()
         found, missing = [], []
         for one in described:
-            path = root / one.file
-            if path.parent not in there:
-                there[path.parent] = set(os.listdir(path.parent)) if path.parent.is_dir() else set()
-            if path.name in there[path.parent]:
+            if path := names.find(root / one.file):
                 found.append(ImageRow(one.file, path, one.captions, one.place))
             else:
                 missing.append(one)
@@ -125,6 +142,13 @@ class FileSource:
             f"{missing[0].place}: {count}: {named}{more}{f'{near} Else' if near else ';'} add what is missing, give "
             f"another folder as {FOLDER_KEY}=FOLDER, or leave them out by data.loader.on_bad_row=skip"
         )
+
+
+def told_apart(roots: Sequence[Path], options: PictureOptions) -> dict[str, Any]:
+    """Plain data by which it is known whether the images in some folders, or how they are seen, have changed."""
+    inside = {str(folder): found for root in roots for folder in folders(root) if (found := _images(folder))}
+    seen = {key: value for key, value in asdict(options).items() if key not in VARYING}
+    return {"images": fingerprint(inside), "picture": seen}
 
 
 def folders(root: Path) -> list[Path]:
@@ -151,12 +175,29 @@ def _images(folder: Path) -> list[tuple[str, int]]:
         return []
 
 
+class Names:
+    """The files of folders, each folder listed once."""
+
+    def __init__(self) -> None:
+        self._there: dict[Path, dict[str, str]] = {}
+
+    def find(self, path: Path) -> Path | None:
+        """The file at `path`, whether its system writes an ä in one letter or, as macOS does, in two."""
+        if path.parent not in self._there:
+            names = os.listdir(path.parent) if path.parent.is_dir() else []
+            self._there[path.parent] = {normalize("NFC", name): name for name in names} | {name: name for name in names}
+        there = self._there[path.parent]
+        name = there.get(path.name) or there.get(normalize("NFC", path.name))
+        return path.with_name(name) if name else None
+
+
 def folder_of(files: Sequence[str], root: Path) -> Path | None:
     """The one of `folders(root)` that has most of some files; None where none has any."""
     some = files[:: max(1, len(files) // LOOKED_AT)]
-    count = {folder: sum((folder / file).is_file() for file in some) for folder in folders(root)}
+    names = Names()
+    count = {folder: sum(names.find(folder / file) is not None for file in some) for folder in folders(root)}
     if not any(count.values()) and len(some) < len(files):
-        count = {folder: sum((folder / file).is_file() for file in files) for folder in count}
+        count = {folder: sum(names.find(folder / file) is not None for file in files) for folder in count}
     best = max(count, key=count.__getitem__)
     return best if count[best] else None
 

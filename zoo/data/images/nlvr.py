@@ -18,7 +18,7 @@ import datasets
 import numpy as np
 from torch import Tensor
 
-from zoo.data.images.files import folders, usable
+from zoo.data.images.files import folders, told_apart, usable
 from zoo.data.images.module import ImageData
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
 from zoo.data.images.pictures import PictureFiles, Pictures
@@ -84,10 +84,10 @@ class Nlvr(ImageData):
         sentence speaks; the rest as in `ImageData`."""
         hold("data.shuffle_boxes", shuffle_boxes, bool)
         seen = PictureOptions.of({"size": list(SIDES)} if picture is None else picture)
-        if shuffle_boxes and (features is not None or seen.sides != SIDES):
+        if shuffle_boxes and (features is not None or seen.sides != SIDES or seen.resize not in (None, SIDES[0])):
             raise ConfigError(
                 "data.shuffle_boxes=true moves the boxes of pictures of 100 by 400 pixels, each time anew: with "
-                "data.features or another data.picture.size take data.shuffle_boxes=false"
+                "data.features, data.picture.resize or another data.picture.size take data.shuffle_boxes=false"
             )
         super().__init__(
             text=CaptionTextOptions.of(text),
@@ -116,7 +116,10 @@ class Nlvr(ImageData):
         return Source(
             place=str(root),
             description=f"path: {root}, {{count}} {NOUN} with sentences that are true of them",
-            identity={"files": [identity(file) for file in files.values()], "picture": vars(self.picture)},
+            identity={
+                "files": [identity(file) for file in files.values()],
+                **told_apart([file.parent for file in files.values()], self.picture),
+            },
             splits={split: partial(rows.of, split) for split in SPLITS},
         )
 
@@ -178,9 +181,14 @@ def _records(official: str, file: Path, bad: BadRows) -> Iterator[Record]:
         elif name not in pictures:
             bad(place, "missing picture", f"there is no {name} in {file.parent / 'images'} or a folder of it")
         elif record["label"] == "true":
+            try:
+                boxes = [[sorted(thing.items()) for thing in box] for box in record["structured_rep"]]
+            except (TypeError, AttributeError):
+                bad(place, "no boxes", f"'structured_rep' is {str(record['structured_rep'])[:60]}, expected 3 lists")
+                continue
+            likeness = str(sorted(str(sorted(map(str, box))) for box in boxes))
             group = record["identifier"].partition("-")[0]
-            boxes = sorted(str(sorted(str(sorted(thing.items())) for thing in box)) for box in record["structured_rep"])
-            yield Record(official, group, record["sentence"], pictures[name], str(boxes), place)
+            yield Record(official, group, record["sentence"], pictures[name], likeness, place)
 
 
 def _divided(records: Sequence[Record]) -> dict[str, list[ImageRow]]:

@@ -101,7 +101,7 @@ class OwnCaptions(ImageData):
     def _columns(self, table: Path) -> list[str]:
         """The names of the columns that are read of a table: files, captions, and splits where it tells them."""
         found = table_columns(table)
-        split = self.columns.split or ("split" if "split" in found else None)
+        split = self.columns.split or next((name for name in found if name.lower() == "split"), None)
         return [self.columns.file, self.columns.caption, *([split] if split else [])]
 
     def _told(self, tables: Mapping[str, Sequence[Path]], bad: BadRows) -> Iterator[Described]:

@@ -42,7 +42,7 @@ from zoo.data.text.tokenization import Tokenizer, tokenizer_of
 from zoo.data.text.vocabulary import UNKNOWN, WRITTEN_SPECIAL
 from zoo.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raise it with every change of what is stored or of how text becomes tokens: older caches are then left alone."""
 TEXT, CAPTIONS, IMAGES, PIXELS, FILES = "text.json", "captions", "images", "pixels.bin", "files.json"
 NOUN = "images"

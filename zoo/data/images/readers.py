@@ -105,12 +105,16 @@ def read_karpathy(path: Path, restval: bool, bad: BadRows) -> Iterator[Described
 def read_coco(path: Path, bad: BadRows) -> Iterator[Described]:
     """The images of an annotation file of COCO, such as `captions_train2014.json`, in its order."""
     found = read_json(path)
-    captions: dict[Any, list[str]] = {}
+    told: dict[int | str, tuple[str, list[str], str]] = {}
     for number, image in enumerate(_list(found, "images", path, COCO_LAYOUT), 1):
-        if not isinstance(image, dict) or not {"id", "file_name"} <= image.keys():
-            bad(f"{path}, image {number}", "not as expected", f"found {str(image)[:60]}; expected {COCO_LAYOUT}")
+        place = f"{path}, image {number}"
+        named = isinstance(image, dict) and isinstance(image.get("id"), int | str)
+        if not named or not isinstance(file := image.get("file_name"), str):
+            bad(place, "not as expected", f"found {str(image)[:60]}; expected {COCO_LAYOUT}")
+        elif image["id"] in told:
+            bad(place, "one id of two images", f"{image['id']!r} is that of {told[image['id']][0]!r}, too")
         else:
-            captions[image["id"]] = []
+            told[image["id"]] = file, [], f"{place} ({file})"
     for number, annotation in enumerate(_list(found, "annotations", path, COCO_LAYOUT), 1):
         place = f"{path}, annotation {number}"
         try:
@@ -118,15 +122,14 @@ def read_coco(path: Path, bad: BadRows) -> Iterator[Described]:
         except (KeyError, TypeError) as error:
             bad(place, "not as expected", f"{_lacking(error)}; expected {COCO_LAYOUT}")
             continue
-        if image not in captions:
-            bad(place, "unknown image", f"image_id {image!r} is the id of none of {len(captions):,} images")
+        if not isinstance(image, int | str) or image not in told:
+            bad(place, "unknown image", f"image_id {image!r} is the id of none of {len(told):,} images")
         elif problem := _no_texts([text]):
             bad(place, "no text", problem)
         else:
-            captions[image].append(text)
-    for number, image in enumerate(found["images"], 1):
-        if isinstance(image, dict) and image.get("id") in captions and (file := image.get("file_name")):
-            yield Described(str(file), tuple(captions[image["id"]]), f"{path}, image {number} ({file})")
+            told[image][1].append(text)
+    for file, captions, place in told.values():
+        yield Described(file, tuple(captions), place)
 
 
 def _list(found: Mapping[str, Any], key: str, path: Path, expected: str) -> list[Any]:
@@ -246,5 +249,6 @@ def read_table(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> I
             found = f"column {columns[2]!r} holds {splits[0]!r}"
             bad(place, "unknown split", f"{found}, expected {alternatives(SPLITS)}")
         else:
-            gathered.add(file.strip(), [text for text in texts if text is not None], place, bad, split)
+            file = file.strip().replace("\\", "/")  # as folders are written on Windows
+            gathered.add(file, [text for text in texts if text is not None], place, bad, split)
     yield from gathered
