@@ -53,11 +53,11 @@ class SmallEncoder(ImageEncoder):
 def place_codes(rows: int, columns: int, dim: int) -> Tensor:
     """(rows * columns, dim): sines and cosines of where a cell stands, from half a wave over the whole image to nearly
     four, those of its row and then those of its column. Where something is can be read off them by one product."""
-    waves = math.pi * 2 ** torch.linspace(0, 3, dim // 4 + 2)[: -(-dim // 4)]  # (dim / 4,)
+    waves = math.pi * 2 ** torch.linspace(0, 3, dim // 4 + 2, dtype=torch.float64)[: -(-dim // 4)]  # (dim / 4,)
 
     def axis(cells: int) -> Tensor:
         phase = (torch.arange(cells) + 0.5)[:, None] / cells * waves
         return torch.cat([phase.sin(), phase.cos()], 1)  # (cells, dim / 2)
 
     row, column = axis(rows)[:, None].expand(-1, columns, -1), axis(columns).expand(rows, -1, -1)
-    return torch.cat([row, column], 2).flatten(0, 1)[:, :dim].contiguous()
+    return torch.cat([row, column], 2).flatten(0, 1)[:, :dim].contiguous().to(torch.get_default_dtype())
