@@ -89,6 +89,14 @@ def test_what_is_validated_is_greedy_and_what_is_tested_a_beam(trained):
     assert isinstance(task.writing, Constrained) and task.writing.network is task.network
 
 
+def test_a_beam_asked_of_a_run_that_was_greedy_ranks_by_log_p_as_the_configured_one():
+    greedy = pointing()
+    greedy.search(beam_size=2, nbest=2)
+    with torch.no_grad():
+        (several,) = greedy.predict_step(batch_of([SQUARE]))
+    assert len(several) == 2 and all(one.score == one.log_prob for one in several)
+
+
 def test_predictions_are_numbers_from_1_and_plain_data(trained):
     task, _ = trained
     batch = batch_of([SQUARE], scale=[10.0])

@@ -266,6 +266,8 @@ def picture(path):
 def test_images_are_named_by_path_by_folder_by_file_and_on_standard_input(tmp_path, monkeypatch):
     one, two, upper = (picture(tmp_path / "in" / name) for name in ("b.png", "a.jpg", "c.JPG"))
     (tmp_path / "in" / "notes.txt").write_text("no image")
+    (tmp_path / "in" / "._b.png").write_bytes(b"what macOS keeps beside a file")
+    (tmp_path / "in" / "folder.png").mkdir()
     assert VIEW.read([str(one), str(one.parent)], None) == [one, two, one, upper]
     paths = tmp_path / "paths.txt"
     paths.write_text(f"{two}\n\n{one}\n")

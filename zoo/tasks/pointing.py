@@ -96,6 +96,7 @@ class Pointing(Generation):
     view: ClassVar[str] = "zoo.visualize.pointing.PointingView"
     monitors: ClassVar[Mapping[str, str]] = {**Generation.monitors, **BEST}
     on_bar: ClassVar[tuple[str, ...]] = ()
+    length_penalty = 0.0  # as conf/decoding/beam_pointing.yaml has it
     spec: PointSpec | None
 
     def __init__(

@@ -88,7 +88,7 @@ def _images(path: Path, *, folders: bool = True) -> list[Path]:
     """The image at `path`, or all in it, by their names, where it is a folder. Raises DataError where there is none."""
     expected = "the path of an image, or of a folder of images" if folders else "the path of an image"
     if folders and path.is_dir():
-        found = sorted(inside for inside in path.iterdir() if inside.suffix.lower() in SUFFIXES)
+        found = sorted(inside for inside in path.iterdir() if inside.suffix.lower() in SUFFIXES and _counts(inside))
         if not found:
             raise DataError(
                 f"{path}: no image in this folder; expected files that end in {', '.join(sorted(SUFFIXES))}"
@@ -98,3 +98,8 @@ def _images(path: Path, *, folders: bool = True) -> list[Path]:
         found_ = "a folder" if path.is_dir() else "no such file"
         raise DataError(f"{path}: {found_}; expected {expected}")
     return [path]
+
+
+def _counts(path: Path) -> bool:
+    """Whether what is found in a folder is a file, and none that a system hides beside it, as macOS does `._x.jpg`."""
+    return path.is_file() and not path.name.startswith(".")
