@@ -1,7 +1,7 @@
 """python results/curves.py PICTURE.png RUN [RUN ...] [--by model KEY]: how the validation of runs went, as a picture.
 
-A line is a run, over the training examples that lie before each validation; runs of one model, or of one value of the
-overrides that --by names, have one colour.
+A line is a run, over the training examples that lie before each validation, or the steps; runs of one model, of one
+value of the overrides that --by names, or that --names calls the same have one colour.
 """
 
 from __future__ import annotations
@@ -44,17 +44,18 @@ def main() -> None:
     parser.add_argument("--metric", default="val/bits_per_sequence")
     parser.add_argument("--over", default="val/sequences")
     parser.add_argument("--by", nargs="+", default=["model"], help="model, or keys of overrides")
+    parser.add_argument("--names", nargs="+", help="of each run what its line is called")
     asked = parser.parse_args()
+    names = asked.names or [kind(run, asked.by) for run in asked.runs]
     figure = Figure(figsize=(6.5, 3), dpi=110, layout="constrained")
     axes = figure.add_subplot()
     colours: dict[str, str] = {}
-    for run in asked.runs:
-        name = kind(run, asked.by)
+    for run, name in zip(asked.runs, names, strict=True):
         label = None if name in colours else name
         colour = colours.setdefault(name, COLOURS[len(colours) % len(COLOURS)])
         axes.plot(*curve(run, asked.metric, asked.over), color=colour, label=label, linewidth=1, alpha=0.8)
-    axes.set_xlabel(asked.over.partition("/")[2].replace("_", " ") + " of training")
-    axes.set_ylabel(asked.metric.partition("/")[2].replace("_", " "))
+    axes.set_xlabel(asked.over.rpartition("/")[2].replace("_", " ") + " of training")
+    axes.set_ylabel(asked.metric.rpartition("/")[2].replace("_", " "))
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     figure.savefig(asked.picture)
