@@ -20,6 +20,7 @@
 # %%
 import logging
 import os
+import textwrap
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -55,7 +56,7 @@ for axis, scene in zip(axes, generate(4, seed=5), strict=True):
     for thing in scene.things[:2]:
         left, top, right, bottom = thing.box
         axis.add_patch(Rectangle((left, top), right - left, bottom - top, fill=False, edgecolor="orange"))
-    axis.set_title(scene.captions[0].text, fontsize=8, wrap=True)
+    axis.set_title(textwrap.fill(scene.captions[0].text, 30), fontsize=8)
     axis.axis("off")
 
 # %% [markdown]
@@ -167,6 +168,8 @@ axis.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
 axis.spines[["top", "right"]].set_visible(False)
 
 # %% [markdown]
+# When it writes how they stand it knows the first one, and looks at the second already, and around.
+#
 # ## One place instead of a mean
 #
 # Soft attention reads a mean of all cells. Hard attention looks at one cell $s_t$, drawn from $\alpha_t$. A draw has no
