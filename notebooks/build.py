@@ -14,6 +14,8 @@ import nbformat
 from PIL import Image
 
 FOLDER = Path(__file__).resolve().parent
+LARGE, WIDEST = 40_000, 900
+"""Bytes of a PNG that is kept as such, pixels of what is not."""
 
 
 def build(name: str) -> None:
@@ -26,16 +28,23 @@ def build(name: str) -> None:
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]  # progress bars
             for output in cell.outputs:
                 if "image/png" in output.get("data", {}):
-                    output["data"]["image/png"] = smaller(output["data"]["image/png"])
+                    output["data"].update(smaller(output["data"].pop("image/png")))
     nbformat.write(notebook, FOLDER / f"{name}.ipynb")
 
 
-def smaller(picture: str) -> str:
-    """A PNG in base64 with 128 colours: well under half of the size, and plots look the same."""
-    with Image.open(io.BytesIO(base64.b64decode(picture))) as image:
-        buffer = io.BytesIO()
-        image.convert("RGB").quantize(128).save(buffer, format="PNG", optimize=True)
-    return base64.b64encode(buffer.getvalue()).decode()
+def smaller(picture: str) -> dict[str, str]:
+    """A PNG in base64 by its type: with 128 colours, of which plots have fewer and look the same. What stays large, as
+    textures do, becomes a JPEG of at most WIDEST pixels."""
+    with Image.open(io.BytesIO(base64.b64decode(picture))) as opened:
+        image = opened.convert("RGB")
+    buffer = io.BytesIO()
+    image.quantize(128).save(buffer, format="PNG", optimize=True)
+    kind = "image/png"
+    if buffer.tell() > LARGE:
+        buffer, kind = io.BytesIO(), "image/jpeg"
+        image.thumbnail((WIDEST, image.height), Image.Resampling.LANCZOS)
+        image.save(buffer, format="JPEG", quality=80, optimize=True)
+    return {kind: base64.b64encode(buffer.getvalue()).decode()}
 
 
 if __name__ == "__main__":
