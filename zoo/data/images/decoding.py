@@ -20,7 +20,7 @@ from torch import Tensor
 from torchvision.transforms.v2 import functional as v2
 
 from zoo.data.images.options import PictureOptions
-from zoo.errors import DataError
+from zoo.errors import UnusableInput
 
 LARGEST = PictureOptions.max_pixels
 ORIENTATION = 0x0112
@@ -35,7 +35,7 @@ KINDS = "a path, a PIL image, or a uint8 array of (3, height, width) or (height,
 GIVEN = "the picture that was given"
 
 
-class UnusablePicture(DataError):
+class UnusablePicture(UnusableInput):
     """A picture that cannot be used."""
 
     def __init__(self, place: str, problem: str = "", detail: str = "") -> None:
