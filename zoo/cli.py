@@ -203,16 +203,28 @@ def _predict(words: list[str]) -> None:
     view.meet(predictor)
     inputs = view.read(options.words, options.file)
     if all(given is None for given in inputs):
-        raise DataError(f"nothing to predict: give a {view.noun}, --file FILE, or lines on standard input")
+        article = "an" if view.noun[0] in "aeiou" else "a"
+        raise DataError(f"nothing to predict: give {article} {view.noun}, --file FILE, or lines on standard input")
     view.prepare(predictor, options)
     for name in OUTPUTS:
         if getattr(options, name) is not None:
             make_folder(f"--{name}", getattr(options, name))
     real = [given for given in inputs if given is not None]
-    found = iter(predictor(real, progress=len(real) > MANY))
+    bad: list[ZooError] = []
+    found = iter(predictor(real, progress=len(real) > MANY, unusable=bad.append))
     predictions = [None if given is None else next(found) for given in inputs]
-    _print(view, predictions, options)
-    _write(view, predictions, options)
+    if len(real) == len(bad) == 1:
+        raise bad[0]
+    if len(bad) < len(real):
+        _print(view, predictions, options)
+        readable = [p for given, p in zip(inputs, predictions, strict=True) if given is None or p is not None]
+        _write(view, predictions, readable, options)
+    for error in bad:
+        print(f"left out: {error}", file=sys.stderr)
+    if bad:  # the others have their predictions; a script has to learn that some have none
+        raise DataError(
+            f"{len(bad):,} of {len(real):,} {view.noun}s could not be used and have no prediction: see above"
+        )
 
 
 def _checkpoint(words: list[str]) -> str:
@@ -252,8 +264,10 @@ def _print(view: View, predictions: Sequence[Any | None], options: argparse.Name
         print(f"unknown to the network: {', '.join(distinct[:NAMED])}{more}", file=sys.stderr)
 
 
-def _write(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
-    """The files that were asked for."""
+def _write(
+    view: View, predictions: Sequence[Any | None], readable: Sequence[Any | None], options: argparse.Namespace
+) -> None:
+    """The files that were asked for; `readable` are the predictions of inputs that could be used, or are blank."""
     from zoo.run.folder import write_whole
     from zoo.visualize.files import csv_text
 
@@ -263,7 +277,7 @@ def _write(view: View, predictions: Sequence[Any | None], options: argparse.Name
         rows = ([n, *(nothing if p is None else view.row(p))] for n, p in enumerate(predictions, 1))
         texts[options.csv] = csv_text(["line", *view.columns], rows)
     if options.html is not None:
-        texts[options.html] = view.page(predictions)
+        texts[options.html] = view.page(readable)
     for path, text in texts.items():
         write_whole(path, text)
         print(f"wrote {path}", file=sys.stderr)

@@ -16,6 +16,10 @@ class DataError(ZooError):
     """A data file, row or column that cannot be used; the message begins with the file and, if known, the line."""
 
 
+class UnusableInput(DataError):
+    """One of several inputs that cannot be used, whatever the others are; the message begins with its name."""
+
+
 class CheckpointError(ZooError):
     """A checkpoint that cannot be read, written or used."""
 

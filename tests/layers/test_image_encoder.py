@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from tests.layers.plain_cells import looks_at, plain, regular
 from zoo.data.images.spec import ImageSpec
-from zoo.errors import CheckpointError
+from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.image_encoder import DEVIATION, MEAN, ImageEncoder, image_encoder
 from zoo.layers.image_small import SmallEncoder
 
@@ -78,6 +78,17 @@ def test_the_cells_of_the_small_encoder_are_regular(halvings: int) -> None:
     for cell in ((12, 12), (10, 13)):
         for found, number in zip(looks_at(encoder, cell, (side, side)), cell, strict=True):
             assert found == pytest.approx(regular(number, cells, side), abs=1e-4)
+
+
+def test_images_that_are_halved_to_nothing_are_refused() -> None:
+    with pytest.raises(
+        ConfigError,
+        match=r"^halvings=3: found images of 7 by 7 pixels, expected 8 .* give fewer halvings",
+    ):
+        SmallEncoder(spec_of(7, (2, 2)))
+    for side, halvings in ((7, 2), (8, 3)):
+        made = SmallEncoder(spec_of(side, (2, 2)), dim=4, width=2, halvings=halvings)
+        assert made(torch.zeros(1, 3, side, side, dtype=torch.uint8)).shape == (1, 4, 4)
 
 
 def test_a_cell_of_the_small_encoder_sees_38_pixels() -> None:

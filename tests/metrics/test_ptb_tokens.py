@@ -41,6 +41,22 @@ def test_what_the_java_program_gives(caption, tokens):
     assert " ".join(ptb_tokens(caption)) == tokens
 
 
+@pytest.mark.parametrize(
+    ("caption", "tokens"),
+    [
+        ("两只狗，在草地上奔跑。", "两 只 狗 在 草 地 上 奔 跑"),
+        ("一个穿 NBA 球衣的人", "一 个 穿 nba 球 衣 的 人"),
+        ("猫が寝ている。", "猫 が 寝 て い る"),
+        ("หมา", "ห ม า"),
+        ("개가 달린다.", "개가 달린다"),
+        ("Straße mit Häusern.", "straße mit häusern"),
+    ],
+)
+def test_writing_without_blanks_is_cut_into_letters(caption, tokens):
+    """Else a clause would be one word, and BLEU-4 of every Chinese caption 0."""
+    assert " ".join(ptb_tokens(caption)) == tokens
+
+
 def test_every_sentence_of_the_reference(root):
     file = root.parent / "shared" / "refs" / "ptb_tokens.json"
     if not file.exists():

@@ -156,3 +156,22 @@ def test_captions_stand_behind_their_images_and_what_is_no_image_is_an_error(
         with pytest.raises(SystemExit):
             main(["predict", str(folder), str(given)])
         assert expected in capsys.readouterr().err
+
+
+def test_a_broken_image_in_a_folder_costs_no_other_its_caption(
+    folder: Path, pictures: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pictures / "aa.png").write_bytes(b"")
+    out = {name: pictures / name for name in ("page.html", "table.csv")}
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", str(folder), str(pictures), "--html", str(out["page.html"]), "--csv", str(out["table.csv"])])
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    lines = said.out.splitlines()
+    assert [Path(line.split("\t")[0]).name for line in lines] == ["a.jpg", "", "b.png"]
+    assert f"left out: {pictures / 'aa.png'}: no picture: the file is empty" in said.err
+    assert said.err.splitlines()[-1] == "error: 1 of 3 images could not be used and have no prediction: see above"
+    rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
+    assert [bool(row["caption"]) for row in rows] == [True, False, True]
+    assert out["page.html"].read_text(encoding="utf-8").count("<article") == 2

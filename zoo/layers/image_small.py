@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from zoo.arguments import Count
 from zoo.data.images.spec import ImageSpec
+from zoo.errors import ConfigError
 from zoo.layers.image_encoder import ImageEncoder
 
 
@@ -27,6 +28,11 @@ class SmallEncoder(ImageEncoder):
         super().__init__(spec, dim)
         if spec.encoded:
             return
+        if (least := 2**halvings) > min(spec.height, spec.width):
+            raise ConfigError(
+                f"halvings={halvings}: found images of {spec.height} by {spec.width} pixels, expected {least} of a "
+                "side or more, of which something is left: give fewer halvings, or larger images"
+            )
         widths = [3, *(min(width * 2**k, dim) for k in range(halvings - 1)), dim]
         layers: list[nn.Module] = []
         for read, written in pairwise(widths[:-1]):

@@ -8,7 +8,8 @@ and share no code with it. All of 32,465 captions of Multi30k and 681 sentences 
 Its quirks are kept: brackets stay as -lrb- or -rrb-, since the list of punctuation has them in capitals only; so do
 !!!, ?!, %, $, #, @ and &; a full stop stays with an abbreviation, a single letter, and any word before a comma. Left
 out is that it looks beyond the end of a caption: a last single letter and its full stop are two tokens there if the
-next line of the file begins with a word such as A or The.
+next line of the file begins with a word such as A or The. Writing without blanks between words, of which it would make
+one token a clause, is cut into letters, as sacrebleu cuts Chinese, and its marks are taken out.
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ SIGNS = {"£": "#", "€": "$", "¢": "cents", "½": "1/2", "⅓": "1/3", "⅔":
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&nbsp;": " ", "&amp;": "&", "\xad": ""}
 QUOTES_AND_DASHES = frozenset('"“”‘’«»…–—―')
 """These, alone, become one of the punctuation or another."""
+
+UNSPACED = re.compile(
+    "[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Letters of Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese."""
+UNSPACED_MARKS = frozenset("。．，、！？：；·・「」『』《》〈〉【】（）～")
 
 
 def _either(words: str) -> str:
@@ -107,10 +114,12 @@ def ptb_tokens(text: str) -> list[str]:
     if "&" in text or "\xad" in text:
         for written, meant in ENTITIES.items():
             text = text.replace(written, meant)
+    if not text.isascii():
+        text = UNSPACED.sub(r" \g<0> ", text)
     tokens: list[str] = []
     for match in TOKEN.finditer(text):
         kind, token = match.lastgroup, match.group().lower()
-        if kind == "none" or token in QUOTES_AND_DASHES or token.startswith("--"):
+        if kind == "none" or token in QUOTES_AND_DASHES or token in UNSPACED_MARKS or token.startswith("--"):
             continue
         if kind == "clitic":
             token = token.replace("’", "'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from torch import nn
 from zoo.data.encoder import Encoder
 from zoo.data.spec import spec_from_state
 from zoo.dotted import NotHere, class_at
-from zoo.errors import CheckpointError
+from zoo.errors import CheckpointError, UnusableInput
 from zoo.layers.pretrained import not_pretrained
 from zoo.run.folder import resolve
 from zoo.run.old_checkpoints import modernised
@@ -100,18 +100,37 @@ class Predictor:
         """The file that it was read from."""
 
     @torch.inference_mode()
-    def __call__(self, inputs: Sequence[Any], *, progress: bool = False) -> list[Any]:
+    def __call__(
+        self,
+        inputs: Sequence[Any],
+        *,
+        progress: bool = False,
+        unusable: Callable[[UnusableInput], None] | None = None,
+    ) -> list[Any]:
         """One prediction per input, in order; with `progress` a bar on the terminal. What an input is, the encoder of
-        the data says."""
+        the data says. One that cannot be used raises UnusableInput, or, where `unusable` is given, is left to that, and
+        its prediction is None."""
         if isinstance(inputs, str):
             raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
-        predictions: list[Any] = []
+        predictions: dict[int, Any] = {}
         starts = range(0, len(inputs), self.batch_size)
         for start in track(starts, "predicting", console=Console(stderr=True), disable=not progress):
-            chunk = list(inputs[start : start + self.batch_size])
-            inputs_shown = [self.encoder.display(one) for one in chunk]
-            predictions += self.task.predictions(self.encoder(chunk).to(self.task.device), inputs_shown)
-        return predictions
+            given, inputs_shown = [], []
+            chunk: list[int] = []
+            for number, one in enumerate(inputs[start : start + self.batch_size], start):
+                try:
+                    inputs_shown.append(self.encoder.display(one))
+                except UnusableInput as error:
+                    if unusable is None:
+                        raise
+                    unusable(error)
+                else:
+                    given.append(one)
+                    chunk.append(number)
+            if given:
+                found = self.task.predictions(self.encoder(given).to(self.task.device), inputs_shown)
+                predictions.update(zip(chunk, found, strict=True))
+        return [predictions.get(number) for number in range(len(inputs))]
 
 
 def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Predictor:

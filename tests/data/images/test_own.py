@@ -138,6 +138,18 @@ def test_a_column_of_splits_is_not_passed_over_for_its_capitals(own, cache_dir):
     assert names(prepared(OwnCaptions(path=str(own), **SMALL)))["test"] == ["0.png", "1.png", "2.png"]
 
 
+def test_a_column_of_splits_that_nobody_filled_in_says_nothing(own, cache_dir):
+    rows = [f"{n}.png,of {n}, " for n in range(10)]
+    (own / "captions.csv").write_text("file,caption,split\n" + "\n".join(rows))
+    assert prepared(OwnCaptions(path=str(own), **SMALL)).sizes == {"train": 8, "val": 1, "test": 1}
+    (own / "captions.csv").write_text("file,caption,split\n" + "\n".join(rows) + "train\n")
+    with pytest.raises(DataError, match=r"line 2: unknown split: column 'split' holds ' ', expected train, val or"):
+        OwnCaptions(path=str(own), **SMALL).prepare_data()
+    (own / "captions.csv").write_text("file,caption,part\n" + "\n".join(rows))
+    with pytest.raises(DataError, match=r"line 2: unknown split: column 'part' holds ' ', expected train, val or"):
+        OwnCaptions(path=str(own), columns={"split": "part"}, **SMALL).prepare_data()
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_letters_of_names_are_the_same_however_a_system_writes_them(own, cache_dir, form):
     """As after a folder was packed on macOS; and folders of Windows."""
@@ -174,7 +186,13 @@ def test_a_change_of_images_or_of_how_they_are_seen_is_noticed(own, cache_dir):
     (own / "notes.txt").write_text("no image")
     assert folder() == first
     picture(own / "new.png")
-    assert folder() != first
+    second = folder()
+    assert second != first
+    (own / "deep" / "deeper" / "deepest").mkdir(parents=True)
+    (own / "deep" / "deeper" / "deepest" / "circle").symlink_to(own)
+    assert folder() == second
+    picture(own / "deep" / "deeper" / "deepest" / "new.png")
+    assert folder() != second
 
 
 def test_training_changes_pictures_by_key_and_evaluation_does_not(own, cache_dir):

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from torch import Tensor
 from torchvision.transforms.v2 import functional as v2
 
 from zoo.data.images.options import PictureOptions
-from zoo.errors import DataError
+from zoo.errors import UnusableInput
 
 LARGEST = PictureOptions.max_pixels
 ORIENTATION = 0x0112
@@ -32,10 +33,12 @@ WIDE = 2**16 - 1
 """The most of one of 16 bits."""
 KINDS = "a path, a PIL image, or a uint8 array of (3, height, width) or (height, width, 3)"
 
+OPENING = Lock()
+"""Held while Pillow's limit is off, which is one for all threads."""
 GIVEN = "the picture that was given"
 
 
-class UnusablePicture(DataError):
+class UnusablePicture(UnusableInput):
     """A picture that cannot be used."""
 
     def __init__(self, place: str, problem: str = "", detail: str = "") -> None:
@@ -61,8 +64,19 @@ def decode(picture: Any, largest: int = LARGEST) -> Tensor:
 
 def _decode_file(path: Path, largest: int) -> Tensor:
     # not by its name: Pillow would map plain grey .tif files into memory, and jumble those that lie on their side
-    with _named(str(path)), path.open("rb") as file, Image.open(file) as image:
+    with _named(str(path)), path.open("rb") as file, _opened(file) as image:
         return _decode_image(image, str(path), largest)
+
+
+def _opened(file: IO[bytes]) -> Image.Image:
+    """Of a picture its head, whatever its size: how many pixels are too many is said by `max_pixels`, and Pillow's own
+    limit would refuse some that this allows, and warn of others."""
+    with OPENING:
+        limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+        try:
+            return Image.open(file)
+        finally:
+            Image.MAX_IMAGE_PIXELS = limit
 
 
 @contextmanager
@@ -78,8 +92,6 @@ def _named(place: str) -> Iterator[None]:
         raise UnusablePicture(
             place, "no picture", f"{empty}; expected a .jpg, .png, .webp, .gif, .bmp or .tif"
         ) from error
-    except Image.DecompressionBombError as error:
-        raise UnusablePicture(place, "too large a picture", str(error).split(", could")[0]) from error
     except MemoryError as error:
         raise UnusablePicture(place, "too large a picture", "the memory does not hold it") from error
     except Exception as error:  # OSError, SyntaxError, ValueError, struct.error, ...: each decoder has its own

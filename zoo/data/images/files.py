@@ -146,7 +146,7 @@ class FileSource:
 
 def told_apart(roots: Sequence[Path], options: PictureOptions) -> dict[str, Any]:
     """Plain data by which it is known whether the images in some folders, or how they are seen, have changed."""
-    inside = {str(folder): found for root in roots for folder in folders(root) if (found := _images(folder))}
+    inside = {str(folder): found for root in roots for folder in _below(root) if (found := _images(folder))}
     seen = {key: value for key, value in asdict(options).items() if key not in VARYING}
     return {"images": fingerprint(inside), "picture": seen}
 
@@ -155,6 +155,17 @@ def folders(root: Path) -> list[Path]:
     """A folder, those in it, and those in these."""
     inside = _inside(root)
     return [root, *inside, *chain.from_iterable(map(_inside, inside))]
+
+
+def _below(root: Path) -> Iterator[Path]:
+    """A folder and all below it, each once, even where links lead round in a circle."""
+    waiting, seen = [root], set()
+    while waiting:
+        folder = waiting.pop()
+        if (real := os.path.realpath(folder)) not in seen:
+            seen.add(real)
+            yield folder
+            waiting += reversed(_inside(folder))
 
 
 def _inside(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ from zoo.data.images.module import ImageData
 from zoo.data.images.options import CaptionColumns, CaptionTextOptions, PictureOptions
 from zoo.data.images.readers import Described, read_table, table_columns
 from zoo.data.options import LoaderOptions, SplitOptions
-from zoo.data.readers import TABLES, is_table
+from zoo.data.readers import TABLES, is_table, read_columns
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Source, existing, find_splits
 from zoo.errors import ConfigError, DataError
@@ -77,8 +77,8 @@ class OwnCaptions(ImageData):
         splits: Sequence[str] = list(tables)
         if list(tables) == ["train"] and all(len(columns) == 3 for columns in named):
             told = {one.split for one in self._told(tables, Unsaid())}
-            splits = [split for split in SPLITS if split in told]
-            if "train" not in splits:
+            splits = [split for split in SPLITS if split in told] or list(tables)
+            if told and "train" not in told:
                 raise DataError(f"{texts[0]}: column {named[0][2]!r} puts no image into train; expected some there")
         return FileSource(path, texts, partial(self._told, tables), splits, self.picture, self.images, facts).source()
 
@@ -102,6 +102,8 @@ class OwnCaptions(ImageData):
         """The names of the columns that are read of a table: files, captions, and splits where it tells them."""
         found = table_columns(table)
         split = self.columns.split or next((name for name in found if name.lower() == "split"), None)
+        if split and self.columns.split is None and _blank(table, split):
+            split = None  # a form that nobody filled in
         return [self.columns.file, self.columns.caption, *([split] if split else [])]
 
     def _told(self, tables: Mapping[str, Sequence[Path]], bad: BadRows) -> Iterator[Described]:
@@ -120,3 +122,8 @@ class OwnCaptions(ImageData):
                     )
                 else:
                     yield one._replace(split=one.split or split)
+
+
+def _blank(table: Path, column: str) -> bool:
+    """Whether no row of a table says anything in a column."""
+    return all(not str(value or "").strip() for _, value in read_columns(table, (column,), HINT, Unsaid()))
