@@ -2,7 +2,7 @@
 backward.
 
 It goes about it as `tree_lstm_loop` does, and is differentiable once. Notation: as in `forest`; n leaves, I = N - n
-inner nodes, H hidden units, G = 3 gates that a node has once, i, o and u, or 2 without an output gate.
+inner nodes, H hidden units, G = 3 gates that a node has once, u, i and o, or 2 without an output gate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def child_sum_tree_lstm(
 ) -> Tensor:
     """h (N, H) of all nodes, with the sum h~ of the children's h:
 
-        i, o = sigmoid, u = tanh of table + U h~,  f_k = sigmoid(forget_table + U_f h_k) of each child k,
+        u = tanh, i, o = sigmoid of table + U h~,  f_k = sigmoid(forget_table + U_f h_k) of each child k,
         c = i u + sum_k f_k c_k,  h = o tanh(c).
 
     `weight` (G H, H) is U, its gates in this order; without rows for o, h = tanh(c). `table` (N, G H) and
@@ -41,7 +41,7 @@ class _ChildSum(torch.autograd.Function):
         nodes, leaves, hidden = len(forest), forest.leaves, weight.shape[1]
         owner = forest.parent - leaves  # (E,) the inner node of each edge
         gates = table.clone()
-        i, *gate_o, u = gates.split(hidden, 1)
+        u, i, *gate_o = gates.split(hidden, 1)
         o = gate_o[0] if gate_o else None
         h, c, tanh_c = table.new_empty(3, nodes, hidden)
         below_h, below_c, f = table.new_empty(3, len(owner), hidden)
@@ -59,7 +59,7 @@ class _ChildSum(torch.autograd.Function):
                 sums[here].index_add_(0, local, h_t)
                 gates[level].addmm_(sums[here], weight.T)
                 torch.addmm(f_t if len(forget_table) > 1 else forget_table, h_t, forget_weight.T, out=f_t).sigmoid_()
-            gates[level, :-hidden].sigmoid_()
+            gates[level, hidden:].sigmoid_()
             u[level].tanh_()
             new = torch.mul(i[level], u[level], out=c[level])
             if inner:
@@ -80,9 +80,9 @@ class _ChildSum(torch.autograd.Function):
         owner, weight, forget_weight, gates, f, below_h, below_c, sums, tanh_c = ctx.saved_tensors
         forest, hidden = ctx.forest, weight.shape[1]
         leaves = forest.leaves
-        i, *o, u = gates.split(hidden, 1)
+        u, i, *o = gates.split(hidden, 1)
         d_gates = torch.empty_like(gates)  # first the derivatives of c, and of h by o, by the sums in the gates
-        d_i, *d_o, d_u = d_gates.split(hidden, 1)
+        d_u, d_i, *d_o = d_gates.split(hidden, 1)
         sigmoid_backward.grad_input(u, i, grad_input=d_i)
         tanh_backward.grad_input(i, u, grad_input=d_u)
         d_f = sigmoid_backward(below_c, f)

@@ -24,15 +24,18 @@ from zoo.layers.loops import outside_autocast
 @torch.compiler.disable
 def climb(forest: Forest, leaves: Tensor, compose: Callable[[Tensor], Tensor], arity: int = 2) -> Tensor:
     """States (N, D) of all nodes, from those of the leaves (n, D) and `compose`, (m, A, D) -> (m, D), which is called
-    once a height. Raises ValueError where an inner node has more or fewer than A = `arity` children."""
-    if any(level.edges.stop - level.edges.start != arity * (level.nodes.stop - level.nodes.start) for level in forest.levels()):
+    once a height, in float32 at least and without autocast. Raises ValueError where an inner node has more or fewer
+    than A = `arity` children."""
+    if any(fan != arity * size for fan, size in zip(forest.fans[1:], forest.sizes[1:], strict=True)):
         raise ValueError(f"an inner node has {arity} children")
-    shelf = _Shelf(leaves.new_empty(len(forest), leaves.shape[1]))
-    done = _Put.apply(leaves, leaves.new_empty(0), shelf, slice(0, forest.leaves))
-    for nodes, edges in forest.levels():
-        children = _Take.apply(done, shelf, forest.child[edges]).view(-1, arity, leaves.shape[1])
-        done = _Put.apply(compose(children), done, shelf, nodes)
-    return _All.apply(done, shelf)
+    exact = leaves.to(torch.promote_types(leaves.dtype, torch.float32))
+    shelf = _Shelf(exact.new_empty(len(forest), exact.shape[1]))
+    done = _Put.apply(exact, exact.new_empty(0), shelf, slice(0, forest.leaves))
+    with torch.autocast(leaves.device.type, enabled=False):
+        for nodes, edges in forest.levels():
+            children = _Take.apply(done, shelf, forest.child[edges]).view(-1, arity, exact.shape[1])
+            done = _Put.apply(compose(children), done, shelf, nodes)
+    return _All.apply(done, shelf).to(leaves.dtype)
 
 
 class Product:
@@ -40,7 +43,8 @@ class Product:
 
     def __init__(self, weight: Tensor) -> None:
         self._pairs: list[tuple[Tensor, Tensor]] = []
-        self._weight = _Begin.apply(weight, self._pairs)
+        exact = weight.to(torch.promote_types(weight.dtype, torch.float32))
+        self._weight = _Begin.apply(exact, self._pairs)
 
     def __call__(self, x: Tensor) -> Tensor:
         """(m, in) -> (m, out)."""
@@ -123,7 +127,6 @@ class _Begin(torch.autograd.Function):
 
 class _Multiply(torch.autograd.Function):
     @staticmethod
-    @outside_autocast
     def forward(ctx: Any, x: Tensor, weight: Tensor, pairs: list[tuple[Tensor, Tensor]]) -> Tensor:
         ctx.save_for_backward(x, weight)
         ctx.pairs = pairs

@@ -23,7 +23,7 @@ from zoo.layers.loops import outside_autocast, sigmoid_backward, tanh_backward
 def tree_lstm(forest: Forest, leaves: tuple[Tensor, Tensor], table: Tensor, weight: Tensor) -> Tensor:
     """h (N, H) of all nodes, from h and c of the leaves, (n, H) each:
 
-        i, f_1 ... f_A, o = sigmoid, u = tanh of table + U [h_1 ... h_A],
+        u = tanh, i, o, f_1 ... f_A = sigmoid of table + U [h_1 ... h_A],
         c = i u + f_1 c_1 + ... + f_A c_A,  h = o tanh(c),
 
     where a child that is missing has h and c of zero. `weight` (G H, A H) is U, its gates in this order; without rows
@@ -36,11 +36,9 @@ def tree_lstm(forest: Forest, leaves: tuple[Tensor, Tensor], table: Tensor, weig
 
 
 def _gates(gates: Tensor, hidden: int, arity: int) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
-    """i (..., H), f (..., A, H), o, u of all gates."""
-    i, f, *o, u = gates.split(
-        [hidden, arity * hidden, *[hidden] * (gates.shape[1] // hidden - arity - 2), hidden], 1
-    )
-    return i, f.unflatten(1, (arity, hidden)), o[0] if o else None, u
+    """u, i, o (..., H) and f (..., A, H) of all gates (..., G H)."""
+    u, i, *o = gates[:, : -arity * hidden].split(hidden, 1)
+    return u, i, o[0] if o else None, gates[:, -arity * hidden :].unflatten(1, (arity, hidden))
 
 
 class _TreeLSTM(torch.autograd.Function):
@@ -54,8 +52,8 @@ class _TreeLSTM(torch.autograd.Function):
         h[:leaves], c[:leaves] = leaf_h, leaf_c
         below_h, below_c = h.new_empty(2, inner, arity * hidden)
         gates, tanh_c = h.new_empty(inner, weight.shape[0]), h.new_empty(inner, hidden)
-        i, f, o, u = _gates(gates, hidden, arity)
-        sigmoid = gates[:, :-hidden]
+        u, i, o, f = _gates(gates, hidden, arity)
+        sigmoid = gates[:, hidden:]
         for level, _ in forest.levels():
             here = slice(level.start - leaves, level.stop - leaves)
             children = slots[here].view(-1)
@@ -84,9 +82,9 @@ class _TreeLSTM(torch.autograd.Function):
         slots, weight, below_h, below_c, gates, tanh_c = ctx.saved_tensors
         forest, (inner, arity), hidden = ctx.forest, slots.shape, tanh_c.shape[1]
         leaves = forest.leaves
-        i, f, o, u = _gates(gates, hidden, arity)
+        u, i, o, f = _gates(gates, hidden, arity)
         d_gates = torch.empty_like(gates)  # first the derivatives of c, and of h by o, by the sums in the gates
-        d_i, d_f, d_o, d_u = _gates(d_gates, hidden, arity)
+        d_u, d_i, d_o, d_f = _gates(d_gates, hidden, arity)
         sigmoid_backward.grad_input(u, i, grad_input=d_i)
         sigmoid_backward.grad_input(below_c.view(inner, arity, hidden), f, grad_input=d_f)
         tanh_backward.grad_input(i, u, grad_input=d_u)
@@ -97,14 +95,14 @@ class _TreeLSTM(torch.autograd.Function):
             h_by_c = tanh_backward(o, tanh_c)  # derivative of h by c
         d_h = torch.cat([d_states, d_states.new_zeros(1, hidden)])
         d_c = torch.zeros_like(d_h)
-        d_if = d_gates[:, : (1 + arity) * hidden].unflatten(1, (1 + arity, hidden))
+        d_ui = d_gates[:, : 2 * hidden].unflatten(1, (2, hidden))
         for level, _ in reversed(forest.levels()):
             here = slice(level.start - leaves, level.stop - leaves)
             children = slots[here].view(-1)
             d_h_t, d_c_t = d_h[level], d_c[level]
             d_c_t.addcmul_(d_h_t, h_by_c[here])
-            d_if[here].mul_(d_c_t[:, None])
-            d_u[here].mul_(d_c_t)
+            d_ui[here].mul_(d_c_t[:, None])
+            d_f[here].mul_(d_c_t[:, None])
             if d_o is not None:
                 d_o[here].mul_(d_h_t)
             d_c.index_copy_(0, children, (f[here] * d_c_t[:, None]).view(-1, hidden))

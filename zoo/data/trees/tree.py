@@ -47,9 +47,7 @@ class Tree(NamedTuple):
     @property
     def binary(self) -> bool:
         """Each node is a word without children, or has two children and no word."""
-        return all(
-            len(below) == (2 if word < 0 else 0) for below, word in zip(self.children, self.word, strict=True)
-        )
+        return all(len(below) == (2 if word < 0 else 0) for below, word in zip(self.children, self.word, strict=True))
 
     def numbered(self, order: Sequence[int]) -> Self:
         """The same with node `order[0]` as number 0, and so on."""
