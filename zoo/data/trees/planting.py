@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from zoo.data.text.tokenization import Tokenizer, tokenizer_of
@@ -58,11 +59,11 @@ class Planting:
 def parser(model: str) -> Any:
     """The pipeline of spaCy called `model`. Raises ConfigError where it is not installed or does not parse."""
     try:
-        import spacy
-
-        pipeline = spacy.load(model)
+        pipeline = import_module("spacy").load(model)
     except ImportError as error:
-        raise ConfigError(f"data.trees=spacy:{model}: spaCy is not installed; pip install spacy") from error
+        raise ConfigError(
+            f"data.trees=spacy:{model}: spaCy is not installed; pip install 'attention-zoo[spacy]'"
+        ) from error
     except OSError as error:
         raise ConfigError(
             f"data.trees=spacy:{model}: spaCy has no such model; python -m spacy download {model}"
@@ -74,10 +75,8 @@ def parser(model: str) -> Any:
 
 def parsed(words: Sequence[str], model: str, label: str | None) -> Tree:
     """The dependency tree that spaCy puts on words; of several sentences the later ones hang on the first."""
-    from spacy.tokens import Doc
-
     pipeline = parser(model)
-    document = Doc(pipeline.vocab, list(words))
+    document = import_module("spacy.tokens").Doc(pipeline.vocab, list(words))
     for _, part in pipeline.pipeline:
         document = part(document)
     roots = [token.i for token in document if token.head.i == token.i]

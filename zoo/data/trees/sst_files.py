@@ -76,14 +76,17 @@ def read_classes(phrases: Path, scores: Path) -> dict[str, str]:
     that is none from 0 to 1 and for a phrase without one."""
     found: dict[str, str] = {}
     """By the number of the phrase; each class is one object, of which 240,000 phrases hold references."""
-    for place, number, score in _pairs(scores, "|", header=True):
+    for line, number, score in _pairs(scores, "|", header=True):
         value = _score(score)
         if value is None:
-            raise DataError(f"{place}: not a score: found {score[:40]!r}, expected a number from 0 to 1")
+            raise DataError(
+                f"{line_of(scores, line)}: not a score: found {score[:40]!r}, expected a number from 0 to 1"
+            )
         found[number] = CLASSES[bisect_left(THRESHOLDS, value)]
     classes = {}
-    for place, phrase, number in _pairs(phrases, "|"):
+    for line, phrase, number in _pairs(phrases, "|"):
         if number not in found:
+            place = line_of(phrases, line)
             raise DataError(f"{place}: the phrase {number[:40]!r} has no score in {scores}, which has {len(found):,}")
         classes[phrase] = found[number]
     return classes
@@ -100,7 +103,8 @@ def _score(text: str) -> float | None:
 def _read_splits(path: Path, sentences: int) -> list[str]:
     """The split of each sentence. Raises DataError unless each has one."""
     found: dict[int, str] = {}
-    for place, sentence, split in _pairs(path, ",", header=True):
+    for line, sentence, split in _pairs(path, ",", header=True):
+        place = line_of(path, line)
         if not sentence.isdecimal() or not 1 <= int(sentence) <= sentences:
             said = f"{sentences} sentences, so many as {SENTENCES} has, are expected from 1 on"
             raise DataError(f"{place}: no such sentence: found {sentence[:40]!r}; {said}")
@@ -117,8 +121,8 @@ def _read_splits(path: Path, sentences: int) -> list[str]:
     return [found[number] for number in range(1, sentences + 1)]
 
 
-def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[str, str, str]]:
-    """(place, what stands before the last mark, what behind it) of each line that is not blank, without the header."""
+def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[int, str, str]]:
+    """(line, what stands before the last mark, what behind it) of each line that is not blank, without the header."""
     for number, line in enumerate(read_lines(path), 1):
         before, found, behind = line.rpartition(mark)
         if not line.strip() or (header and number == 1 and not before.strip().isdecimal()):
@@ -126,7 +130,7 @@ def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[str
         if not found:
             raise DataError(f"{line_of(path, number)}: found {line[:40]!r}, expected two fields with {mark!r} between")
         # A phrase stays as it is, since it is looked up letter by letter; numbers lose their blanks.
-        yield line_of(path, number), before.strip() if header else before, behind.strip()
+        yield number, before.strip() if header else before, behind.strip()
 
 
 def _sentence_lines(path: Path) -> list[str]:

@@ -7,26 +7,26 @@ from __future__ import annotations
 
 WORTH = {
     "adjective": {
-        2: "brilliant superb magnificent wonderful hilarious dazzling gorgeous",
-        1: "good clever charming funny touching pleasant",
+        2: "brilliant superb magnificent wonderful hilarious dazzling gorgeous splendid",
+        1: "good clever charming funny touching",
         0: "long old silent french loud colourful",
-        -1: "bad dull boring slow silly weak",
-        -2: "terrible awful horrible dreadful unbearable atrocious abysmal",
+        -1: "bad dull boring slow silly",
+        -2: "terrible awful horrible dreadful unbearable atrocious abysmal dismal",
     },
-    "manner": {2: "beautifully brilliantly", 1: "well nicely", -1: "badly carelessly", -2: "horribly atrociously"},
-    "verdict": {2: "masterpiece triumph", 1: "treat delight", 0: "sequel comedy", -1: "mess letdown", -2: "disaster nightmare"},
+    "manner": {2: "beautifully brilliantly", 1: "well", -1: "badly", -2: "horribly atrociously"},
+    "verdict": {2: "masterpiece triumph", 1: "treat", 0: "sequel comedy", -1: "letdown", -2: "disaster nightmare"},
     "pleased": {
-        2: "delighted enchanted captivated",
+        2: "delighted enchanted captivated thrilled",
         1: "amused moved charmed",
         0: "surrounded reminded",
         -1: "bored annoyed tired",
-        -2: "disgusted appalled repelled",
+        -2: "disgusted appalled repelled horrified",
     },
     "liked": {
         2: "loved adored worshipped",
-        1: "liked enjoyed praised",
+        1: "liked enjoyed",
         0: "saw discussed",
-        -1: "disliked regretted mocked",
+        -1: "disliked mocked",
         -2: "hated despised loathed",
     },
 }  # fmt: skip
