@@ -9,6 +9,7 @@ without an output gate.
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -53,25 +54,35 @@ class _TreeLSTM(torch.autograd.Function):
         below_h, below_c = h.new_empty(2, inner, arity * hidden)
         gates, tanh_c = h.new_empty(inner, weight.shape[0]), h.new_empty(inner, hidden)
         u, i, o, f = _gates(gates, hidden, arity)
-        sigmoid = gates[:, hidden:]
-        for level, _ in forest.levels():
-            here = slice(level.start - leaves, level.stop - leaves)
-            children = slots[here].view(-1)
-            h_t, c_t = below_h[here], below_c[here]
-            torch.index_select(h, 0, children, out=h_t.view(-1, hidden))
-            torch.index_select(c, 0, children, out=c_t.view(-1, hidden))
-            torch.addmm(table[here] if len(table) > 1 else table, h_t, weight.T, out=gates[here])
-            sigmoid[here].sigmoid_()
-            u[here].tanh_()
-            new = torch.mul(i[here], u[here], out=c[level])
-            for k, one in enumerate(c_t.split(hidden, 1)):
-                new.addcmul_(f[here, k], one)
-            torch.tanh(new, out=tanh_c[here])
-            if o is None:
-                h[level] = tanh_c[here]
+        shared = len(table) == 1
+        sizes, flat = forest.sizes[1:], [arity * size for size in forest.sizes[1:]]
+        steps = zip(
+            slots.view(-1).split(flat),
+            *(below.view(-1, hidden).split(flat) for below in (below_h, below_c)),
+            *(part.split(sizes) for part in (below_h, gates, gates[:, hidden:], u, i)),
+            *(part[leaves:nodes].split(sizes) for part in (c, h)),
+            tanh_c.split(sizes),
+            zip(*(part.split(sizes) for part in below_c.split(hidden, 1)), strict=True),
+            zip(*(part.split(sizes) for part in f.unbind(1)), strict=True),
+            repeat(table, len(sizes)) if shared else table.split(sizes),
+            repeat(None, len(sizes)) if o is None else o.split(sizes),
+            strict=True,
+        )
+        for children, h_k, c_k, h_t, gates_t, sigmoid_t, u_t, i_t, new_c, new_h, tanh_t, cs, fs, table_t, o_t in steps:
+            torch.index_select(h, 0, children, out=h_k)
+            torch.index_select(c, 0, children, out=c_k)
+            torch.addmm(table_t, h_t, weight.T, out=gates_t)
+            sigmoid_t.sigmoid_()
+            u_t.tanh_()
+            torch.mul(i_t, u_t, out=new_c)
+            for f_k, one in zip(fs, cs, strict=True):
+                new_c.addcmul_(f_k, one)
+            torch.tanh(new_c, out=tanh_t)
+            if o_t is None:
+                new_h.copy_(tanh_t)
             else:
-                torch.mul(o[here], tanh_c[here], out=h[level])
-        ctx.forest, ctx.shared = forest, len(table) == 1
+                torch.mul(o_t, tanh_t, out=new_h)
+        ctx.forest, ctx.shared = forest, shared
         ctx.save_for_backward(slots, weight, below_h, below_c, gates, tanh_c)
         return h[:nodes]
 
@@ -81,13 +92,13 @@ class _TreeLSTM(torch.autograd.Function):
     def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
         slots, weight, below_h, below_c, gates, tanh_c = ctx.saved_tensors
         forest, (inner, arity), hidden = ctx.forest, slots.shape, tanh_c.shape[1]
-        leaves = forest.leaves
+        nodes, leaves = len(forest), forest.leaves
         u, i, o, f = _gates(gates, hidden, arity)
         d_gates = torch.empty_like(gates)  # first the derivatives of c, and of h by o, by the sums in the gates
         d_u, d_i, d_o, d_f = _gates(d_gates, hidden, arity)
+        tanh_backward.grad_input(i, u, grad_input=d_u)
         sigmoid_backward.grad_input(u, i, grad_input=d_i)
         sigmoid_backward.grad_input(below_c.view(inner, arity, hidden), f, grad_input=d_f)
-        tanh_backward.grad_input(i, u, grad_input=d_u)
         if o is None or d_o is None:
             h_by_c = tanh_backward(torch.ones_like(tanh_c), tanh_c)
         else:
@@ -95,17 +106,24 @@ class _TreeLSTM(torch.autograd.Function):
             h_by_c = tanh_backward(o, tanh_c)  # derivative of h by c
         d_h = torch.cat([d_states, d_states.new_zeros(1, hidden)])
         d_c = torch.zeros_like(d_h)
-        d_ui = d_gates[:, : 2 * hidden].unflatten(1, (2, hidden))
-        for level, _ in reversed(forest.levels()):
-            here = slice(level.start - leaves, level.stop - leaves)
-            children = slots[here].view(-1)
-            d_h_t, d_c_t = d_h[level], d_c[level]
-            d_c_t.addcmul_(d_h_t, h_by_c[here])
-            d_ui[here].mul_(d_c_t[:, None])
-            d_f[here].mul_(d_c_t[:, None])
-            if d_o is not None:
-                d_o[here].mul_(d_h_t)
-            d_c.index_copy_(0, children, (f[here] * d_c_t[:, None]).view(-1, hidden))
-            d_h.index_add_(0, children, (d_gates[here] @ weight).view(-1, hidden))
+        sizes, flat = forest.sizes[1:], [arity * size for size in forest.sizes[1:]]
+        steps = list(
+            zip(
+                slots.view(-1).split(flat),
+                *(part[leaves:nodes].split(sizes) for part in (d_h, d_c, d_c[:, None])),
+                *(part.split(sizes) for part in (d_gates, d_gates[:, : 2 * hidden].unflatten(1, (2, hidden)), d_f, f)),
+                h_by_c.split(sizes),
+                repeat(None, len(sizes)) if d_o is None else d_o.split(sizes),
+                strict=True,
+            )
+        )
+        for children, d_h_t, d_c_t, d_c_each, d_gates_t, d_ui_t, d_f_t, f_t, h_by_c_t, d_o_t in reversed(steps):
+            d_c_t.addcmul_(d_h_t, h_by_c_t)
+            d_ui_t.mul_(d_c_each)
+            d_f_t.mul_(d_c_each)
+            if d_o_t is not None:
+                d_o_t.mul_(d_h_t)
+            d_c.index_copy_(0, children, (f_t * d_c_each).view(-1, hidden))
+            d_h.index_add_(0, children, (d_gates_t @ weight).view(-1, hidden))
         d_table = d_gates.sum(0, keepdim=True) if ctx.shared else d_gates
         return None, None, d_h[:leaves], d_c[:leaves], d_table, d_gates.T @ below_h

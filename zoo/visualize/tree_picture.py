@@ -34,7 +34,8 @@ WIDEST_WORD = 1.7
 CLASS_HEIGHT, CLASS_BAR, MOST_CLASSES = 0.2, 1.1, 6
 APART, FOOT_LINE = 0.4, 0.22
 """Above each tree of a pair, and of a line of the key."""
-MOST_COLUMNS, MOST_LEVELS = int((WIDEST - 2 * MARGIN) / SLANTED_GAP), 40
+OVERHANG = LONGEST_SLANTED * cos(radians(SLANT))
+MOST_COLUMNS, MOST_LEVELS = int((WIDEST - 2 * MARGIN - OVERHANG) / SLANTED_GAP), 40
 """Of a tree; what is more is folded."""
 
 
@@ -80,12 +81,14 @@ def fitted(tree: ReadTree, letters: Letters) -> Fitted:
             ends = [sum(wide[: number + 1]) for number in range(len(wide))]
             at = [end - width / 2 for end, width in zip(ends, wide, strict=True)]
             return Fitted(layout, at, words, size, False, 0.0, ends[-1], min(RADIUS, level * 0.42), level)
-    between = min(0.34, (WIDEST - 2 * MARGIN) / len(texts))
+    between = min(0.34, (WIDEST - 2 * MARGIN - OVERHANG) / len(texts))
     words = [letters.cut(text, LONGEST_SLANTED, 9) for text in texts]
     widths = [letters.width(word, 9) for word in words]
-    at = [between * (number + 0.5) for number in range(len(words))]
+    # the first words reach out to the left of their columns
+    first = max(0.0, *(cos(radians(SLANT)) * width - k * between for k, width in enumerate(widths)))
+    at = [first + between * (number + 0.5) for number in range(len(words))]
     radius, down = min(RADIUS, level * 0.42, between * 0.44), sin(radians(SLANT)) * max(widths)
-    return Fitted(layout, at, words, 9, True, down, between * len(words), radius, level)
+    return Fitted(layout, at, words, 9, True, down, first + between * len(words), radius, level)
 
 
 class Looks(NamedTuple):

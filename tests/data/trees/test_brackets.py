@@ -117,7 +117,9 @@ def test_written_as_it_was(text):
 
 TOKENS = st.sampled_from(["a", "b", "2", r"\/", "/", r"\\*", "a)b", ")a", "-LRB-", "\xa0", "\\", "caf\u00e9\u2028"])
 LEAVES = st.tuples(st.none() | TOKENS, TOKENS)
-NESTED = st.recursive(LEAVES, lambda below: st.tuples(st.none() | TOKENS, st.lists(below, min_size=1, max_size=4)))
+NESTED = st.recursive(
+    LEAVES, lambda below: st.tuples(st.none() | TOKENS, st.lists(below, min_size=1, max_size=4)), max_leaves=20
+)
 
 
 def planted(nested):

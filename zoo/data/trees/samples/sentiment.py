@@ -1,14 +1,14 @@
 """The embedded sentiment treebank: film reviews from a grammar, with the sentiment of every phrase.
 
-Sentences are derived from RULES, by chance and by their weights, until one has a number of words in LENGTHS and the
-root label that was drawn for it, each of the five as often as the others. The labels 0 to 4 are the worth of a phrase, -2
-very negative to 2 very positive, plus 2. What a phrase is worth follows from its two parts alone (`composed`):
+Sentences are derived from RULES, by chance and by their weights; those that are too short or too long (LENGTHS) or say
+a word of content twice are drawn again. The labels 0 to 4 are the worth of a phrase, -2 very negative to 2 very
+positive, plus 2. What a phrase is worth follows from its two parts alone (`composed`):
 
 - a word is worth what `lexicon.WORTH` says, any other 0; a word or a phrase of PHRASES may be an operator;
 - an operator acts on what it is joined with by SHIFTS. A negation turns and weakens it (great 2, not great -1), and
   since "at all" is an intensifier, "not ... at all" turns it to the end of the scale (not bad 1, not bad at all 2);
-- "but X" overrules what stands before it and what is joined with "although X" overrules X, whichever comes first; where the
-  part that wins is worth 0, the other one counts;
+- "but X" overrules what stands before it, and what is joined with "although X" overrules X, whichever comes first;
+  where the part that wins is worth 0, the other one counts;
 - all else, "and" among it, is worth what the one part that is not 0 is worth; of two on one side it is the stronger, of
   two on opposite sides 0.
 
@@ -27,7 +27,7 @@ from zoo.data.trees.row import Labelled
 from zoo.data.trees.samples.lexicon import NEUTRAL, PHRASES, STRENGTHENING, TURNING, WEAKENING, WORTH
 from zoo.data.trees.tree import Tree
 
-LENGTHS = (5, 30)
+LENGTHS = (5, 28)
 """Fewest and most words of a sentence, the full stop included."""
 
 SHIFTS = {
@@ -58,8 +58,8 @@ RULES: dict[str, dict[str, float]] = {
     "VERY_TRUE": {"adverb TRUE": 1},
     "TRUE": {"true THAT": 1},
     "THAT": {"that REPORTED": 1},
-    "CLAUSE": {"THING PLEASED": 8, "people LIKED": 4, "NOBODY LIKED_TOO": 1, "NOBODY_LIKED ATALL": 0.5},
-    "NOBODY_LIKED": {"NOBODY LIKED_TOO": 1},
+    "CLAUSE": {"THING VP": 8, "people LIKED": 4, "NOBODY LIKED_2": 1, "NOBODY_LIKED ATALL": 0.5},
+    "NOBODY_LIKED": {"NOBODY LIKED_2": 1},
     "ATALL": {"at all": 1},
     # what is spoken of
     "THING": {"determiner thing": 6, "determiner DESCRIBED": 1},
@@ -67,35 +67,39 @@ RULES: dict[str, dict[str, float]] = {
     "GRADED": {"DEGREE adjective": 1},
     "DEGREE": {"degree": 2, "adverb": 3, "a bit": 1, "kind of": 1},
     # what it does: the plot moved me, the plot was dull
-    "PLEASED": {"WAS": 8, "PLEASES": 5, "PLEASED_NOT": 3, "PLEASED_MORE": 1, "PLEASED_ONE PLEASED_AND": 2, "PLEASED_NOT ATALL": 1},
-    "PLEASED_ONE": {"PLEASES": 2, "WAS": 1, "PLEASED_NOT": 3},
-    "PLEASED_TOO": {"PLEASES": 2, "PLEASES PLEASED_AND": 1},
-    "PLEASED_NOT": {"never PLEASED_TOO": 1},
-    "PLEASED_MORE": {"adverb PLEASED_TOO": 1},
-    "PLEASED_AND": {"and PLEASED": 1},
+    "VP": {"WAS": 8, "PLEASES": 5, "VP_NOT": 3, "VP_MORE": 1, "VP_1 VP_AND": 2, "VP_NOT ATALL": 1},
+    "VP_1": {"PLEASES": 2, "WAS": 1, "VP_NOT": 3},
+    "VP_2": {"PLEASES": 2, "PLEASES VP_AND": 1},
+    "VP_NOT": {"never VP_2": 1},
+    "VP_MORE": {"adverb VP_2": 1},
+    "VP_AND": {"and VP": 1},
     "PLEASES": {"pleased somebody": 1},
     "WAS": {"was AP": 5, "was MADE": 1, "was VERDICT": 1},
     "MADE": {"made manner": 1},
     "VERDICT": {"a verdict": 2, "negation NOUN": 1},
     "NOUN": {"a verdict": 1},
     # what people do: critics loved the plot
-    "LIKED": {"LIKES": 6, "LIKED_NOT": 3, "LIKED_MORE": 1, "LIKED_ONE LIKED_AND": 2, "LIKED_NOT ATALL": 1},
-    "LIKED_ONE": {"LIKES": 1, "LIKED_NOT": 1},
-    "LIKED_TOO": {"LIKES": 2, "LIKES LIKED_AND": 1},
-    "LIKED_NOT": {"never LIKED_TOO": 1},
-    "LIKED_MORE": {"adverb LIKED_TOO": 1},
+    "LIKED": {"LIKES": 6, "LIKED_NOT": 3, "LIKED_MORE": 1, "LIKED_1 LIKED_AND": 2, "LIKED_NOT ATALL": 1},
+    "LIKED_1": {"LIKES": 1, "LIKED_NOT": 1},
+    "LIKED_2": {"LIKES": 2, "LIKES LIKED_AND": 1},
+    "LIKED_NOT": {"never LIKED_2": 1},
+    "LIKED_MORE": {"adverb LIKED_2": 1},
     "LIKED_AND": {"and LIKED": 1},
     "LIKES": {"liked THING": 1},
     # what it is like: not very good, not good and clever
-    "AP": {"adjective": 8, "GRADED": 2, "AP_NOT": 5, "AP_MORE": 1, "AP_ONE AP_AND": 4, "AP_ONE AP_BUT": 1, "AP_NOT ATALL": 1.5},
-    "AP_ONE": {"adjective": 3, "GRADED": 1, "AP_NOT": 4},
-    "AP_TOO": {"adjective": 5, "GRADED": 1, "adjective AP_AND": 2, "adjective AP_BUT": 0.5},
-    "AP_NOT": {"negation AP_TOO": 2, "never AP_TOO": 1},
-    "AP_MORE": {"DEGREE AP_TOO": 1},
+    "AP": {
+        "adjective": 8, "GRADED": 2, "AP_NOT": 5, "AP_MORE": 1, "AP_NOT ATALL": 1.5,
+        "AP_1 AP_AND": 4, "AP_1 AP_BUT": 1,
+    },
+    "AP_1": {"adjective": 3, "GRADED": 1, "AP_NOT": 4},
+    "AP_2": {"adjective": 5, "GRADED": 1, "adjective AP_AND": 2, "adjective AP_BUT": 0.5},
+    "AP_NOT": {"negation AP_2": 2, "never AP_2": 1},
+    "AP_MORE": {"DEGREE AP_2": 1},
     "AP_AND": {"and AP": 1},
     "AP_BUT": {"but AP": 1},
 }  # fmt: skip
-"""Symbol -> what it may stand for, one symbol or two, with weights; one that is no key here is a category, or a word."""
+"""Symbol -> what it may stand for, one symbol or two, with weights; one that is no key here is a category or a word.
+The weights of what can be read in two ways are such that neither of them is much the likelier one."""
 
 
 def _categories() -> dict[str, tuple[str, ...]]:
@@ -139,7 +143,7 @@ MARKS = {"but": "contrast", "although": "concession"}
 
 
 def composed(left: Meaning, right: Meaning) -> Meaning:
-    """What a phrase of two parts means, by the rules above. A phrase of PHRASES is an operator before it comes to this."""
+    """What a phrase of two parts means, by the rules above; one of PHRASES is an operator before it comes to this."""
     opinion = left.opinion or right.opinion
     if left.role in MARKS:
         return Meaning(MARKS[left.role], right.worth, opinion)
@@ -168,7 +172,9 @@ def labelled(tree: Tree) -> Labelled:
     label arises: to a word that has it, an operator that gave it, or two sides that cancel out.
     """
     below, meanings = tree.children, dict[int, Meaning]()
-    order = sorted(range(len(below)), key=_depths(tree).__getitem__)
+    order = [tree.root]
+    for node in order:  # which grows on the way
+        order += below[node]
     for node in reversed(order):
         meanings[node] = _meaning(tree, below[node], node, meanings)
     evidence = [node == tree.root for node in range(len(below))]
@@ -190,17 +196,6 @@ def _meaning(tree: Tree, below: list[int], node: int, meanings: Mapping[int, Mea
     if min(at) >= 0 and (phrase := (tree.words[at[0]], tree.words[at[1]])) in PHRASES:
         return Meaning(PHRASES[phrase], 0)
     return composed(meanings[below[0]], meanings[below[1]])
-
-
-def _depths(tree: Tree) -> list[int]:
-    """How far each node is from the root."""
-    below, depths, waiting = tree.children, [0] * len(tree.parent), [tree.root]
-    while waiting:
-        node = waiting.pop()
-        for child in below[node]:
-            depths[child] = depths[node] + 1
-        waiting += below[node]
-    return depths
 
 
 def generate(count: int, *, seed: int) -> Iterator[Labelled]:
