@@ -25,7 +25,7 @@ MOST_COLUMNS, MOST_LEVELS = 300, 60
 # pixels
 RADIUS, LEVEL, EDGE, GAP, LETTER = 12, 42, 24, 10, 7.4
 """Of a disc, between levels, around the tree, between words, and of a letter of usual width."""
-TIP = 110
+TIP = 119
 """What is told of a node has room above it from here down; further up it stands below."""
 LONGEST_WORD = 40
 """Letters."""

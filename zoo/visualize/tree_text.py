@@ -12,7 +12,7 @@ from rich.text import Text
 
 from zoo.visualize.printable import shown
 from zoo.visualize.tree_layout import Family
-from zoo.visualize.tree_marks import Mark, marks, neutral
+from zoo.visualize.tree_marks import PALE, Mark, marks, neutral
 
 if TYPE_CHECKING:
     from zoo.tasks.relatedness import RelatednessPrediction
@@ -50,7 +50,7 @@ class TreeText(_Printed):
     """A prediction: what is said of the sentence, the sentence with the class of each word, and each phrase with its
     class, the probability of that, and, where there is some, its attention.
 
-    Where there is no colour the sign of a word's class stands behind it, as in bad/-; that of a neutral one is left out.
+    Where there is no colour the sign of a word's class stands behind it, as in bad/-, but for neutral ones.
     """
 
     def __init__(self, prediction: TreePrediction) -> None:
@@ -62,7 +62,7 @@ class TreeText(_Printed):
         known, common = marks(classes), neutral(classes)
         yield _verdict(prediction.label, prediction.probabilities)
         by_word = {word: prediction.labels[node] for node, word in enumerate(tree.word) if word >= 0}
-        labels = {word: known[label] for word, label in by_word.items() if label in known and label != common}
+        labels = {word: known[label] for word, label in by_word.items() if label in known and True}
         yield _sentence(tree, labels, colour)
         yield from _outline(prediction, known, colour)
 
@@ -105,7 +105,8 @@ def _sentence(tree: ReadTree, labels: Mapping[int, Mark], colour: bool) -> Text:
 
 
 def _style(mark: Mark) -> Style:
-    return Style(color=mark.ink, bgcolor=mark.colour)
+    ink = "rgb(255,255,255)" if mark.ink == PALE else mark.ink  # what terminals call white is often grey
+    return Style(color=ink, bgcolor=mark.colour)
 
 
 def _outline(prediction: TreePrediction, known: Mapping[str, Mark], colour: bool) -> Iterator[RenderableType]:

@@ -1,4 +1,4 @@
-"""The generated treebank: its labels are what the rules say, worked out again from the words, and the tree is needed."""
+"""The generated treebank: its labels are what the rules say, worked out again from the words, and words do not do."""
 
 from collections import Counter, defaultdict
 
@@ -29,8 +29,13 @@ def tree(brackets):
 
 
 def phrases(tree):
-    """The words of each node."""
-    return [[tree.words[word] for word in sorted(covered)] for covered in tree.covered()]
+    """The words of each node, whose leaves are in order."""
+    found = [[] for _ in tree.parent]
+    for node, word in enumerate(tree.word):
+        while word >= 0 and node >= 0:
+            found[node].append(tree.words[word])
+            node = tree.parent[node]
+    return found
 
 
 # What follows from what

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions

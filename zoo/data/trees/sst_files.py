@@ -67,7 +67,7 @@ def read_raw(folder: Path, split: Split, bad: BadRows) -> Iterator[Labelled]:
 def labelled(tree: Tree, classes: Mapping[str, str]) -> Tree:
     """The same with the class of its phrase at each node, None where the phrase has none. A phrase is what stands from
     the first to the last word at a node or below it, with blanks between: also what lies inside and is not covered."""
-    phrases = (" ".join(tree.words[min(covered) : max(covered) + 1]) for covered in tree.covered())
+    phrases = (" ".join(tree.words[first : last + 1]) for first, last in tree.spans())
     return tree._replace(label=[classes.get(phrase) for phrase in phrases])
 
 

@@ -11,8 +11,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from zoo.layers.forest import heights
-
 
 class Tree(NamedTuple):
     """Its words and how they hang together."""
@@ -61,8 +59,7 @@ class Tree(NamedTuple):
     def from_top(self) -> Self:
         """The same with each node numbered before its children, and these from left to right by the words that they
         cover."""
-        first = [min(covered, default=0) for covered in self.covered()]
-        below = self.children
+        first, below = [first for first, _ in self.spans()], self.children
         order, waiting = [], [self.root]
         while waiting:
             node = waiting.pop()
@@ -70,12 +67,16 @@ class Tree(NamedTuple):
             waiting += sorted(below[node], key=lambda child: (first[child], child), reverse=True)
         return self.numbered(order)
 
-    def covered(self) -> list[list[int]]:
-        """The words that stand at each node or below it, in no order."""
-        found = [[word] if word >= 0 else [] for word in self.word]
-        for node in np.argsort(heights(np.array(self.parent)), kind="stable").tolist():
+    def spans(self) -> list[tuple[int, int]]:
+        """The first and the last of the words that stand at each node or below it."""
+        below, order = self.children, [self.root] if self.parent else []
+        for node in order:  # from the top; those below a node are added on the way
+            order += below[node]
+        found = [(word, word) if word >= 0 else (len(self.words), -1) for word in self.word]
+        for node in reversed(order):
             if self.parent[node] >= 0:
-                found[self.parent[node]] += found[node]
+                (first, last), (upper_first, upper_last) = found[node], found[self.parent[node]]
+                found[self.parent[node]] = min(first, upper_first), max(last, upper_last)
         return found
 
 
@@ -157,7 +158,7 @@ def binarised(tree: Tree) -> Tree:
     that counts is the upper one where there are two; of more children all but the first are joined by nodes without a
     label, (a (b c)); a word at a node with children becomes one of them, where it stands among them."""
     parent, word, label = list(tree.parent), list(tree.word), list(tree.label)
-    below, covered = tree.children, tree.covered()
+    below, spans = tree.children, tree.spans()
 
     def new(above: int, its_word: int, children: list[int]) -> int:
         parent.append(above)
@@ -174,7 +175,7 @@ def binarised(tree: Tree) -> Tree:
             word[node], below[node] = word[child], below[child]
             label[node] = label[child] if label[node] is None else label[node]
         if below[node] and word[node] >= 0:
-            place = sum(min(covered[child]) < word[node] for child in below[node])
+            place = sum(spans[child][0] < word[node] for child in below[node])
             below[node].insert(place, new(node, word[node], []))
             word[node] = -1
         while len(below[node]) > 2:

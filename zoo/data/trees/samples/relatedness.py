@@ -12,6 +12,9 @@ and "the cat that chases the dog is sleeping" share one fact of four.
 Networks that sum over children see neither their order nor the names of relations. Here a role is always told by
 structure or by a word: one noun alone stands below a verb, unless a preposition or "by" marks the others, or it is an
 object, which never acts.
+
+Of 4,500 pairs the scores have a mean of 3.4 and a standard deviation of 1.3; their correlation with the share of words
+that two sentences have in common is .36, and .70 for who knows which words mean the same.
 """
 
 from __future__ import annotations
