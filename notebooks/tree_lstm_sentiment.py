@@ -133,7 +133,11 @@ PHRASES = {
 }
 for model, task in tasks.items():
     ask = Predictor(task, data.encoder)
-    print(model, *(f"{name}: {p.label}" for name, p in zip(PHRASES, ask(list(PHRASES.values())), strict=True)), sep="\n   ")
+    print(
+        model,
+        *(f"{name}: {p.label}" for name, p in zip(PHRASES, ask(list(PHRASES.values())), strict=True)),
+        sep="\n   ",
+    )
 
 # %% [markdown]
 # ## A whole sentence

@@ -62,7 +62,7 @@ class TreeText(_Printed):
         known, common = marks(classes), neutral(classes)
         yield _verdict(prediction.label, prediction.probabilities)
         by_word = {word: prediction.labels[node] for node, word in enumerate(tree.word) if word >= 0}
-        labels = {word: known[label] for word, label in by_word.items() if label in known and True}
+        labels = {word: known[label] for word, label in by_word.items() if label in known and label != common}
         yield _sentence(tree, labels, colour)
         yield from _outline(prediction, known, colour)
 
