@@ -41,8 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.models.output",
         "zoo.metrics.cider",
     },
-    "zoo.optimizers": set(),
-    "zoo.data": {"zoo.errors", "zoo.dotted", "zoo.values", "zoo.layers.packing"},
+    "zoo.optimizers": {"zoo.errors"},
+    "zoo.data": {"zoo.errors", "zoo.dotted", "zoo.values", "zoo.layers.packing", "zoo.layers.forest"},
     "zoo.metrics": {"zoo.errors"},
     "zoo.reranking": {"zoo.errors"},
     "zoo.tasks": {

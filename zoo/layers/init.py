@@ -51,3 +51,16 @@ def start_uniform_(network: nn.Module, init_range: float) -> None:
     for module in network.modules():
         if isinstance(module, nn.Embedding) and module.padding_idx is not None:
             nn.init.zeros_(module.weight[module.padding_idx])
+
+
+def start_blocks_(linear: nn.Linear, identity: float) -> None:
+    """Start each square block of a matrix (D, k D) as `identity` times the identity and noise from
+    U(-1 / 2 sqrt(D), 1 / 2 sqrt(D)), and the bias as 0: what it makes of k states is like their sum (Socher et al.
+    2013)."""
+    width = linear.out_features
+    with torch.no_grad():
+        for block in linear.weight.split(width, 1):
+            nn.init.uniform_(block, -0.5 * width**-0.5, 0.5 * width**-0.5)
+            block.diagonal().add_(identity)
+        if linear.bias is not None:
+            nn.init.zeros_(linear.bias)

@@ -9,27 +9,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Packing:
+class Cells:
+    """Where each of N things stands in a padded grid."""
+
+    shape: tuple[int, ...]
+    """Shape of the grid, (..., T)."""
+    cell: Tensor
+    """(N,) the flat grid cell of each."""
+    row: Tensor
+    """(N,) the flat grid row (of prod(shape[:-1])) of each."""
+
+    def pack(self, grid: Tensor) -> Tensor:
+        """(*shape, ...) -> (N, ...)."""
+        return grid.reshape(prod(self.shape), *grid.shape[len(self.shape) :]).index_select(0, self.cell)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        """(N, ...) -> (*shape, ...), exactly zero at padding."""
+        grid = packed.new_zeros(prod(self.shape), *packed.shape[1:]).index_copy(0, self.cell, packed)
+        return grid.view(*self.shape, *packed.shape[1:])
+
+    def sum(self, packed: Tensor) -> Tensor:
+        """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row. Half precision is summed in float32."""
+        exact = packed.to(torch.promote_types(packed.dtype, torch.float32)) if packed.is_floating_point() else packed
+        total = exact.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, exact)
+        return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
+        """The same with its index tensors on `device`."""
+        return self._with(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> Self:
+        """The same in page-locked memory."""
+        return self._with(Tensor.pin_memory)
+
+    def _with(self, change: Callable[[Tensor], Tensor]) -> Self:
+        parts = ((field.name, getattr(self, field.name)) for field in fields(self))
+        moved: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class Packing(Cells):
     """Where each real position of a padded grid stands in the packed tensor.
 
     Build it with `Packing.of(mask)`, once per batch and on the CPU (in collate): it needs the lengths as numbers.
     """
 
-    shape: tuple[int, ...]
-    """Shape of the grid, (..., T)."""
     batch_sizes: tuple[int, ...]
     """Rows still running at each time step, falling; they sum to N."""
-    cell: Tensor
-    """(N,) the flat grid cell of each packed position."""
-    row: Tensor
-    """(N,) the flat grid row (of prod(shape[:-1])) of each packed position."""
     flip: Tensor
     """(N,) the packed position that holds the same row's mirrored step, k <-> length - 1 - k. Its own inverse."""
     order: Tensor
@@ -76,34 +110,6 @@ class Packing:
     def time(self) -> Tensor:
         """(N,) where each packed position stands on the time axis of the grid, from 0."""
         return self.cell % max(self.shape[-1], 1)
-
-    def pack(self, grid: Tensor) -> Tensor:
-        """(*shape, ...) -> (N, ...)."""
-        return grid.reshape(prod(self.shape), *grid.shape[len(self.shape) :]).index_select(0, self.cell)
-
-    def unpack(self, packed: Tensor) -> Tensor:
-        """(N, ...) -> (*shape, ...), exactly zero at padding."""
-        grid = packed.new_zeros(prod(self.shape), *packed.shape[1:]).index_copy(0, self.cell, packed)
-        return grid.view(*self.shape, *packed.shape[1:])
-
-    def sum(self, packed: Tensor) -> Tensor:
-        """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row. Half precision is summed in float32."""
-        exact = packed.to(torch.promote_types(packed.dtype, torch.float32)) if packed.is_floating_point() else packed
-        total = exact.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, exact)
-        return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> Packing:
-        """The same packing with its index tensors on `device`."""
-        return self._with(lambda tensor: tensor.to(device, non_blocking=non_blocking))
-
-    def pin_memory(self) -> Packing:
-        """The same packing in page-locked memory."""
-        return self._with(Tensor.pin_memory)
-
-    def _with(self, change: Callable[[Tensor], Tensor]) -> Packing:
-        parts = ((field.name, getattr(self, field.name)) for field in fields(self))
-        moved: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
-        return replace(self, **moved)
 
 
 class Forced(NamedTuple):

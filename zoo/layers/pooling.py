@@ -1,6 +1,6 @@
 """From the packed positions of a row to one vector of the row: by attention, by the mean, by the maximum.
 
-Notation: `packing` packs a grid (..., T) with N real positions; D width.
+Notation: `packing` packs a grid (..., T) with N real positions, or says where nodes of trees stand in one; D width.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from zoo.attention import ContextScore, segment_softmax
 from zoo.errors import one_of
-from zoo.layers.packing import Packing
+from zoo.layers.packing import Cells
 
 Pooling = Literal["attention", "mean", "max"]
 
@@ -26,7 +26,7 @@ class AttentionPooling(nn.Module):
         super().__init__()
         self.score = ContextScore(dim, attention_dim)
 
-    def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
+    def forward(self, hidden: Tensor, packing: Cells) -> tuple[Tensor, Tensor]:
         """(N, D) -> row vectors (..., D), zero for an empty row, and weights (..., T)."""
         weights = segment_softmax(self.score(hidden), packing.row, prod(packing.shape[:-1]))  # (N,)
         return packing.sum(weights[:, None] * hidden), packing.unpack(weights)
@@ -35,7 +35,7 @@ class AttentionPooling(nn.Module):
 class MeanPooling(nn.Module):
     """The mean over the row's real positions: attention with equal weights, which it returns."""
 
-    def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
+    def forward(self, hidden: Tensor, packing: Cells) -> tuple[Tensor, Tensor]:
         """(N, D) -> row vectors (..., D), zero for an empty row, and weights (..., T)."""
         lengths = packing.sum(torch.ones_like(packing.row))  # (...), whole numbers: bfloat16 cannot count beyond 256
         weights = lengths.to(hidden.dtype).reciprocal().flatten().index_select(0, packing.row)  # (N,)
@@ -45,7 +45,7 @@ class MeanPooling(nn.Module):
 class MaxPooling(nn.Module):
     """The maximum of each component over the row's real positions. There are no weights."""
 
-    def forward(self, hidden: Tensor, packing: Packing) -> tuple[Tensor, None]:
+    def forward(self, hidden: Tensor, packing: Cells) -> tuple[Tensor, None]:
         """(N, D) -> row vectors (..., D), zero for an empty row."""
         zeros = hidden.new_zeros(prod(packing.shape[:-1]), hidden.shape[-1])
         highest = zeros.scatter_reduce(0, packing.row[:, None].expand_as(hidden), hidden, "amax", include_self=False)

@@ -147,6 +147,7 @@ class Answering(Task):
     # training
 
     def on_train_epoch_start(self) -> None:
+        super().on_train_epoch_start()
         if self.linear_start:
             self.network.linear = self.current_epoch < self.linear_start  # type: ignore[union-attr]
 

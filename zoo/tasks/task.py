@@ -158,8 +158,10 @@ class Task(LightningModule, ABC):
         options = dict(self.hparams["optimizer"])
         if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
             options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
-        optimizer = instantiate(options, _partial_=True, _convert_="all")(
-            parameter_groups(self.parameters(), self.pretrained)
+        make = instantiate(options, _partial_=True, _convert_="all")
+        by_name = getattr(make.func, "by_name", False)  # it makes groups of its own
+        optimizer = make(
+            list(self.named_parameters()) if by_name else parameter_groups(self.parameters(), self.pretrained)
         )
         plan = self.hparams["scheduler"]
         if not plan:
@@ -288,6 +290,12 @@ class Task(LightningModule, ABC):
                 state.pop(name, None)
                 if name in own:
                     state[name] = own[name]
+
+    def on_train_epoch_start(self) -> None:
+        """An optimizer that goes by epochs learns that one begins; a run that is resumed within one does not begin
+        it."""
+        for optimizer in self.trainer.optimizers:
+            getattr(optimizer, "start_epoch", lambda: None)()
 
     def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:
         """Parts of the network that are frozen for some epochs learn which one it is. Before each batch, since a run

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import datasets
-import torch
 
-from zoo.data.cache import fingerprint, make_once, steps_beside
+from zoo.data.cache import steps_beside
 from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
 from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.documents.prepare import DOCUMENTS, ENCODER, FORMAT, prepare
@@ -21,14 +19,11 @@ from zoo.data.options import LoaderOptions, SplitOptions
 from zoo.data.order import Nouns
 from zoo.data.prepared import PreparedData
 from zoo.data.rows import counted
-from zoo.data.sources import existing, identity
 from zoo.data.stored import StoredSplit
-from zoo.data.text.vectors import WordVectors, read_vectors
-
-log = logging.getLogger(__name__)
+from zoo.data.text.vectored import Vectored
 
 
-class DocumentData(PreparedData[DocumentSource]):
+class DocumentData(Vectored, PreparedData[DocumentSource]):
     """Documents with one class each."""
 
     task: ClassVar[str] = "classification"
@@ -61,12 +56,6 @@ class DocumentData(PreparedData[DocumentSource]):
 
     # Preparing
 
-    def prepare_data(self) -> None:
-        super().prepare_data()
-        if self.vectors_path is not None:
-            folder = self._folder(self.open_source())
-            make_once(self._vectors_folder(folder), lambda temporary: self._prepare_vectors(folder, temporary))
-
     def _facts(self, source: DocumentSource) -> dict[str, Any]:
         classes = list(source.classes or ())
         return {"format": FORMAT, "text": vars(self.text), "split": vars(self.split), "classes": classes}
@@ -95,29 +84,8 @@ class DocumentData(PreparedData[DocumentSource]):
         about = super().describe()
         return about | {"contents": [f"vocabulary {about['vocabulary_size']:,} words, {len(about['classes'])} classes"]}
 
-    def vectors(self) -> WordVectors | None:
-        """The pretrained vectors of the vocabulary's words; None where `data.vectors` names no file."""
-        if self.vectors_path is None:
-            return None
-        self._prepared()
-        stored = torch.load(self._vectors_folder(self._folder(self.open_source())) / "vectors.pt", weights_only=True)
-        vectors = WordVectors(**stored)
-        if self._rank == 0:
-            words = f"{vectors.coverage:.1%} of {len(vectors.found):,} words"
-            log.info("%s: %s has vectors for %s, the others keep random ones", self.name, self.vectors_path, words)
-        return vectors
-
-    def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
-        words = self._encoder(folder).vocabulary.words
-        torch.save(read_vectors(self._vectors_file(), words)._asdict(), temporary / "vectors.pt")
-
-    def _vectors_file(self) -> Path:
-        return existing(
-            self.vectors_path or "", "data.vectors", "a file of word2vec (text or binary) or GloVe, .gz or not"
-        )
-
-    def _vectors_folder(self, folder: Path) -> Path:
-        return folder.with_name(f"{folder.name}-vectors-{fingerprint({'file': identity(self._vectors_file())})}")
+    def _words(self, folder: Path) -> list[str]:
+        return self._encoder(folder).vocabulary.words
 
     def _summary(self, about: Mapping[str, Any]) -> list[str]:
         splits = about["splits"]

@@ -1,0 +1,158 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What a tree sees that a bag does not
+#
+# *Bad* is bad, and *not bad* is not. *Not bad at all* is praise, and *not (bad and dull)* another thing than *(not bad)
+# and dull*. A bag of words cannot tell them apart, and whoever reads the words in a row has to find out by itself what
+# belongs to what. A recursive network is told: it goes up the parse of a sentence and makes the vector of a phrase of
+# those of its parts, and says of every phrase on the way what it thinks of it.
+
+# %%
+import logging
+import os
+import warnings
+
+warnings.filterwarnings("ignore")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from hydra.utils import instantiate
+from lightning import Trainer, seed_everything
+
+from zoo.run.checkpoint import Predictor
+from zoo.run.compose import compose, plain
+from zoo.tasks.tree_classification import TreeClassification
+from zoo.visualize.tree_picture import tree_figure
+
+logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few trees
+SIZES = ["data.sample.train=100", "data.sample.val=20", "data.sample.test=20"] if SMALL else []
+
+# %% [markdown]
+# ## Trees of which everything is known
+#
+# Film reviews from a grammar. What a phrase is worth, from -2 to 2, follows from its two parts: *very* strengthens,
+# *not* turns and weakens, *but* overrules what stands before it. Every node has its label, as in the Stanford Sentiment
+# Treebank.
+
+# %%
+data = instantiate(plain(compose(["model=tree_lstm", "data=sst", *SIZES]).data))
+data.prepare_data()
+data.setup()
+print(data.describe()["contents"][0])
+for example in data.describe()["examples"]:
+    print(f"{example['label']:>14}   {example['text']}")
+
+# %% [markdown]
+# ## Three ways to read a phrase
+#
+# The mean of its words; an LSTM over its words from left to right; and the
+# [Tree-LSTM](../zoo/models/tree_lstm.py), whose cell has one forget gate for each of two children:
+#
+# $$c = i \odot u + f_l \odot c_l + f_r \odot c_r \qquad h = o \odot \tanh c$$
+#
+# Each learns from the labels of all phrases, and for as many epochs, as by `python train.py model=tree_lstm data=sst`.
+
+
+# %%
+def trained(*words):
+    """A network trained as by `python train.py data=sst WORDS...`, and the test metrics of its last weights; a run
+    takes its best."""
+    seed_everything(1, verbose=False)
+    settings = compose(["data=sst", *words])
+    task = TreeClassification(
+        **{group: plain(settings[group]) for group in ("model", "optimizer", "scheduler")},
+        monitor="val/accuracy_roots",
+        mode="max",
+    )
+    trainer = Trainer(
+        max_epochs=1 if SMALL else settings.trainer.max_epochs,
+        gradient_clip_val=settings.trainer.gradient_clip_val,
+        limit_val_batches=0,
+        default_root_dir="logs/notebook",
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(task, datamodule=data)
+    trainer.test(task, datamodule=data, verbose=False)
+    return task, {name: value.item() for name, value in trainer.callback_metrics.items()}
+
+
+tasks, scores = {}, {}
+for model in ("phrase_mean", "phrase_lstm", "tree_lstm"):
+    tasks[model], scores[model] = trained(f"model={model}")
+    nodes, roots = (scores[model][f"test/accuracy_{part}"] for part in ("nodes", "roots"))
+    print(f"{model:12}   all nodes {nodes:.3f}   whole sentences {roots:.3f}")
+
+# %% [markdown]
+# Most nodes are words and short phrases, and neutral at that: all three are good at them, and "accuracy" without saying
+# of what tells little. Where do they part? By the number of words of a phrase:
+
+# %%
+EDGES = [1, 2, 3, 5, 8, 12, 30]
+figure, axis = plt.subplots(figsize=(6, 2.8))
+batches = list(data.test_dataloader())
+for name, task in tasks.items():
+    length, right = [], []
+    for batch in batches:
+        length.append((batch.trees.past - batch.trees.first).numpy())
+        right.append((task.eval()(batch).logits.argmax(1) == batch.label).numpy())
+    length, right = np.concatenate(length), np.concatenate(right)
+    inside = [(length >= low) & (length < high) for low, high in zip(EDGES, [*EDGES[1:], 99], strict=True)]
+    axis.plot(range(len(EDGES)), [right[part].mean() if part.any() else np.nan for part in inside], "o-", label=name)
+axis.set_xticks(range(len(EDGES)), [f"from {edge}" for edge in EDGES])
+axis.set_xlabel("words of the phrase")
+axis.set_ylabel("right")
+axis.legend(frameon=False)
+axis.spines[["top", "right"]].set_visible(False)
+
+# %% [markdown]
+# ## Not bad at all
+#
+# What each of them says of a few phrases, given with their trees.
+
+# %%
+PHRASES = {
+    "bad": "(0 bad)",
+    "not bad": "(0 (0 not) (0 bad))",
+    "not bad at all": "(0 (0 (0 not) (0 bad)) (0 (0 at) (0 all)))",
+    "(not bad) and clever": "(0 (0 (0 not) (0 bad)) (0 (0 and) (0 clever)))",
+    "not (bad and clever)": "(0 (0 not) (0 (0 bad) (0 (0 and) (0 clever))))",
+}
+for model, task in tasks.items():
+    ask = Predictor(task, data.encoder)
+    print(
+        model,
+        *(f"{name}: {p.label}" for name, p in zip(PHRASES, ask(list(PHRASES.values())), strict=True)),
+        sep="\n   ",
+    )
+
+# %% [markdown]
+# ## A whole sentence
+#
+# Each node in the colour of what the network says of it; a ring where the truth is another.
+
+# %%
+(one, *_) = tasks["tree_lstm"].eval().examine(batches[0])
+tree_figure(one.prediction, one)
+
+# %% [markdown]
+# ## Further
+#
+# - `zoo predict last "(0 (0 not) (0 bad))" --attention tree.png --html tree.html` draws what a run says of your tree; a
+#   text without one is read along a balanced tree.
+# - `model=recursive|mv_rnn|rntn` are its predecessors on the same trees, `model.pooling=attention` lets all nodes of a
+#   tree speak for it, and `data=sick` compares two sentences.
+# - `data=trees data.path=my.csv data.trees=balanced` trains on texts of your own.

@@ -1,0 +1,212 @@
+"""Bracketed trees: what is read, what is written, and every line that is none, with its file, line and letter."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zoo.data.rows import BadRows
+from zoo.data.trees.brackets import parse, read_trees, written
+from zoo.data.trees.tree import Tree
+from zoo.errors import DataError
+
+TINY = "(3 (2 It) (4 (2 really) (4 works)))"
+
+
+# parse
+
+
+def test_nodes_are_numbered_from_the_top():
+    assert parse(TINY) == Tree(
+        words=["It", "really", "works"],
+        parent=[-1, 0, 0, 2, 2],
+        word=[-1, 0, -1, 1, 2],
+        label=["3", "2", "4", "2", "4"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "parent", "word", "label"),
+    [
+        ("(4 good)", [-1], [0], ["4"]),
+        ("  (4\t good )\n", [-1], [0], ["4"]),
+        ("(S a b)", [-1, 0, 0], [-1, 0, 1], ["S", None, None]),
+        ("(S a (X b) c)", [-1, 0, 0, 0], [-1, 0, 1, 2], ["S", None, "X", None]),
+        ("(S (X a))", [-1, 0], [-1, 0], ["S", "X"]),
+        ("((X a) b)", [-1, 0, 0], [-1, 0, 1], [None, "X", None]),
+        ("(S ((X a) (Y b)) c)", [-1, 0, 1, 1, 0], [-1, -1, 0, 1, 2], ["S", None, "X", "Y", None]),
+    ],
+)
+def test_words_alone_and_labels_that_are_not_there(text, parent, word, label):
+    tree = parse(text)
+    assert (tree.parent, tree.word, tree.label) == (parent, word, label)
+
+
+@pytest.mark.parametrize("text", ["( {} )", "({})", "(({}))", "( ( ( {} ) ) )"])
+@pytest.mark.parametrize("inner", [TINY, "(S a)", "((X a) b)"])
+def test_brackets_without_a_label_around_one_tree_are_taken_off(text, inner):
+    assert parse(text.format(inner)) == parse(inner)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"(S (X and\/or) (X \*) (X a\\b))", ["and/or", "*", r"a\\b"]),
+        ("(S (-LRB- -LRB-) (X -RRB-))", ["-LRB-", "-RRB-"]),
+        ("(S (X a)b) (X c))", ["a)b", "c"]),
+        ("(S (X )a) (X ):b))", [")a", "):b"]),
+        ("(S (X a)) ", ["a"]),
+        ("(S (X a)(Y b)c))", ["a", "b)c"]),
+        ("(S (X 2\xa01\\/2) (X caf\u00e9\u2028x))", ["2\xa01/2", "caf\u00e9\u2028x"]),
+    ],
+)
+def test_tokens(text, expected):
+    assert parse(text).words == expected
+
+
+def test_labels_keep_their_backslash():
+    assert parse(r"(A\/B x)").label == [r"A\/B"]
+
+
+def test_depth():
+    depth = 10_000
+    text = "(S a " * depth + "(T b)" + ")" * depth
+    tree = parse(text)
+    assert len(tree.parent) == 2 * depth + 1
+    assert tree.parent[-1] == len(tree.parent) - 3
+    assert written(tree) == text
+    assert parse("(" * depth + "S a" + ")" * depth) == parse("(S a)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "found nothing, expected a tree such as"),
+        ("good", r"found 'good' at letter 1, expected '\('"),
+        (") (2 a)", r"found '\)' at letter 1, expected '\('"),
+        ("(2 )", r"found '\)' at letter 4 behind the label '2', expected a word or a subtree"),
+        ("(good)", r"found '\)' at letter 6 behind the label 'good'"),
+        ("(3 (2 a) (2))", r"found '\)' at letter 12 behind the label '2'"),
+        ("()", r"found '\)' at letter 2 behind '\('"),
+        ("(S (X a) ())", r"found '\)' at letter 11 behind '\('"),
+        ("(2 a) (2 b)", r"found '\(' at letter 7, expected the end of the line behind the first tree; .*one tree a"),
+        ("(2 a) b", "found 'b' at letter 7, expected the end of the line behind the tree"),
+        ("(2 a))", r"found '\)' at letter 6, expected the end of the line: each '\(' before it is closed"),
+        ("(2 a", r"found the end of the line, expected '\)' for the '\(' at letter 1$"),
+        ("(3 (2 a) (2 b", r"expected '\)' for the '\(' at letter 10, the last of 2 open ones$"),
+        (
+            "(S (X a)(Y b)c)",
+            r"for the '\(' at letter 1; a '\)' with a letter right behind it is a part .* as in 'b\)c'$",
+        ),
+        ("(", r"expected '\)' for the '\(' at letter 1"),
+    ],
+)
+def test_what_is_no_tree(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse(text)
+
+
+# written
+
+
+@pytest.mark.parametrize("text", [TINY, "(S a (X b) c)", "( (X a) b)", r"(S (X a\\/b) (Y *))", "(S ( (X a)) b)"])
+def test_written_as_it_was(text):
+    assert written(parse(text)) == text
+
+
+TOKENS = st.sampled_from(["a", "b", "2", r"\/", "/", r"\\*", "a)b", ")a", "-LRB-", "\xa0", "\\", "caf\u00e9\u2028"])
+LEAVES = st.tuples(st.none() | TOKENS, TOKENS)
+NESTED = st.recursive(
+    LEAVES, lambda below: st.tuples(st.none() | TOKENS, st.lists(below, min_size=1, max_size=4)), max_leaves=20
+)
+
+
+def planted(nested):
+    """The tree of (label, word or children), numbered from the top, with a label X where brackets need one: at a leaf
+    that is the root or stands alone or first below a node without a label, and at a root above one node."""
+    tree = Tree([], [], [], [])
+    waiting = [(-1, nested, True)]
+    while waiting:
+        above, (label, below), needed = waiting.pop()
+        leaf, node = isinstance(below, str), len(tree.parent)
+        if label is None and needed and (leaf or (above < 0 and len(below) == 1)):
+            label = "X"
+        tree.parent.append(above)
+        tree.label.append(label)
+        tree.word.append(len(tree.words) if leaf else -1)
+        if leaf:
+            tree.words.append(below)
+        else:
+            needs = [len(below) == 1 or (label is None and place == 0) for place in range(len(below))]
+            waiting += [(node, child, need) for child, need in zip(reversed(below), reversed(needs), strict=True)]
+    return tree
+
+
+@given(NESTED)
+def test_what_is_written_is_read_as_it_was(nested):
+    tree = planted(nested)
+    assert parse(written(tree)) == tree
+
+
+@given(st.text("()ab \\/\t", max_size=30) | st.lists(st.sampled_from(["(", ")", "(a", " b", "(c d)"])).map("".join))
+def test_any_text_is_a_tree_that_can_be_written_or_an_error(text):
+    try:
+        tree = parse(text)
+    except ValueError:
+        return
+    assert parse(written(tree)) == tree
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        (Tree(["a", "b"], [-1, 0], [0, 1], ["S", "X"]), "node 0 has a word and children"),
+        (Tree(["a"], [-1, 0, 0], [-1, 0, -1], ["S", "X", "Y"]), "node 2 has neither a word nor children"),
+        (Tree(["a", "b"], [-1, 0, 0], [-1, 1, 0], ["S", "X", "X"]), "leaf 1 has word 1, expected 0"),
+        (Tree(["a", "b"], [-1, 0], [-1, 0], ["S", "X"]), "word 1, 'b', is at no leaf"),
+        (Tree(["a"], [-1], [0], [None]), "one word without a label"),
+        (Tree(["a"], [-1, 0], [-1, 0], ["S", None]), "leaf 1 has no label"),
+        (Tree(["a", "b"], [-1, 0, 0], [-1, 0, 1], [None, None, "X"]), "leaf 1 has no label"),
+        (Tree(["a"], [-1, 0], [-1, 0], [None, "X"]), "the root has no label and one child"),
+        (Tree(["("], [-1], [0], ["S"]), "node 0 has '\\('; write brackets as -LRB-"),
+        (Tree(["a)"], [-1], [0], ["S"]), "node 0 has 'a\\)'"),
+        (Tree(["a b"], [-1], [0], ["S"]), "node 0 has 'a b'"),
+        (Tree([""], [-1], [0], ["S"]), "node 0 has ''"),
+        (Tree(["a"], [-1], [0], ["S T"]), "node 0 has 'S T'"),
+    ],
+)
+def test_what_brackets_cannot_hold(tree, message):
+    with pytest.raises(ValueError, match=message):
+        written(tree)
+
+
+# read_trees
+
+
+def test_a_tree_a_line(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + f"{TINY}\r\n\n  \n(4 caf\u00e9\u2028)\n(2 a)".encode())
+    rows = list(read_trees(path, BadRows()))
+    assert [row.tree for row in rows] == [parse(TINY), parse("(4 caf\u00e9\u2028)"), parse("(2 a)")]
+    assert [row.place for row in rows] == [f"{path}, line {number}" for number in (1, 4, 5)]
+    assert {row.evidence for row in rows} == {None}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"(2 a", "bad tree: found the end of the line, expected '\\)' for the '\\(' at letter 1"),
+        (b"(2 a) (2 b)", "bad tree: found '\\(' at letter 7"),
+        (b"(2 caf\xe9)", "not UTF-8: byte 0xe9 at offset 13 of the file"),
+        (b"(2 a\0)", "NUL byte"),
+    ],
+)
+def test_lines_that_are_no_tree_are_named_and_can_be_left_out(tmp_path, line, message):
+    path = tmp_path / "dev.txt"
+    path.write_bytes(b"(2 a)\n\n" + line + b"\n(3 b)\n")
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line 3: {message}"):
+        list(read_trees(path, BadRows()))
+    bad = BadRows("skip")
+    assert [row.tree.words for row in read_trees(path, bad)] == [["a"], ["b"]]
+    assert bad.total == 1

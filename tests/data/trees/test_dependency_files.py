@@ -1,0 +1,235 @@
+"""Parses as heads, in the three formats, and each error with its file and line."""
+
+import re
+from functools import partial
+
+import pytest
+
+from zoo.data.rows import BadRows
+from zoo.data.trees.brackets import parse
+from zoo.data.trees.dependency_files import (
+    BadTree,
+    binary_tree,
+    dependency_tree,
+    read_conllu,
+    read_constituency_parents,
+    read_parents,
+)
+from zoo.data.trees.tree import Tree
+from zoo.errors import DataError
+
+
+def two_files(folder, tokens, heads, suffix="parents"):
+    paths = folder / "a.toks", folder / f"a.{suffix}"
+    for path, content in zip(paths, (tokens, heads), strict=True):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return paths
+
+
+def conllu(folder, text):
+    """A file of `text`, whose tokens are given as number, word and head."""
+    lines = []
+    for line in text.split("\n"):
+        fields = line.split()
+        if len(fields) == 3 and not line.startswith("#"):
+            number, word, head = fields
+            line = "\t".join([number, word, "lemma", "X", "_", "_", head, "dep", "_", "_"])
+        lines.append(line)
+    path = folder / "en.conllu"
+    path.write_text("\n".join(lines), "utf-8")
+    return path
+
+
+# dependency trees
+
+
+def test_a_tree_of_dependencies():
+    """Two dogs bark . -- the full stop is not in the tree."""
+    assert dependency_tree(["Two", "dogs", "bark", "."], [2, 3, 0, -1]) == Tree(
+        words=["Two", "dogs", "bark", "."], parent=[1, 2, -1], word=[0, 1, 2], label=[None] * 3
+    )
+
+
+def test_tokens_outside_move_the_numbers_behind_them():
+    tree = dependency_tree(["``", "dogs", ",", "bark", "loudly"], [-1, 4, -1, 0, 4])
+    assert (tree.parent, tree.word) == ([1, -1, 1], [1, 3, 4])
+    assert tree.root == 1
+
+
+def test_a_long_chain():
+    count = 10_000
+    tree = dependency_tree(["a"] * count, range(count))
+    assert tree.parent == [-1, *range(count - 1)]
+    with pytest.raises(BadTree, match="a cycle: tokens 2 -> 10000 -> 9999 -> "):
+        dependency_tree(["a"] * count, [0, count, *range(2, count)])
+
+
+def test_parents(tmp_path):
+    paths = two_files(tmp_path, "A  man\tis\\/was .\r\n\nGo\n2\xa01/2 cups \n", "2 3 0 -1 \r\n\n0\n2 0\n\n")
+    found = list(read_parents(*paths, BadRows()))
+    assert [tree.words for tree, _ in found] == [["A", "man", "is/was", "."], ["Go"], ["2\xa01/2", "cups"]]
+    assert [tree.parent for tree, _ in found] == [[1, 2, -1], [-1], [1, -1]]
+    assert [place for _, place in found] == [f"{paths[0]}, line {number}" for number in (1, 3, 4)]
+
+
+DEPENDENCIES = [
+    ("0 1 0", "two roots: tokens 1 and 3 have head 0, expected one"),
+    ("0 3 -1", "head outside the tree: token 2 has head 3, whose own head is -1"),
+    ("-1 -1 -1", "no root: no token has head 0"),
+    ("2 3 2", "no root"),
+    ("0 3 2", "a cycle: tokens 2 -> 3 -> 2 are each other's heads"),
+    ("0 2 1", "a cycle: tokens 2 -> 2"),
+    ("0 4 1", "head beyond the sentence: token 2 has head 4, expected 0 for the root or 1 to 3"),
+    ("0 -2 1", "head beyond the sentence: token 2 has head -2"),
+    ("0 1", "numbers differ: found 3 tokens and 2 heads"),
+    ("", "numbers differ: found 3 tokens and 0 heads"),
+    ("0 1 1 1", "numbers differ: found 3 tokens and 4 heads"),
+    ("0 one 1", "not a number: found 'one' in place 2, expected whole numbers"),
+    ("0 1.0 1", "not a number: found '1.0'"),
+]
+
+
+@pytest.mark.parametrize(("heads", "message"), DEPENDENCIES)
+def test_heads_that_make_no_tree(tmp_path, heads, message):
+    paths = two_files(tmp_path, "a b\nc d e\nf\n", f"0 1\n{heads}\n0\n")
+    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[1]))}, line 2: {message}"):
+        list(read_parents(*paths, BadRows()))
+    bad = BadRows("skip")
+    assert [tree.words for tree, _ in read_parents(*paths, bad)] == [["a", "b"], ["f"]]
+    assert bad.total == 1
+
+
+@pytest.mark.parametrize("read", [read_parents, read_constituency_parents])
+@pytest.mark.parametrize("policy", ["error", "skip"])
+@pytest.mark.parametrize(("tokens", "heads", "short"), [("a\nb\n", "0\n0\n0\n", 0), ("a\nb\nc", "0\n0\n", 1)])
+def test_files_of_different_lengths_are_refused(tmp_path, read, policy, tokens, heads, short):
+    paths = two_files(tmp_path, tokens, heads)
+    message = rf"^{re.escape(str(paths[short]))}, line 2: the file ends here, and {re.escape(str(paths[1 - short]))}"
+    with pytest.raises(DataError, match=message):
+        list(read(*paths, BadRows(policy)))
+
+
+def test_a_blank_line_where_the_other_file_has_a_sentence(tmp_path):
+    paths = two_files(tmp_path, "a\nb\n", "0\n\n")
+    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[1]))}, line 2: numbers differ: found 1 tokens and 0"):
+        list(read_parents(*paths, BadRows()))
+
+
+def test_a_line_that_is_no_text_is_left_out_of_both_files(tmp_path):
+    paths = two_files(tmp_path, b"a\ncaf\xe9\nc\n", "0\n0\n0\n")
+    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[0]))}, line 2: not UTF-8: byte 0xe9 at offset 5"):
+        list(read_parents(*paths, BadRows()))
+    assert [place for _, place in read_parents(*paths, BadRows("skip"))] == [f"{paths[0]}, line {n}" for n in (1, 3)]
+
+
+# constituency trees
+
+
+@pytest.mark.parametrize(
+    ("words", "parents", "expected"),
+    [
+        ("a b c", "4 4 5 5 0", "(0 (0 (0 a) (0 b)) (0 c))"),
+        ("a b c", "5 4 4 5 0", "(0 (0 a) (0 (0 b) (0 c)))"),
+        ("a b c", "4 5 5 0 4", "(0 (0 a) (0 (0 b) (0 c)))"),  # the root need not be last
+        ("a b c d", "6 6 5 5 7 7 0", "(0 (0 (0 a) (0 b)) (0 (0 c) (0 d)))"),
+        ("a", "0", "(0 a)"),
+    ],
+)
+def test_constituents(tmp_path, words, parents, expected):
+    """Children stand in the order of their words, whatever their numbers in the file."""
+    paths = two_files(tmp_path, words, parents, "cparents")
+    ((tree, place),) = read_constituency_parents(*paths, BadRows())
+    expected = parse(expected)
+    assert tree == expected._replace(label=[None] * len(expected.parent))
+    assert tree.binary
+    assert place == f"{paths[0]}, line 1"
+
+
+@pytest.mark.parametrize(
+    ("parents", "message"),
+    [
+        ("4 4 5 5", "numbers differ: found 3 words and 4 parents, expected one for each of 5 nodes"),
+        ("4 4 5 5 0 0", "numbers differ"),
+        ("4 4 5 6 0", "parent beyond the tree: node 4 has parent 6, expected 0 for the root or 1 to 5"),
+        ("4 4 -1 5 0", "parent beyond the tree: node 3 has parent -1"),
+        ("4 4 5 0 0", "two roots: nodes 4 and 5 have parent 0"),
+        ("4 4 5 5 4", "no root: no node has parent 0"),
+        ("0 5 5 5 4", "a cycle: nodes 5 -> 4 -> 5"),
+        ("4 4 4 5 0", "not binary: node 4 is the parent of 3, expected 2"),
+        ("2 4 4 5 0", "not binary: node 2 is the parent of 1, expected 0: nodes 1 to 3 are the words"),
+        ("4 4 5 5 x", "not a number: found 'x' in place 5"),
+    ],
+)
+def test_parents_that_make_no_tree(tmp_path, parents, message):
+    paths = two_files(tmp_path, "z\na b c\n", f"0\n{parents}\n", "cparents")
+    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[1]))}, line 2: {message}"):
+        list(read_constituency_parents(*paths, BadRows()))
+
+
+def test_no_words_are_no_tree():
+    for builder in (partial(dependency_tree, []), partial(binary_tree, [])):
+        with pytest.raises(BadTree):
+            builder([])
+
+
+# CoNLL-U
+
+SENTENCES = """# sent_id = 1
+1 They 2
+2 buy 0
+3-4 pieces _
+3 a 4
+4 book 2
+4.1 bought _
+
+
+# sent_id = 2
+# text = Go
+1 Go 0"""
+
+
+def test_conllu(tmp_path):
+    path = conllu(tmp_path, SENTENCES)
+    assert list(read_conllu(path, BadRows())) == [
+        (Tree(["They", "buy", "a", "book"], [1, -1, 3, 1], [0, 1, 2, 3], [None] * 4), f"{path}, line 2"),
+        (Tree(["Go"], [-1], [0], [None]), f"{path}, line 12"),
+    ]
+
+
+def test_words_of_conllu_may_hold_blanks_and_quotes(tmp_path):
+    path = tmp_path / "fr.conllu"
+    path.write_text('1\t10 000\t_\t_\t_\t_\t2\t_\t_\t_\r\n2\t"\t_\t_\t_\t_\t0\t_\t_\t_\r\n')
+    ((tree, _),) = read_conllu(path, BadRows())
+    assert tree.words == ["10 000", '"']
+
+
+@pytest.mark.parametrize(
+    ("sentence", "line", "message"),
+    [
+        ("1 a 0\n2-3 bc _\n2 b 0\n3 c 1", 5, "two roots: tokens 1 and 2 have head 0"),
+        ("# c\n1 a 2\n2 b 1", 4, "no root"),
+        ("1 a 0\n2 b 3\n3 c 2", 4, "a cycle: tokens 2 -> 3 -> 2"),
+        ("1 a 0\n2 b 3", 4, "head beyond the sentence: token 2 has head 3, expected 0 for the root or 1 to 2"),
+        ("1 a 0\n2 b -1", 4, "bad head: found '-1' in the seventh column"),
+        ("1 a 0\n2 b _", 4, "bad head: found '_'"),
+        ("1 a 0\n3 b 1", 4, "numbers do not run: expected token 2, found '3'"),
+        ("1 a 0\n1 b 0", 4, "numbers do not run: expected token 2, found '1'; between sentences stands a blank line"),
+        ("1 a 0\n2 b c d", 4, "wrong number of columns: found 1, expected 10 with tabs between"),
+        ("1 a 0\n2\t \t_\t_\t_\t_\t1\t_\t_\t_", 4, "no word"),
+    ],
+)
+def test_broken_sentences_of_conllu(tmp_path, sentence, line, message):
+    path = conllu(tmp_path, f"1 x 0\n\n{sentence}\n\n1 y 0\n")
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line {line}: {message}"):
+        list(read_conllu(path, BadRows()))
+    bad = BadRows("skip")
+    assert [tree.words for tree, _ in read_conllu(path, bad)] == [["x"], ["y"]]
+    assert bad.total == 1
+
+
+def test_a_sentence_of_conllu_with_a_line_that_is_no_text(tmp_path):
+    path = conllu(tmp_path, "1 x 0\n2 é 1\n3 z 1\n\n1 y 0\n")
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xe9"))
+    bad = BadRows("skip")
+    assert [tree.words for tree, _ in read_conllu(path, bad)] == [["y"]]
+    assert dict(bad.problems) == {"not UTF-8": 1}

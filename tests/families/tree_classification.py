@@ -1,0 +1,71 @@
+"""Trees with a class at every node, for `tree_classification`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tests.families import LONG
+from tests.families.trees import WORDS, random_trees
+from zoo.data.trees.batch import NO_LABEL, TreeBatch
+from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.models.output import Output
+from zoo.tasks.tree_classification import TreeClassification, total_loss
+
+
+class LabelledTrees:
+    """Trees with a class at every node, for `tree_classification`."""
+
+    spec = LabelledTreeSpec(
+        WORDS, arity=2, binary=True, words_inside=False, classes=("bad", "fair", "good"), polarity=(-1, 0, 1)
+    )
+    generates = False
+    encoder = None
+
+    def batch(self, seed: int, *, empty: bool = True) -> TreeBatch:
+        return self._of_lengths([5, 1, 9, 2, 4, *([0] if empty else [])], seed)
+
+    def long_batch(self) -> TreeBatch:
+        return self._of_lengths([LONG, 3], 1)
+
+    def _of_lengths(self, lengths: Sequence[int], seed: int) -> TreeBatch:
+        """Leaves are labelled by their words, roots at random: what is labelled otherwise could not be learned by
+        heart, since a word that stands twice is read alike."""
+        trees = random_trees(lengths, seed)
+        label = torch.full((len(trees.forest),), NO_LABEL)
+        root = trees.forest.root
+        label[root] = torch.from_numpy(np.random.default_rng(seed).integers(0, self.spec.num_classes, len(root)))
+        label[trees.node] = trees.distinct[trees.word_at[trees.word_of]] % self.spec.num_classes
+        return TreeBatch(trees, torch.arange(len(lengths)), label, None)
+
+    def part(self, batch: TreeBatch, rows: Sequence[int]) -> TreeBatch:
+        return batch.chosen(rows)
+
+    def padded(self, batch: TreeBatch) -> TreeBatch:
+        return batch  # nothing is padded
+
+    def scribbled(self, batch: TreeBatch) -> TreeBatch:
+        return batch
+
+    def without_targets(self, batch: TreeBatch) -> TreeBatch:
+        return replace(batch, label=None, evidence=None)
+
+    def rows(self, batch: TreeBatch, kind: str, mask: Tensor) -> Tensor:
+        return mask
+
+    def scores(self, output: Output, batch: TreeBatch) -> Tensor:
+        return batch.trees.forest.cells.unpack(output.logits)
+
+    def loss(self, output: Output, batch: TreeBatch) -> Tensor:
+        return total_loss(output.logits, batch) / len(batch) + sum(output.losses.values())
+
+    def task(self, model: dict[str, Any], *, attends: bool) -> TreeClassification:
+        return TreeClassification(model=model, monitor="val/loss", mode="min")
+
+
+FAMILY = LabelledTrees()

@@ -1,0 +1,76 @@
+"""LSTMs over phrases against torch's, a phrase at a time, and against the sizes of the paper's table."""
+
+from itertools import chain
+
+import pytest
+import torch
+
+from tests.families.relatedness import FAMILY as PAIRS
+from tests.families.tree_classification import FAMILY
+from tests.models.gradients import assert_same_gradients
+from tests.models.tree_equations import by_tree, recursively, shaken
+from zoo.models import PhraseLSTM
+
+VARIANTS = [{"directions": "both", "pooling": "attention"}, {"directions": "both_tied", "layers": 2}]
+SIZES = {"embedding_dim": 300, "directions": "forward"}
+
+
+def torch_lstm(lstm):
+    twin = torch.nn.LSTM(lstm.input_size, lstm.hidden_size, lstm.num_layers).double()
+    for name, weight in lstm.named_parameters():
+        module, parts = twin, name
+        delattr(module, parts)
+        setattr(module, parts, weight)
+    return twin
+
+
+@pytest.mark.parametrize("directions", ["forward", "both", "both_tied"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_reads_each_phrase_by_itself(directions, layers):
+    model = shaken(PhraseLSTM(FAMILY.spec, embedding_dim=3, hidden_dim=4, layers=layers, directions=directions))
+    batch = FAMILY.batch(1)
+    phrases = recursively(batch.trees, lambda word, below: [word] if word is not None else [*chain(*below)])
+
+    def read(lstm, words):
+        state = (torch.zeros(layers, 1, 4).double(), torch.zeros(layers, 1, 4).double())
+        return twins[lstm](model.embedding.weight[words][:, None], state)[0][-1, 0]
+
+    back = {"forward": None, "both": model.backward_lstm, "both_tied": model.lstm}[directions]
+    twins = {lstm: torch_lstm(lstm) for lstm in filter(None, (model.lstm, back))}
+    expected = []
+    for phrase in (phrase for tree in phrases for phrase in tree):
+        parts = [read(model.lstm, phrase)] + ([read(back, phrase[::-1])] if back is not None else [])
+        expected.append(torch.cat(parts))
+    expected = model.head.classifier(torch.stack(expected))
+    found = torch.cat([torch.stack(tree) for tree in by_tree(batch.trees, model(batch).logits) if tree])
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    losses = ((scores**2).sum() for scores in (found, expected))
+    assert_same_gradients(model, *losses, constant=[("embedding.weight", 0)])
+
+
+def test_pairs_read_no_more_than_their_sentences(monkeypatch):
+    model, batch = shaken(PhraseLSTM(PAIRS.spec, embedding_dim=3, hidden_dim=4)), PAIRS.batch(1)
+    read, forward = [], type(model.lstm).forward
+
+    def spied(self, x, packing, **options):
+        read.append(packing)
+        return forward(self, x, packing, **options)
+
+    monkeypatch.setattr(type(model.lstm), "forward", spied)
+    model(batch)
+    assert sum(len(packing.cell) for packing in read) == int(batch.trees.words_in.sum())
+
+
+@pytest.mark.parametrize(
+    ("hidden", "layers", "directions", "count"),
+    [
+        (168, 1, "forward", 315_840),
+        (168, 1, "both_tied", 315_840),
+        (120, 2, "forward", 318_720),
+        (120, 2, "both_tied", 318_720),
+    ],
+)
+def test_parameters_of_the_papers_table(hidden, layers, directions, count):
+    """Table 1 of Tai et al.; on SICK its networks have no output gate, which torch's LSTM does not do without."""
+    model = PhraseLSTM(FAMILY.spec, embedding_dim=300, hidden_dim=hidden, layers=layers, directions=directions)
+    assert sum(p.numel() for name, p in model.named_parameters() if "lstm" in name) == count

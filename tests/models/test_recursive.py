@@ -1,0 +1,46 @@
+"""The recursive network against its equation, a node at a time."""
+
+import pytest
+import torch
+
+from tests.families.tree_classification import FAMILY
+from tests.models.tree_equations import assert_equals_the_definition, shaken
+from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.errors import ConfigError
+from zoo.models import Recursive
+
+VARIANTS = [{"pooling": "attention"}, {"activation": "identity", "quadratic": True}]
+
+
+@pytest.mark.parametrize("activation", ["tanh", "identity"])
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_equals_the_equation(activation, quadratic):
+    model = shaken(Recursive(FAMILY.spec, hidden_dim=4, activation=activation, quadratic=quadratic))
+    weight, bias = model.composition.weight, model.composition.bias
+
+    def state(word, children):
+        if word is not None:
+            return model.embedding.weight[word]
+        v = torch.cat(children)
+        total = weight @ v + bias
+        if quadratic:
+            q, r = model.forms.weight.split(4)
+            total = total + (q @ v) * (r @ v)
+        return total.tanh() if activation == "tanh" else total
+
+    assert_equals_the_definition(model, FAMILY.batch(1), state, lambda h: h)
+
+
+def test_blocks_start_near_half_the_identity():
+    torch.manual_seed(0)
+    for block in Recursive(FAMILY.spec, hidden_dim=100).composition.weight.split(100, 1):
+        assert (block - 0.5 * torch.eye(100)).abs().max() <= 0.05
+
+
+def test_trees_that_are_not_binary_are_refused():
+    wide = LabelledTreeSpec(30, arity=3, binary=False, words_inside=False, classes=("a", "b"))
+    with pytest.raises(ConfigError, match=r"model=recursive .* up to 3 children.*data.trees=binarised"):
+        Recursive(wide)
+    inside = LabelledTreeSpec(30, arity=2, binary=False, words_inside=True, classes=("a", "b"))
+    with pytest.raises(ConfigError, match="words at nodes that have children"):
+        Recursive(inside)

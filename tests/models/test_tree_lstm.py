@@ -1,0 +1,137 @@
+"""The Tree-LSTMs against their equations, a node at a time, and against the sizes of the paper's table."""
+
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+
+from tests.families.tree_classification import FAMILY
+from tests.models.tree_equations import assert_equals_the_definition, shaken
+from zoo.data.trees.batch import TreeBatch, Trees
+from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.models import TreeLSTM
+
+VARIANTS = [
+    {"leaf": "linear", "biases": "two", "output_gate": False},
+    {"composition": "child_sum", "pooling": "attention"},
+]
+DEPENDENCIES = LabelledTreeSpec(30, arity=7, binary=False, words_inside=True, classes=("a", "b", "c"))
+
+
+def dependency_batch(seed: int = 1, *, arity: int = 7) -> TreeBatch:
+    """Trees with a word at each node: a chain, a star, a single word, none, and random ones."""
+    draw = np.random.default_rng(seed)
+    trees = [[-1, *range(5)], [-1, *[0] * arity], [-1], []]
+    trees += [[-1, *(int(draw.integers(max(0, k - 2), k)) for k in range(1, size))] for size in (4, 11)]
+    words = [list(range(len(tree))) for tree in trees]
+    ids = draw.integers(1, 30, sum(map(len, trees)))
+    lengths = [len(tree) for tree in trees]
+    built = Trees.of([*chain(*trees)], lengths, [*chain(*words)], ids, lengths)
+    return TreeBatch(built, torch.arange(len(trees)), torch.zeros(len(ids), dtype=torch.long), None)
+
+
+def split(rows, names, hidden=3):
+    return dict(zip(names, rows.split([hidden] * len(names)), strict=True))
+
+
+def cell(gates, memories, forgotten):
+    """c and h of a node by its gates before their bends, and the c of its children, each by its own forget gate."""
+    c = gates["i"].sigmoid() * gates["u"].tanh()
+    for memory, forget in zip(memories, forgotten, strict=True):
+        c = c + forget.sigmoid() * memory
+    return c, (gates["o"].sigmoid() if "o" in gates else 1) * c.tanh()
+
+
+@pytest.mark.parametrize("output_gate", [True, False])
+@pytest.mark.parametrize("biases", ["one", "two"])
+def test_child_sum_equals_the_equations(output_gate, biases):
+    model = shaken(TreeLSTM(DEPENDENCIES, embedding_dim=4, hidden_dim=3, output_gate=output_gate, biases=biases))
+    names = ["u", "i", *["o"] * output_gate]
+    assert len(model.bias) == {"one": 1, "two": 2}[biases]
+
+    def state(word, children):
+        read = model.word.weight @ model.embedding.weight[word] + model.bias.sum(0)
+        total = sum((h for _, h in children), torch.zeros(3).double())
+        gates = split(read[: 3 * len(names)] + model.state.weight @ total, names)
+        forgotten = [read[3 * len(names) :] + model.forget.weight @ h for _, h in children]
+        return cell(gates, [c for c, _ in children], forgotten)
+
+    assert_equals_the_definition(model, dependency_batch(), state, lambda state: state[1])
+
+
+@pytest.mark.parametrize("output_gate", [True, False])
+@pytest.mark.parametrize("leaf", ["gated", "linear"])
+def test_n_ary_equals_the_equations(output_gate, leaf):
+    model = shaken(
+        TreeLSTM(FAMILY.spec, embedding_dim=4, hidden_dim=3, output_gate=output_gate, leaf=leaf, biases="two")
+    )
+    names = ["u", "i", *["o"] * output_gate]
+    of_all = [*names, "f1", "f2"]
+
+    def state(word, children):
+        bias = split(model.bias.sum(0), of_all)
+        if word is None:
+            sums = split(model.state.weight @ torch.cat([h for _, h in children]) + model.bias.sum(0), of_all)
+            return cell(sums, [c for c, _ in children], [sums["f1"], sums["f2"]])
+        x = model.embedding.weight[word]
+        if leaf == "linear":
+            c = model.leaf_cell(x)
+            return c, (model.leaf_output(x).sigmoid() if output_gate else 1) * c.tanh()
+        return cell({name: part + bias[name] for name, part in split(model.word.weight @ x, names).items()}, [], [])
+
+    assert_equals_the_definition(model, FAMILY.batch(1), state, lambda state: state[1])
+
+
+def test_n_ary_with_words_inside_and_missing_children():
+    spec = replace(DEPENDENCIES, arity=3)
+    model = shaken(TreeLSTM(spec, embedding_dim=4, hidden_dim=3, composition="n_ary"))
+    names, nothing = ["u", "i", "o", "f1", "f2", "f3"], torch.zeros(3).double()
+
+    def state(word, children):
+        children = [*children, *[(nothing, nothing)] * (3 - len(children))]
+        sums = model.word.weight @ model.embedding.weight[word] + model.bias[0]
+        sums = split(sums + model.state.weight @ torch.cat([h for _, h in children]), names)
+        return cell(sums, [c for c, _ in children], [sums["f1"], sums["f2"], sums["f3"]])
+
+    assert_equals_the_definition(model, dependency_batch(arity=3), state, lambda state: state[1])
+
+
+def test_the_trees_choose_the_composition():
+    assert TreeLSTM(FAMILY.spec).n_ary
+    assert not TreeLSTM(DEPENDENCIES).n_ary
+    assert not TreeLSTM(FAMILY.spec, composition="child_sum").n_ary
+
+
+@pytest.mark.parametrize(
+    ("spec", "hidden", "output_gate", "count"),
+    [
+        (DEPENDENCIES, 150, False, 203_400),
+        (FAMILY.spec, 142, False, 205_190),
+        (DEPENDENCIES, 168, True, 315_840),
+        (FAMILY.spec, 150, True, 316_800),
+    ],
+    ids=["dependency-sick", "constituency-sick", "dependency-sst", "constituency-sst"],
+)
+def test_parameters_of_the_papers_table(spec, hidden, output_gate, count):
+    model = TreeLSTM(spec, embedding_dim=300, hidden_dim=hidden, leaf="linear", output_gate=output_gate, biases="two")
+    outside = ("embedding", "head")
+    assert sum(p.numel() for name, p in model.named_parameters() if not name.startswith(outside)) == count
+
+
+@pytest.mark.parametrize("composition", ["n_ary", "child_sum"])
+def test_a_chain_of_five_hundred_words(composition):
+    """No recursion limit, and the last word still counts at the root where nothing is forgotten."""
+    words, inner = 501, 500
+    # node k is inner and joins leaf 500 + k with inner node k + 1
+    parent = [-1, *range(inner - 1), *range(inner), inner - 1]
+    word = [-1] * inner + list(range(words))
+    trees = Trees.of(parent, [len(parent)], word, np.full(words, 3), [words])
+    model = TreeLSTM(FAMILY.spec, embedding_dim=4, hidden_dim=3, composition=composition).double().eval()
+    model.bias.data[:, -3 * (2 if composition == "n_ary" else 1) :] = 30.0  # all forget gates open
+    x = model.embedding.weight
+    logits = model(TreeBatch(trees, torch.arange(1), None, None)).logits
+    assert logits.isfinite().all() and len(logits) == words + inner
+    (gradient,) = torch.autograd.grad(logits[trees.forest.root].sum(), x)
+    assert gradient[3].isfinite().all() and gradient[3].any()

@@ -1,0 +1,85 @@
+"""AdaGrad with groups by name against torch's and against sums worked by hand."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from zoo.errors import ConfigError
+from zoo.optimizers.adagrad import Adagrad
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.ModuleDict({"embedding": nn.Embedding(5, 3), "head": nn.Linear(3, 2)})
+
+
+def steps(model, optimizer, count=3):
+    for k in range(count):
+        optimizer.zero_grad()
+        loss = model["head"](model["embedding"](torch.tensor([k, 1]))).square().sum()
+        loss.backward()
+        optimizer.step()
+
+
+def test_without_groups_it_is_torchs():
+    ours, theirs = network(), network()
+    steps(ours, Adagrad(ours.named_parameters(), lr=0.1, weight_decay=0.01))
+    steps(theirs, torch.optim.Adagrad(theirs.parameters(), lr=0.1, weight_decay=0.01))
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+
+
+def test_a_group_has_its_own_rate_decay_and_rule():
+    ours, theirs = network(), network()
+    groups = {"embedding": {"lr": 0.5, "plain": True, "weight_decay": 0.2}}
+    steps(ours, Adagrad(ours.named_parameters(), lr=0.1, weight_decay=0.01, groups=groups))
+    both = [
+        torch.optim.SGD(theirs["embedding"].parameters(), lr=0.5, weight_decay=0.2),
+        torch.optim.Adagrad(theirs["head"].parameters(), lr=0.1, weight_decay=0.01),
+    ]
+
+    class Both:
+        def zero_grad(self):
+            theirs.zero_grad()
+
+        def step(self):
+            for optimizer in both:
+                optimizer.step()
+
+    steps(theirs, Both())
+    for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-7)
+
+
+def test_it_forgets_when_an_epoch_begins_and_was_asked_to():
+    weight = nn.Parameter(torch.tensor([1.0]))
+    for forget, expected in ((True, 0.8), (False, 1 - 0.1 - 0.1 * 3 / 5)):
+        weight.data.fill_(1.0)
+        optimizer = Adagrad([("weight", weight)], lr=0.1, forget=forget)
+        for gradient in (4.0, 3.0):  # 0.1 * 4 / 4, then 0.1 * 3 / 3, or 0.1 * 3 / 5
+            optimizer.start_epoch()
+            weight.grad = torch.tensor([gradient])
+            optimizer.step()
+        assert weight.item() == pytest.approx(expected)
+
+
+def test_its_state_goes_on():
+    ours = network()
+    optimizer = Adagrad(ours.named_parameters(), lr=0.1, groups={"embedding": {"plain": True}})
+    steps(ours, optimizer)
+    again = copy.deepcopy(ours)
+    other = Adagrad(again.named_parameters(), lr=0.1, groups={"embedding": {"plain": True}})
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    for model, one in ((ours, optimizer), (again, other)):
+        steps(model, one)
+    for one, two in zip(ours.parameters(), again.parameters(), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_what_is_not_there_is_named():
+    with pytest.raises(ConfigError, match=r"optimizer.groups.tensor: no weight .* there are embedding, head"):
+        Adagrad(network().named_parameters(), groups={"tensor": {"lr": 1.0}})
+    with pytest.raises(ConfigError, match=r"optimizer.groups.head.wight_decay: .*weight_decay"):
+        Adagrad(network().named_parameters(), groups={"head": {"wight_decay": 1.0}})

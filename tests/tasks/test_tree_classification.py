@@ -1,0 +1,100 @@
+"""The loss and the metrics of labelled trees, worked by hand."""
+
+import math
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+import torch
+from torch import nn
+
+from tests.families.tree_classification import FAMILY
+from zoo.data.trees.batch import NO_LABEL, TreeBatch, Trees
+from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.models.output import Output
+from zoo.tasks.tree_classification import TreeClassification, total_loss
+
+FINE = ("very negative", "negative", "neutral", "positive", "very positive")
+
+
+class Said(nn.Module):
+    """Says the same class of every node, and looks at all nodes alike."""
+
+    tasks = ("tree_classification",)
+    attends: ClassVar = {"node": "node_mask"}
+
+    def __init__(self, spec, *, says=3):
+        super().__init__()
+        self.says, self.classes = says, len(spec.classes)
+        self.weight = nn.Parameter(torch.zeros(()))
+
+    def forward(self, batch):
+        logits = self.weight + torch.zeros(len(batch.trees.forest), self.classes)
+        logits[:, self.says] += 1.0
+        mask = batch.node_mask
+        return Output(logits, {"node": mask / mask.sum(1, keepdim=True)})
+
+
+def two_trees():
+    """(4 (3 a) (2 b)) and (0 c), of which the second word of the first tree has no label."""
+    trees = Trees.of([-1, 0, 0, -1], [3, 1], [-1, 0, 1, 0], [5, 6, 7], [2, 1])
+    label, evidence = trees.in_forest([4, 3, NO_LABEL, 0]), trees.in_forest([True, True, False, True])
+    return TreeBatch(trees, torch.arange(2), label, evidence, (["a", "b"], ["c"]))
+
+
+def task(**options):
+    found = TreeClassification(
+        model={"_target_": "tests.tasks.test_tree_classification.Said", **options}, monitor="val/loss", mode="min"
+    )
+    found.build(
+        LabelledTreeSpec(9, arity=2, binary=True, words_inside=False, classes=FINE, polarity=(-1, -1, 0, 1, 1)), None
+    )
+    return found
+
+
+def test_the_loss_sums_over_labelled_nodes():
+    batch = two_trees()
+    logits = torch.zeros(4, 5)
+    assert total_loss(logits, batch).item() == pytest.approx(3 * math.log(5))
+    assert total_loss(logits, replace(batch, label=torch.full((4,), NO_LABEL))).item() == 0
+
+
+def test_all_nodes_roots_and_two_classes_each_have_a_name(monkeypatch):
+    found = {}
+    subject = task(says=3)
+    monkeypatch.setattr(subject, "log", lambda name, value, **_: found.update({name: value}))
+    subject.validation_step(two_trees(), 0)
+    scores = {name: metric.compute().item() for name, metric in found.items()}
+    assert scores["val/accuracy_nodes"] == pytest.approx(1 / 3)  # of 4, 3, 0
+    assert scores["val/accuracy_roots"] == 0
+    assert scores["val/accuracy_nodes_binary"] == pytest.approx(2 / 3)
+    assert scores["val/accuracy_roots_binary"] == pytest.approx(1 / 2)
+    assert scores["val/attention_recall"] == pytest.approx((2 / 3 + 1) / 2)
+    assert scores["val/attention_chance"] == pytest.approx((2 / 3 + 1) / 2)
+    loss = -math.log(math.e / (math.e + 4))
+    assert scores["val/loss"] == pytest.approx((loss + 2 * (loss + 1)) / 2)
+
+
+def test_classes_without_a_polarity_have_no_binary_accuracy():
+    subject = TreeClassification(model={"_target_": "zoo.models.TreeLSTM"}, monitor="val/loss", mode="min")
+    subject.build(replace(FAMILY.spec, polarity=()), None)
+    assert set(subject.metrics()) == {
+        "loss",
+        "accuracy_nodes",
+        "accuracy_roots",
+        "attention_recall",
+        "attention_chance",
+    }
+
+
+def test_every_node_is_told():
+    batch = two_trees()
+    first, second = task(says=4).eval().examine(batch)
+    assert first.truth == "very positive" and second.truth == "very negative"
+    assert first.labels == ("very positive", "positive", None)
+    assert first.prediction.labels == ("very positive",) * 3
+    assert first.prediction.tree.parent == (-1, 0, 0) and first.prediction.tree.word == (-1, 0, 1)
+    assert first.prediction.tree.words == ("a", "b") and first.evidence == (True, True, False)
+    assert sum(first.prediction.probabilities.values()) == pytest.approx(1)
+    assert first.prediction.confidence[0] == pytest.approx(first.prediction.probabilities["very positive"])
+    assert first.prediction.tree.weights == pytest.approx([1 / 3] * 3)

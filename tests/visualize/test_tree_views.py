@@ -1,0 +1,236 @@
+"""What the two tasks on trees show, which inputs they take, and which tree is put on a text."""
+
+import io
+from argparse import ArgumentParser, Namespace
+from types import SimpleNamespace
+
+import pytest
+from matplotlib.text import Text
+
+from tests.visualize.test_view import ZOO, imports
+from tests.visualize.trees import FINE, PAIR, TEXT, examined, prediction
+from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
+from zoo.data.trees.options import TreeTextOptions
+from zoo.errors import ConfigError, DataError
+from zoo.tasks.relatedness import ExaminedPair, Relatedness, RelatednessPrediction
+from zoo.tasks.tree_classification import TreeClassification
+from zoo.tasks.trees import read_trees
+from zoo.visualize.relatedness import RelatednessView
+from zoo.visualize.tree_classification import TreeClassificationView
+from zoo.visualize.tree_page import STYLE
+from zoo.visualize.view import view_of
+
+TREES, PAIRS = view_of(TreeClassification), view_of(Relatedness)
+
+
+def predictor(trees="given", encoding=TreeEncoder, *, inside=False):
+    encoder = encoding(Vocabulary(["it", "works"]), TreeTextOptions(), trees, inside=inside, arity=2)
+    return SimpleNamespace(task=None, checkpoint=None, encoder=encoder)
+
+
+def prepared(view, given, *typed):
+    """The view after `zoo predict` with these options."""
+    parser = ArgumentParser()
+    view.options(parser.add_argument_group("trees"))
+    parser.add_argument("--attention")
+    view.prepare(given, parser.parse_args(typed))
+    return view
+
+
+def said_of(given, line):
+    """A prediction of a line, with the tree that the encoder put on it."""
+    batch = given.encoder([line])
+    (tree,) = read_trees(batch, [given.encoder.display(line)], 1, None)
+    return prediction(tree, [FINE[node % 5] for node in range(len(tree.parent))])
+
+
+# rows and tables
+
+
+def test_a_tree_as_a_row():
+    assert (TREES.columns, TREES.noun) == (("text", "predicted", "probability"), "text")
+    assert TREES.row(prediction()) == ["The film was not bad at all", "positive", 0.75]
+    one = examined(wrong=[0])
+    assert TREES.examined_columns() == ["index", "text", "true", "predicted", "probability"]
+    assert TREES.examined_row(one) == [0, "The film was not bad at all", "neutral", "very positive", 0.75]
+    as_json = TREES.as_json(prediction())
+    assert as_json["label"] == "positive" and as_json["tree"]["words"][0] == "The" and len(as_json["labels"]) == 13
+
+
+def test_a_pair_as_a_row():
+    assert (PAIRS.columns, PAIRS.noun) == (("first", "second", "score"), "pair")
+    assert PAIRS.row(PAIR) == ["A brown dog is running", "The cat <runs>", 4.25]
+    one = ExaminedPair(3, PAIR, "4.5", 4.5)
+    assert PAIRS.examined_columns() == ["index", "first", "second", "true", "score"]
+    assert PAIRS.examined_row(one) == [3, "A brown dog is running", "The cat <runs>", "4.5", 4.25]
+    assert PAIRS.as_json(PAIR)["second"]["weights"] == (0.125, 0.25, 0.625)
+
+
+def test_unknown_words():
+    assert PAIRS.unknown(PAIR) == ["<runs>"]
+    given = predictor()
+    assert TREES.unknown(said_of(given, "it never works")) == ["never"]
+
+
+# inputs
+
+
+@pytest.mark.parametrize(
+    "line", ["A dog runs ||| It is running", "A dog runs\tIt is running", " A dog runs\t It is running "]
+)
+def test_a_pair_is_two_sentences_with_a_tab_or_bars_between_them(line):
+    assert PAIRS.parse(line) == ("A dog runs", "It is running")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("A dog runs", "one sentence"),
+        ("a|||b", "one sentence"),
+        ("a ||| b ||| c", "3 sentences"),
+        ("a\tb ||| c", "3 sentences"),
+        ("a ||| ", "an empty sentence"),
+        ("\tb", "an empty sentence"),
+    ],
+)
+def test_what_is_no_pair_is_refused(line, found):
+    with pytest.raises(DataError, match=rf"found {found}; expected two with a tab or \|\|\| between them, as in"):
+        PAIRS.parse(line)
+
+
+def test_what_is_typed_as_proposed_is_read(monkeypatch):
+    for view in (TREES, PAIRS):
+        assert view.typed[0] == view.typed[-1] == '"'
+    assert TREES.read([TREES.typed.strip('"')], None) == ["It was not bad at all."]
+    assert PAIRS.read([PAIRS.typed.strip('"'), " "], None) == [("A dog runs", "A dog is running"), None]
+    given = predictor(encoding=TreePairEncoder)
+    assert len(given.encoder(PAIRS.read([PAIRS.typed.strip('"')], None))) == 1
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"a\tb\n\n")))
+    assert PAIRS.read([], None) == [("a", "b"), None]
+
+
+# which tree
+
+
+def shape(given, line="a b c d e"):
+    """Which tree a text gets."""
+    return said_of(given, line).tree.parent
+
+
+def test_trees_says_which_tree_is_put_on_a_text():
+    found = {}
+    for way in ("balanced", "left", "right"):
+        given = predictor()
+        prepared(TreeClassificationView(), given, "--trees", way)
+        assert said_of(given, "a b c d e").tree.built == way
+        found[way] = shape(given)
+    assert len(set(found.values())) == 3
+    given = predictor()
+    prepared(TreeClassificationView(), given)
+    assert shape(given) == found["balanced"], "where nothing is said"
+    assert said_of(given, TEXT).tree.built is None
+
+
+def test_where_the_training_data_built_trees_others_are_refused():
+    given = predictor("left")
+    left = shape(given)
+    assert shape_after(given) == shape_after(given, "--trees", "left") == left != shape(predictor())
+    with pytest.raises(
+        ConfigError, match=r"--trees right: the training data .* a left-branching tree.* data\.trees=right"
+    ):
+        prepared(TreeClassificationView(), given, "--trees", "right")
+
+
+def shape_after(given, *typed):
+    prepared(TreeClassificationView(), given, *typed)
+    return shape(given)
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("middle", "--trees middle: expected balanced, left, right or spacy:MODEL"),
+        ("given", "--trees given: expected balanced"),
+        ("spacy:xx_no_such_model", "--trees spacy:xx_no_such_model: spaCy"),
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_way_that_is_none_is_refused_before_anything_is_predicted(way, message, inside):
+    given = predictor(inside=inside)
+    with pytest.raises(ConfigError, match=message) as caught:
+        prepared(TreeClassificationView(), given, "--trees", way)
+    assert "data.trees" not in str(caught.value)
+    assert given.encoder.spare == "balanced"
+
+
+def test_the_help_names_the_ways(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    parser = ArgumentParser()
+    PAIRS.options(parser.add_argument_group("relatedness"))
+    help_ = parser.format_help()
+    assert "--trees balanced|left|right|spacy:MODEL" in help_
+    assert "a pair without brackets" in help_ and "else balanced" in help_
+
+
+def test_that_a_tree_was_built_is_said_once_on_the_terminal_and_on_page_and_picture(capsys):
+    note = "read along a balanced tree: none was given"
+    given = predictor()
+    view = prepared(TreeClassificationView(), given)
+    text, bracketed = said_of(given, "it works well"), said_of(given, TEXT)
+    for number, said in enumerate((bracketed, text, text)):
+        view.terminal(said, number, Namespace())
+    heard = capsys.readouterr()
+    assert heard.err == f"{note} (--trees chooses another)\n" and heard.out == ""
+    assert view.page([text, bracketed]).count(note) == 1
+    assert note in drawn(view.picture(text)) and note not in drawn(view.picture(bracketed))
+
+
+def test_nothing_is_said_where_trees_are_built_as_in_the_training_data(capsys):
+    given = predictor("balanced")
+    view = prepared(TreeClassificationView(), given)
+    said = said_of(given, "it works well")
+    assert said.tree.built == "balanced"
+    view.terminal(said, 0, Namespace())
+    assert capsys.readouterr().err == "" and "none was given" not in view.page([said])
+
+
+def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
+    given = predictor(encoding=TreePairEncoder)
+    view = prepared(RelatednessView(), given, "--trees", "right")
+    pair = (TEXT, "it works well")
+    trees = read_trees(given.encoder([pair]), list(given.encoder.display(pair)), 1, None)
+    said = RelatednessPrediction(3.0, {"1": 0.5, "5": 0.5}, *trees)
+    view.terminal(said, 0, Namespace())
+    assert capsys.readouterr().err.startswith("read along a right-branching tree: none was given (")
+    assert "read along a right-branching tree: none was given" in view.page([said])
+    assert "read along a right-branching tree: none was given" in drawn(view.picture(said))
+
+
+# pictures and pages
+
+
+def drawn(figure):
+    return [text.get_text() for text in figure.findobj(Text)]
+
+
+def test_pictures_know_what_is_true():
+    one = examined(wrong=[0])
+    assert "✗ true class neutral" in drawn(TREES.picture(one.prediction, one))
+    assert not [text for text in drawn(TREES.picture(one.prediction)) if "true class" in text]
+    assert "true score 4.5" in drawn(PAIRS.picture(PAIR, ExaminedPair(0, PAIR, "4.5", 4.5)))
+
+
+def test_pages():
+    html = TREES.page([prediction(), None])
+    assert STYLE in html and "1 text, 1 blank." in html and "What the network says of each phrase" in html
+    assert html.count("<svg") == 1 and 'data-label="positive"' in html
+    html = PAIRS.page([PAIR])
+    assert "1 pair." in html and html.count("<svg") == 2 and "&lt;runs&gt;" in html and "<runs>" not in html
+
+
+def test_what_is_shared_uses_nothing_of_trees():
+    files = [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *(ZOO / "visualize").glob("*.py")]
+    users = {path.stem for path in files if any(name.startswith("tree_") for name in imports(path))}
+    assert {"relatedness", "tree_classification", "tree_picture"} <= users
+    assert all(user.startswith("tree_") or user == "relatedness" for user in users)

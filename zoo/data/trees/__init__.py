@@ -1,0 +1,1 @@
+"""Trees over sentences, alone or in pairs."""

@@ -1,0 +1,187 @@
+"""What a network reads of trees: one forest of all of them, and the words at its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from zoo.data.batch import Batch
+from zoo.layers.forest import Forest
+
+NO_LABEL = -1
+"""Of a node that has no label."""
+
+
+@dataclass(frozen=True)
+class Trees:
+    """T trees over sentences of W words in all. `Trees.of` builds it."""
+
+    forest: Forest
+    distinct: Tensor
+    """(U,) the distinct word ids of the batch."""
+    word_at: Tensor
+    """(W,) for each word of the sentences, one behind the other, its row in `distinct`."""
+    words_in: Tensor
+    """(T,) words of each sentence."""
+    node: Tensor
+    """(K,) the nodes that have a word, rising."""
+    word_of: Tensor
+    """(K,) which of the W words that is."""
+    first: Tensor
+    """(N,) the first of the words that each node covers,"""
+    past: Tensor
+    """(N,) and the one behind the last of them."""
+
+    @classmethod
+    def of(cls, parent: ArrayLike, lengths: ArrayLike, word: ArrayLike, words: ArrayLike, words_in: ArrayLike) -> Trees:
+        """From nodes tree by tree: the `parent` of each (N,) as `Forest.of` wants it, with `lengths` (T,), and which
+        `word` (N,) of its own sentence it has, -1 where it has none; and the ids `words` (W,) of the sentences, with
+        `words_in` (T,) in each."""
+        forest = Forest.of(parent, lengths)
+        at, ids, count = np.asarray(word, np.int64), np.asarray(words, np.int64), np.asarray(words_in, np.int64)
+        begin = (count.cumsum() - count).repeat(np.asarray(lengths, np.int64))
+        at = np.where(at < 0, -1, at + begin)[_given(forest)]
+        node = np.flatnonzero(at >= 0)
+        first, past = np.where(at < 0, len(ids), at), at + 1
+        parents, child = forest.parent.numpy(), forest.child.numpy()
+        for _, edges in forest.levels():
+            np.minimum.at(first, parents[edges], first[child[edges]])
+            np.maximum.at(past, parents[edges], past[child[edges]])
+        distinct, word_at = np.unique(ids, return_inverse=True)
+        parts = (distinct, word_at, count, node, at[node], first, past)
+        return cls(forest, *map(torch.from_numpy, parts))
+
+    def __len__(self) -> int:
+        """T."""
+        return self.forest.cells.shape[0]
+
+    @property
+    def node_mask(self) -> Tensor:
+        """(T, M) True at the nodes of each tree, by their numbers in it."""
+        cells = self.forest.cells
+        return cells.unpack(torch.ones_like(cells.row, dtype=torch.bool))
+
+    def in_forest(self, values: ArrayLike) -> Tensor:
+        """Values (N, ...) of the nodes as `Trees.of` was given them, tree by tree, in the order of the forest."""
+        return torch.from_numpy(np.asarray(values)[_given(self.forest)])
+
+    def by_tree(self, values: Tensor) -> list[list[Any]]:
+        """Values (N, ...) in the order of the forest as those of each tree's nodes, by their numbers in it."""
+        cells = self.forest.cells
+        ordered = values[cells.cell.argsort()].tolist()
+        ends = torch.bincount(cells.row, minlength=len(self)).cumsum(0).tolist()
+        return [ordered[begin:end] for begin, end in pairwise([0, *ends])]
+
+    def plain(self) -> list[tuple[list[int], list[int]]]:
+        """Of each tree the parents of its nodes and which word of its sentence each has, as `Trees.of` takes them."""
+        forest, begins = self.forest, self.words_in.cumsum(0) - self.words_in
+        number = forest.cells.cell - forest.cells.row * forest.cells.shape[1]  # in its tree
+        parent, word = torch.full_like(number, -1), torch.full_like(number, -1)
+        parent[forest.child] = number[forest.parent]
+        word[self.node] = self.word_of - begins[forest.cells.row[self.node]]
+        return list(zip(self.by_tree(parent), self.by_tree(word), strict=True))
+
+    def ids(self) -> list[list[int]]:
+        """The word ids of each sentence."""
+        return [part.tolist() for part in self.distinct[self.word_at].split(self.words_in.tolist())]
+
+    def chosen(self, rows: Sequence[int]) -> Trees:
+        """The trees `rows`, in this order, on the CPU."""
+        nodes, ids = self.plain(), self.ids()
+        some = [(*nodes[row], ids[row]) for row in rows]
+        of_nodes, of_words = ([len(tree[part]) for tree in some] for part in (0, 2))
+        parent, word, words = (list(chain.from_iterable(tree[part] for tree in some)) for part in range(3))
+        return Trees.of(parent, of_nodes, word, words, of_words)
+
+
+def _given(forest: Forest) -> NDArray[np.int64]:
+    """(N,) for each node of the forest its number among all, counted tree by tree."""
+    return forest.cells.cell.numpy().argsort().argsort()
+
+
+@dataclass(frozen=True)
+class TreeBatch(Batch):
+    """B trees with a label at every node, or at some."""
+
+    trees: Trees
+    index: Tensor
+    """(B,) number of each tree in its split."""
+    label: Tensor | None
+    """(N,) class of each node, NO_LABEL where it has none; None when predicting."""
+    evidence: Tensor | None
+    """(N,) True at the nodes off which the label of the root can be read; only where the data knows them (the
+    samples)."""
+    text: tuple[list[str], ...] | None = None
+    """The words of each sentence as they were written; not for training."""
+    built: tuple[str | None, ...] | None = None
+    """What put the trees on the words, None for one that was given; only when predicting."""
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    @property
+    def node_mask(self) -> Tensor:
+        """(B, M) True at the nodes of each tree, by their numbers in it."""
+        return self.trees.node_mask
+
+    def first(self, count: int) -> TreeBatch:
+        """The first `count` trees, in memory of their own on the CPU."""
+        return self.chosen(range(min(count, len(self))))
+
+    def chosen(self, rows: Sequence[int]) -> TreeBatch:
+        """The trees `rows`, in this order, in memory of their own on the CPU."""
+        batch = self.to("cpu")
+        trees = batch.trees.chosen(rows)
+
+        def part(values: Tensor | None) -> Tensor | None:
+            if values is None:
+                return None
+            lists = batch.trees.by_tree(values)
+            given = list(chain.from_iterable(lists[row] for row in rows))
+            return trees.in_forest(np.array(given, values.numpy().dtype))
+
+        text = self.text and tuple(self.text[row] for row in rows)
+        return TreeBatch(trees, batch.index[list(rows)], part(batch.label), part(batch.evidence), text)
+
+
+@dataclass(frozen=True)
+class TreePairBatch(Batch):
+    """B pairs of trees with a score each; the trees of pair b are 2 b and 2 b + 1."""
+
+    kept: ClassVar[tuple[str, ...]] = ("score",)
+    trees: Trees
+    index: Tensor
+    """(B,) number of each pair in its split."""
+    score: Tensor | None
+    """(B,) float32, between the grades of the spec; None when predicting."""
+    text: tuple[list[str], ...] | None = None
+    """The words of each of the 2 B sentences as they were written; not for training."""
+    built: tuple[str | None, ...] | None = None
+    """What put each of the 2 B trees on its words, None for one that was given; only when predicting."""
+
+    def __len__(self) -> int:
+        return len(self.trees) // 2
+
+    @property
+    def node_mask(self) -> Tensor:
+        """(B, 2, M) True at the nodes of both trees, by their numbers in them."""
+        mask = self.trees.node_mask
+        return mask.view(len(self), 2, mask.shape[1])
+
+    def first(self, count: int) -> TreePairBatch:
+        """The first `count` pairs, in memory of their own on the CPU."""
+        return self.chosen(range(min(count, len(self))))
+
+    def chosen(self, rows: Sequence[int]) -> TreePairBatch:
+        """The pairs `rows`, in this order, in memory of their own on the CPU."""
+        batch, sides = self.to("cpu"), [side for row in rows for side in (2 * row, 2 * row + 1)]
+        text = self.text and tuple(self.text[side] for side in sides)
+        score = None if batch.score is None else batch.score[list(rows)].clone()
+        return TreePairBatch(batch.trees.chosen(sides), batch.index[list(rows)], score, text)

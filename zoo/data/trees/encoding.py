@@ -1,0 +1,159 @@
+"""Trees to batches: from the disk while training, from a text when predicting."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import chain
+from typing import Any, Self
+
+import datasets
+import numpy as np
+import torch
+
+from zoo.data.encoder import Encoder
+from zoo.data.stored import Rows, StoredSplit, numbers_of
+from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
+from zoo.data.trees.options import TreeTextOptions
+from zoo.data.trees.planting import Planting, planted
+from zoo.data.trees.tree import Tree
+from zoo.errors import DataError
+
+ONE, TWO = ("",), ("_a", "_b")
+"""Behind the names of the columns: the trees of an example."""
+
+
+class TreeReading(Encoder):
+    """Lines to trees with the vocabulary and the rules of the training data; all that a prediction needs of them."""
+
+    def __init__(self, vocabulary: Vocabulary, text: TreeTextOptions, trees: str, *, inside: bool, arity: int) -> None:
+        """`trees` is the way of the data to its trees, of which nodes with children have words where `inside` is True
+        and `arity` children at most."""
+        self.vocabulary = vocabulary
+        self.planting = Planting(trees, text, inside=inside)
+        self.arity = arity
+        self.spare: str | None = "balanced"
+        """What puts a tree on a text where the data brought its trees along."""
+
+    def state(self) -> dict[str, Any]:
+        """Plain data for a checkpoint."""
+        return self.plain_state(self.vocabulary, self.planting, inside=self.planting.inside, arity=self.arity)
+
+    @staticmethod
+    def plain_state(vocabulary: Vocabulary, planting: Planting, *, inside: bool, arity: int) -> dict[str, Any]:
+        """The `state` of an encoder with these."""
+        words, text = vocabulary.state(), asdict(planting.text)
+        return {"words": words, "text": text, "trees": planting.trees, "inside": inside, "arity": arity}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """The encoder that `state` came from."""
+        text = TreeTextOptions.of(state["text"])
+        vocabulary = Vocabulary.from_state(state["words"])
+        return cls(vocabulary, text, state["trees"], inside=state["inside"], arity=state["arity"])
+
+    def plant(self, lines: Sequence[str]) -> tuple[Trees, tuple[list[str], ...], tuple[str | None, ...]]:
+        """A tree for each line, its words as they are written, and what put it on them. Raises DataError for a tree of
+        another shape than those that the network was trained on."""
+        found = [planted(line, self.planting, self.spare) for line in lines]
+        for tree, _ in found:
+            self._check(tree)
+        forms = [self.planting.forms(tree.words) for tree, _ in found]
+        trees = Trees.of(
+            list(chain.from_iterable(tree.parent for tree, _ in found)),
+            [len(tree.parent) for tree, _ in found],
+            list(chain.from_iterable(tree.word for tree, _ in found)),
+            self.vocabulary.encode(chain.from_iterable(forms)),
+            [len(tree.words) for tree, _ in found],
+        )
+        return trees, tuple(tree.words for tree, _ in found), tuple(by for _, by in found)
+
+    def _check(self, tree: Tree) -> None:
+        inside = any(word >= 0 and below for word, below in zip(tree.word, tree.children, strict=True))
+        if tree.arity > self.arity or (inside and not self.planting.inside):
+            found = "words at inner nodes" if inside else f"a node with {tree.arity} children"
+            known = f"up to {self.arity} children" + (" and words at any node" if self.planting.inside else "")
+            raise DataError(f"{' '.join(tree.words)[:60]!r}: {found}; the network was trained on trees with {known}")
+
+    @abstractmethod
+    def display(self, one: Any) -> Any: ...
+
+
+class TreeEncoder(TreeReading):
+    """Lines to a batch of trees: in brackets, or a text on which a tree is put."""
+
+    def display(self, line: str) -> list[str]:
+        """The words of the tree as they are written."""
+        return planted(line, self.planting, self.spare)[0].words
+
+    def __call__(self, lines: str | Sequence[str]) -> TreeBatch:
+        """A batch without labels, one tree a line."""
+        lines = [lines] if isinstance(lines, str) else lines
+        trees, text, built = self.plant(lines)
+        return TreeBatch(trees, torch.arange(len(lines)), None, None, text, built)
+
+
+class TreePairEncoder(TreeReading):
+    """Pairs of lines to a batch of pairs of trees."""
+
+    def display(self, pair: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The words of both trees as they are written."""
+        first, second = (planted(line, self.planting, self.spare)[0].words for line in pair)
+        return first, second
+
+    def __call__(self, pairs: Sequence[Sequence[str]]) -> TreePairBatch:
+        """A batch without scores, one pair of lines each."""
+        trees, text, built = self.plant([line for pair in pairs for line in pair])
+        return TreePairBatch(trees, torch.arange(len(pairs)), None, text, built)
+
+
+# From the disk
+
+
+class EncodedTrees(StoredSplit):
+    """Trees, or pairs of them, of a prepared split."""
+
+    def __init__(self, examples: datasets.Dataset, sides: Sequence[str]) -> None:
+        of_tree = [name + side for side in sides for name in ("parent", "word", "words", "text")]
+        nodes = sum(numbers_of(examples, f"num_nodes{side}") for side in sides)
+        super().__init__(examples, (*of_tree, "label", "evidence", "score"), nodes)
+
+
+def collate_trees(rows: Rows) -> TreeBatch:
+    """Trees from the disk as a batch."""
+    trees, text = _trees(rows, ONE)
+    evidence = rows.table["evidence"].combine_chunks().flatten() if "evidence" in rows.table.column_names else None
+    label = np.asarray(rows.table["label"].combine_chunks().flatten()).astype(np.int64)
+    return TreeBatch(
+        trees,
+        torch.tensor(rows.numbers),
+        trees.in_forest(label),
+        None if evidence is None else trees.in_forest(evidence.to_numpy(zero_copy_only=False)),
+        text,
+    )
+
+
+def collate_pairs(rows: Rows) -> TreePairBatch:
+    """Pairs of trees from the disk as a batch."""
+    trees, text = _trees(rows, TWO)
+    score = torch.from_numpy(np.array(rows.table["score"].to_numpy(), np.float32))
+    return TreePairBatch(trees, torch.tensor(rows.numbers), score, text)
+
+
+def _trees(rows: Rows, sides: Sequence[str]) -> tuple[Trees, tuple[list[str], ...] | None]:
+    """The trees of some examples, those of one behind each other, and their words where they are stored."""
+    table, count = rows.table, len(rows.numbers) * len(sides)
+
+    def lists(name: str) -> tuple[list[Any], list[int]]:
+        columns = [table[name + side].to_pylist() for side in sides]
+        found = list(chain.from_iterable(zip(*columns, strict=True)))
+        return found, [len(one) for one in found]
+
+    (parents, nodes), (words_at, _), (ids, words_in) = lists("parent"), lists("word"), lists("words")
+    assert len(parents) == count
+    flat = (list(chain.from_iterable(part)) for part in (parents, words_at, ids))
+    parent, word, words = flat
+    text = tuple(lists("text")[0]) if f"text{sides[0]}" in table.column_names else None
+    return Trees.of(parent, nodes, word, words, words_in), text

@@ -1,0 +1,101 @@
+"""Trees of your own in brackets, or labelled texts on which trees are put."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.readers import TABLES, is_table, read_columns
+from zoo.data.rows import BadRows
+from zoo.data.sources import Source, existing, file_source, find_splits
+from zoo.data.text.options import check_language
+from zoo.data.text.tokenization import tokenizer_of
+from zoo.data.trees.brackets import read_trees
+from zoo.data.trees.module import TrainingLabels, TreeData
+from zoo.data.trees.options import SPACY, TreeTextOptions, builds
+from zoo.data.trees.row import Labelled
+from zoo.data.trees.sources import TreeSource
+from zoo.data.trees.tree import Tree
+from zoo.errors import ConfigError, DataError
+
+BRACKETS = (".txt", ".ptb", ".mrg", ".tree", ".trees")
+LAYOUT = (
+    f"a file of trees in brackets, one a line ({', '.join(BRACKETS)}), or of texts with labels ({', '.join(TABLES)}), "
+    "or a folder with such files called train, test and perhaps val"
+)
+COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
+
+
+class OwnTrees(TreeData):
+    """Trees from `path`, with any labels; a node of which the label is empty or `unlabelled` has none. Splits that are
+    not files of their own are drawn by `split.seed`."""
+
+    name = "trees"
+
+    def __init__(
+        self,
+        *,
+        path: str,
+        text_column: str = "text",
+        label_column: str = "label",
+        polarity: Sequence[int] | None = None,
+        train_on: TrainingLabels = "nodes",
+        trees: str = "given",
+        text: Mapping[str, Any] | TreeTextOptions | None = None,
+        split: Mapping[str, Any] | SplitOptions | None = None,
+        vectors: str | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """`path` is one of LAYOUT; the columns are those of a table. `polarity` is -1, 0 or 1 for each class, in the
+        order of their names, where they are negative, neutral or positive. The rest as in `TreeData`."""
+        super().__init__(train_on=train_on, trees=trees, text=text, split=split, vectors=vectors, loader=loader)
+        self.path, self.text_column, self.label_column = path, text_column, label_column
+        self.polarity = tuple(polarity or ())
+        if strange := [one for one in self.polarity if one not in (-1, 0, 1)]:
+            raise ConfigError(f"data.polarity: found {strange[0]!r}, expected -1, 0 or 1 for each class")
+        self.inside = trees.startswith(SPACY)
+
+    def open_source(self) -> TreeSource:
+        if not self.path:
+            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
+        path = existing(self.path, "data.path", LAYOUT)
+        bracketed = {"train": [path]} if _is_bracketed(path) else find_splits(path, BRACKETS) if path.is_dir() else {}
+        if bracketed:
+            return self._source(file_source(path, bracketed, read_trees, "trees"))
+        tables = {"train": [path]} if is_table(path) else find_splits(path, TABLES) if path.is_dir() else {}
+        if not tables:
+            raise DataError(f"{path}: no trees found; expected: {LAYOUT}")
+        if not builds(self.trees):
+            raise ConfigError(
+                f"{path}: these texts have no trees, and data.trees={self.trees} takes those that are there: "
+                "data.trees=balanced, left, right or spacy:MODEL puts some on them"
+            )
+        check_language(self.text.tokenizer, self.text.language)
+        source = file_source(path, tables, self._read_table, "texts")
+        columns = {"columns": [self.text_column, self.label_column]}
+        return self._source(replace(source, identity={**source.identity, **columns}))
+
+    def _source(self, source: Source) -> TreeSource:
+        return TreeSource(**vars(source), polarity=self.polarity)
+
+    def _read_table(self, path: Path, bad: BadRows) -> Iterator[Labelled]:
+        tokenizer = tokenizer_of(self.text, self.text.language)
+        columns = (self.text_column, self.label_column)
+        for place, text, label in read_columns(path, columns, COLUMNS_HINT, bad):
+            words = tokenizer.split(text).shown[: self.text.max_words] if isinstance(text, str) else []
+            name = "" if label is None else str(label).strip()
+            if not words:
+                bad(place, "no text", f"column {self.text_column!r} holds {text!r}")
+            elif not name:
+                bad(place, "no label", f"column {self.label_column!r} holds {label!r}")
+            else:
+                # a root above its words, in place of which another tree is put
+                flat = Tree(words, [-1, *[0] * len(words)], [-1, *range(len(words))], [name, *[None] * len(words)])
+                yield Labelled(flat, place)
+
+
+def _is_bracketed(path: Path) -> bool:
+    return path.is_file() and path.name.lower().removesuffix(".gz").endswith(BRACKETS)

@@ -1,0 +1,285 @@
+"""From a source of trees to ids on the disk, once: trees -> splits -> vocabulary of the training split -> ids."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from zoo.data.notes import key, majority, mostly_unknown, repeated
+from zoo.data.options import SplitOptions
+from zoo.data.rows import BadRows, counted
+from zoo.data.sources import Source
+from zoo.data.stored import (
+    count_words,
+    draw_splits,
+    histogram,
+    list_array,
+    map_split,
+    numbers_of,
+    save,
+    write_rows,
+)
+from zoo.data.text.learning import ids_of, vocabulary_of
+from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN
+from zoo.data.trees.batch import NO_LABEL
+from zoo.data.trees.encoding import ONE, TWO, TreeReading
+from zoo.data.trees.planting import Planting
+from zoo.data.trees.row import Labelled, Pair
+from zoo.data.trees.sources import PairSource, TreeSource
+from zoo.data.trees.tree import Tree
+from zoo.errors import DataError
+
+FORMAT = 1
+"""Raised with any change of what is written, so that folders of another form are not read."""
+TREES, ENCODER = "trees", "encoder.json"
+NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
+
+
+class Shapes:
+    """What the trees of all splits have in common."""
+
+    def __init__(self) -> None:
+        self.arity, self.binary, self.inside = 0, True, False
+
+    def see(self, tree: Tree) -> None:
+        """Counts one in."""
+        self.arity = max(self.arity, tree.arity)
+        self.binary = self.binary and tree.binary
+        self.inside = self.inside or any(w >= 0 and below for w, below in zip(tree.word, tree.children, strict=True))
+
+    def facts(self) -> dict[str, Any]:
+        """By the names of a `TreeSpec`."""
+        return {"arity": self.arity, "binary": self.binary, "words_inside": self.inside}
+
+
+def prepare(
+    folder: Path,
+    steps: Path,
+    source: Source,
+    planting: Planting,
+    split: SplitOptions,
+    on_bad_row: Literal["error", "skip"],
+    *,
+    training_labels: Literal["nodes", "roots"] = "nodes",
+) -> dict[str, Any]:
+    """Write the trees of `source` and all that a prediction needs into a folder; the description. Raises DataError for
+    what cannot be used."""
+    bad, shapes, left_out = BadRows(on_bad_row), Shapes(), Counter[str]()
+    pairs = isinstance(source, PairSource)
+    sides = TWO if pairs else ONE
+    rows_of: Callable[..., Iterator[dict[str, Any]]] = (
+        partial(_pairs, planting=planting)
+        if pairs
+        else partial(_labelled, source, left_out=left_out, planting=planting)
+    )
+    columns = {f"{name}{side}": kind for side in sides for name, kind in _TREE.items()} | (_SCORE if pairs else _LABELS)
+    splits = {}
+    for name, read in source.splits.items():
+        file = steps / f"{name}.arrow"
+        rows = rows_of(read(bad), see=shapes.see, bad=bad)
+        if not write_rows(file, pa.schema({**columns, "key": pa.int64()}), rows, "pairs" if pairs else "trees"):
+            skipped = f"; left out: {counted(bad.problems + left_out)}" if bad.total or left_out else ""
+            raise DataError(f"{source.place}: no tree in the {name} split{skipped}")
+        splits[name] = datasets.Dataset.from_file(str(file))
+    splits = draw_splits(splits, split, source.place, "pairs" if pairs else "trees")
+    text = planting.text
+    vocabulary = vocabulary_of(
+        planting.tokenizer,
+        partial(count_words, splits["train"], *(f"forms{side}" for side in sides)),
+        READ_SPECIAL,
+        minimum_frequency=text.minimum_frequency,
+        size=text.vocabulary_size,
+        where=source.place,
+        examples=f"{len(splits['train']):,} training examples",
+    )
+    labels, classes = ([], []) if pairs else _classes(source, splits)
+    encode = partial(_encoded, sides=sides, words=pa.array(vocabulary.state()), labels=pa.array(labels, pa.string()))
+    encoded = {
+        name: map_split(
+            part,
+            partial(encode, training=name == "train", roots_alone=name == "train" and training_labels == "roots"),
+            steps / f"{name}-ids.arrow",
+            f"{name}: numbering the words",
+        )
+        for name, part in splits.items()
+    }
+    save(encoded, folder / TREES)
+    reading = {"inside": planting.inside or shapes.inside, "arity": shapes.arity}
+    state = TreeReading.plain_state(vocabulary, planting, **reading)
+    (folder / ENCODER).write_text(json.dumps(state, ensure_ascii=False), "utf-8")
+    facts = {name: _described(part, classes, sides) for name, part in encoded.items()}
+    train = facts["train"]
+    noun = "pairs" if pairs else "trees"
+    known = {} if pairs else {name: count for name, count in train["classes"].items() if count}
+    return {
+        "source": source.description.replace("{count}", f"{sum(map(len, encoded.values())):,}"),
+        "trees": planting.trees,
+        "classes": classes,
+        "vocabulary_size": len(vocabulary),
+        "shapes": shapes.facts(),
+        "skipped": dict(bad.problems),
+        "left_out": dict(left_out),
+        "splits": facts,
+        "notes": [
+            *repeated({name: numbers_of(part, "key") for name, part in splits.items()}, noun),
+            *(majority(known, noun) if len(known) > 1 else ()),
+            *mostly_unknown(train["unknown_rate"], text),
+        ],
+        "examples": _examples(splits["train"], sides),
+    }
+
+
+# Rows
+
+_TREE = {"parent": NUMBERS, "word": NUMBERS, "forms": WORDS, "written": WORDS}
+_LABELS = {"label": WORDS, "evidence": FLAGS}
+_SCORE = {"score": pa.float64()}
+
+
+def _labelled(
+    source: TreeSource,
+    rows: Iterable[Labelled],
+    *,
+    planting: Planting,
+    see: Callable[[Tree], None],
+    bad: BadRows,
+    left_out: Counter[str],
+) -> Iterator[dict[str, Any]]:
+    names = source.classes
+    for row in rows:
+        tree = planting.of_tree(row.tree)
+        root = tree.label[tree.root]
+        if names is not None and (strange := [one for one in tree.label if one is not None and one not in names]):
+            bad(row.place, "label out of range", f"found {strange[0]!r}, expected one of {', '.join(names)}")
+            continue
+        if root is None:
+            bad(row.place, "no label", "the root of the tree has none")
+            continue
+        label = tree.label if names is None else [None if one is None else names[one] for one in tree.label]
+        if source.neutral is not None and label[tree.root] == source.neutral:
+            left_out[f"{source.neutral} as a whole"] += 1
+            continue
+        see(tree)
+        evidence = row.evidence if tree is row.tree else None
+        yield _row(tree, planting, "") | {"label": label, "evidence": evidence, "key": key([tree.parent, tree.words])}
+
+
+def _pairs(
+    rows: Iterable[Pair], *, planting: Planting, see: Callable[[Tree], None], bad: BadRows
+) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        found: dict[str, Any] = {"score": row.score, "key": key([row.first.words, row.second.words])}
+        for side, tree in zip(TWO, (row.first, row.second), strict=True):
+            tree = planting.of_tree(tree)
+            see(tree)
+            found |= _row(tree, planting, side)
+        yield found
+
+
+def _row(tree: Tree, planting: Planting, side: str) -> dict[str, Any]:
+    columns = {
+        "parent": tree.parent,
+        "word": tree.word,
+        "forms": planting.forms(tree.words),
+        "written": tree.words,
+    }
+    return {f"{name}{side}": values for name, values in columns.items()}
+
+
+def _classes(source: Source, splits: Mapping[str, datasets.Dataset]) -> tuple[list[str], list[str]]:
+    """The labels as they stand in the rows, and the names of their classes, in the order of the logits."""
+    assert isinstance(source, TreeSource)
+    if source.classes is not None:
+        names = list(dict.fromkeys(source.classes.values()))
+        return names, names
+    found = set().union(*(count_words(part, "label") for part in splits.values())) - {None}
+    whole = all(name.lstrip("-").isdigit() for name in found)
+    names = sorted(found, key=int) if whole else sorted(found)
+    if len(names) < 2:
+        raise DataError(f"{source.place}: all nodes have the label {names[0]!r}; a class needs another beside it")
+    return names, names
+
+
+def _encoded(
+    table: pa.Table, sides: Sequence[str], words: pa.Array, labels: pa.Array, training: bool, roots_alone: bool
+) -> pa.Table:
+    """Words -> ids, labels -> numbers of classes, and the counts by which a split is described."""
+    columns: dict[str, Any] = {}
+    for side in sides:
+        forms = table[f"forms{side}"].combine_chunks()
+        ids = ids_of(forms.flatten(), words, READ_SPECIAL)
+        lengths, parent = pc.list_value_length(forms), table[f"parent{side}"].combine_chunks()
+        unknown = np.asarray(pc.equal(ids, UNKNOWN)).astype(np.int64)
+        begin = np.concatenate([[0], np.cumsum(np.asarray(lengths))]).astype(int)
+        total = np.concatenate([[0], np.cumsum(unknown)])
+        columns |= {
+            f"parent{side}": parent,
+            f"word{side}": table[f"word{side}"],
+            f"words{side}": list_array(ids, lengths),
+            f"num_words{side}": lengths,
+            f"num_nodes{side}": pc.list_value_length(parent),
+            f"num_unknown{side}": pa.array(np.diff(total[begin])),
+        }
+        if not training:
+            columns[f"text{side}"] = table[f"written{side}"]
+    if "score" in table.column_names:
+        columns["score"] = table["score"]
+        return pa.table(columns)
+    label = table["label"].combine_chunks()
+    numbers = pc.fill_null(pc.index_in(label.flatten(), labels), NO_LABEL).cast(pa.int16())
+    is_root = np.asarray(table["parent"].combine_chunks().flatten()) < 0
+    columns["root_label"] = pa.array(np.asarray(numbers)[is_root])
+    if roots_alone:
+        numbers = pa.array(np.where(is_root, np.asarray(numbers), NO_LABEL), pa.int16())
+    columns["label"] = list_array(numbers, pc.list_value_length(label))
+    evidence = table["evidence"].combine_chunks()
+    if evidence.null_count == 0:
+        columns["evidence"] = evidence
+    return pa.table(columns)
+
+
+# Describing
+
+
+def _described(part: datasets.Dataset, classes: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
+    """Counts of one prepared split."""
+
+    def numbers(name: str) -> Any:
+        return np.concatenate([numbers_of(part, f"{name}{side}") for side in sides])
+
+    words = numbers("num_words")
+    found: dict[str, Any] = {"pairs" if len(sides) > 1 else "trees": len(part)}
+    if classes:
+        labels = np.bincount(numbers_of(part, "root_label"), minlength=len(classes))
+        found["classes"] = {name: int(count) for name, count in zip(classes, labels, strict=True)}
+        every = part.data.column("label").combine_chunks().flatten()
+        found["labelled_rate"] = float(np.mean(np.asarray(every) != NO_LABEL))
+    else:
+        scores = numbers_of(part, "score")
+        found["mean_score"] = round(float(scores.mean()), 3)
+    return found | {
+        "nodes": histogram(numbers("num_nodes")),
+        "words": histogram(words),
+        "unknown_rate": float(numbers("num_unknown").sum() / max(1, words.sum())),
+    }
+
+
+def _examples(part: datasets.Dataset, sides: Sequence[str]) -> list[dict[str, str]]:
+    first = part.with_format(None).select(range(min(3, len(part))))
+    found = []
+    for example in first:
+        texts = {f"text{side.replace('_', ' ')}": " ".join(example[f"written{side}"]) for side in sides}
+        if "score" in example:
+            found.append({"score": f"{example['score']:g}", **texts})
+        else:
+            found.append({"label": str(example["label"][example["parent"].index(-1)]), **texts})
+    return found

@@ -1,0 +1,1 @@
+"""Generators of trees whose meaning is known."""

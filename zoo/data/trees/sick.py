@@ -1,0 +1,140 @@
+"""SICK, sentences involving compositional knowledge: pairs of sentences with a score of relatedness from 1 to 5.
+
+Marelli et al. 2014, https://aclanthology.org/L14-1314. Two forms go round that are not the same set: SemEval's has
+4,500, 500 and 4,927 pairs, that of the Hugging Face hub 4,439, 495 and 4,906. Tai et al. (2015) report on the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
+from zoo.data.rows import BadRows
+from zoo.data.sources import SPLITS, Source, existing, find_splits, identity, sample_source
+from zoo.data.text.tokenization import tokenizer_of
+from zoo.data.trees.module import TreePairData
+from zoo.data.trees.options import SPACY, TreeTextOptions, builds
+from zoo.data.trees.row import Pair
+from zoo.data.trees.samples import relatedness
+from zoo.data.trees.sick_files import HIGHEST, LOWEST, Parse, read_conllu_pairs, read_parsed, read_sick
+from zoo.data.trees.sources import PairSource
+from zoo.data.trees.tree import Tree
+from zoo.errors import ConfigError, DataError, one_of
+
+KNOWN = {
+    4927: "as SemEval's, on which Tai et al. (2015) report",
+    4906: "as on the Hugging Face hub, 21 fewer than SemEval's",
+}
+"""What a test set of so many pairs is."""
+PARSED = (
+    "folders train, dev and test with a.toks, a.parents, b.toks, b.parents and sim.txt, or a.conllu, b.conllu, sim.txt"
+)
+LAYOUT = (
+    f"{PARSED}; or, with data.trees=balanced or another that puts trees on words, SICK.txt or a folder with SICK_*.txt"
+)
+
+
+class SICK(TreePairData):
+    """Pairs of sentences with their relatedness. `source`: `sample`, or the path of LAYOUT. `parse` = dependency |
+    constituency: which trees of the parsed files, or of the sample, are read, and what is built on words."""
+
+    name = "sick"
+
+    def __init__(
+        self,
+        *,
+        source: str | None = "sample",
+        parse: Parse = "dependency",
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        trees: str = "given",
+        text: Mapping[str, Any] | TreeTextOptions | None = None,
+        split: Mapping[str, Any] | SplitOptions | None = None,
+        vectors: str | None = None,
+        loader: Mapping[str, Any] | LoaderOptions | None = None,
+    ) -> None:
+        """`sample` are the sizes of the generated data; the rest as in `TreeCorpus`."""
+        super().__init__(trees=trees, text=text, split=split, vectors=vectors, loader=loader)
+        self.source = source
+        self.sample = SampleOptions.of(sample)
+        self.parse: Parse = one_of("data.parse", parse, get_args(Parse))  # type: ignore[assignment]
+        self.inside = parse == "dependency"
+
+    def _facts(self, source: Source) -> dict[str, Any]:
+        return super()._facts(source) | {"parse": self.parse}
+
+    def open_source(self) -> PairSource:
+        return PairSource(**vars(self._opened()), grades=(LOWEST, HIGHEST))
+
+    def _opened(self) -> Source:
+        if not self.source:
+            raise ConfigError(f"data.source is not set; expected: sample, or the path of {LAYOUT}")
+        if self.source == "sample":
+            return sample_source(relatedness.generate, self.sample, "pairs", parse=self.parse)
+        path = existing(self.source, "data.source", f"sample, or the path of {LAYOUT}")
+        if path.is_dir() and (folders := _folders(path)):
+            files = [
+                identity(file) for folder in folders.values() for file in sorted(folder.iterdir()) if file.is_file()
+            ]
+            return Source(
+                place=str(path),
+                description=f"path: {path}, {self.parse} parses, {{count}} pairs",
+                identity={"files": files},
+                splits={split: partial(self._read_parsed, folders[split]) for split in SPLITS if split in folders},
+            )
+        one = path if path.is_file() else path / "SICK.txt"
+        files = {split: [one] for split in SPLITS} if one.is_file() else find_splits(path, [".txt"])
+        if not files:
+            raise DataError(f"{path}: no pairs found; expected {LAYOUT}; or take data.source=sample")
+        if not builds(self.trees):
+            raise ConfigError(
+                f"{path}: these sentences have no trees, and data.trees={self.trees} takes those that are there: give "
+                f"{PARSED}, or data.trees=balanced, left, right or {SPACY}MODEL, which puts some on them"
+            )
+        return Source(
+            place=str(path),
+            description=f"path: {path}, {{count}} pairs",
+            identity={"files": {split: [identity(file) for file in part] for split, part in files.items()}},
+            splits={split: partial(self._read_plain, files[split], split) for split in SPLITS if split in files},
+        )
+
+    def _read_parsed(self, folder: Path, bad: BadRows) -> Iterator[Pair]:
+        if (folder / "a.conllu").is_file() and self.parse == "dependency":
+            return read_conllu_pairs(folder)
+        return read_parsed(folder, bad, self.parse)
+
+    def _read_plain(self, files: list[Path], split: str, bad: BadRows) -> Iterator[Pair]:
+        tokenizer = tokenizer_of(self.text, self.text.language)
+        told = split if len({file.name for file in files}) == 1 and files[0].name == "SICK.txt" else None
+        for file in files:
+            for row in read_sick(file, told, bad):  # type: ignore[arg-type]
+                first, second = (
+                    _flat(tokenizer.split(text).shown[: self.text.max_words]) for text in (row.first, row.second)
+                )
+                if not first.words or not second.words:
+                    bad(row.place, "no text")
+                else:
+                    yield Pair(first, second, row.score, row.place)
+
+    def _summary(self, about: Mapping[str, Any]) -> list[str]:
+        count = about["splits"]["test"]["pairs"]
+        sizes = (
+            []
+            if self.source == "sample"
+            else [f"the test set has {count:,} pairs, {KNOWN.get(count, 'no size that is known')}"]
+        )
+        return [*super()._summary(about), *sizes]
+
+
+def _folders(path: Path) -> dict[str, Path]:
+    """The folders of the splits, by their names."""
+    names = {"train": ("train",), "val": ("dev", "val", "trial"), "test": ("test",)}
+    found = {split: path / name for split, all_names in names.items() for name in all_names if (path / name).is_dir()}
+    return found if "train" in found else {}
+
+
+def _flat(words: list[str]) -> Tree:
+    """Words under one root, in place of which another tree is put."""
+    return Tree(words, [-1, *[0] * len(words)], [-1, *range(len(words))], [None] * (len(words) + 1))

@@ -1,0 +1,50 @@
+"""What trees are: the facts that a network for them is built from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from zoo.data.spec import Spec
+
+
+@dataclass(frozen=True)
+class TreeSpec(Spec):
+    """Trees over the words of sentences."""
+
+    vocabulary_size: int
+    """Rows of the word embedding, the padding and unknown words included."""
+    arity: int
+    """The most children that a node has."""
+    binary: bool
+    """Each node is a word without children, or has two children and no word."""
+    words_inside: bool
+    """A node with children may have a word too."""
+    padding: int = 0
+    unknown: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTreeSpec(TreeSpec):
+    """Trees with a class at every node, or at some."""
+
+    classes: tuple[str, ...]
+    """Names of the classes, in the order of the logits."""
+    polarity: tuple[int, ...] = ()
+    """-1, 0 or 1 for each class that is negative, neutral or positive; empty where they are of another kind."""
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.classes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreePairSpec(TreeSpec):
+    """Pairs of trees with a score between two grades."""
+
+    lowest: int = 1
+    highest: int = 5
+
+    @property
+    def grades(self) -> int:
+        """Whole scores that there are."""
+        return self.highest - self.lowest + 1

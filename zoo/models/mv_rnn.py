@@ -1,0 +1,107 @@
+"""Semantic Compositionality through Recursive Matrix-Vector Spaces.
+
+Richard Socher, Brody Huval, Christopher D. Manning, Andrew Y. Ng. EMNLP 2012. https://aclanthology.org/D12-1110
+
+Equations: every node has a vector and a matrix. Of children (a, A) and (b, B), each matrix acts on the other's vector,
+    p = g(W [B a; A b] + b0),  P = W_M [A; B],
+and softmax(W_l p + b_l) at every node (section 2.3). A word's matrix is of low rank beside its diagonal, A = U V +
+diag(a) (section 2.2).
+
+What differs from the paper:
+- Words have a matrix of their own up to `matrices`, the most frequent first; all others share one.
+- `rank` = null gives each of them a whole matrix, the identity and N(0, 0.01) at first; with a rank U and V start from
+  N(0, 0.1), which makes about as much of their product, and the diagonal as 1.
+- Both blocks of W and of W_M start as half the identity and noise, and g is tanh. The bias b0 is not in the paper.
+- The paper trains by L-BFGS.
+- `pooling` = attention lets all nodes of a tree speak for it; `dropout` acts on what is classified.
+
+Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, r rank, U distinct words, C classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Share
+from zoo.data.trees.batch import TreeBatch, TreePairBatch
+from zoo.data.trees.spec import TreeSpec
+from zoo.layers.climb import Product, climb
+from zoo.layers.init import start_blocks_
+from zoo.layers.tree_head import TreePooling, only_binary, tree_head
+from zoo.models.output import Output
+
+
+class MVRNN(nn.Module):
+    """A vector that says what a phrase means and a matrix that says what it does to others. Raises ConfigError for
+    trees that are not binary."""
+
+    tasks = ("tree_classification", "relatedness")
+    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
+
+    def __init__(
+        self,
+        spec: TreeSpec,
+        *,
+        hidden_dim: Count = 25,
+        rank: Count | None = 3,
+        matrices: Count = 5000,
+        dropout: Share = 0.0,
+        pooling: TreePooling = "root",
+        attention_dim: Count = 100,
+        similarity_dim: Count = 50,
+    ) -> None:
+        super().__init__()
+        only_binary(spec, "mv_rnn")
+        self.hidden_dim, self.rank = hidden_dim, rank
+        self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
+        # Ids rise with falling frequency, the unknown word before all others: those behind the last share its matrix.
+        self.shared, own = spec.unknown, min(matrices, max(1, spec.vocabulary_size - spec.unknown - 1))
+        self.last = spec.unknown + own
+        if rank is None:
+            self.matrix = nn.Embedding(own + 1, hidden_dim * hidden_dim)
+            identity = torch.eye(hidden_dim).flatten()
+            self.matrix.weight.data.normal_(std=0.01).add_(identity)
+        else:
+            self.factors = nn.Embedding(own + 1, 2 * hidden_dim * rank)  # U and V
+            self.diagonal = nn.Embedding(own + 1, hidden_dim)  # a
+            nn.init.normal_(self.factors.weight, std=0.1)
+            nn.init.ones_(self.diagonal.weight)
+        self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b0
+        self.of_matrices = nn.Linear(2 * hidden_dim, hidden_dim, bias=False)  # W_M
+        start_blocks_(self.composition, 0.5)
+        start_blocks_(self.of_matrices, 0.5)
+        options = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
+        self.head = tree_head(spec, hidden_dim, dropout=dropout, **options)
+
+    def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
+        """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
+        weights `node`, (B, M) or (B, 2, M)."""
+        trees, d = batch.trees, self.hidden_dim
+        words = torch.cat([self.embedding(trees.distinct), self._matrices(trees.distinct).flatten(1)], 1)
+        x = words.index_select(0, trees.word_at.index_select(0, trees.word_of))  # (n, D + D D)
+        product, product_of_matrices = Product(self.composition.weight), Product(self.of_matrices.weight)
+
+        def compose(children: Tensor) -> Tensor:
+            """(m, 2, D + D D) -> (m, D + D D)."""
+            vectors, matrices = children.split([d, d * d], 2)
+            matrices = matrices.unflatten(2, (d, d))  # A, B
+            crossed = torch.matmul(matrices.flip(1), vectors[..., None]).flatten(1)  # [B a; A b]  (m, 2D)
+            p = (product(crossed) + self.composition.bias).tanh()
+            columns = matrices.flatten(1, 2).transpose(1, 2)  # of [A; B]  (m, D, 2D)
+            of_both = product_of_matrices(columns.flatten(0, 1)).view(-1, d, d)  # the columns of P
+            return torch.cat([p, of_both.transpose(1, 2).flatten(1)], 1)
+
+        h = climb(trees.forest, x, compose)[:, :d]  # (N, D)
+        return Output(*self.head(h, trees.forest))
+
+    def _matrices(self, words: Tensor) -> Tensor:
+        """(U, D, D) of word ids (U,)."""
+        row = torch.where((words > self.last) | (words < self.shared), self.shared, words) - self.shared
+        if self.rank is None:
+            return self.matrix(row).unflatten(1, (self.hidden_dim, self.hidden_dim))
+        u, v = self.factors(row).unflatten(1, (2, self.hidden_dim, self.rank)).unbind(1)  # (U, D, r)
+        return u @ v.transpose(1, 2) + self.diagonal(row).diag_embed()

@@ -1,0 +1,96 @@
+"""LSTMs over phrases: the sequence baselines of the Tree-LSTM's paper.
+
+Kai Sheng Tai, Richard Socher, Christopher D. Manning. ACL 2015. https://arxiv.org/abs/1503.00075, sections 2 and 5;
+the LSTM of Sepp Hochreiter, Juergen Schmidhuber, Neural Computation 1997, in the form of (1).
+
+Equations: (1) over the words of a phrase alone; its state behind the last word stands for the node that covers the
+phrase, and is classified or compared as those of a Tree-LSTM (sections 4.1, 4.2). Bidirectional: the states of both
+directions, one behind the other.
+
+What differs from the paper:
+- A phrase is read from its first word with a state of 0, as there, but phrases that begin together are read together:
+  the state behind the k-th word is that of the phrase of k words.
+- Where a node of a dependency tree covers words with a gap, the gap is read too, as the paper labels it.
+- `directions` = both_tied is the paper's bidirectional network, of which both directions have the same weights; both
+  has two of them, forward none.
+- `biases`: torch's LSTM has two a gate, as the released code; the paper's equation has one.
+- `dropout` acts on what is classified and between `layers`.
+
+Notation: N nodes, W words, U distinct ones, P positions that are read, E embedding, H hidden units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Share
+from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
+from zoo.data.trees.spec import TreePairSpec, TreeSpec
+from zoo.errors import one_of
+from zoo.layers.init import start_lstm_
+from zoo.layers.phrases import Readings
+from zoo.layers.recurrent import LSTM
+from zoo.layers.tree_head import TreePooling, tree_head
+from zoo.models.output import Output
+
+Directions = Literal["forward", "both", "both_tied"]
+
+
+class PhraseLSTM(nn.Module):
+    """An LSTM that reads the words below each node in their order and knows nothing of the tree between them."""
+
+    tasks = ("tree_classification", "relatedness")
+    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
+
+    def __init__(
+        self,
+        spec: TreeSpec,
+        *,
+        embedding_dim: Count = 300,
+        hidden_dim: Count = 150,
+        layers: Count = 1,
+        directions: Directions = "forward",
+        dropout: Share = 0.5,
+        pooling: TreePooling = "root",
+        attention_dim: Count = 100,
+        similarity_dim: Count = 50,
+    ) -> None:
+        super().__init__()
+        one_of("directions", directions, get_args(Directions))
+        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
+        options = {"num_layers": layers, "dropout": dropout if layers > 1 else 0.0}
+        self.lstm = LSTM(embedding_dim, hidden_dim, **options)
+        self.backward_lstm = LSTM(embedding_dim, hidden_dim, **options) if directions == "both" else None
+        for lstm in filter(None, (self.lstm, self.backward_lstm)):
+            start_lstm_(lstm)
+        self.both = directions != "forward"
+        self.roots_alone = isinstance(spec, TreePairSpec) and pooling == "root"
+        head = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
+        self.head = tree_head(spec, hidden_dim * (1 + self.both), dropout=dropout, **head)
+
+    def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
+        """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
+        weights `node`, (B, M) or (B, 2, M)."""
+        trees = batch.trees
+        x = self.embedding(trees.distinct)  # (U, E)
+        h = [self._read(x, trees, self.lstm, backward=False)]
+        if self.both:
+            h.append(self._read(x, trees, self.backward_lstm or self.lstm, backward=True))
+        return Output(*self.head(torch.cat(h, 1), trees.forest))
+
+    def _read(self, x: Tensor, trees: Trees, lstm: LSTM, *, backward: bool) -> Tensor:
+        """(N, H) the states behind the phrases of all nodes, or of the roots alone, 0 elsewhere, from the vectors of
+        the distinct words (U, E)."""
+        first, last = trees.first, trees.past - 1
+        if self.roots_alone:
+            first, last = first.index_select(0, trees.forest.root), last.index_select(0, trees.forest.root)
+        readings = Readings.of(first, last, len(trees.word_at), backward=backward)
+        states, _ = lstm(x, readings.packing, at=trees.word_at.index_select(0, readings.word))  # (P, H)
+        found = states.index_select(0, readings.at)
+        if self.roots_alone:
+            found = states.new_zeros(len(trees.forest), states.shape[1]).index_copy(0, trees.forest.root, found)
+        return found

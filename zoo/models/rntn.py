@@ -1,0 +1,88 @@
+"""Recursive Deep Models for Semantic Compositionality Over a Sentiment Treebank.
+
+Richard Socher, Alex Perelygin, Jean Wu, Jason Chuang, Christopher D. Manning, Andrew Ng, Christopher Potts. EMNLP 2013.
+https://aclanthology.org/D13-1170
+
+Equations: the recursive neural tensor network (section 4.3). With v = [b; c] of two children,
+    p_i = tanh(v' V_i v + (W v)_i + b_i),
+and at every node, leaves too, softmax(W_s p + b_s).
+
+What differs from the paper:
+- As in the released code (Stanford CoreNLP, package sentiment): tanh acts on a word's vector at the leaf, both blocks of
+  W start as the identity and U(-1 / 2 sqrt D, 1 / 2 sqrt D), V as U(-1 / 4D, 1 / 4D), W_s as U(-1 / sqrt D, 1 / sqrt D),
+  words as U(-`init_range`, `init_range`), there 0.001, and W and W_s have biases, which start at 0.
+- Of V_i only the symmetric part matters; the other half is kept, as there.
+- AdaGrad that forgets each epoch and a weight of L2 for each group of parameters are the optimiser's
+  (optimizer=adagrad_rntn).
+- `pooling` = attention lets all nodes of a tree speak for it; `dropout` acts on what is classified.
+
+Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, U distinct words, C classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from zoo.arguments import Count, Positive, Share
+from zoo.data.trees.batch import TreeBatch, TreePairBatch
+from zoo.data.trees.spec import TreeSpec
+from zoo.layers.climb import Product, climb
+from zoo.layers.init import start_blocks_
+from zoo.layers.tree_head import NodeClassifier, TreePooling, only_binary, tree_head
+from zoo.models.output import Output
+
+
+class RNTN(nn.Module):
+    """A tensor of quadratic forms makes a parent of two children. Raises ConfigError for trees that are not binary."""
+
+    tasks = ("tree_classification", "relatedness")
+    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
+
+    def __init__(
+        self,
+        spec: TreeSpec,
+        *,
+        hidden_dim: Count = 25,
+        init_range: Positive = 0.001,
+        dropout: Share = 0.0,
+        pooling: TreePooling = "root",
+        attention_dim: Count = 100,
+        similarity_dim: Count = 50,
+    ) -> None:
+        super().__init__()
+        only_binary(spec, "rntn")
+        self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
+        self.tensor = nn.Parameter(torch.empty(hidden_dim, 2 * hidden_dim, 2 * hidden_dim))  # V
+        self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b
+        options = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
+        self.head = tree_head(spec, hidden_dim, dropout=dropout, **options)
+        start_blocks_(self.composition, 1.0)
+        nn.init.uniform_(self.tensor, -0.25 / hidden_dim, 0.25 / hidden_dim)
+        nn.init.uniform_(self.embedding.weight, -init_range, init_range)
+        nn.init.zeros_(self.embedding.weight[spec.padding])
+        if isinstance(self.head, NodeClassifier):
+            nn.init.uniform_(self.head.classifier.weight, -(hidden_dim**-0.5), hidden_dim**-0.5)
+            nn.init.zeros_(self.head.classifier.bias)
+
+    def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
+        """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
+        weights `node`, (B, M) or (B, 2, M)."""
+        trees = batch.trees
+        words = self.embedding(trees.distinct).tanh()  # (U, D)
+        x = words.index_select(0, trees.word_at.index_select(0, trees.word_of))  # (n, D)
+        width = self.composition.in_features
+        product = Product(torch.cat([self.tensor.flatten(0, 1), self.composition.weight]))  # (2 D D + D, 2D)
+
+        def compose(children: Tensor) -> Tensor:
+            """(m, 2, D) -> (m, D)."""
+            v = children.flatten(1)  # (m, 2D)
+            forms, linear = product(v).split([self.tensor.shape[0] * width, self.tensor.shape[0]], 1)
+            forms = torch.bmm(forms.view(len(v), -1, width), v[:, :, None])[:, :, 0]  # v' V_i v  (m, D)
+            return (forms + linear + self.composition.bias).tanh()
+
+        h = climb(trees.forest, x, compose)  # (N, D)
+        return Output(*self.head(h, trees.forest))

@@ -1,0 +1,95 @@
+"""AdaGrad (Duchi et al. 2011) as the recursive networks' code has it: groups by the names of the weights, some of them
+by plain gradient descent, and a memory that may end with each epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from zoo.arguments import NonNegative, Positive
+from zoo.errors import ConfigError, or_nearest
+
+KEYS = ("lr", "weight_decay", "plain")
+"""What a group may have of its own."""
+
+
+class Adagrad(torch.optim.Adagrad):
+    """torch.optim.Adagrad, where s = s + g^2, p = p - lr g / (sqrt(s) + eps) of each number, and g has `weight_decay`
+    times p in it.
+
+    `groups` has for parts of a network, by names such as `embedding`, what is other there: `lr`, `weight_decay`, or
+    `plain` = true for p = p - lr g. With `forget` the sums s begin anew with each epoch.
+    """
+
+    by_name: ClassVar[bool] = True
+    """It is given pairs of a name and a parameter."""
+
+    def __init__(
+        self,
+        params: Iterable[Tensor] | Iterable[tuple[str, Tensor]],
+        lr: Positive = 0.01,
+        eps: Positive = 1e-10,
+        weight_decay: NonNegative = 0.0,
+        forget: bool = False,
+        groups: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Raises ConfigError for a group that no parameter is in, and for a key that a group does not have."""
+        self.forget = forget
+        given = _grouped(list(params), groups or {})
+        super().__init__(given, lr=lr, eps=eps, weight_decay=weight_decay)
+        for group in self.param_groups:
+            group.setdefault("plain", False)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+        """One step; with a `closure`, from the gradients that it leaves, whose loss is returned."""
+        every = self.param_groups
+        self.param_groups = [group for group in every if not group["plain"]]
+        try:
+            loss = super().step(closure)
+        finally:
+            self.param_groups = every
+        for group in every:
+            if group["plain"]:
+                _descend(group)
+        return loss
+
+    def start_epoch(self) -> None:
+        """Forgets, where that was asked for."""
+        for state in self.state.values() if self.forget else ():
+            state["sum"].zero_()
+
+
+def _descend(group: Mapping[str, Any]) -> None:
+    parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+    gradients = [parameter.grad for parameter in parameters]
+    if group["weight_decay"] and parameters:
+        gradients = torch._foreach_add(gradients, parameters, alpha=group["weight_decay"])
+    if parameters:
+        torch._foreach_add_(parameters, gradients, alpha=-float(group["lr"]))
+
+
+def _grouped(params: list[Any], groups: Mapping[str, Mapping[str, Any]]) -> list[Any]:
+    """The parameters that no group has, and behind them the groups that are there."""
+    for name, group in groups.items():
+        for key in group:
+            if key not in KEYS:
+                raise ConfigError(
+                    f"optimizer.groups.{name}.{key}: a group has {', '.join(KEYS)}{or_nearest(key, KEYS)}"
+                )
+    if not params or not isinstance(params[0], tuple):
+        return params
+    members: dict[str, list[Tensor]] = {name: [] for name in groups}
+    rest = []
+    for path, parameter in params:
+        name = next((name for name in groups if name in path.split(".")), None)
+        (rest if name is None else members[name]).append(parameter)
+    if empty := [name for name, found in members.items() if not found]:
+        known = sorted({path.removeprefix("network.").split(".")[0] for path, _ in params})
+        raise ConfigError(
+            f"optimizer.groups.{empty[0]}: no weight of the network has this name; there are {', '.join(known)}"
+        )
+    return [{"params": rest}, *({"params": members[name], **groups[name]} for name in groups)]

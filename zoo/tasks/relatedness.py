@@ -1,0 +1,157 @@
+"""How much two sentences have to do with each other, on a scale of grades."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torchmetrics import MeanMetric, MeanSquaredError, Metric, PearsonCorrCoef, SpearmanCorrCoef
+
+from zoo.data.spec import Spec
+from zoo.data.trees.batch import TreePairBatch
+from zoo.data.trees.spec import TreePairSpec
+from zoo.models.output import Output
+from zoo.tasks.single_label import precise
+from zoo.tasks.task import Examined, Task
+from zoo.tasks.trees import ReadTree, read_trees
+
+
+@dataclass(frozen=True)
+class RelatednessPrediction:
+    """The score of two sentences, and what the network attended to."""
+
+    score: float
+    """The mean grade."""
+    probabilities: dict[str, float]
+    """Of the grades."""
+    first: ReadTree
+    second: ReadTree
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as written by `zoo predict --json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ExaminedPair(Examined):
+    """A pair of a split, its score as said and as it is."""
+
+    prediction: RelatednessPrediction
+    score: float | None
+
+
+class Relatedness(Task):
+    """Any network whose `logits` (B, G) are scores of the grades of a `TreePairBatch`, trained by the divergence of its
+    distribution over grades from the one that the true score stands for (Tai et al. 2015, section 4.2). The score that
+    it says is the mean grade."""
+
+    name = "relatedness"
+    headline: tuple[str, ...] = ("pearson", "spearman", "mse")
+    view: ClassVar[str] = "zoo.visualize.relatedness.RelatednessView"
+    monitors: ClassVar = {"loss": "min", "pearson": "max", "spearman": "max", "mse": "min"}
+    on_bar: ClassVar[tuple[str, ...]] = ("loss", "pearson")
+    spec: TreePairSpec | None
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        super().build(spec, encoder)
+        self.train_loss = MeanMetric()
+        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
+
+    def metrics(self) -> dict[str, Metric]:
+        """New metrics by the names that they are logged under; all are of the whole split, over all ranks."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that ranks want all scores is known, and they are few
+            spearman = SpearmanCorrCoef()
+        return {"loss": MeanMetric(), "pearson": PearsonCorrCoef(), "spearman": spearman, "mse": MeanSquaredError()}
+
+    def forward(self, batch: TreePairBatch) -> Output:
+        assert self.network is not None
+        return self.network(batch)
+
+    # training
+
+    def training_step(self, batch: TreePairBatch, batch_idx: int) -> Tensor:
+        output, size = self(batch), len(batch)
+        total = self._divergences(output.logits, batch).sum()
+        own = self.own_losses(output, size)
+        self.train_loss.update(total.detach() / size + own.detach(), size)
+        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
+        return self.global_mean(total, size) + own
+
+    def _divergences(self, logits: Tensor, batch: TreePairBatch) -> Tensor:
+        assert batch.score is not None and self.spec is not None
+        return divergences(logits, batch.score - self.spec.lowest)
+
+    # evaluation
+
+    def validation_step(self, batch: TreePairBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "val", self.val_metrics)
+
+    def test_step(self, batch: TreePairBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "test", self.test_metrics)
+
+    def _evaluate(self, batch: TreePairBatch, stage: str, metrics: nn.ModuleDict) -> None:
+        assert batch.score is not None
+        logits, size = self(batch).logits, len(batch)
+        self.record(stage, metrics, "loss", size, self._divergences(logits, batch).mean(), size)
+        for name in ("pearson", "spearman", "mse"):
+            self.record(stage, metrics, name, size, self._scores(logits), batch.score)
+
+    def _scores(self, logits: Tensor) -> Tensor:
+        """(B,) the mean grades."""
+        assert self.spec is not None
+        shares = precise(logits).softmax(-1)
+        return shares @ torch.arange(self.spec.lowest, self.spec.highest + 1).to(shares)
+
+    # predicting
+
+    def predict_step(self, batch: TreePairBatch, batch_idx: int = 0) -> Output:
+        return self(batch)
+
+    def predictions(self, batch: TreePairBatch, words: list[Any]) -> list[RelatednessPrediction]:
+        """Scores; `words` are those of both sentences of each pair as they should be shown."""
+        assert self.spec is not None
+        output = self.predict_step(batch)
+        shares, scores = precise(output.logits).softmax(-1).tolist(), self._scores(output.logits).tolist()
+        weights = output.attention.get("node")
+        sentences = [sentence for pair in words for sentence in pair]
+        trees = read_trees(batch, sentences, self.spec.unknown, None if weights is None else weights.flatten(0, 1))
+        grades = [str(grade) for grade in range(self.spec.lowest, self.spec.highest + 1)]
+        return [
+            RelatednessPrediction(
+                score=scores[b],
+                probabilities=dict(zip(grades, shares[b], strict=True)),
+                first=trees[2 * b],
+                second=trees[2 * b + 1],
+            )
+            for b in range(len(batch))
+        ]
+
+    def examine(self, batch: TreePairBatch) -> list[ExaminedPair]:
+        assert batch.text is not None, "a split that is evaluated has the words"
+        scores = None if batch.score is None else batch.score.tolist()
+        pairs = list(zip(batch.text[::2], batch.text[1::2], strict=True))
+        return [
+            ExaminedPair(
+                index=int(batch.index[b]),
+                prediction=prediction,
+                truth=None if scores is None else f"{scores[b]:g}",
+                score=None if scores is None else scores[b],
+            )
+            for b, prediction in enumerate(self.predictions(batch, pairs))
+        ]
+
+
+def divergences(logits: Tensor, above: Tensor) -> Tensor:
+    """KL(t || softmax of `logits`) of each pair, (B,) from (B, G), where t is shared by the two grades next to the
+    score, whose distance from the lowest grade is `above` (B,), so that the mean grade is the score; nothing else has
+    a part in it."""
+    log_p = precise(logits).log_softmax(-1)
+    below = above.floor().clamp(max=logits.shape[1] - 2)
+    upper = (above - below).to(log_p)  # the share of the grade above
+    at = below.long()[:, None]
+    cross = (1 - upper) * log_p.gather(1, at)[:, 0] + upper * log_p.gather(1, at + 1)[:, 0]
+    return torch.special.xlogy(1 - upper, 1 - upper) + torch.special.xlogy(upper, upper) - cross

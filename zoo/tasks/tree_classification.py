@@ -1,0 +1,183 @@
+"""A class for every node of a tree, and so for the whole sentence and all its phrases."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torchmetrics import MeanMetric, Metric
+from torchmetrics.classification import MulticlassAccuracy
+
+from zoo.data.spec import Spec
+from zoo.data.trees.batch import NO_LABEL, TreeBatch
+from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.metrics.polarity import PolarAccuracy
+from zoo.models.output import Output
+from zoo.tasks.single_label import precise
+from zoo.tasks.task import Examined, Task
+from zoo.tasks.trees import ReadTree, read_trees
+
+
+@dataclass(frozen=True)
+class TreePrediction:
+    """The class of one tree and of each of its nodes, and what the network attended to."""
+
+    label: str
+    """Of the root."""
+    probabilities: dict[str, float]
+    """Of the classes of the root."""
+    tree: ReadTree
+    labels: tuple[str, ...]
+    """Of each node."""
+    confidence: tuple[float, ...]
+    """The probability of each node's label."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as written by `zoo predict --json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ExaminedTree(Examined):
+    """A tree of a split, its classes as said and as they are."""
+
+    prediction: TreePrediction
+    labels: tuple[str | None, ...]
+    """The true class of each node, None where it has none."""
+    evidence: tuple[bool, ...] | None
+    """True at the nodes off which the class of the root can be read; None where the data does not know them."""
+
+
+class TreeClassification(Task):
+    """Any network whose `logits` (N, C) are scores of the classes of all nodes of a `TreeBatch`, trained by the mean
+    over trees of the sum of the cross-entropies of their labelled nodes (Socher et al. 2013; Tai et al. 2015).
+
+    `accuracy_nodes` counts all labelled nodes alike, `accuracy_roots` the roots. Where the classes have a polarity,
+    the same with `_binary` counts those that are positive or negative, as two classes."""
+
+    name = "tree_classification"
+    headline: tuple[str, ...] = ("accuracy_nodes", "accuracy_roots", "accuracy_roots_binary", "attention_recall")
+    view: ClassVar[str] = "zoo.visualize.tree_classification.TreeClassificationView"
+    monitors: ClassVar = {
+        "loss": "min",
+        "accuracy_nodes": "max",
+        "accuracy_roots": "max",
+        "accuracy_nodes_binary": "max",
+        "accuracy_roots_binary": "max",
+        "attention_recall": "max",
+    }
+    on_bar: ClassVar[tuple[str, ...]] = ("loss", "accuracy_roots")
+    spec: LabelledTreeSpec | None
+
+    def build(self, spec: Spec, encoder: Any) -> None:
+        super().build(spec, encoder)
+        self.train_loss = MeanMetric()
+        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
+
+    def metrics(self) -> dict[str, Metric]:
+        """New metrics by the names that they are logged under."""
+        assert self.spec is not None
+        classes, polarity = len(self.spec.classes), self.spec.polarity
+        found: dict[str, Metric] = {"loss": MeanMetric()}
+        for part in ("nodes", "roots"):
+            found[f"accuracy_{part}"] = MulticlassAccuracy(classes, average="micro")
+            if any(polarity):
+                found[f"accuracy_{part}_binary"] = PolarAccuracy(polarity)
+        return found | {name: AttentionRecall() for name in ("attention_recall", "attention_chance")}
+
+    def forward(self, batch: TreeBatch) -> Output:
+        assert self.network is not None
+        return self.network(batch)
+
+    # training
+
+    def training_step(self, batch: TreeBatch, batch_idx: int) -> Tensor:
+        output, size = self(batch), len(batch)
+        total = total_loss(output.logits, batch)
+        own = self.own_losses(output, size)
+        self.train_loss.update(total.detach() / size + own.detach(), size)
+        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
+        return self.global_mean(total, size) + own
+
+    # evaluation
+
+    def validation_step(self, batch: TreeBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "val", self.val_metrics)
+
+    def test_step(self, batch: TreeBatch, batch_idx: int) -> None:
+        self._evaluate(batch, "test", self.test_metrics)
+
+    def _evaluate(self, batch: TreeBatch, stage: str, metrics: nn.ModuleDict) -> None:
+        assert batch.label is not None
+        output, size = self(batch), len(batch)
+        logits = precise(output.logits)
+        self.record(stage, metrics, "loss", size, total_loss(logits, batch) / size, size)
+        root = batch.trees.forest.root
+        for part, scores, label in (
+            ("nodes", logits, batch.label),
+            ("roots", logits.index_select(0, root), batch.label.index_select(0, root)),
+        ):
+            known = label != NO_LABEL
+            for name in (f"accuracy_{part}", f"accuracy_{part}_binary"):
+                if name in metrics:
+                    self.record(stage, metrics, name, size, scores[known], label[known])
+        if "node" in output.attention and batch.evidence is not None:
+            evidence = batch.trees.forest.cells.unpack(batch.evidence)
+            self.record(stage, metrics, "attention_recall", size, output.attention["node"], evidence)
+            self.record(stage, metrics, "attention_chance", size, uniform_weights(batch.node_mask), evidence)
+
+    # predicting
+
+    def predict_step(self, batch: TreeBatch, batch_idx: int = 0) -> Output:
+        return self(batch)
+
+    def predictions(self, batch: TreeBatch, words: list[Any]) -> list[TreePrediction]:
+        """The classes of all nodes; `words` are those of each sentence as they should be shown."""
+        assert self.spec is not None
+        output = self.predict_step(batch)
+        probabilities = batch.trees.by_tree(precise(output.logits).softmax(-1))
+        classes = self.spec.classes
+        found = []
+        for tree, nodes in zip(
+            read_trees(batch, words, self.spec.unknown, output.attention.get("node")), probabilities, strict=True
+        ):
+            best = [max(range(len(row)), key=row.__getitem__) for row in nodes]
+            root = tree.parent.index(-1)
+            found.append(
+                TreePrediction(
+                    label=classes[best[root]],
+                    probabilities=dict(zip(classes, nodes[root], strict=True)),
+                    tree=tree,
+                    labels=tuple(classes[number] for number in best),
+                    confidence=tuple(row[number] for row, number in zip(nodes, best, strict=True)),
+                )
+            )
+        return found
+
+    def examine(self, batch: TreeBatch) -> list[ExaminedTree]:
+        assert self.spec is not None and batch.text is not None, "a split that is evaluated has the words"
+        classes, trees = self.spec.classes, batch.trees
+        evidence = None if batch.evidence is None else trees.by_tree(batch.evidence)
+        found = []
+        for b, prediction in enumerate(self.predictions(batch, list(batch.text))):
+            numbers = [NO_LABEL] * len(prediction.labels) if batch.label is None else trees.by_tree(batch.label)[b]
+            labels = tuple(None if number == NO_LABEL else classes[number] for number in numbers)
+            found.append(
+                ExaminedTree(
+                    index=int(batch.index[b]),
+                    prediction=prediction,
+                    truth=labels[prediction.tree.parent.index(-1)],
+                    labels=labels,
+                    evidence=None if evidence is None else tuple(evidence[b]),
+                )
+            )
+        return found
+
+
+def total_loss(logits: Tensor, batch: TreeBatch) -> Tensor:
+    """The sum of -log P(class) over all labelled nodes of a batch."""
+    assert batch.label is not None
+    return F.cross_entropy(precise(logits), batch.label, ignore_index=NO_LABEL, reduction="sum")

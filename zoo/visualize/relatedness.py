@@ -1,0 +1,76 @@
+"""What relatedness shows: the score of two sentences, and the trees that they were read along."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.console import RenderableType
+
+from zoo.errors import DataError
+from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
+from zoo.visualize import tree_page
+from zoo.visualize.printable import shown
+from zoo.visualize.tree_text import PairText
+from zoo.visualize.tree_view import TreeView
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from zoo.tasks import Examined
+
+BETWEEN = re.compile(r"\t|(?<!\S)\|\|\|(?!\S)")
+
+
+class RelatednessView(TreeView):
+    """Pairs of sentences with a score."""
+
+    noun: ClassVar[str] = "pair"
+    typed: ClassVar[str] = '"A dog runs ||| A dog is running"'
+    columns: ClassVar[tuple[str, ...]] = ("first", "second", "score")
+    title: ClassVar[str] = "How related the network finds two sentences"
+
+    def parse(self, line: str) -> tuple[str, str]:
+        """Two sentences with a tab or ||| between them."""
+        sentences = [sentence.strip() for sentence in BETWEEN.split(line)]
+        if len(sentences) != 2 or not all(sentences):
+            found = f"{len(sentences)} sentences" if len(sentences) != 2 else "an empty sentence"
+            found = "one sentence" if len(sentences) == 1 else found
+            raise DataError(
+                f"{shown(line.strip()[:60])!r}: found {found}; expected two with a tab or ||| between them, as in "
+                f"{self.typed}"
+            )
+        first, second = sentences
+        return first, second
+
+    def row(self, prediction: RelatednessPrediction) -> list[Any]:
+        texts = [shown(" ".join(tree.words)) for tree in (prediction.first, prediction.second)]
+        return [*texts, round(prediction.score, 4)]
+
+    def terminal(self, prediction: RelatednessPrediction, number: int, options: Namespace) -> RenderableType:
+        self.say(prediction.first, prediction.second)
+        return PairText(prediction)
+
+    def unknown(self, prediction: RelatednessPrediction) -> list[str]:
+        return [tree.words[place] for tree in (prediction.first, prediction.second) for place in tree.unknown]
+
+    def picture(self, prediction: RelatednessPrediction, examined: Examined | None = None) -> Figure:
+        from zoo.visualize.tree_picture import pair_figure
+
+        known = examined if isinstance(examined, ExaminedPair) else None
+        return pair_figure(prediction, known, self.note(prediction.first, prediction.second))
+
+    def about(self, predictions: Sequence[RelatednessPrediction | None]) -> str:
+        return tree_page.about_pairs(predictions, self.noun)
+
+    def article(self, prediction: RelatednessPrediction) -> str:
+        return tree_page.pair_article(prediction, note=self.note(prediction.first, prediction.second))
+
+    def examined_columns(self) -> list[str]:
+        return ["index", "first", "second", self.truth, "score"]
+
+    def examined_row(self, examined: Examined) -> list[Any]:
+        first, second, score = self.row(examined.prediction)
+        return [examined.index, first, second, examined.truth or "", score]

@@ -1,0 +1,131 @@
+"""How the label of a node looks, the same on every display: a colour, and a short sign that says it without colour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from zoo.visualize.drawing import INK
+
+SCALE = ("#b5202f", "#ee9f8c", "#e1e5ea", "#8fbde6", "#1f5fae")
+"""From the most negative class to the most positive one; red and blue are told apart by everybody."""
+KINDS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8f94")
+"""Of classes without an order (Okabe and Ito 2008, made for all kinds of sight); from the ninth on they come again."""
+PALE = "white"
+
+NEGATIVE = re.compile(r"\b(neg|bad|worse|worst|poor|terribl|awful|unfavou?rabl|disagre|against)|^[-\N{MINUS SIGN}]+$")
+POSITIVE = re.compile(r"\b(pos|good|better|best|great|excellen|favou?rabl|agree|for$)|^\++$")
+BETWEEN = re.compile(r"\b(neut|mixed|fair|average|ok|objective|none)|^0$")
+STRONG = re.compile(
+    r"\b(very|strong|strongly|extreme|extremely|highly|worst|terrible|awful|best|excellent)\b|^(--|\+\+)"
+)
+
+
+class Mark(NamedTuple):
+    """Of a class."""
+
+    sign: str
+    """At most three letters; - is the ASCII one."""
+    colour: str
+    ink: str
+    """Of the sign on the colour."""
+
+    @property
+    def drawn(self) -> str:
+        """The sign with a minus as long as the plus is wide."""
+        return self.sign.replace("-", "\N{MINUS SIGN}")
+
+
+def marks(classes: Sequence[str]) -> dict[str, Mark]:
+    """The mark of each class by its name.
+
+    Where the names have an order from bad to good, numbers or words such as negative, the marks are --, -, 0, +, ++ in
+    colours from red over grey to blue; else beginnings of the names that tell them apart, or their numbers.
+    """
+    ranks = _ranks(classes)
+    if ranks is None:
+        signs = _beginnings(classes)
+        colours = [KINDS[number % len(KINDS)] for number in range(len(classes))]
+    else:
+        signs = [_sign(step) for step in _steps(ranks)]
+        colours = [blend(rank / (len(classes) - 1)) for rank in ranks]
+    return {
+        name: Mark(sign, colour, max((INK, PALE), key=lambda ink: _contrast(ink, colour)))
+        for name, sign, colour in zip(classes, signs, colours, strict=True)
+    }
+
+
+def neutral(classes: Sequence[str]) -> str | None:
+    """The class in the middle of those with an order, where there is one."""
+    ranks = _ranks(classes)
+    return None if ranks is None or len(classes) % 2 == 0 else classes[ranks.index(len(classes) // 2)]
+
+
+def _ranks(classes: Sequence[str]) -> list[int] | None:
+    """The place of each class from bad to good; None where the names say nothing of the kind."""
+    places: list[float] | None = _values(classes, float) or _values(classes, _worth)
+    if places is None or len(set(places)) < max(2, len(places)):
+        return None
+    order = sorted(places)
+    return [order.index(place) for place in places]
+
+
+def _values(classes: Sequence[str], value: Callable[[str], float]) -> list[float] | None:
+    try:
+        return [value(name) for name in classes]
+    except ValueError:
+        return None
+
+
+def _worth(name: str) -> float:
+    """-2 to 2. Raises ValueError for a name that is neither good nor bad nor between."""
+    words = re.sub(r"[_-]+(?=\w)", " ", name.lower().strip())
+    sides = [side for side, kind in ((-1, NEGATIVE), (0, BETWEEN), (1, POSITIVE)) if kind.search(words)]
+    if len(sides) != 1:
+        raise ValueError(name)
+    return sides[0] * (2 if STRONG.search(words) else 1)
+
+
+def _steps(ranks: Sequence[int]) -> list[int]:
+    """From the middle, which an even number of classes does not have."""
+    half, odd = len(ranks) // 2, len(ranks) % 2
+    return [rank - half + (0 if odd or rank < half else 1) for rank in ranks]
+
+
+def _sign(step: int) -> str:
+    if abs(step) > 3:
+        return f"{step:+d}"
+    return ("+" if step > 0 else "-") * abs(step) or "0"
+
+
+def _beginnings(classes: Sequence[str]) -> list[str]:
+    for length in (1, 2, 3):
+        found = [name[:length] for name in classes]
+        if len(set(found)) == len(classes) and all(sign.isprintable() and sign.strip() == sign for sign in found):
+            return found
+    return [str(number) for number in range(1, len(classes) + 1)]
+
+
+def blend(place: float) -> str:
+    """The colour at `place`, 0 to 1, of the SCALE."""
+    at = place * (len(SCALE) - 1)
+    below = min(int(at), len(SCALE) - 2)
+    pairs = zip(_parts(SCALE[below]), _parts(SCALE[below + 1]), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * (at - below)):02x}" for a, b in pairs)
+
+
+def _parts(colour: str) -> list[int]:
+    return [255] * 3 if colour == PALE else [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+def _contrast(one: str, other: str) -> float:
+    """Of WCAG 2, from 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        parts = [part / 255 for part in _parts(colour)]
+        red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)

@@ -1,0 +1,144 @@
+"""Trees on the terminal: the sentence with its words coloured by their classes, and its phrases as an outline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from zoo.visualize.printable import shown
+from zoo.visualize.tree_layout import Family
+from zoo.visualize.tree_marks import PALE, Mark, marks, neutral
+
+if TYPE_CHECKING:
+    from zoo.tasks.relatedness import RelatednessPrediction
+    from zoo.tasks.tree_classification import TreePrediction
+    from zoo.tasks.trees import ReadTree
+
+MOST_NODES, SHORT = 60, 9
+"""The outline of a larger tree has only so many phrases, the widest."""
+OTHERS = 3
+"""Classes named behind the one that is said."""
+DEEPEST, LONGEST_PHRASE = 16, 12
+"""Steps to the right, and words of a phrase."""
+UNKNOWN = "(?)"
+"""Behind a word that the network does not know."""
+
+
+class _Printed:
+    """What `print` and a console of `rich` show alike."""
+
+    def parts(self, *, colour: bool) -> Iterator[RenderableType]:
+        raise NotImplementedError
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self.parts(colour=console.color_system is not None and not console.no_color)
+
+    def __str__(self) -> str:
+        """Without colour, in lines of at most 100 characters."""
+        console = Console(width=100, color_system=None, force_terminal=False, legacy_windows=False)
+        with console.capture() as capture:
+            console.print(self)
+        return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
+
+
+class TreeText(_Printed):
+    """A prediction: what is said of the sentence, the sentence with the class of each word, and each phrase with its
+    class, the probability of that, and, where there is some, its attention.
+
+    Where there is no colour the sign of a word's class stands behind it, as in bad/-, but for neutral ones.
+    """
+
+    def __init__(self, prediction: TreePrediction) -> None:
+        self.prediction = prediction
+
+    def parts(self, *, colour: bool) -> Iterator[RenderableType]:
+        prediction, tree = self.prediction, self.prediction.tree
+        classes = list(prediction.probabilities)
+        known, common = marks(classes), neutral(classes)
+        yield _verdict(prediction.label, prediction.probabilities)
+        by_word = {word: prediction.labels[node] for node, word in enumerate(tree.word) if word >= 0}
+        labels = {word: known[label] for word, label in by_word.items() if label in known and label != common}
+        yield _sentence(tree, labels, colour)
+        yield from _outline(prediction, known, colour)
+
+
+class PairText(_Printed):
+    """The score of two sentences, the probabilities of the grades, and the sentences."""
+
+    def __init__(self, prediction: RelatednessPrediction) -> None:
+        self.prediction = prediction
+
+    def parts(self, *, colour: bool) -> Iterator[RenderableType]:
+        prediction = self.prediction
+        grades = ", ".join(f"{shown(grade)}: {share:.2f}" for grade, share in prediction.probabilities.items())
+        yield Text.assemble((f"{prediction.score:.2f}", "bold"), (f"  {grades}", "dim"))
+        for tree in (prediction.first, prediction.second):
+            yield Text("  ").append(_sentence(tree, {}, colour))
+
+
+def _verdict(label: str, probabilities: Mapping[str, float]) -> Text:
+    others = sorted(((p, name) for name, p in probabilities.items() if name != label), reverse=True)
+    told = ", ".join(f"{shown(name)} {p:.2f}" for p, name in others[:OTHERS] if p >= 0.005)
+    said = Text.assemble((shown(label), "bold"), f"  {probabilities.get(label, 0.0):.2f}")
+    return said.append(f"  {told}", "dim") if told else said
+
+
+def _sentence(tree: ReadTree, labels: Mapping[int, Mark], colour: bool) -> Text:
+    """All words, those with a label in its colour or with its sign."""
+    if not tree.words:
+        return Text("(no words)", "dim")
+    text = Text()
+    for place, word in enumerate(tree.words):
+        text.append(" " if place else "")
+        mark = labels.get(place)
+        text.append(shown(word), _style(mark) if mark and colour else None)
+        if mark and not colour:
+            text.append(f"/{mark.sign}", "dim")
+        if place in tree.unknown:
+            text.append(UNKNOWN, "dim")
+    return text
+
+
+def _style(mark: Mark) -> Style:
+    ink = "rgb(255,255,255)" if mark.ink == PALE else mark.ink  # what terminals call white is often grey
+    return Style(color=ink, bgcolor=mark.colour)
+
+
+def _outline(prediction: TreePrediction, known: Mapping[str, Mark], colour: bool) -> Iterator[RenderableType]:
+    """The phrases of more than one word, each below the one that it is a part of."""
+    tree = prediction.tree
+    family = Family.of(tree)
+    phrases = [node for node in family.order if family.words[node] > 1]
+    if not phrases:
+        return
+    told = phrases if len(tree.parent) <= MOST_NODES else _widest(family, phrases)
+    depth: dict[int, int] = {}
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    if tree.weights is not None:
+        table.add_column(no_wrap=True)
+        table.add_row("", "", Text("attention", "dim"), "")
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    for node in told:
+        depth[node] = depth.get(tree.parent[node], -1) + 1
+        mark = known.get(prediction.labels[node])
+        sign = Text(f"{mark.sign if mark else '':^3}", _style(mark) if mark and colour else "")
+        weight = [] if tree.weights is None else [f"{tree.weights[node]:.2f}"]
+        phrase = Text("  " * min(depth[node], DEEPEST) + shown(family.phrase(node, tree.words, LONGEST_PHRASE)))
+        table.add_row(sign, f"{prediction.confidence[node]:.2f}", *weight, phrase)
+    yield Text()
+    yield table
+    if len(told) < len(phrases):
+        yield Text(f"… and {len(phrases) - len(told):,} more phrases", "dim")
+
+
+def _widest(family: Family, phrases: Sequence[int]) -> list[int]:
+    """The SHORT ones of most words, in their order; no phrase is wider than what it is a part of."""
+    chosen = set(sorted(phrases, key=lambda node: -family.words[node])[:SHORT])
+    return [node for node in phrases if node in chosen]
