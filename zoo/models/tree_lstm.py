@@ -18,7 +18,8 @@ What differs from the paper:
   output gate, as in all its runs on SICK, h = tanh(c) (`output_gate`); each gate has two biases, one with each product
   (`biases`). With these the composition has the numbers of parameters that the paper's table 1 gives.
 - Words without children are read by (9)-(14) or (2)-(8) alone: weights that no node of the data can use are not made.
-- `pooling` = attention lets all nodes of a tree speak for it; the paper's is root. `dropout` acts on what is classified.
+- `pooling` = attention lets all nodes of a tree speak for it, the paper's is root; `dropout` acts on what is
+  classified.
 
 Notation: T trees, N nodes, n of them leaves, I = N - n inner nodes, K with a word, U distinct words, E embedding, H
 hidden units, G gates that a node has once (i, o, u, or i, u), A children of a node at most.

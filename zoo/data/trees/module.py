@@ -130,8 +130,10 @@ class TreeCorpus(Vectored, PreparedData[Source]):
         classes = f", {len(about['classes'])} classes" if about["classes"] else ""
         lines = [
             about["source"],
-            f"{sizes} {self.nouns.examples}, {nodes['mean']:g} nodes on average, {nodes['max']:,} at most{classes}, "
-            f"vocabulary {about['vocabulary_size']:,}, unknown words in test {splits['test']['unknown_rate']:.1%}",
+            (
+                f"{sizes} {self.nouns.examples}, {nodes['mean']:g} nodes on average, {nodes['max']:,} at most{classes}, "
+                f"vocabulary {about['vocabulary_size']:,}, unknown words in test {splits['test']['unknown_rate']:.1%}"
+            ),
         ]
         if about["trees"] != "given":
             lines.append(f"trees: {about['trees']} (data.trees)")
