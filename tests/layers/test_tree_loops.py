@@ -17,9 +17,9 @@ def test_n_ary_derivatives(gates, shared):
     forest = random_trees([3, 0, 1, 5], 2).forest
     inner = len(forest) - forest.leaves
     torch.manual_seed(0)
-    leaves = torch.randn(forest.leaves, 2, **DOUBLE), torch.randn(forest.leaves, 2, **DOUBLE)
+    leaves, at = [torch.randn(3, 2, **DOUBLE) for _ in range(2)], torch.randint(3, (forest.leaves,))
     table, weight = torch.randn(1 if shared else inner, 2 * gates, **DOUBLE), torch.randn(2 * gates, 4, **DOUBLE)
-    assert torch.autograd.gradcheck(lambda h, c, t, w: tree_lstm(forest, (h, c), t, w), (*leaves, table, weight))
+    assert torch.autograd.gradcheck(lambda h, c, t, w: tree_lstm(forest, (h, c), at, t, w), (*leaves, table, weight))
 
 
 @pytest.mark.parametrize("gates", [2, 3])
@@ -47,7 +47,7 @@ def test_a_star_of_two_hundred_children():
 def test_forests_without_a_node_or_without_an_edge():
     none = Forest.of([], [0, 0])
     empty = torch.zeros(0, 2)
-    assert tree_lstm(none, (empty, empty), torch.zeros(1, 10), torch.zeros(10, 4)).shape == (0, 2)
+    assert tree_lstm(none, (empty, empty), torch.arange(0), torch.zeros(1, 10), torch.zeros(10, 4)).shape == (0, 2)
     assert child_sum_tree_lstm(none, torch.zeros(0, 6), torch.zeros(6, 2), torch.zeros(1, 2), torch.eye(2)).shape == (
         0,
         2,
@@ -55,6 +55,6 @@ def test_forests_without_a_node_or_without_an_edge():
     single = Forest.of([-1], [1])
     leaf = torch.ones(1, 2, requires_grad=True)
     (gradient,) = torch.autograd.grad(
-        tree_lstm(single, (leaf, leaf), torch.zeros(1, 10), torch.zeros(10, 4)).sum(), leaf
+        tree_lstm(single, (leaf, leaf), torch.tensor([0]), torch.zeros(1, 10), torch.zeros(10, 4)).sum(), leaf
     )
     assert gradient.tolist() == [[1, 1]]

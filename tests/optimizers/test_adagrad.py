@@ -23,12 +23,13 @@ def steps(model, optimizer, count=3):
         optimizer.step()
 
 
-def test_without_groups_it_is_torchs():
+@pytest.mark.parametrize(("fused", "tolerance"), [(False, 0.0), (True, 1e-6)])
+def test_without_groups_it_is_torchs(fused, tolerance):
     ours, theirs = network(), network()
-    steps(ours, Adagrad(ours.named_parameters(), lr=0.1, weight_decay=0.01))
+    steps(ours, Adagrad(ours.named_parameters(), lr=0.1, weight_decay=0.01, fused=fused))
     steps(theirs, torch.optim.Adagrad(theirs.parameters(), lr=0.1, weight_decay=0.01))
     for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=0)
+        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance)
 
 
 def test_a_group_has_its_own_rate_decay_and_rule():

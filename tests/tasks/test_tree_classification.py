@@ -12,7 +12,7 @@ from tests.families.tree_classification import FAMILY
 from zoo.data.trees.batch import NO_LABEL, TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.models.output import Output
-from zoo.tasks.tree_classification import TreeClassification, total_loss
+from zoo.tasks.tree_classification import TreeClassification, classes_of, total_loss
 
 FINE = ("very negative", "negative", "neutral", "positive", "very positive")
 
@@ -85,6 +85,35 @@ def test_classes_without_a_polarity_have_no_binary_accuracy():
         "attention_recall",
         "attention_chance",
     }
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "unread"),
+    [
+        (["3", "positive", None], ("positive", "positive", None), ()),
+        (["0", "4", "_"], ("negative", "positive", None), ()),
+        ([None, "_", "?"], None, ()),
+        (["S", "3", "NP"], None, ("S", "NP")),
+        (["5", "5", "3"], None, ("5",)),
+    ],
+)
+def test_what_labels_in_brackets_stand_for(labels, given, unread):
+    """As in the data, where five labels may stand for three classes; a label of none of them leaves all unread."""
+    classes, names = ("negative", "neutral", "positive"), ("negative", "negative", "neutral", "positive", "positive")
+    spec = replace(FAMILY.spec, classes=classes, labels=tuple(zip("01234", names, strict=True)))
+    assert classes_of(labels, spec) == (given, unread)
+
+
+def test_classes_that_were_typed_come_with_the_prediction():
+    subject, batch = task(says=4), replace(two_trees(), label=None, typed=(["3", "_", "2"], ["NP"]))
+    subject.spec = replace(subject.spec, labels=tuple(zip("01234", FINE, strict=True)))
+    first, second = subject.eval().predictions(batch, [["a", "b"], ["c"]])
+    assert first.given == ("positive", None, "neutral") and second.given is None
+    assert first.unread == () and second.unread == ("NP",)
+
+
+def test_a_class_may_be_called_by_a_mark():
+    assert classes_of(["+", "-", "?"], replace(FAMILY.spec, classes=("+", "-"))) == (("+", "-", None), ())
 
 
 def test_every_node_is_told():

@@ -2,6 +2,7 @@
 
 import io
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,7 @@ from tests.visualize.trees import FINE, PAIR, TEXT, examined, prediction
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
 from zoo.data.trees.options import TreeTextOptions
-from zoo.errors import ConfigError, DataError
+from zoo.errors import ConfigError, UnusableInput
 from zoo.tasks.relatedness import ExaminedPair, Relatedness, RelatednessPrediction
 from zoo.tasks.tree_classification import TreeClassification
 from zoo.tasks.trees import read_trees
@@ -25,7 +26,7 @@ TREES, PAIRS = view_of(TreeClassification), view_of(Relatedness)
 
 
 def predictor(trees="given", encoding=TreeEncoder, *, inside=False):
-    encoder = encoding(Vocabulary(["it", "works"]), TreeTextOptions(), trees, inside=inside, arity=2)
+    encoder = encoding(Vocabulary(["it", "works"]), TreeTextOptions(), trees, inside=inside, arity=2, binary=not inside)
     return SimpleNamespace(task=None, checkpoint=None, encoder=encoder)
 
 
@@ -95,8 +96,13 @@ def test_a_pair_is_two_sentences_with_a_tab_or_bars_between_them(line):
     ],
 )
 def test_what_is_no_pair_is_refused(line, found):
-    with pytest.raises(DataError, match=rf"found {found}; expected two with a tab or \|\|\| between them, as in"):
-        PAIRS.parse(line)
+    """By the encoder, so that of a file only this line has no score."""
+    encoder = predictor(encoding=TreePairEncoder).encoder
+    expected = rf"found {found}; expected two, on the command line with a tab or \|\|\| between them: "
+    with pytest.raises(UnusableInput, match=expected):
+        encoder.display(PAIRS.parse(line))
+    with pytest.raises(UnusableInput, match="'A dog runs': found one sentence"):
+        encoder.display("A dog runs")
 
 
 def test_what_is_typed_as_proposed_is_read(monkeypatch):
@@ -148,15 +154,16 @@ def shape_after(given, *typed):
 
 
 @pytest.mark.parametrize(
-    ("way", "message"),
+    ("way", "inside", "message"),
     [
-        ("middle", "--trees middle: expected balanced, left, right or spacy:MODEL"),
-        ("given", "--trees given: expected balanced"),
-        ("spacy:xx_no_such_model", "--trees spacy:xx_no_such_model: spaCy"),
+        ("middle", False, "--trees middle: expected balanced, left, right or spacy:MODEL"),
+        ("middle", True, "--trees middle: expected balanced, left, right or spacy:MODEL"),
+        ("given", False, "--trees given: expected balanced"),
+        ("spacy:xx_no_such_model", True, "--trees spacy:xx_no_such_model: spaCy"),
+        ("spacy:xx_no_such_model", False, "--trees spacy:xx_no_such_model gives trees with words at inner nodes"),
     ],
 )
-@pytest.mark.parametrize("inside", [False, True])
-def test_a_way_that_is_none_is_refused_before_anything_is_predicted(way, message, inside):
+def test_a_way_that_is_none_is_refused_before_anything_is_predicted(way, inside, message):
     given = predictor(inside=inside)
     with pytest.raises(ConfigError, match=message) as caught:
         prepared(TreeClassificationView(), given, "--trees", way)
@@ -205,6 +212,40 @@ def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
     assert capsys.readouterr().err.startswith("read along a right-branching tree: none was given (")
     assert "read along a right-branching tree: none was given" in view.page([said])
     assert "read along a right-branching tree: none was given" in drawn(view.picture(said))
+
+
+# labels in the brackets
+
+
+def labelled(wrong=()):
+    """The prediction of TEXT, typed with its classes, which are neutral at the nodes `wrong`."""
+    one = examined(wrong)
+    return replace(one.prediction, given=one.labels)
+
+
+def test_classes_that_were_typed_stand_beside_the_predicted_ones(capsys):
+    view, said = prepared(TreeClassificationView(), predictor()), labelled(wrong=[0, 9])
+    text = str(view.terminal(said, 0, Namespace()))
+    assert "✗ true class neutral" in text.splitlines()[0]
+    (word,) = (line.split() for line in text.splitlines() if line.split()[-1:] == ["bad"])
+    assert word[0] == "++" and word[2] == "0"
+    assert "true class" in "".join(drawn(view.picture(said))) and view.article(said).count('class="true"') == 2
+    right = str(view.terminal(labelled(), 0, Namespace())).splitlines()
+    assert right[0].endswith("✓ true class positive") and not [line for line in right if line.split()[-1:] == ["bad"]]
+    assert "true" not in str(view.terminal(prediction(), 0, Namespace())) and "true" not in view.article(prediction())
+    assert view.as_json(said)["given"][9] == "neutral" and capsys.readouterr().err == ""
+
+
+def test_labels_that_are_no_classes_are_said_not_to_be_read(capsys):
+    view = prepared(TreeClassificationView(), predictor())
+    said = replace(prediction(), unread=("S", "NP", "VP", "<DT>", "NN"))
+    note = "the labels in the brackets were not read: S, NP, VP, <DT> and 1 more are no classes"
+    for number in (0, 1):
+        assert "true class" not in str(view.terminal(said, number, Namespace()))
+    assert capsys.readouterr().err == f"{note} (the classes are {', '.join(FINE)})\n"
+    assert note in drawn(view.picture(said)) and note.replace("<DT>", "&lt;DT&gt;") in view.page([said])
+    built = replace(said, tree=replace(said.tree, built="left"), unread=("S",))
+    assert view.notes(built).endswith("none was given; the labels in the brackets were not read: S is no class")
 
 
 # pictures and pages

@@ -122,6 +122,14 @@ class Forest:
         found = self.child.new_full(((len(self) - self.leaves) * arity,), len(self))
         return found.index_copy(0, (self.parent - self.leaves) * arity + self.slot, self.child).view(-1, arity)
 
+    def above(self, arity: int) -> Tensor:
+        """(N,) for each node its place among the `slots` of all inner nodes, one behind the other; the roots stand
+        behind these."""
+        places = (len(self) - self.leaves) * arity
+        found = torch.arange(places, places + len(self), device=self.child.device)
+        found = found.index_copy(0, self.root, found[: len(self.root)])
+        return found.index_copy(0, self.child, (self.parent - self.leaves) * arity + self.slot)
+
     def at_root(self, states: Tensor) -> Tensor:
         """(N, ...) -> (T, ...) the states of the roots, zero for a tree without nodes."""
         found = states.new_zeros(self.cells.shape[0], *states.shape[1:])

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec, TreeSpec
 from zoo.errors import ConfigError, one_of
+from zoo.layers.dropout import Dropout
 from zoo.layers.forest import Forest
 from zoo.layers.pooling import AttentionPooling
 
@@ -28,7 +29,7 @@ class NodeClassifier(nn.Module):
     def __init__(self, dim: int, classes: int, dropout: float, pooling: AttentionPooling | None) -> None:
         super().__init__()
         self.pooling = pooling
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.classifier = nn.Linear(dim, classes)
 
     def forward(self, states: Tensor, forest: Forest) -> Answer:
@@ -49,7 +50,7 @@ class Similarity(nn.Module):
     ) -> None:
         super().__init__()
         self.pooling = pooling
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.product = nn.Linear(dim, hidden_dim)
         self.distance = nn.Linear(dim, hidden_dim, bias=False)
         self.grade = nn.Linear(hidden_dim, grades)

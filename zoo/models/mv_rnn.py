@@ -74,8 +74,14 @@ class MVRNN(nn.Module):
         self.of_matrices = nn.Linear(2 * hidden_dim, hidden_dim, bias=False)  # W_M
         start_blocks_(self.composition, 0.5)
         start_blocks_(self.of_matrices, 0.5)
-        options = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
-        self.head = tree_head(spec, hidden_dim, dropout=dropout, **options)
+        self.head = tree_head(
+            spec,
+            hidden_dim,
+            dropout=dropout,
+            pooling=pooling,
+            attention_dim=attention_dim,
+            similarity_dim=similarity_dim,
+        )
 
     def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
         """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the

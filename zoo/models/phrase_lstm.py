@@ -62,15 +62,23 @@ class PhraseLSTM(nn.Module):
         super().__init__()
         one_of("directions", directions, get_args(Directions))
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
-        options = {"num_layers": layers, "dropout": dropout if layers > 1 else 0.0}
-        self.lstm = LSTM(embedding_dim, hidden_dim, **options)
-        self.backward_lstm = LSTM(embedding_dim, hidden_dim, **options) if directions == "both" else None
+        between = dropout if layers > 1 else 0.0
+        self.lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)
+        self.backward_lstm = None
+        if directions == "both":
+            self.backward_lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)
         for lstm in filter(None, (self.lstm, self.backward_lstm)):
             start_lstm_(lstm)
         self.both = directions != "forward"
         self.roots_alone = isinstance(spec, TreePairSpec) and pooling == "root"
-        head = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
-        self.head = tree_head(spec, hidden_dim * (1 + self.both), dropout=dropout, **head)
+        self.head = tree_head(
+            spec,
+            hidden_dim * (1 + self.both),
+            dropout=dropout,
+            pooling=pooling,
+            attention_dim=attention_dim,
+            similarity_dim=similarity_dim,
+        )
 
     def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
         """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the

@@ -47,8 +47,14 @@ class PhraseMean(nn.Module):
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
-        options = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
-        self.head = tree_head(spec, hidden_dim, dropout=dropout, **options)
+        self.head = tree_head(
+            spec,
+            hidden_dim,
+            dropout=dropout,
+            pooling=pooling,
+            attention_dim=attention_dim,
+            similarity_dim=similarity_dim,
+        )
 
     def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
         """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the

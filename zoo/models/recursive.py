@@ -60,8 +60,14 @@ class Recursive(nn.Module):
         self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b0
         self.forms = nn.Linear(2 * hidden_dim, 2 * hidden_dim, bias=False) if quadratic else None  # Q and R
         start_blocks_(self.composition, 0.5)
-        options = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
-        self.head = tree_head(spec, hidden_dim, dropout=dropout, **options)
+        self.head = tree_head(
+            spec,
+            hidden_dim,
+            dropout=dropout,
+            pooling=pooling,
+            attention_dim=attention_dim,
+            similarity_dim=similarity_dim,
+        )
 
     def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
         """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the

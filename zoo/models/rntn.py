@@ -59,8 +59,14 @@ class RNTN(nn.Module):
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
         self.tensor = nn.Parameter(torch.empty(hidden_dim, 2 * hidden_dim, 2 * hidden_dim))  # V
         self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b
-        options = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
-        self.head = tree_head(spec, hidden_dim, dropout=dropout, **options)
+        self.head = tree_head(
+            spec,
+            hidden_dim,
+            dropout=dropout,
+            pooling=pooling,
+            attention_dim=attention_dim,
+            similarity_dim=similarity_dim,
+        )
         start_blocks_(self.composition, 1.0)
         nn.init.uniform_(self.tensor, -0.25 / hidden_dim, 0.25 / hidden_dim)
         nn.init.uniform_(self.embedding.weight, -init_range, init_range)

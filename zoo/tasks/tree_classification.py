@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -34,6 +35,15 @@ class TreePrediction:
     """Of each node."""
     confidence: tuple[float, ...]
     """The probability of each node's label."""
+    given: tuple[str | None, ...] | None = None
+    """The class that stood at each node in the brackets, None where none did; None where none stood at any."""
+    unread: tuple[str, ...] = ()
+    """What stood there for no class; the others are then not taken for classes either."""
+
+    @property
+    def root(self) -> int:
+        """The number of that node."""
+        return self.tree.parent.index(-1)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as written by `zoo predict --json`."""
@@ -135,17 +145,19 @@ class TreeClassification(Task):
         return self(batch)
 
     def predictions(self, batch: TreeBatch, words: list[Any]) -> list[TreePrediction]:
-        """The classes of all nodes; `words` are those of each sentence as they should be shown."""
+        """The classes of all nodes, beside those that were typed; `words` are those of each sentence as they should be
+        shown."""
         assert self.spec is not None
         output = self.predict_step(batch)
         probabilities = batch.trees.by_tree(precise(output.logits).softmax(-1))
         classes = self.spec.classes
+        trees = read_trees(batch, words, self.spec.unknown, output.attention.get("node"))
+        typed = [[]] * len(trees) if batch.typed is None else batch.typed
         found = []
-        for tree, nodes in zip(
-            read_trees(batch, words, self.spec.unknown, output.attention.get("node")), probabilities, strict=True
-        ):
+        for tree, nodes, there in zip(trees, probabilities, typed, strict=True):
             best = [max(range(len(row)), key=row.__getitem__) for row in nodes]
             root = tree.parent.index(-1)
+            given, unread = classes_of(there, self.spec)
             found.append(
                 TreePrediction(
                     label=classes[best[root]],
@@ -153,6 +165,8 @@ class TreeClassification(Task):
                     tree=tree,
                     labels=tuple(classes[number] for number in best),
                     confidence=tuple(row[number] for row, number in zip(nodes, best, strict=True)),
+                    given=given,
+                    unread=unread,
                 )
             )
         return found
@@ -169,12 +183,25 @@ class TreeClassification(Task):
                 ExaminedTree(
                     index=int(batch.index[b]),
                     prediction=prediction,
-                    truth=labels[prediction.tree.parent.index(-1)],
+                    truth=labels[prediction.root],
                     labels=labels,
                     evidence=None if evidence is None else tuple(evidence[b]),
                 )
             )
         return found
+
+
+def classes_of(
+    labels: Sequence[str | None], spec: LabelledTreeSpec
+) -> tuple[tuple[str | None, ...] | None, tuple[str, ...]]:
+    """The classes that the labels of a tree in brackets stand for, None where there are none, and those labels that
+    stand for no class. One without a letter or a digit, such as _, is none where no class is called so."""
+    names = {**{name: name for name in spec.classes}, **dict(spec.labels)}
+    said = [label for label in labels if label in names or any(map(str.isalnum, label or ""))]
+    unread = tuple(dict.fromkeys(label for label in said if label is not None and label not in names))
+    if unread or not said:
+        return None, unread
+    return tuple(None if label is None else names.get(label) for label in labels), ()
 
 
 def total_loss(logits: Tensor, batch: TreeBatch) -> Tensor:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
-from zoo.errors import DataError
 from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
 from zoo.visualize import tree_page
 from zoo.visualize.printable import shown
 from zoo.visualize.tree_text import PairText
-from zoo.visualize.tree_view import TreeView
+from zoo.visualize.tree_view import CHOICE, TreeView
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,25 +31,16 @@ class RelatednessView(TreeView):
     columns: ClassVar[tuple[str, ...]] = ("first", "second", "score")
     title: ClassVar[str] = "How related the network finds two sentences"
 
-    def parse(self, line: str) -> tuple[str, str]:
-        """Two sentences with a tab or ||| between them."""
-        sentences = [sentence.strip() for sentence in BETWEEN.split(line)]
-        if len(sentences) != 2 or not all(sentences):
-            found = f"{len(sentences)} sentences" if len(sentences) != 2 else "an empty sentence"
-            found = "one sentence" if len(sentences) == 1 else found
-            raise DataError(
-                f"{shown(line.strip()[:60])!r}: found {found}; expected two with a tab or ||| between them, as in "
-                f"{self.typed}"
-            )
-        first, second = sentences
-        return first, second
+    def parse(self, line: str) -> tuple[str, ...]:
+        """Sentences with a tab or ||| between them; whether they are two, the encoder says."""
+        return tuple(sentence.strip() for sentence in BETWEEN.split(line))
 
     def row(self, prediction: RelatednessPrediction) -> list[Any]:
         texts = [shown(" ".join(tree.words)) for tree in (prediction.first, prediction.second)]
         return [*texts, round(prediction.score, 4)]
 
     def terminal(self, prediction: RelatednessPrediction, number: int, options: Namespace) -> RenderableType:
-        self.say(prediction.first, prediction.second)
+        self.say(self.note(prediction.first, prediction.second), CHOICE)
         return PairText(prediction)
 
     def unknown(self, prediction: RelatednessPrediction) -> list[str]:

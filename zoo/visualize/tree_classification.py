@@ -12,12 +12,15 @@ from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
 from zoo.visualize import tree_page
 from zoo.visualize.printable import shown
 from zoo.visualize.tree_text import TreeText
-from zoo.visualize.tree_view import TreeView
+from zoo.visualize.tree_view import CHOICE, TreeView
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from zoo.tasks import Examined
+
+NAMED = 4
+"""Labels that are told."""
 
 
 class TreeClassificationView(TreeView):
@@ -32,8 +35,9 @@ class TreeClassificationView(TreeView):
         return [shown(" ".join(prediction.tree.words)), prediction.label, round(probability, 4)]
 
     def terminal(self, prediction: TreePrediction, number: int, options: Namespace) -> RenderableType:
-        self.say(prediction.tree)
-        return TreeText(prediction)
+        self.say(self.note(prediction.tree), CHOICE)
+        self.say(unread(prediction), f"the classes are {', '.join(map(shown, prediction.probabilities))}")
+        return TreeText(prediction, labelled(prediction))
 
     def unknown(self, prediction: TreePrediction) -> list[str]:
         return [prediction.tree.words[place] for place in prediction.tree.unknown]
@@ -41,11 +45,32 @@ class TreeClassificationView(TreeView):
     def picture(self, prediction: TreePrediction, examined: Examined | None = None) -> Figure:
         from zoo.visualize.tree_picture import tree_figure
 
-        known = examined if isinstance(examined, ExaminedTree) else None
-        return tree_figure(prediction, known, self.note(prediction.tree))
+        known = examined if isinstance(examined, ExaminedTree) else labelled(prediction)
+        return tree_figure(prediction, known, self.notes(prediction))
 
     def about(self, predictions: Sequence[TreePrediction | None]) -> str:
         return tree_page.about_trees(predictions, self.noun)
 
     def article(self, prediction: TreePrediction) -> str:
-        return tree_page.article(prediction, note=self.note(prediction.tree))
+        return tree_page.article(prediction, labelled(prediction), self.notes(prediction))
+
+    def notes(self, prediction: TreePrediction) -> str:
+        """All that has to be said of how the input was read."""
+        return "; ".join(filter(None, [self.note(prediction.tree), unread(prediction)]))
+
+
+def labelled(prediction: TreePrediction) -> ExaminedTree | None:
+    """The prediction of a tree that was typed with its classes, as that of an example; None for another."""
+    if prediction.given is None:
+        return None
+    return ExaminedTree(0, prediction, prediction.given[prediction.root], prediction.given, None)
+
+
+def unread(prediction: TreePrediction) -> str:
+    """That labels in the brackets were not read; empty where this is not so."""
+    if not prediction.unread:
+        return ""
+    some, more = prediction.unread[:NAMED], len(prediction.unread) - NAMED
+    others = f" and {more:,} more" if more > 0 else ""
+    be = "are no classes" if len(prediction.unread) > 1 else "is no class"
+    return f"the labels in the brackets were not read: {', '.join(map(shown, some))}{others} {be}"

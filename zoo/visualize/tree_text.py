@@ -16,7 +16,7 @@ from zoo.visualize.tree_marks import PALE, Mark, marks, neutral
 
 if TYPE_CHECKING:
     from zoo.tasks.relatedness import RelatednessPrediction
-    from zoo.tasks.tree_classification import TreePrediction
+    from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
     from zoo.tasks.trees import ReadTree
 
 MOST_NODES, SHORT = 60, 9
@@ -50,21 +50,23 @@ class TreeText(_Printed):
     """A prediction: what is said of the sentence, the sentence with the class of each word, and each phrase with its
     class, the probability of that, and, where there is some, its attention.
 
-    Where there is no colour the sign of a word's class stands behind it, as in bad/-, but for neutral ones.
+    Where there is no colour the sign of a word's class stands behind it, as in bad/-, but for neutral ones. Of an
+    example the true classes stand beside the predicted ones, and the words of which the class is wrong among the
+    phrases.
     """
 
-    def __init__(self, prediction: TreePrediction) -> None:
-        self.prediction = prediction
+    def __init__(self, prediction: TreePrediction, examined: ExaminedTree | None = None) -> None:
+        self.prediction, self.examined = prediction, examined
 
     def parts(self, *, colour: bool) -> Iterator[RenderableType]:
         prediction, tree = self.prediction, self.prediction.tree
         classes = list(prediction.probabilities)
         known, common = marks(classes), neutral(classes)
-        yield _verdict(prediction.label, prediction.probabilities)
+        yield _verdict(prediction.label, prediction.probabilities, self.examined.truth if self.examined else None)
         by_word = {word: prediction.labels[node] for node, word in enumerate(tree.word) if word >= 0}
         labels = {word: known[label] for word, label in by_word.items() if label in known and label != common}
         yield _sentence(tree, labels, colour)
-        yield from _outline(prediction, known, colour)
+        yield from _outline(prediction, self.examined, known, colour)
 
 
 class PairText(_Printed):
@@ -81,11 +83,15 @@ class PairText(_Printed):
             yield Text("  ").append(_sentence(tree, {}, colour))
 
 
-def _verdict(label: str, probabilities: Mapping[str, float]) -> Text:
+def _verdict(label: str, probabilities: Mapping[str, float], truth: str | None) -> Text:
     others = sorted(((p, name) for name, p in probabilities.items() if name != label), reverse=True)
     told = ", ".join(f"{shown(name)} {p:.2f}" for p, name in others[:OTHERS] if p >= 0.005)
     said = Text.assemble((shown(label), "bold"), f"  {probabilities.get(label, 0.0):.2f}")
-    return said.append(f"  {told}", "dim") if told else said
+    if told:
+        said.append(f"  {told}", "dim")
+    if truth is not None:
+        said.append(f"  {'✓' if truth == label else '✗'} true class {shown(truth)}")
+    return said
 
 
 def _sentence(tree: ReadTree, labels: Mapping[int, Mark], colour: bool) -> Text:
@@ -109,33 +115,40 @@ def _style(mark: Mark) -> Style:
     return Style(color=ink, bgcolor=mark.colour)
 
 
-def _outline(prediction: TreePrediction, known: Mapping[str, Mark], colour: bool) -> Iterator[RenderableType]:
-    """The phrases of more than one word, each below the one that it is a part of."""
-    tree = prediction.tree
-    family = Family.of(tree)
-    phrases = [node for node in family.order if family.words[node] > 1]
+def _outline(
+    prediction: TreePrediction, examined: ExaminedTree | None, known: Mapping[str, Mark], colour: bool
+) -> Iterator[RenderableType]:
+    """The phrases of more than one word, and the words of which the class is another than the true one, each below the
+    phrase that it is a part of."""
+    tree, said = prediction.tree, prediction.labels
+    family, true = Family.of(tree), said if examined is None else examined.labels
+    phrases = [node for node in family.order if family.words[node] > 1 or true[node] not in (None, said[node])]
     if not phrases:
         return
     told = phrases if len(tree.parent) <= MOST_NODES else _widest(family, phrases)
     depth: dict[int, int] = {}
     table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    if tree.weights is not None:
+    heads = ["", "", *["true"] * (examined is not None), *["attention"] * (tree.weights is not None)]
+    for _ in heads:
         table.add_column(no_wrap=True)
-        table.add_row("", "", Text("attention", "dim"), "")
     table.add_column(no_wrap=True, overflow="ellipsis")
+    if any(heads):
+        table.add_row(*(Text(head, "dim") for head in heads), "")
     for node in told:
         depth[node] = depth.get(tree.parent[node], -1) + 1
-        mark = known.get(prediction.labels[node])
-        sign = Text(f"{mark.sign if mark else '':^3}", _style(mark) if mark and colour else "")
+        sign, true_sign = (_sign(known.get(label or ""), colour) for label in (said[node], true[node]))
+        judged = [] if examined is None else [true_sign]
         weight = [] if tree.weights is None else [f"{tree.weights[node]:.2f}"]
         phrase = Text("  " * min(depth[node], DEEPEST) + shown(family.phrase(node, tree.words, LONGEST_PHRASE)))
-        table.add_row(sign, f"{prediction.confidence[node]:.2f}", *weight, phrase)
+        table.add_row(sign, f"{prediction.confidence[node]:.2f}", *judged, *weight, phrase)
     yield Text()
     yield table
     if len(told) < len(phrases):
         yield Text(f"… and {len(phrases) - len(told):,} more phrases", "dim")
+
+
+def _sign(mark: Mark | None, colour: bool) -> Text:
+    return Text(f"{mark.sign if mark else '':^3}", _style(mark) if mark and colour else "")
 
 
 def _widest(family: Family, phrases: Sequence[int]) -> list[int]:

@@ -16,6 +16,7 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize import page, tree_page
 from zoo.visualize.view import Predicts, View
 
+CHOICE = "--trees chooses another"
 SPOKEN = {"balanced": "a balanced tree", "left": "a left-branching tree", "right": "a right-branching tree"}
 
 
@@ -29,7 +30,7 @@ class TreeView(View):
     def __init__(self) -> None:
         self.trained_on_given = False
         """Whether the training data brought its trees along, so that one that is built is of another kind."""
-        self._noted = False
+        self._noted: set[str] = set()
 
     def options(self, group: _ArgumentGroup) -> None:
         ways = "|".join([*BUILDERS, f"{SPACY}MODEL"])
@@ -41,7 +42,7 @@ class TreeView(View):
         )
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        encoder = getattr(predictor, "encoder", None)
+        encoder = predictor.encoder
         assert isinstance(encoder, TreeReading)
         trained = encoder.planting.trees
         self.trained_on_given = not builds(trained)
@@ -72,12 +73,11 @@ class TreeView(View):
             return ""
         return f"read along {' and '.join(map(spoken, ways))}: none was given"
 
-    def say(self, *trees: ReadTree) -> None:
-        """Writes the note to the standard error, once."""
-        note = self.note(*trees)
-        if note and not self._noted:
-            self._noted = True
-            print(f"{note} (--trees chooses another)", file=sys.stderr)
+    def say(self, note: str, hint: str) -> None:
+        """Writes a note to the standard error, of those with one hint the first."""
+        if note and hint not in self._noted:
+            self._noted.add(hint)
+            print(f"{note} ({hint})", file=sys.stderr)
 
     def page(self, predictions: Sequence[Any | None]) -> str:
         articles = [None if prediction is None else self.article(prediction) for prediction in predictions]

@@ -30,6 +30,8 @@ class Predicts(Protocol):
     """A trained network and all it needs to read inputs."""
 
     task: Any
+    encoder: Any
+    """The `Encoder` of the data."""
     checkpoint: Path | None
     """The file that it was read from."""
 

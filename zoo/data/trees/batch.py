@@ -122,6 +122,8 @@ class TreeBatch(Batch):
     """The words of each sentence as they were written; not for training."""
     built: tuple[str | None, ...] | None = None
     """What put the trees on the words, None for one that was given; only when predicting."""
+    typed: tuple[list[str | None], ...] | None = None
+    """The label of each tree's nodes as it stands in the brackets, None where there is none; only when predicting."""
 
     def __len__(self) -> int:
         return len(self.trees)
@@ -148,7 +150,9 @@ class TreeBatch(Batch):
             return trees.in_forest(np.array(given, values.numpy().dtype))
 
         text = self.text and tuple(self.text[row] for row in rows)
-        return TreeBatch(trees, batch.index[list(rows)], part(batch.label), part(batch.evidence), text)
+        built = self.built and tuple(self.built[row] for row in rows)
+        typed = self.typed and tuple(self.typed[row] for row in rows)
+        return TreeBatch(trees, batch.index[list(rows)], part(batch.label), part(batch.evidence), text, built, typed)
 
 
 @dataclass(frozen=True)
@@ -183,5 +187,6 @@ class TreePairBatch(Batch):
         """The pairs `rows`, in this order, in memory of their own on the CPU."""
         batch, sides = self.to("cpu"), [side for row in rows for side in (2 * row, 2 * row + 1)]
         text = self.text and tuple(self.text[side] for side in sides)
-        score = None if batch.score is None else batch.score[list(rows)].clone()
-        return TreePairBatch(batch.trees.chosen(sides), batch.index[list(rows)], score, text)
+        built = self.built and tuple(self.built[side] for side in sides)
+        score = None if batch.score is None else batch.score[list(rows)]
+        return TreePairBatch(batch.trees.chosen(sides), batch.index[list(rows)], score, text, built)

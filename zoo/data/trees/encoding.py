@@ -16,10 +16,11 @@ from zoo.data.encoder import Encoder
 from zoo.data.stored import Rows, StoredSplit, numbers_of
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
+from zoo.data.trees.brackets import EXAMPLE
 from zoo.data.trees.options import TreeTextOptions
 from zoo.data.trees.planting import Planting, planted
 from zoo.data.trees.tree import Tree
-from zoo.errors import DataError
+from zoo.errors import UnusableInput
 
 ONE, TWO = ("",), ("_a", "_b")
 """Behind the names of the columns: the trees of an example."""
@@ -28,38 +29,47 @@ ONE, TWO = ("",), ("_a", "_b")
 class TreeReading(Encoder):
     """Lines to trees with the vocabulary and the rules of the training data; all that a prediction needs of them."""
 
-    def __init__(self, vocabulary: Vocabulary, text: TreeTextOptions, trees: str, *, inside: bool, arity: int) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, text: TreeTextOptions, trees: str, *, inside: bool, arity: int, binary: bool
+    ) -> None:
         """`trees` is the way of the data to its trees, of which nodes with children have words where `inside` is True
-        and `arity` children at most."""
+        and `arity` children at most; two of them, and no word, where `binary` is True."""
         self.vocabulary = vocabulary
         self.planting = Planting(trees, text, inside=inside)
-        self.arity = arity
+        self.arity, self.binary = arity, binary
         self.spare: str | None = "balanced"
         """What puts a tree on a text where the data brought its trees along."""
 
     def state(self) -> dict[str, Any]:
         """Plain data for a checkpoint."""
-        return self.plain_state(self.vocabulary, self.planting, inside=self.planting.inside, arity=self.arity)
+        shape = {"inside": self.planting.inside, "arity": self.arity, "binary": self.binary}
+        return self.plain_state(self.vocabulary, self.planting, shape)
 
     @staticmethod
-    def plain_state(vocabulary: Vocabulary, planting: Planting, *, inside: bool, arity: int) -> dict[str, Any]:
-        """The `state` of an encoder with these."""
-        words, text = vocabulary.state(), asdict(planting.text)
-        return {"words": words, "text": text, "trees": planting.trees, "inside": inside, "arity": arity}
+    def plain_state(vocabulary: Vocabulary, planting: Planting, shape: Mapping[str, int]) -> dict[str, Any]:
+        """The `state` of an encoder with these; `shape` are its arguments by keyword."""
+        return {"words": vocabulary.state(), "text": asdict(planting.text), "trees": planting.trees, **shape}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """The encoder that `state` came from."""
-        text = TreeTextOptions.of(state["text"])
-        vocabulary = Vocabulary.from_state(state["words"])
-        return cls(vocabulary, text, state["trees"], inside=state["inside"], arity=state["arity"])
+        text, vocabulary = TreeTextOptions.of(state["text"]), Vocabulary.from_state(state["words"])
+        shape = {name: state[name] for name in ("inside", "arity", "binary")}
+        return cls(vocabulary, text, state["trees"], **shape)
 
-    def plant(self, lines: Sequence[str]) -> tuple[Trees, tuple[list[str], ...], tuple[str | None, ...]]:
-        """A tree for each line, its words as they are written, and what put it on them. Raises DataError for a tree of
-        another shape than those that the network was trained on."""
-        found = [planted(line, self.planting, self.spare) for line in lines]
-        for tree, _ in found:
-            self._check(tree)
+    def tree(self, line: str) -> tuple[Tree, str | None]:
+        """The tree of a line, and what put it on its words. Raises UnusableInput for brackets that are no tree, for a
+        text without words, and for a tree of another shape than those that the network was trained on."""
+        tree, by = planted(line, self.planting, self.spare)
+        if not tree.parent:
+            raise UnusableInput(f"{line[:60]!r}: found no words, expected a text or {EXAMPLE}")
+        self._check(tree)
+        return tree, by
+
+    def plant(self, lines: Sequence[str]) -> tuple[Trees, tuple[Tree, ...], tuple[str | None, ...]]:
+        """The trees of lines, together and one by one, and what put them on their words. Raises UnusableInput as
+        `tree`."""
+        found = [self.tree(line) for line in lines]
         forms = [self.planting.forms(tree.words) for tree, _ in found]
         trees = Trees.of(
             list(chain.from_iterable(tree.parent for tree, _ in found)),
@@ -68,14 +78,18 @@ class TreeReading(Encoder):
             self.vocabulary.encode(chain.from_iterable(forms)),
             [len(tree.words) for tree, _ in found],
         )
-        return trees, tuple(tree.words for tree, _ in found), tuple(by for _, by in found)
+        return trees, tuple(tree for tree, _ in found), tuple(by for _, by in found)
 
     def _check(self, tree: Tree) -> None:
-        inside = any(word >= 0 and below for word, below in zip(tree.word, tree.children, strict=True))
-        if tree.arity > self.arity or (inside and not self.planting.inside):
-            found = "words at inner nodes" if inside else f"a node with {tree.arity} children"
-            known = f"up to {self.arity} children" + (" and words at any node" if self.planting.inside else "")
-            raise DataError(f"{' '.join(tree.words)[:60]!r}: {found}; the network was trained on trees with {known}")
+        if tree.arity <= self.arity and (tree.binary or not self.binary):
+            return
+        fan = next((len(below) for below in tree.children if self.binary and len(below) not in (0, 2)), tree.arity)
+        known = f"up to {self.arity} children" + (" and words at any node" if self.planting.inside else "")
+        known = "two children at each node that has any" if self.binary else known
+        raise UnusableInput(
+            f"{' '.join(tree.words)[:60]!r}: a node with {fan} {'child' if fan == 1 else 'children'}; the network was "
+            f"trained on trees with {known}"
+        )
 
     @abstractmethod
     def display(self, one: Any) -> Any: ...
@@ -86,27 +100,36 @@ class TreeEncoder(TreeReading):
 
     def display(self, line: str) -> list[str]:
         """The words of the tree as they are written."""
-        return planted(line, self.planting, self.spare)[0].words
+        return self.tree(line)[0].words
 
     def __call__(self, lines: str | Sequence[str]) -> TreeBatch:
         """A batch without labels, one tree a line."""
         lines = [lines] if isinstance(lines, str) else lines
-        trees, text, built = self.plant(lines)
-        return TreeBatch(trees, torch.arange(len(lines)), None, None, text, built)
+        trees, each, built = self.plant(lines)
+        text, typed = tuple(tree.words for tree in each), tuple(tree.label for tree in each)
+        return TreeBatch(trees, torch.arange(len(lines)), None, None, text, built, typed)
 
 
 class TreePairEncoder(TreeReading):
     """Pairs of lines to a batch of pairs of trees."""
 
     def display(self, pair: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The words of both trees as they are written."""
-        first, second = (planted(line, self.planting, self.spare)[0].words for line in pair)
+        """The words of both trees as they are written. Raises UnusableInput also for what is no pair."""
+        sentences = [pair] if isinstance(pair, str) else list(pair)
+        if len(sentences) != 2 or not all(sentence.strip() for sentence in sentences):
+            found = "one sentence" if len(sentences) == 1 else f"{len(sentences)} sentences"
+            found = "an empty sentence" if len(sentences) == 2 else found
+            raise UnusableInput(
+                f"{' ||| '.join(sentences)[:60]!r}: found {found}; expected two, on the command line with a tab or ||| "
+                "between them: A dog runs ||| A dog is running"
+            )
+        first, second = (self.tree(sentence)[0].words for sentence in sentences)
         return first, second
 
     def __call__(self, pairs: Sequence[Sequence[str]]) -> TreePairBatch:
         """A batch without scores, one pair of lines each."""
-        trees, text, built = self.plant([line for pair in pairs for line in pair])
-        return TreePairBatch(trees, torch.arange(len(pairs)), None, text, built)
+        trees, each, built = self.plant([line for pair in pairs for line in pair])
+        return TreePairBatch(trees, torch.arange(len(pairs)), None, tuple(tree.words for tree in each), built)
 
 
 # From the disk

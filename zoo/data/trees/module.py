@@ -33,7 +33,7 @@ from zoo.data.trees.planting import Planting
 from zoo.data.trees.prepare import ENCODER, FORMAT, TREES, prepare
 from zoo.data.trees.sources import PairSource, TreeSource
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
-from zoo.errors import one_of
+from zoo.errors import ConfigError, one_of
 
 TrainingLabels = Literal["nodes", "roots"]
 
@@ -121,7 +121,10 @@ class TreeCorpus(Vectored, PreparedData[Source]):
         words = "words at any node" if shapes["words_inside"] else "words at the leaves"
         way = "as they are in the data" if about["trees"] == "given" else about["trees"]
         contents = f"{kind}, {words}, {way}; a vocabulary of {about['vocabulary_size']:,}"
-        return about | {"contents": [contents + (f", {len(about['classes'])} classes" if about["classes"] else "")]}
+        lines = [contents + (f", {len(about['classes'])} classes" if about["classes"] else "")]
+        if about["left_out"]:
+            lines.append(f"left out: {counted(about['left_out'])}")
+        return about | {"contents": lines}
 
     def _summary(self, about: Mapping[str, Any]) -> list[str]:
         splits = about["splits"]
@@ -131,8 +134,9 @@ class TreeCorpus(Vectored, PreparedData[Source]):
         lines = [
             about["source"],
             (
-                f"{sizes} {self.nouns.examples}, {nodes['mean']:g} nodes on average, {nodes['max']:,} at most{classes}, "
-                f"vocabulary {about['vocabulary_size']:,}, unknown words in test {splits['test']['unknown_rate']:.1%}"
+                f"{sizes} {self.nouns.examples}, {nodes['mean']:g} nodes on average, {nodes['max']:,} at most"
+                f"{classes}, vocabulary {about['vocabulary_size']:,}, unknown words in test "
+                f"{splits['test']['unknown_rate']:.1%}"
             ),
         ]
         if about["trees"] != "given":
@@ -174,13 +178,19 @@ class TreeData(TreeCorpus):
         return super()._facts(source) | {"classes": source.classes, "neutral": source.neutral}
 
     def _set_spec(self, about: Mapping[str, Any]) -> None:
-        source = self.open_source()
+        source, classes = self.open_source(), about["classes"]
         assert isinstance(source, TreeSource)
+        if source.polarity and len(source.polarity) != len(classes):
+            raise ConfigError(
+                f"data.polarity: found {len(source.polarity)} numbers, expected one for each of the {len(classes)} "
+                f"classes {', '.join(classes)}"
+            )
         self.spec = LabelledTreeSpec(
             vocabulary_size=about["vocabulary_size"],
             **about["shapes"],
-            classes=tuple(about["classes"]),
+            classes=tuple(classes),
             polarity=source.polarity,
+            labels=tuple((source.classes or {}).items()),
         )
 
     @property

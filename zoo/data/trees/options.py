@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -21,7 +21,9 @@ Way = Annotated[str, Field(pattern=rf"^({'|'.join((GIVEN, BINARISED, *BUILDERS))
 
 @dataclass(frozen=True)
 class TreeTextOptions(TokenOptions):
-    """How the words of trees become ids; a text without a tree is cut into words before."""
+    """How the words of trees become ids; a text without a tree is cut into words before, those of the treebanks."""
+
+    treebank: ClassVar[bool] = True
 
     language: Language = "en"
     """Whose rules cut `words` and those of `spacy`."""

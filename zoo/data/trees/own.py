@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from zoo.data.options import LoaderOptions, SplitOptions
 from zoo.data.readers import TABLES, is_table, read_columns
@@ -20,6 +20,7 @@ from zoo.data.trees.row import Labelled
 from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, DataError
+from zoo.values import hold
 
 BRACKETS = (".txt", ".ptb", ".mrg", ".tree", ".trees")
 LAYOUT = (
@@ -30,8 +31,8 @@ COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
 
 
 class OwnTrees(TreeData):
-    """Trees from `path`, with any labels; a node of which the label is empty or `unlabelled` has none. Splits that are
-    not files of their own are drawn by `split.seed`."""
+    """Trees from `path`, with any labels, at some nodes or at all; the root has one. Splits that are not files of their
+    own are drawn by `split.seed`."""
 
     name = "trees"
 
@@ -53,9 +54,8 @@ class OwnTrees(TreeData):
         order of their names, where they are negative, neutral or positive. The rest as in `TreeData`."""
         super().__init__(train_on=train_on, trees=trees, text=text, split=split, vectors=vectors, loader=loader)
         self.path, self.text_column, self.label_column = path, text_column, label_column
+        hold("data.polarity", polarity, list[Literal[-1, 0, 1]] | None)
         self.polarity = tuple(polarity or ())
-        if strange := [one for one in self.polarity if one not in (-1, 0, 1)]:
-            raise ConfigError(f"data.polarity: found {strange[0]!r}, expected -1, 0 or 1 for each class")
         self.inside = trees.startswith(SPACY)
 
     def open_source(self) -> TreeSource:

@@ -11,7 +11,7 @@ from zoo.data.text.tokenization import Tokenizer, tokenizer_of
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.options import BINARISED, GIVEN, SPACY, TreeTextOptions, builds
 from zoo.data.trees.tree import BUILDERS, Tree, binarised, build
-from zoo.errors import ConfigError, DataError
+from zoo.errors import ConfigError, UnusableInput
 
 
 class Planting:
@@ -21,15 +21,16 @@ class Planting:
     """
 
     def __init__(self, trees: str, text: TreeTextOptions, *, inside: bool) -> None:
-        """Raises ConfigError for a parser that is not installed."""
+        """Raises ConfigError for a parser that is not installed, or that does not give such trees."""
         self.trees, self.text, self.inside = trees, text, inside
         self.tokenizer: Tokenizer = tokenizer_of(text, text.language)
         if trees.startswith(SPACY):
-            parser(trees.removeprefix(SPACY))
             if not inside:
                 raise ConfigError(
-                    f"data.trees={trees} gives trees with words at inner nodes, and words stand at leaves here"
+                    f"data.trees={trees} gives trees with words at inner nodes, and words stand at leaves here; take "
+                    f"one of {', '.join(BUILDERS)}"
                 )
+            parser(trees.removeprefix(SPACY))
 
     def of_tree(self, tree: Tree) -> Tree:
         """A tree of the data in this way: as it is, with two children, or another one on its words, of which only the
@@ -61,15 +62,14 @@ def parser(model: str) -> Any:
     try:
         pipeline = import_module("spacy").load(model)
     except ImportError as error:
-        raise ConfigError(
-            f"data.trees=spacy:{model}: spaCy is not installed; pip install 'attention-zoo[spacy]'"
-        ) from error
+        raise ConfigError(f"data.trees=spacy:{model}: spaCy is not installed; pip install -e '.[spacy]'") from error
     except OSError as error:
         raise ConfigError(
             f"data.trees=spacy:{model}: spaCy has no such model; python -m spacy download {model}"
         ) from error
     if "parser" not in pipeline.pipe_names:
-        raise ConfigError(f"data.trees=spacy:{model}: this model has no parser, only {', '.join(pipeline.pipe_names)}")
+        found = ", ".join(pipeline.pipe_names) or "nothing"
+        raise ConfigError(f"data.trees=spacy:{model}: this model has no parser, only {found}; take another one")
     return pipeline
 
 
@@ -89,18 +89,18 @@ def parsed(words: Sequence[str], model: str, label: str | None) -> Tree:
 
 def planted(line: str, planting: Planting, spare: str | None) -> tuple[Tree, str | None]:
     """The tree of a line that is typed, and what put it on its words: brackets are taken as they are, other text in the
-    way of the data, or, where the data brought its trees along, by `spare`. Raises DataError for brackets that are
+    way of the data, or, where the data brought its trees along, by `spare`. Raises UnusableInput for brackets that are
     none, and for a text where neither builds."""
     text = line.strip()
     if text.startswith("("):
         try:
             tree = parse(text)
         except ValueError as error:
-            raise DataError(f"{text[:60]!r}: bad tree: {error}") from error
+            raise UnusableInput(f"{text[:60]!r}: bad tree: {error} (what begins with '(' is read as a tree)") from error
         return (binarised(tree) if planting.trees == BINARISED else tree), None
     way = planting.trees if builds(planting.trees) else spare
     if way is None:
-        raise DataError(
+        raise UnusableInput(
             f"{text[:60]!r} has no tree: write it in brackets, or give --trees, one of {', '.join(BUILDERS)}"
         )
     by = planting if way == planting.trees else Planting(way, planting.text, inside=planting.inside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -13,6 +14,7 @@ import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from zoo.data.notes import key, majority, mostly_unknown, repeated
 from zoo.data.options import SplitOptions
@@ -26,6 +28,7 @@ from zoo.data.stored import (
     map_split,
     numbers_of,
     save,
+    values_of,
     write_rows,
 )
 from zoo.data.text.learning import ids_of, vocabulary_of
@@ -34,14 +37,15 @@ from zoo.data.trees.batch import NO_LABEL
 from zoo.data.trees.encoding import ONE, TWO, TreeReading
 from zoo.data.trees.planting import Planting
 from zoo.data.trees.row import Labelled, Pair
-from zoo.data.trees.sources import PairSource, TreeSource
+from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raised with any change of what is written, so that folders of another form are not read."""
 TREES, ENCODER = "trees", "encoder.json"
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
+WHOLE = re.compile(r"-?[0-9]+")
 
 
 class Shapes:
@@ -74,23 +78,26 @@ def prepare(
     """Write the trees of `source` and all that a prediction needs into a folder; the description. Raises DataError for
     what cannot be used."""
     bad, shapes, left_out = BadRows(on_bad_row), Shapes(), Counter[str]()
-    pairs = isinstance(source, PairSource)
-    sides = TWO if pairs else ONE
-    rows_of: Callable[..., Iterator[dict[str, Any]]] = (
-        partial(_pairs, planting=planting)
-        if pairs
-        else partial(_labelled, source, left_out=left_out, planting=planting)
-    )
-    columns = {f"{name}{side}": kind for side in sides for name, kind in _TREE.items()} | (_SCORE if pairs else _LABELS)
+    rows_of: Callable[..., Iterator[dict[str, Any]]]
+    sides: Sequence[str]
+    if isinstance(source, TreeSource):
+        noun, sides, own = "trees", ONE, _LABELS
+        rows_of = partial(_labelled, source, left_out=left_out, planting=planting)
+    else:
+        noun, sides, own = "pairs", TWO, _SCORE
+        rows_of = partial(_pairs, planting=planting)
+    columns = {f"{name}{side}": kind for side in sides for name, kind in _TREE.items()} | own
     splits = {}
     for name, read in source.splits.items():
-        file = steps / f"{name}.arrow"
+        file, before = steps / f"{name}.arrow", bad.problems + left_out
         rows = rows_of(read(bad), see=shapes.see, bad=bad)
-        if not write_rows(file, pa.schema({**columns, "key": pa.int64()}), rows, "pairs" if pairs else "trees"):
-            skipped = f"; left out: {counted(bad.problems + left_out)}" if bad.total or left_out else ""
-            raise DataError(f"{source.place}: no tree in the {name} split{skipped}")
+        if not write_rows(file, pa.schema({**columns, "key": pa.int64()}), rows, noun):
+            gone = bad.problems + left_out - before
+            raise DataError(
+                f"{source.place}: no {noun} in the {name} split" + (f"; left out: {counted(gone)}" if gone else "")
+            )
         splits[name] = datasets.Dataset.from_file(str(file))
-    splits = draw_splits(splits, split, source.place, "pairs" if pairs else "trees")
+    splits = draw_splits(splits, split, source.place, noun)
     text = planting.text
     vocabulary = vocabulary_of(
         planting.tokenizer,
@@ -101,8 +108,8 @@ def prepare(
         where=source.place,
         examples=f"{len(splits['train']):,} training examples",
     )
-    labels, classes = ([], []) if pairs else _classes(source, splits)
-    encode = partial(_encoded, sides=sides, words=pa.array(vocabulary.state()), labels=pa.array(labels, pa.string()))
+    classes = _classes(source, splits) if isinstance(source, TreeSource) else []
+    encode = partial(_encoded, sides=sides, words=pa.array(vocabulary.state()), labels=pa.array(classes, pa.string()))
     encoded = {
         name: map_split(
             part,
@@ -113,13 +120,12 @@ def prepare(
         for name, part in splits.items()
     }
     save(encoded, folder / TREES)
-    reading = {"inside": planting.inside or shapes.inside, "arity": shapes.arity}
-    state = TreeReading.plain_state(vocabulary, planting, **reading)
+    shape = {"inside": planting.inside or shapes.inside, "arity": shapes.arity, "binary": shapes.binary}
+    state = TreeReading.plain_state(vocabulary, planting, shape)
     (folder / ENCODER).write_text(json.dumps(state, ensure_ascii=False), "utf-8")
     facts = {name: _described(part, classes, sides) for name, part in encoded.items()}
     train = facts["train"]
-    noun = "pairs" if pairs else "trees"
-    known = {} if pairs else {name: count for name, count in train["classes"].items() if count}
+    known = {name: count for name, count in train.get("classes", {}).items() if count}
     return {
         "source": source.description.replace("{count}", f"{sum(map(len, encoded.values())):,}"),
         "trees": planting.trees,
@@ -130,7 +136,7 @@ def prepare(
         "left_out": dict(left_out),
         "splits": facts,
         "notes": [
-            *repeated({name: numbers_of(part, "key") for name, part in splits.items()}, noun),
+            *repeated({name: _keys(part) for name, part in splits.items()}, noun),
             *(majority(known, noun) if len(known) > 1 else ()),
             *mostly_unknown(train["unknown_rate"], text),
         ],
@@ -195,18 +201,16 @@ def _row(tree: Tree, planting: Planting, side: str) -> dict[str, Any]:
     return {f"{name}{side}": values for name, values in columns.items()}
 
 
-def _classes(source: Source, splits: Mapping[str, datasets.Dataset]) -> tuple[list[str], list[str]]:
-    """The labels as they stand in the rows, and the names of their classes, in the order of the logits."""
-    assert isinstance(source, TreeSource)
+def _classes(source: TreeSource, splits: Mapping[str, datasets.Dataset]) -> list[str]:
+    """The names of the classes, in the order of the logits. Raises DataError where there is one alone."""
     if source.classes is not None:
-        names = list(dict.fromkeys(source.classes.values()))
-        return names, names
+        return list(dict.fromkeys(source.classes.values()))
     found = set().union(*(count_words(part, "label") for part in splits.values())) - {None}
-    whole = all(name.lstrip("-").isdigit() for name in found)
-    names = sorted(found, key=int) if whole else sorted(found)
+    whole = all(WHOLE.fullmatch(name) for name in found)
+    names = sorted(found, key=lambda name: (int(name), name)) if whole else sorted(found)
     if len(names) < 2:
         raise DataError(f"{source.place}: all nodes have the label {names[0]!r}; a class needs another beside it")
-    return names, names
+    return names
 
 
 def _encoded(
@@ -235,11 +239,11 @@ def _encoded(
         columns["score"] = table["score"]
         return pa.table(columns)
     label = table["label"].combine_chunks()
-    numbers = pc.fill_null(pc.index_in(label.flatten(), labels), NO_LABEL).cast(pa.int16())
+    numbers = pc.fill_null(pc.index_in(label.flatten(), labels), NO_LABEL).cast(pa.int32())
     is_root = np.asarray(table["parent"].combine_chunks().flatten()) < 0
     columns["root_label"] = pa.array(np.asarray(numbers)[is_root])
     if roots_alone:
-        numbers = pa.array(np.where(is_root, np.asarray(numbers), NO_LABEL), pa.int16())
+        numbers = pa.array(np.where(is_root, np.asarray(numbers), NO_LABEL), pa.int32())
     columns["label"] = list_array(numbers, pc.list_value_length(label))
     evidence = table["evidence"].combine_chunks()
     if evidence.null_count == 0:
@@ -271,6 +275,11 @@ def _described(part: datasets.Dataset, classes: Sequence[str], sides: Sequence[s
         "words": histogram(words),
         "unknown_rate": float(numbers("num_unknown").sum() / max(1, words.sum())),
     }
+
+
+def _keys(part: datasets.Dataset) -> NDArray[np.int64]:
+    """(N,) the `key` of each row of a split, which may be drawn from another one."""
+    return np.fromiter(values_of(part, "key"), np.int64, len(part))
 
 
 def _examples(part: datasets.Dataset, sides: Sequence[str]) -> list[dict[str, str]]:

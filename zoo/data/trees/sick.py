@@ -6,20 +6,20 @@ Marelli et al. 2014, https://aclanthology.org/L14-1314. Two forms go round that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, existing, find_splits, identity, sample_source
+from zoo.data.sources import Source, existing, identity, sample_source
 from zoo.data.text.tokenization import tokenizer_of
 from zoo.data.trees.module import TreePairData
-from zoo.data.trees.options import SPACY, TreeTextOptions, builds
+from zoo.data.trees.options import BINARISED, SPACY, TreeTextOptions, builds
 from zoo.data.trees.row import Pair
 from zoo.data.trees.samples import relatedness
-from zoo.data.trees.sick_files import HIGHEST, LOWEST, Parse, read_conllu_pairs, read_parsed, read_sick
+from zoo.data.trees.sick_files import HIGHEST, LOWEST, Parse, Split, read_conllu_pairs, read_parsed, read_sick
 from zoo.data.trees.sources import PairSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, DataError, one_of
@@ -33,8 +33,16 @@ PARSED = (
     "folders train, dev and test with a.toks, a.parents, b.toks, b.parents and sim.txt, or a.conllu, b.conllu, sim.txt"
 )
 LAYOUT = (
-    f"{PARSED}; or, with data.trees=balanced or another that puts trees on words, SICK.txt or a folder with SICK_*.txt"
+    f"{PARSED}; or, with data.trees=balanced or another that puts trees on words, SICK.txt, whose column SemEval_set "
+    "names the splits, or a folder with it or with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt"
 )
+FOLDERS: dict[Split, tuple[str, ...]] = {"train": ("train",), "val": ("dev", "val", "trial"), "test": ("test",)}
+SEMEVAL: dict[Split, tuple[str, ...]] = {
+    "train": ("SICK_train.txt",),
+    "val": ("SICK_trial.txt",),
+    "test": ("SICK_test_annotated.txt", "SICK_test.txt"),
+}
+"""What holds each split, by the first of these names that is there. Without scores, SICK_test.txt is refused."""
 
 
 class SICK(TreePairData):
@@ -60,7 +68,7 @@ class SICK(TreePairData):
         self.source = source
         self.sample = SampleOptions.of(sample)
         self.parse: Parse = one_of("data.parse", parse, get_args(Parse))  # type: ignore[assignment]
-        self.inside = parse == "dependency"
+        self.inside = parse == "dependency" and trees != BINARISED  # binarised, words go down to the leaves
 
     def _facts(self, source: Source) -> dict[str, Any]:
         return super()._facts(source) | {"parse": self.parse}
@@ -74,18 +82,16 @@ class SICK(TreePairData):
         if self.source == "sample":
             return sample_source(relatedness.generate, self.sample, "pairs", parse=self.parse)
         path = existing(self.source, "data.source", f"sample, or the path of {LAYOUT}")
-        if path.is_dir() and (folders := _folders(path)):
-            files = [
-                identity(file) for folder in folders.values() for file in sorted(folder.iterdir()) if file.is_file()
-            ]
+        if folders := _found(path, FOLDERS, "folder"):
+            inside = [file for folder in folders.values() for file in sorted(folder.iterdir()) if file.is_file()]
             return Source(
                 place=str(path),
                 description=f"path: {path}, {self.parse} parses, {{count}} pairs",
-                identity={"files": files},
-                splits={split: partial(self._read_parsed, folders[split]) for split in SPLITS if split in folders},
+                identity={"files": [identity(file) for file in inside]},
+                splits={split: partial(self._read_parsed, folder) for split, folder in folders.items()},
             )
-        one = path if path.is_file() else path / "SICK.txt"
-        files = {split: [one] for split in SPLITS} if one.is_file() else find_splits(path, [".txt"])
+        whole = path if path.is_file() else path / "SICK.txt"
+        files = dict.fromkeys(get_args(Split), whole) if whole.is_file() else _found(path, SEMEVAL, "file")
         if not files:
             raise DataError(f"{path}: no pairs found; expected {LAYOUT}; or take data.source=sample")
         if not builds(self.trees):
@@ -96,42 +102,51 @@ class SICK(TreePairData):
         return Source(
             place=str(path),
             description=f"path: {path}, {{count}} pairs",
-            identity={"files": {split: [identity(file) for file in part] for split, part in files.items()}},
-            splits={split: partial(self._read_plain, files[split], split) for split in SPLITS if split in files},
+            identity={"files": {split: identity(file) for split, file in files.items()}},
+            splits={
+                split: partial(self._read_plain, file, split if file == whole else None)
+                for split, file in files.items()
+            },
         )
 
     def _read_parsed(self, folder: Path, bad: BadRows) -> Iterator[Pair]:
         if (folder / "a.conllu").is_file() and self.parse == "dependency":
-            return read_conllu_pairs(folder)
+            return read_conllu_pairs(folder, bad)
         return read_parsed(folder, bad, self.parse)
 
-    def _read_plain(self, files: list[Path], split: str, bad: BadRows) -> Iterator[Pair]:
+    def _read_plain(self, file: Path, split: Split | None, bad: BadRows) -> Iterator[Pair]:
         tokenizer = tokenizer_of(self.text, self.text.language)
-        told = split if len({file.name for file in files}) == 1 and files[0].name == "SICK.txt" else None
-        for file in files:
-            for row in read_sick(file, told, bad):  # type: ignore[arg-type]
-                first, second = (
-                    _flat(tokenizer.split(text).shown[: self.text.max_words]) for text in (row.first, row.second)
-                )
-                if not first.words or not second.words:
-                    bad(row.place, "no text")
-                else:
-                    yield Pair(first, second, row.score, row.place)
+        for row in read_sick(file, split, bad):
+            first, second = (
+                _flat(tokenizer.split(text).shown[: self.text.max_words]) for text in (row.first, row.second)
+            )
+            if first.words and second.words:
+                yield Pair(first, second, row.score, row.place)
+            else:
+                bad(row.place, "no text", f"one of {row.first!r} and {row.second!r} has no words")
+
+    def describe(self) -> dict[str, Any]:
+        about = super().describe()
+        return about | {"contents": [*about["contents"], *self._which(about)]}
 
     def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        count = about["splits"]["test"]["pairs"]
-        sizes = (
-            []
-            if self.source == "sample"
-            else [f"the test set has {count:,} pairs, {KNOWN.get(count, 'no size that is known')}"]
-        )
-        return [*super()._summary(about), *sizes]
+        return [*super()._summary(about), *self._which(about)]
+
+    def _which(self, about: Mapping[str, Any]) -> list[str]:
+        """Which of the sets that go round under the same name this is."""
+        if self.source == "sample":
+            return []
+        sizes = ", ".join(f"{part['pairs']:,} in {name}" for name, part in about["splits"].items())
+        return [f"pairs: {sizes}; the test set is {KNOWN.get(about['splits']['test']['pairs'], 'of no known size')}"]
 
 
-def _folders(path: Path) -> dict[str, Path]:
-    """The folders of the splits, by their names."""
-    names = {"train": ("train",), "val": ("dev", "val", "trial"), "test": ("test",)}
-    found = {split: path / name for split, all_names in names.items() for name in all_names if (path / name).is_dir()}
+def _found(path: Path, names: Mapping[Split, Sequence[str]], kind: Literal["file", "folder"]) -> dict[Split, Path]:
+    """What holds each split inside of a folder; nothing where there is none to train on."""
+    found: dict[Split, Path] = {}
+    for split, called in names.items():
+        for part in (path / name for name in called):
+            if part.is_file() if kind == "file" else part.is_dir():
+                found.setdefault(split, part)
     return found if "train" in found else {}
 
 

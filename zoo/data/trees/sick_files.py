@@ -46,11 +46,19 @@ class SickRow(NamedTuple):
     """File and line, for messages."""
 
 
+class _Said(BadRows):
+    """Of rows whose split cannot be known: they were reported when the first split was read."""
+
+    def __call__(self, place: str, problem: str, detail: str = "") -> None:
+        """Nothing, so that one row counts once."""
+
+
 def read_sick(path: Path, split: Split | None, bad: BadRows) -> Iterator[SickRow]:
     """The pairs of a file of either form; with `split`, those of one split of a file that has a column for it. A quote
     is a letter like any other. Raises DataError where a column is missing."""
+    whole = bad if split in (None, "train") else _Said()
     with Lines(path) as lines:
-        texts = text_lines(lines, bad)
+        texts = text_lines(lines, whole)
         header = [name.strip() for name in next((text for text in texts if text and text.strip()), "").split("\t")]
         columns = _columns(path, lines.number, header, split)
         for text in texts:
@@ -58,7 +66,7 @@ def read_sick(path: Path, split: Split | None, bad: BadRows) -> Iterator[SickRow
                 continue
             place, fields = line_of(path, lines.number), [field.strip() for field in text.split("\t")]
             if len(fields) != len(header):
-                bad(
+                whole(
                     place,
                     "wrong number of fields",
                     f"found {len(fields)} with tabs between, the header has {len(header)}",
@@ -66,7 +74,7 @@ def read_sick(path: Path, split: Split | None, bad: BadRows) -> Iterator[SickRow
                 continue
             number, first, second, score, *sets = (fields[column] for column in columns)
             if sets and sets[0] not in SETS:
-                bad(place, "no such split", f"found {sets[0][:40]!r} in {SET}, expected one of {', '.join(SETS)}")
+                whole(place, "no such split", f"found {sets[0][:40]!r} in {SET}, expected one of {', '.join(SETS)}")
             elif sets and SETS[sets[0]] != split:
                 continue
             elif not first or not second:
@@ -131,15 +139,24 @@ def _no_score(text: str) -> tuple[str, str]:
     return "score out of range", f"found {text.strip()[:40]!r}, expected a number from {LOWEST} to {HIGHEST}"
 
 
-def read_conllu_pairs(folder: Path) -> Iterator[Pair]:
+class _Counted(BadRows):
+    """Of sentences that are told apart by their order alone: where one is left out, all behind it get another's."""
+
+    def __call__(self, place: str, problem: str, detail: str = "") -> None:
+        """Raises DataError."""
+        raise DataError(f"{place}: {problem}: {detail}; mend it: no sentence can be left out of a.conllu and b.conllu")
+
+
+def read_conllu_pairs(folder: Path, bad: BadRows) -> Iterator[Pair]:
     """The pairs of one split from a.conllu and b.conllu, whose n-th sentences belong together, and sim.txt, a score a
-    line. Raises DataError for whatever is broken, since a sentence that is left out would shift all others."""
+    line. Raises DataError for a broken sentence, since one that is left out would shift all others."""
     names = [folder / name for name in ("a.conllu", "b.conllu", "sim.txt")]
     if missing := [path for path in names if not path.is_file()]:
         raise DataError(f"{missing[0]}: no such file; expected a.conllu, b.conllu and sim.txt")
-    strict = BadRows()
     scores = read_lines(names[2])
-    firsts, seconds = (list(read_conllu(path, strict)) for path in names[:2])
+    while scores and not scores[-1].strip():
+        scores.pop()
+    firsts, seconds = (list(read_conllu(path, _Counted())) for path in names[:2])
     if not len(firsts) == len(seconds) == len(scores):
         raise DataError(
             f"{folder}: {len(firsts)} sentences in a.conllu, {len(seconds)} in b.conllu, {len(scores)} scores in "
@@ -148,6 +165,6 @@ def read_conllu_pairs(folder: Path) -> Iterator[Pair]:
     for line, ((first, place), (second, _), text) in enumerate(zip(firsts, seconds, scores, strict=True), 1):
         score = score_of(text)
         if score is None:
-            strict(line_of(names[2], line), *_no_score(text))
+            bad(line_of(names[2], line), *_no_score(text))
         else:
             yield Pair(first, second, score, place)

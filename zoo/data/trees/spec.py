@@ -31,6 +31,8 @@ class LabelledTreeSpec(TreeSpec):
     """Names of the classes, in the order of the logits."""
     polarity: tuple[int, ...] = ()
     """-1, 0 or 1 for each class that is negative, neutral or positive; empty where they are of another kind."""
+    labels: tuple[tuple[str, str], ...] = ()
+    """What stands in brackets for a class, and the name of that, where labels are not the names themselves."""
 
     @property
     def num_classes(self) -> int:

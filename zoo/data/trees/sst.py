@@ -19,7 +19,7 @@ from zoo.data.trees.options import TreeTextOptions
 from zoo.data.trees.row import Labelled
 from zoo.data.trees.samples import sentiment
 from zoo.data.trees.sources import TreeSource
-from zoo.data.trees.sst_files import FILES, read_raw
+from zoo.data.trees.sst_files import FILES, Split, read_raw
 from zoo.errors import ConfigError, DataError, one_of
 
 Classes = Literal["fine", "binary"]
@@ -85,7 +85,7 @@ class SST(TreeData):
                 place=str(path),
                 description=f"path: {path}, raw, {{count}} trees",
                 identity={"files": [identity(path / name) for name in FILES]},
-                splits={split: partial(read_raw, path, split) for split in SPLITS},
+                splits={split: partial(read_raw, path, split) for split in get_args(Split)},
             )
         if files := find_splits(path, [".txt"]):
             return file_source(path, files, read_trees, "trees")

@@ -1,0 +1,56 @@
+"""What a prepared corpus of trees serves, as plain trees again."""
+
+from zoo.data.trees.batch import NO_LABEL
+from zoo.data.trees.tree import Tree
+
+
+def prepared(data):
+    """`data`, ready to serve."""
+    data.prepare_data()
+    data.setup()
+    return data
+
+
+def loader(data, split):
+    return {"train": data.train_dataloader, "val": data.val_dataloader, "test": data.test_dataloader}[split]()
+
+
+def trees(data, split):
+    """The trees of a split in their order, the names of classes as labels and words as the vocabulary knows them."""
+    found = {}
+    for batch in loader(data, split):
+        labels = batch.trees.by_tree(batch.label)
+        every = zip(batch.index.tolist(), batch.trees.plain(), batch.trees.ids(), labels, strict=True)
+        for number, (parent, word), ids, label in every:
+            names = [None if one == NO_LABEL else data.spec.classes[one] for one in label]
+            found[number] = Tree(data.encoder.vocabulary.decode(ids), parent, word, names)
+    assert sorted(found) == list(range(data.sizes[split]))
+    return [found[number] for number in sorted(found)]
+
+
+def pairs(data, split):
+    """(first, second, score) of a split of pairs in their order, the trees as `trees` gives them, without labels."""
+    found = {}
+    for batch in loader(data, split):
+        every = list(zip(batch.trees.plain(), batch.trees.ids(), strict=True))
+        sides = [
+            Tree(data.encoder.vocabulary.decode(ids), parent, word, [None] * len(parent))
+            for (parent, word), ids in every
+        ]
+        scores = zip(batch.index.tolist(), sides[::2], sides[1::2], batch.score.tolist(), strict=True)
+        found |= {number: (first, second, round(score, 4)) for number, first, second, score in scores}
+    assert sorted(found) == list(range(data.sizes[split]))
+    return [found[number] for number in sorted(found)]
+
+
+def folders(cache):
+    """What is left in a cache by name: prepared folders, and anything else but locks."""
+    return sorted(str(path.relative_to(cache)) for path in cache.glob("*/*") if path.suffix != ".lock")
+
+
+def written(folder, **files):
+    """Text files in a folder, by their names without .txt."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / f"{name}.txt").write_text(content if isinstance(content, str) else "".join(f"{x}\n" for x in content))
+    return folder

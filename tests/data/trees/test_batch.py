@@ -1,0 +1,192 @@
+"""Trees as one forest: what went in comes out again, whichever trees are taken, and each node covers its own words."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.data.trees.grown import any_trees
+from zoo.data.trees.batch import NO_LABEL, TreeBatch, TreePairBatch, Trees
+from zoo.data.trees.tree import Tree
+
+SEVERAL = st.lists(any_trees(), max_size=4)
+ID = {word: number for number, word in enumerate("edcba", 2)}
+
+
+def flat(lists):
+    return [one for each in lists for one in each]
+
+
+def planted(trees):
+    """`Tree`s as a batch has them."""
+    return Trees.of(
+        flat(tree.parent for tree in trees),
+        [len(tree.parent) for tree in trees],
+        flat(tree.word for tree in trees),
+        [ID[word] for tree in trees for word in tree.words],
+        [len(tree.words) for tree in trees],
+    )
+
+
+def same(one, other):
+    """Whether two dataclasses hold the same, tensors included."""
+    for field in fields(one):
+        first, second = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(first, torch.Tensor):
+            if not torch.equal(first, second) or first.dtype != second.dtype:
+                return False
+        elif hasattr(first, "__dataclass_fields__"):
+            if not same(first, second):
+                return False
+        elif first != second:
+            return False
+    return True
+
+
+@given(SEVERAL)
+def test_what_went_in_comes_out(trees):
+    batch = planted(trees)
+    assert len(batch) == len(trees)
+    assert batch.plain() == [(tree.parent, tree.word) for tree in trees]
+    assert batch.ids() == [[ID[word] for word in tree.words] for tree in trees]
+    assert batch.distinct.tolist() == sorted({ID[word] for tree in trees for word in tree.words})
+    assert batch.words_in.tolist() == [len(tree.words) for tree in trees]
+    assert batch.node_mask.tolist() == [
+        [node < len(tree.parent) for node in range(max(len(each.parent) for each in trees))] for tree in trees
+    ]
+
+
+@given(SEVERAL)
+def test_values_of_nodes_are_those_of_their_nodes_in_either_order(trees):
+    batch = planted(trees)
+    names = [[f"{number} {node}" for node in range(len(tree.parent))] for number, tree in enumerate(trees)]
+    numbers = np.arange(sum(map(len, names)))
+    in_forest = batch.in_forest(numbers)
+    assert flat(batch.by_tree(in_forest)) == numbers.tolist()
+    assert [len(part) for part in batch.by_tree(in_forest)] == [len(part) for part in names]
+    pairs = np.stack([numbers, -numbers], 1)
+    assert flat(batch.by_tree(batch.in_forest(pairs))) == pairs.tolist()
+    # a child's parent in the forest is its parent in the tree
+    name = [flat(names)[number] for number in in_forest.tolist()]
+    edges = {(name[low], name[high]) for low, high in zip(batch.forest.child, batch.forest.parent, strict=True)}
+    assert edges == {
+        (names[t][node], names[t][above])
+        for t, tree in enumerate(trees)
+        for node, above in enumerate(tree.parent)
+        if above >= 0
+    }
+    roots = [names[t][tree.root] for t, tree in enumerate(trees) if tree.parent]
+    assert [name[root] for root in batch.forest.root] == roots
+
+
+@given(SEVERAL)
+def test_nodes_cover_what_their_tree_says(trees):
+    batch = planted(trees)
+    begins = np.cumsum([0, *(len(tree.words) for tree in trees)])
+    stretches = [
+        [(first + begins[t], last + begins[t] + 1) if first <= last else None for first, last in tree.spans()]
+        for t, tree in enumerate(trees)
+    ]
+    found = [
+        [(first, past) if first < past else None for first, past in part]
+        for part in batch.by_tree(torch.stack([batch.first, batch.past], 1))
+    ]
+    assert found == stretches
+
+
+@given(SEVERAL.filter(len), st.data())
+def test_trees_that_are_taken_are_as_if_they_had_been_alone(trees, data):
+    rows = data.draw(st.lists(st.integers(0, len(trees) - 1), max_size=4))
+    assert same(planted(trees).chosen(rows), planted([trees[row] for row in rows]))
+
+
+def test_by_hand():
+    """(a (b a)), nothing, and b above c, which stands before it."""
+    trees = [
+        Tree(["a", "b", "a"], [-1, 0, 0, 2, 2], [-1, 0, -1, 1, 2], [None] * 5),
+        Tree([], [], [], []),
+        Tree(["c", "b"], [-1, 0], [1, 0], [None] * 2),
+    ]
+    batch = planted(trees)
+    # lowest first: the words a, b, a and c; then (b a) and b; then the whole
+    assert batch.distinct.tolist() == [4, 5, 6]  # c, b, a
+    assert batch.word_at.tolist() == [2, 1, 2, 0, 1]
+    assert (batch.node.tolist(), batch.word_of.tolist()) == ([0, 1, 2, 3, 5], [0, 1, 2, 3, 4])
+    assert batch.first.tolist() == [0, 1, 2, 3, 1, 3, 0]
+    assert batch.past.tolist() == [1, 2, 3, 4, 3, 5, 3]
+    assert batch.node_mask.tolist() == [[True] * 5, [False] * 5, [True, True, False, False, False]]
+
+
+@pytest.mark.parametrize("trees", [[], [Tree([], [], [], [])] * 2])
+def test_no_nodes(trees):
+    batch = planted(trees)
+    assert len(batch) == len(trees)
+    assert batch.node_mask.shape == (len(trees), 0)
+    assert batch.plain() == [([], [])] * len(trees)
+    assert batch.by_tree(batch.in_forest(np.zeros(0, int))) == [[]] * len(trees)
+    assert len(batch.chosen(range(len(trees)))) == len(trees)
+
+
+# Batches
+
+THREE = [
+    Tree(["a", "b"], [-1, 0, 0], [-1, 0, 1], ["2", None, "0"]),
+    Tree([], [], [], []),
+    Tree(["c"], [-1], [0], ["1"]),
+]
+
+
+def labelled(trees=THREE, **predicting):
+    forest = planted(trees)
+    label = [NO_LABEL if label is None else int(label) for tree in trees for label in tree.label]
+    evidence = [label in ("0", "1") for tree in trees for label in tree.label]
+    text = tuple(tree.words for tree in trees)
+    parts = forest.in_forest(np.array(label, int)), forest.in_forest(np.array(evidence, bool))
+    return TreeBatch(forest, torch.arange(10, 10 + len(trees)), *parts, text, **predicting)
+
+
+@pytest.mark.parametrize("rows", [[0], [2], [2, 0], [1], [0, 1, 2], []])
+def test_a_tree_takes_along_what_is_its_own(rows):
+    typed = tuple(tree.label for tree in THREE)
+    batch = labelled(built=("left", None, "right"), typed=typed).chosen(rows)
+    assert len(batch) == len(rows)
+    assert batch.index.tolist() == [10 + row for row in rows]
+    assert batch.text == tuple(THREE[row].words for row in rows)
+    assert batch.built == tuple(("left", None, "right")[row] for row in rows)
+    assert batch.typed == tuple(THREE[row].label for row in rows)
+    labels = [[NO_LABEL if label is None else int(label) for label in THREE[row].label] for row in rows]
+    assert batch.trees.by_tree(batch.label) == labels
+    assert batch.trees.by_tree(batch.evidence) == [[label in (0, 1) for label in part] for part in labels]
+    assert batch.label.dtype == torch.int64 and batch.evidence.dtype == torch.bool
+    assert batch.node_mask.sum(1).tolist() == [len(part) for part in labels]
+
+
+def test_the_first_trees_are_in_memory_of_their_own():
+    batch = labelled()
+    first = batch.first(2)
+    assert same(first, batch.chosen([0, 1]))
+    assert len(batch.first(99)) == 3
+    first.index.zero_(), first.label.zero_(), first.trees.distinct.zero_()
+    assert same(batch, labelled())
+    bare = TreeBatch(planted(THREE), torch.arange(3), None, None).first(1)
+    assert (bare.label, bare.evidence, bare.text, bare.built) == (None, None, None, None)
+
+
+def test_pairs_stay_together():
+    trees = [*THREE, THREE[0]]
+    text, built = tuple(tree.words for tree in trees), ("left", None, "right", "left")
+    batch = TreePairBatch(planted(trees), torch.tensor([7, 8]), torch.tensor([1.5, 4.0]), text, built)
+    assert len(batch) == 2
+    assert batch.node_mask.sum(2).tolist() == [[3, 0], [1, 3]]
+    second = batch.chosen([1])
+    assert second.trees.plain() == [(trees[2].parent, trees[2].word), (trees[3].parent, trees[3].word)]
+    assert (second.index.tolist(), second.score.tolist()) == ([8], [4.0])
+    assert (second.text, second.built) == (text[2:], built[2:])
+    assert same(batch.first(5), batch)
+    batch.first(2).score.zero_()
+    assert batch.score.tolist() == [1.5, 4.0]
+    assert batch.cast(torch.bfloat16).score.dtype == torch.float32  # results are judged by it
+    assert TreePairBatch(planted(trees), torch.arange(2), None).first(1).score is None

@@ -1,0 +1,146 @@
+"""Lines to batches: the words' numbers, who built a tree, trees that the network was not made for, checkpoints."""
+
+import json
+import re
+
+import pytest
+
+from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
+from zoo.data.trees.options import TreeTextOptions
+from zoo.errors import UnusableInput
+
+WORDS = ("the", "film", "was", "good", "bad", "The")
+"""With the numbers from 2 on."""
+
+
+def encoder(trees="given", kind=TreeEncoder, *, inside=False, arity=2, binary=True, **text):
+    options = TreeTextOptions(tokenizer="whitespace", **text)
+    return kind(Vocabulary(WORDS), options, trees, inside=inside, arity=arity, binary=binary)
+
+
+def test_lines_to_a_batch():
+    lines = ["(4 (2 the) good)", "The film was odd"]
+    batch = encoder()(lines)
+    assert len(batch) == 2
+    assert batch.trees.plain() == [
+        ([-1, 0, 0], [-1, 0, 1]),
+        ([-1, 0, 1, 1, 0, 4, 4], [-1, -1, 0, 1, -1, 2, 3]),
+    ]
+    assert batch.trees.ids() == [[2, 5], [7, 3, 4, 1]]  # odd is not known
+    assert batch.text == (["the", "good"], ["The", "film", "was", "odd"])
+    assert batch.typed == (["4", "2", None], [None] * 7)
+    assert batch.built == (None, "balanced")
+    assert batch.index.tolist() == [0, 1]
+    assert (batch.label, batch.evidence) == (None, None)
+    assert [encoder().display(line) for line in lines] == list(batch.text)
+
+
+def test_case_is_dropped_where_it_was():
+    batch = encoder(lower=True)("(2 THE)")
+    assert batch.trees.ids() == [[2]]
+    assert batch.text == (["THE"],)
+
+
+def test_what_builds_is_the_data_or_else_chosen():
+    subject = encoder()
+    subject.spare = "right"
+    assert subject("the film was").built == ("right",)
+    subject.spare = None
+    with pytest.raises(UnusableInput, match="'the film was' has no tree: write it in brackets"):
+        subject("the film was")
+    of_data = encoder("left")
+    of_data.spare = "right"
+    assert of_data("the film was").built == ("left",)
+
+
+@pytest.mark.parametrize(
+    ("shape", "line", "message"),
+    [
+        ({}, "(2 the film was)", "a node with 3 children; .* trained on trees with two children at each node"),
+        ({}, "(2 (3 the))", "a node with 1 child; .* two children at each node that has any"),
+        ({}, "(2 (3 (3 the)) (2 film))", "a node with 1 child; "),
+        ({"binary": False}, "(2 the film was)", "a node with 3 children; .* trained on trees with up to 2 children$"),
+        (
+            {"binary": False, "arity": 3, "inside": True},
+            "(2 the film was (2 good bad))",
+            "a node with 4 children; .* trees with up to 3 children and words at any node$",
+        ),
+    ],
+)
+def test_a_tree_that_the_network_was_not_made_for(shape, line, message):
+    words = " ".join(word for word in line.replace("(", " ").replace(")", " ").split() if not word.isdigit())
+    for read in (encoder(**shape), encoder(**shape).display):
+        with pytest.raises(UnusableInput, match=f"^'{words}': {message}"):
+            read(line)
+
+
+@pytest.mark.parametrize("line", ["", "  ", "\t"])
+def test_no_words(line):
+    message = f"{line!r}: found no words, expected a text or a tree such as"
+    for subject in (encoder(), encoder("left")):
+        with pytest.raises(UnusableInput, match=f"^{re.escape(message)}"):
+            subject(["the film", line])
+
+
+@pytest.mark.parametrize("line", ["(2 the)", "(2 (3 the))", "(2 the film was)", "(2 (2 (1 the) film) was)", "bad"])
+def test_smaller_trees_than_those_of_the_training(line):
+    assert len(encoder(binary=False, arity=3)(line).trees) == 1
+    assert len(encoder(binary=False, arity=3, inside=True)(line).trees) == 1
+    assert len(encoder("binarised")(line).trees) == 1  # made to fit
+
+
+@pytest.mark.parametrize("kind", [TreeEncoder, TreePairEncoder])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"trees": "right", "lower": True},
+        {"trees": "left", "inside": True, "arity": 1, "binary": False, "max_words": 2},
+    ],
+)
+def test_it_travels_as_plain_data(kind, options):
+    subject = encoder(kind=kind, **options)
+    state = subject.state()
+    other = kind.from_state(json.loads(json.dumps(state)))
+    assert other.state() == state
+    assert type(other) is kind
+    lines = ["the film was good", "(2 The)"]
+    one, two = (made([lines] if kind is TreePairEncoder else lines) for made in (subject, other))
+    assert (one.trees.plain(), one.trees.ids()) == (two.trees.plain(), two.trees.ids())
+    assert (one.text, one.built) == (two.text, two.built)
+    if options:  # and what is built differs from that of the default
+        assert one.trees.plain() != encoder(kind=kind)([lines] if kind is TreePairEncoder else lines).trees.plain()
+    for made in (subject, other):
+        assert (made.arity, made.binary) == (options.get("arity", 2), options.get("binary", True))
+        assert made.planting.inside == options.get("inside", False)
+
+
+def test_pairs():
+    subject = encoder(kind=TreePairEncoder)
+    pairs = [("the film", "(2 (2 good) (2 film))"), ("was", "bad")]
+    batch = subject(pairs)
+    assert len(batch) == 2
+    assert batch.node_mask.sum(2).tolist() == [[3, 3], [1, 1]]
+    assert batch.trees.ids() == [[2, 3], [5, 3], [4], [6]]
+    assert batch.text == (["the", "film"], ["good", "film"], ["was"], ["bad"])
+    assert batch.built == ("balanced", None, "balanced", "balanced")
+    assert batch.score is None
+    assert [subject.display(pair) for pair in pairs] == [(["the", "film"], ["good", "film"]), (["was"], ["bad"])]
+    for read in (subject.display, lambda pair: subject([pair])):
+        with pytest.raises(UnusableInput, match=r"^'the film was': a node with 3 children"):
+            read(("the film", "(2 the film was)"))
+
+
+@pytest.mark.parametrize(
+    ("pair", "found"),
+    [
+        ("the film", "one sentence"),
+        (["the film"], "one sentence"),
+        (["the", "film", "was"], "3 sentences"),
+        (["the", " "], "an empty sentence"),
+    ],
+)
+def test_what_is_no_pair(pair, found):
+    with pytest.raises(UnusableInput, match=f"^'the.*': found {found}; expected two"):
+        encoder(kind=TreePairEncoder).display(pair)

@@ -1,0 +1,286 @@
+"""data=trees: one's own trees in brackets and labelled texts, and the mistakes that people make with both."""
+
+import json
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.data.trees.grown import joined
+from tests.data.trees.served import folders, loader, prepared, trees, written
+from zoo.data.trees.brackets import parse
+from zoo.data.trees.own import OwnTrees
+from zoo.errors import ConfigError, DataError
+
+LINES = [f"({'good' if number % 3 else 'bad'} (fair w{number}) x)" for number in range(20)]
+TEXTS = [(f"word{number} is {number}", "good" if number % 3 else "bad") for number in range(20)]
+SMALL = {"text": {"minimum_frequency": 1, "tokenizer": "whitespace"}, "loader": {"batch_size": 4}}
+SKIP = {"text": SMALL["text"], "loader": {"on_bad_row": "skip"}}
+
+
+def own(path, **options):
+    return OwnTrees(path=str(path), **SMALL | options)
+
+
+def table(path, rows=TEXTS, header="text,label"):
+    path.write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n")
+    return path
+
+
+def everything(data):
+    """The trees of all splits together."""
+    return [tree for split in ("train", "val", "test") for tree in trees(data, split)]
+
+
+# Brackets
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".ptb", ".mrg", ".tree", ".TREES"])
+def test_brackets(tmp_path, cache_dir, suffix):
+    path = tmp_path / f"mine{suffix}"
+    path.write_text("\n".join(LINES))
+    data = prepared(own(path))
+    assert data.sizes == {"train": 16, "val": 2, "test": 2}
+    assert data.spec.classes == ("bad", "fair", "good")
+    assert data.spec.polarity == ()
+    assert (data.spec.arity, data.spec.binary) == (2, True)
+    roots = Counter(tree.label[0] for tree in everything(data))
+    assert roots == {"bad": 7, "good": 13}
+    for tree in trees(data, "train"):
+        assert tree.label[1:] == ["fair", None]  # a bare word has none
+        assert tree in [parse(line) for line in LINES]
+    assert data.describe()["splits"]["train"]["labelled_rate"] == pytest.approx(2 / 3)
+    assert data.describe()["notes"] == []  # no tree stands in two splits
+    other = prepared(own(path, split={"seed": 2}))
+    assert trees(other, "train") != trees(data, "train")
+    assert prepared(own(path, split={"val": 0.25, "test": 0.5})).sizes == {"train": 5, "val": 5, "test": 10}
+
+
+def test_any_number_of_children_or_two(tmp_path, cache_dir):
+    lines = ["(1 (0 a) (2 b) (1 c) (0 d))", "(2 (1 (0 a)))", "(0 a)", "(1 a b)"]
+    written(tmp_path / "given", train=lines, dev=lines, test=lines)
+    given = prepared(own(tmp_path / "given"))
+    assert (given.spec.arity, given.spec.binary, given.spec.words_inside) == (4, False, False)
+    assert trees(given, "val") == [parse(line) for line in lines]
+    assert "trees of up to 4 children a node, words at the leaves" in given.describe()["contents"][0]
+    two = prepared(own(tmp_path / "given", trees="binarised"))
+    assert (two.spec.arity, two.spec.binary) == (2, True)
+    expected = ["(1 (0 a) ( (2 b) ( (1 c) (0 d))))", "(2 a)", "(0 a)", "(1 a b)"]
+    assert trees(two, "test") == [parse(line) for line in expected]
+    assert two.encoder("(1 (0 a) (2 b) (1 c))").trees.plain()[0][0] == [-1, 0, 0, 2, 2]
+
+
+def test_a_folder_with_splits(tmp_path, cache_dir):
+    folder = written(tmp_path / "mine", train=LINES[:6], dev=LINES[6:8], test=LINES[8:])
+    data = prepared(own(folder, text={"minimum_frequency": 1, "lower": True}))
+    assert data.sizes == {"train": 6, "val": 2, "test": 12}
+    (folder / "dev.txt").unlink()
+    drawn = prepared(own(folder, split={"val": 0.5}))
+    assert drawn.sizes == {"train": 3, "val": 3, "test": 12}
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["10", "9", "-1"], ("-1", "9", "10")),
+        (["b", "10", "9"], ("10", "9", "b")),
+        (["--1", "2", "-"], ("-", "--1", "2")),
+        (["\u00b2", "10", "9"], ("10", "9", "\u00b2")),
+        (["good", "Bad", "bad"], ("Bad", "bad", "good")),
+    ],
+)
+def test_classes_are_in_the_order_of_their_numbers_or_names(tmp_path, cache_dir, labels, classes):
+    lines = [f"({label} a{n})" for n in range(4) for label in labels]
+    assert prepared(own(written(tmp_path / "mine", train=lines))).spec.classes == classes
+
+
+def test_polarity(tmp_path, cache_dir):
+    folder = written(tmp_path / "mine", train=LINES)
+    assert prepared(own(folder, polarity=[-1, 0, 1])).spec.polarity == (-1, 0, 1)
+    with pytest.raises(
+        ConfigError, match=r"data\.polarity: found 2 numbers, expected one for each of the 3 classes bad, fair, good"
+    ):
+        prepared(own(folder, polarity=[-1, 1]))
+    for polarity in ([2, 0, 1], ["good"], 1, "good"):
+        with pytest.raises(ConfigError, match=r"^data\.polarity=.*: expected a list \(each -1, 0 or 1\)"):
+            own(folder, polarity=polarity)
+
+
+# Texts
+
+
+def test_texts(tmp_path, cache_dir):
+    data = prepared(own(table(tmp_path / "mine.csv"), trees="balanced"))
+    assert data.sizes == {"train": 16, "val": 2, "test": 2}
+    assert data.spec.classes == ("bad", "good")
+    assert (data.spec.binary, data.spec.words_inside) == (True, False)
+    for tree in trees(data, "train"):
+        number = int(tree.words[2])
+        assert joined(tree) == f"((word{number} is) {number})"
+        assert tree.label == [TEXTS[number][1], *[None] * 4]
+    assert data.describe()["source"] == f"path: {tmp_path / 'mine.csv'}, 20 texts"
+    assert data.encoder("a b c").built == ("balanced",)
+
+
+def test_columns_of_any_table(tmp_path, cache_dir):
+    rows = [{"review": text, "stars": n % 3} for n, (text, _) in enumerate(TEXTS)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "a.tsv").write_text("stars\treview\n" + "".join(f"{r['stars']}\t{r['review']}\n" for r in rows))
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    columns = {"text_column": "review", "label_column": "stars", "trees": "right"}
+    all_of = [prepared(own(path, **columns)) for path in sorted(tmp_path.glob("a.*"))]
+    assert [data.spec.classes for data in all_of] == [("0", "1", "2")] * 3
+    assert trees(all_of[0], "test") == trees(all_of[1], "test") == trees(all_of[2], "test")
+
+
+def test_tables_for_each_split(tmp_path, cache_dir):
+    for name, rows in (("train", TEXTS[:10]), ("valid", TEXTS[10:13]), ("test", TEXTS[13:])):
+        table(tmp_path / f"my_{name}.csv", rows)
+    data = prepared(own(tmp_path, trees="left"))
+    assert data.sizes == {"train": 10, "val": 3, "test": 7}
+    assert [joined(tree) for tree in trees(data, "val")] == ["((<unk> is) <unk>)"] * 3
+    short = prepared(own(tmp_path, trees="left", text={"max_words": 2, "minimum_frequency": 1}))
+    assert {len(tree.words) for tree in everything(short)} == {2}
+
+
+@pytest.mark.parametrize("trees", ["given", "binarised"])
+def test_texts_have_no_trees(tmp_path, cache_dir, trees):
+    path = table(tmp_path / "mine.csv")
+    message = (
+        f"^{path}: these texts have no trees, and data.trees={trees} .*: data.trees=balanced, left, right or spacy:M"
+    )
+    with pytest.raises(ConfigError, match=message):
+        own(path, trees=trees).prepare_data()
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "problem"),
+    [
+        ([*TEXTS, ("", "good")], 22, "no text: column 'text' holds ''"),
+        ([("  ", "good"), *TEXTS], 2, "no text: column 'text' holds '  '"),
+        ([*TEXTS, ("fine", " ")], 22, "no label: column 'label' holds ' '"),
+        ([*TEXTS, ("fine", "a", "good")], 22, "wrong number of fields: found 3, the header has 2"),
+    ],
+)
+def test_rows_that_cannot_be_used(tmp_path, cache_dir, rows, line, problem):
+    path = table(tmp_path / "mine.csv", rows)
+    with pytest.raises(DataError, match=f"^{path}, line {line}: {problem}.*on_bad_row=skip"):
+        own(path, trees="balanced").prepare_data()
+    assert folders(cache_dir) == []
+    data = prepared(own(path, trees="balanced", **SKIP))
+    assert sum(data.sizes.values()) == 20
+    assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
+
+
+def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
+    """spaCy itself is in test_planting.py; here the words hang on the first."""
+    asked = []
+    monkeypatch.setattr("zoo.data.trees.planting.parser", asked.append)
+
+    def parsed(words, model, label):
+        return parse("(S a)")._replace(
+            words=words,
+            parent=[-1, *[0] * (len(words) - 1)],
+            word=list(range(len(words))),
+            label=[label, *[None] * (len(words) - 1)],
+        )
+
+    monkeypatch.setattr("zoo.data.trees.planting.parsed", parsed)
+    data = prepared(own(table(tmp_path / "mine.csv"), trees="spacy:toy"))
+    assert set(asked) == {"toy"}
+    assert (data.spec.words_inside, data.spec.binary, data.spec.arity) == (True, False, 2)
+    assert {tuple(tree.parent) for tree in everything(data)} == {(-1, 0, 0)}
+    assert data.encoder("a b c").built == ("spacy:toy",)
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"text_column": "review"}, "no column 'review'; found: 'text', 'label'"),
+        ({"label_column": "lable"}, "no column 'lable'; found: 'text', 'label'; did you mean 'label'"),
+    ],
+)
+def test_a_column_that_is_not_there(tmp_path, cache_dir, columns, message):
+    path = table(tmp_path / "mine.csv")
+    keys = r"\(the keys are data\.text_column and data\.label_column\)"
+    with pytest.raises(DataError, match=f"^{path}, line 1: {message}.*{keys}"):
+        own(path, trees="balanced", **columns).prepare_data()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; a class needs another beside it"),
+        (LINES[:2], "2 trees are too few to draw val and test from them; give more trees, or a smaller share as data"),
+    ],
+)
+def test_trees_of_which_nothing_can_be_learned(tmp_path, cache_dir, lines, message):
+    folder = written(tmp_path / "mine", train=lines)
+    with pytest.raises(DataError, match=f"^{folder}/?.*: {message}"):
+        own(folder).prepare_data()
+    assert folders(cache_dir) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("((fair a) b)", "no label: the root of the tree has none"),
+        ("(good (fair a)", r"bad tree: found the end of the line, expected '\)'"),
+        ("good film", r"bad tree: found 'good' at letter 1, expected '\(': a tree such as"),
+    ],
+)
+def test_lines_that_are_no_labelled_tree(tmp_path, cache_dir, line, problem):
+    folder = written(tmp_path / "mine", train=[*LINES[:4], line, *LINES[4:]])
+    for path in (folder, folder / "train.txt"):
+        with pytest.raises(DataError, match=f"^{folder}/train.txt, line 5: {problem}.*on_bad_row=skip"):
+            own(path).prepare_data()
+    assert folders(cache_dir) == []
+    data = prepared(own(folder, **SKIP))
+    assert sum(data.sizes.values()) == 20
+    assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
+
+
+def test_where_nothing_is(tmp_path, cache_dir):
+    layout = "a file of trees in brackets, one a line .*, or of texts with labels .*, or a folder with such files"
+    with pytest.raises(DataError, match=rf"none: No such file or directory \(data\.path\); expected: {layout}"):
+        own(tmp_path / "none").prepare_data()
+    with pytest.raises(ConfigError, match=f"^data.path is empty; expected: {layout}"):
+        OwnTrees(path="").prepare_data()
+    (tmp_path / "a.docx").write_text("x")
+    written(tmp_path / "parts", dev=LINES, test=LINES)  # and none to train on
+    for path in (tmp_path / "a.docx", tmp_path / "parts"):
+        with pytest.raises(DataError, match=f"^{path}: no trees found; expected: {layout}"):
+            own(path).prepare_data()
+    assert not cache_dir.exists()
+
+
+def test_a_repeated_tree_is_said(tmp_path, cache_dir):
+    folder = written(tmp_path / "mine", train=LINES, test=[*LINES[:3], "(good new)"])
+    notes = prepared(own(folder, split={"val": 0.05})).describe()["notes"]
+    # one training tree is drawn for val, so that three or two of the test are left in train
+    assert [note for note in notes if note.startswith("test: ") and "of 4 trees stand in train too" in note]
+    assert not [note for note in notes if note.startswith("val")]
+
+
+def test_batches_follow_the_seed(tmp_path, cache_dir):
+    folder = written(tmp_path / "mine", train=LINES)
+
+    def epochs(**options):
+        train = loader(prepared(own(folder, loader={"batch_size": 3, **options})), "train")
+        found = []
+        for epoch in range(2):
+            train.batch_sampler.set_epoch(epoch)
+            found.append([batch.index.tolist() for batch in train])
+        return found
+
+    first, second = epochs(seed=1)
+    assert [first, second] == epochs(seed=1)
+    assert first != second
+    assert epochs(seed=2)[0] != first
+    for epoch in (first, second):
+        assert sorted(number for batch in epoch for number in batch) == list(range(16))
+        assert {len(batch) for batch in epoch[:-1]} <= {2, 3}

@@ -1,0 +1,216 @@
+"""From brackets, words or a tree to the tree that is read: each way, what a parser does, and what cannot be."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from tests.data.trees.grown import joined
+from zoo.data.trees import planting as module
+from zoo.data.trees.brackets import parse
+from zoo.data.trees.dependency_files import dependency_tree
+from zoo.data.trees.options import TreeTextOptions, builds, check_way
+from zoo.data.trees.planting import Planting, parsed, planted
+from zoo.data.trees.tree import Tree
+from zoo.errors import ConfigError, UnusableInput
+
+TREE = parse("(4 (2 The) (3 (2 film) (2 was) (3 good)))")
+
+
+def way(trees, *, inside=False, **text):
+    return Planting(trees, TreeTextOptions(**text), inside=inside)
+
+
+# Trees of the data
+
+
+def test_each_way_of_a_tree():
+    assert way("given").of_tree(TREE) is TREE
+    assert way("binarised").of_tree(TREE) == parse("(4 (2 The) (3 (2 film) ( (2 was) (3 good))))")
+    for trees, shape in (("balanced", "((The film) (was good))"), ("left", "(((The film) was) good)")):
+        built = way(trees).of_tree(TREE)
+        assert joined(built) == shape
+        assert built.label == ["4", *[None] * 6]  # of the root: what is below says nothing of other trees
+    built = way("right", inside=True).of_tree(TREE)
+    assert (built.parent, built.label) == ([-1, 0, 1, 2], ["4", None, None, None])
+
+
+def test_words_that_are_not_in_the_tree_come_into_one_that_is_built():
+    tree = dependency_tree(["Dogs", "run", "."], [2, 0, -1])
+    assert way("given", inside=True).of_tree(tree).word == [0, 1]
+    assert joined(way("left").of_tree(tree)) == "((Dogs run) .)"
+
+
+def test_the_ways():
+    for name in ("given", "binarised", "balanced", "left", "right", "spacy:en_core_web_sm"):
+        assert check_way(name) == name
+        assert builds(name) == (name not in ("given", "binarised"))
+    ways = "given, binarised, balanced, left, right, or spacy:MODEL"
+    for name in ("Balanced", "spacy", "spacy:", "spacy:a b", "", "middle", 3):
+        with pytest.raises(ConfigError, match=rf"^data\.trees={name}: expected {ways}"):
+            check_way(name)
+
+
+# Texts
+
+
+def test_a_text_becomes_words_and_a_tree():
+    assert joined(way("balanced").of_text("It isn't bad.")) == "(((It is) n't) (bad .))"
+    assert joined(way("left", max_words=3).of_text("The film was good")) == "((The film) was)"
+    assert joined(way("right", tokenizer="whitespace").of_text(" a  b.c ")) == "(a b.c)"
+    assert way("right").of_text("good", "4") == Tree(["good"], [-1], [0], ["4"])
+    for nothing in ("", "  \t "):
+        assert way("left").of_text(nothing) == Tree([], [], [], [])
+
+
+def test_case_is_dropped_from_forms_alone():
+    for lower, forms in ((True, ["the", "film"]), (False, ["The", "Film"])):
+        subject = way("left", lower=lower)
+        tree = subject.of_text("The Film")
+        assert tree.words == ["The", "Film"]
+        assert subject.forms(tree.words) == forms
+
+
+def test_leaves_are_words():
+    with pytest.raises(ConfigError, match=r"data\.text\.tokenizer=bpe: the leaves of trees are words; take words"):
+        TreeTextOptions(tokenizer="bpe")
+
+
+# What is typed
+
+
+@pytest.mark.parametrize("trees", ["given", "balanced", "left"])
+@pytest.mark.parametrize("spare", [None, "right"])
+def test_brackets_are_taken_as_they_are(trees, spare):
+    assert planted("  (4 (2 a) (3 (2 b) (2 c)))\n", way(trees), spare) == (parse("(4 (2 a) (3 (2 b) (2 c)))"), None)
+    assert planted("(2 a b c)", way(trees), spare) == (parse("(2 a b c)"), None)
+
+
+def test_brackets_get_two_children_where_the_data_had_it():
+    assert planted("(2 (1 a) (1 b) (1 c))", way("binarised"), None) == (parse("(2 (1 a) ( (1 b) (1 c)))"), None)
+
+
+@pytest.mark.parametrize(
+    ("trees", "spare", "shape", "by"),
+    [
+        ("balanced", None, "((a b) c)", "balanced"),
+        ("right", "left", "(a (b c))", "right"),  # what the data did comes first
+        ("given", "left", "((a b) c)", "left"),
+        ("binarised", "right", "(a (b c))", "right"),
+    ],
+)
+def test_a_text_has_the_tree_of_the_data_or_the_spare_one(trees, spare, shape, by):
+    tree, built = planted("a b c", way(trees), spare)
+    assert (joined(tree), built) == (shape, by)
+    assert set(tree.label) == {None}
+    words_at_any_node, _ = planted("a b c", way(trees, inside=True), spare)
+    assert words_at_any_node.word == [0, 1, 2]
+
+
+def test_a_text_without_any_tree():
+    for trees in ("given", "binarised"):
+        message = "'a b c' has no tree: write it in brackets, or give --trees, one of balanced, left, right"
+        with pytest.raises(UnusableInput, match=message):
+            planted("a b c", way(trees), None)
+
+
+def test_brackets_that_are_none():
+    message = r"^'\(2 a\) b{54}': bad tree: found 'b+' at letter 7, expected .* begins with '\(' is read as a tree\)$"
+    with pytest.raises(UnusableInput, match=message):
+        planted("(2 a) " + "b" * 99, way("balanced"), None)
+
+
+# A parser
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Forgets the parsers that were loaded, and replaces the library by one whose `load` is set."""
+
+    def replace(load):
+        monkeypatch.setitem(sys.modules, "spacy", None if load is None else SimpleNamespace(load=load))
+
+    module.parser.cache_clear()
+    yield replace
+    module.parser.cache_clear()
+
+
+def no_model(name):
+    raise OSError(f"[E050] Can't find model '{name}'.")
+
+
+@pytest.mark.parametrize(
+    ("load", "message"),
+    [
+        (None, r"spaCy is not installed; pip install -e '\.\[spacy\]'"),
+        (no_model, "spaCy has no such model; python -m spacy download toy"),
+        (
+            lambda name: SimpleNamespace(pipe_names=["tok2vec", "tagger"]),
+            "this model has no parser, only tok2vec, tagger",
+        ),
+        (lambda name: SimpleNamespace(pipe_names=[]), "this model has no parser, only nothing"),
+    ],
+)
+def test_a_parser_that_is_not_there(asked, load, message):
+    asked(load)
+    with pytest.raises(ConfigError, match=f"^data.trees=spacy:toy: {message}"):
+        way("spacy:toy", inside=True)
+
+
+def test_a_parser_gives_words_at_any_node(asked):
+    asked(None)  # which is of no interest where its trees do not fit
+    with pytest.raises(ConfigError, match=r"^data\.trees=spacy:toy .*words stand at leaves here; take one of balanced"):
+        way("spacy:toy")
+
+
+HEADS = {
+    "Dogs run fast": [1, 1, 1],
+    "He ran . She sat .": [1, 1, 1, 4, 4, 4],  # two sentences
+    "ran": [0],
+}
+
+
+@pytest.fixture
+def pipeline(monkeypatch):
+    """spaCy with a model `toy` that knows the heads of HEADS."""
+    spacy = pytest.importorskip("spacy")
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    @Language.component("heads_by_hand")
+    def heads_by_hand(document):
+        words = [token.text for token in document]
+        heads = HEADS[" ".join(words)]
+        named = ["ROOT" if head == at else "dep" for at, head in enumerate(heads)]
+        return Doc(document.vocab, words, heads=heads, deps=named)
+
+    model = spacy.blank("en")
+    model.add_pipe("heads_by_hand", name="parser")
+    monkeypatch.setattr(spacy, "load", lambda name: model)
+    module.parser.cache_clear()
+    yield model
+    module.parser.cache_clear()
+
+
+def test_a_parser_by_its_heads(pipeline):
+    subject = way("spacy:toy", inside=True, tokenizer="whitespace")
+    assert subject.of_text("Dogs run fast", "good") == Tree(
+        ["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None, "good", None]
+    )
+    assert subject.of_text("ran") == Tree(["ran"], [-1], [0], [None])
+    assert subject.of_text("") == Tree([], [], [], [])
+    assert planted("Dogs run fast", subject, None)[1] == "spacy:toy"
+    flat = Tree(["Dogs", "run", "fast"], [-1, 0, 0, 0], [-1, 0, 1, 2], ["bad", None, None, None])
+    assert subject.of_tree(flat).label == [None, "bad", None]
+
+
+def test_later_sentences_hang_on_the_first(pipeline):
+    words = ["He", "ran", ".", "She", "sat", "."]
+    assert parsed(words, "toy", "fair") == Tree(
+        words, [1, -1, 1, 4, 1, 4], list(range(6)), [None, "fair", None, None, None, None]
+    )
+
+
+def test_words_are_those_of_the_text_and_not_the_parsers(pipeline, monkeypatch):
+    monkeypatch.setitem(HEADS, "don't stop.now", [1, 1])
+    assert parsed(["don't", "stop.now"], "toy", None).words == ["don't", "stop.now"]

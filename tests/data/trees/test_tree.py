@@ -1,0 +1,235 @@
+"""Trees as plain data: what is built on words and how deep it is, and what binarising makes of a tree, by NLTK too."""
+
+import math
+import random
+
+import nltk
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.data.trees.grown import NESTED, any_trees, covered, depths, grown, joined, seen
+from zoo.data.trees.brackets import parse
+from zoo.data.trees.dependency_files import dependency_tree
+from zoo.data.trees.tree import BUILDERS, Tree, binarised, build
+
+MANY = 5000
+"""Words; a function that calls itself at each of them ends in a RecursionError."""
+
+
+def built(count, way, *, inside=False, label=None):
+    words = list("abcde"[:count]) if count <= 5 else [f"w{number}" for number in range(count)]
+    return build(words, BUILDERS[way], inside=inside, label=label)
+
+
+# What is built on words
+
+
+@pytest.mark.parametrize(
+    ("way", "count", "expected"),
+    [
+        ("balanced", 1, "a"),
+        ("balanced", 2, "(a b)"),
+        ("balanced", 3, "((a b) c)"),
+        ("balanced", 5, "(((a b) c) (d e))"),
+        ("left", 1, "a"),
+        ("left", 2, "(a b)"),
+        ("left", 3, "((a b) c)"),
+        ("left", 5, "((((a b) c) d) e)"),
+        ("right", 1, "a"),
+        ("right", 2, "(a b)"),
+        ("right", 3, "(a (b c))"),
+        ("right", 5, "(a (b (c (d e))))"),
+    ],
+)
+def test_constituents_by_hand(way, count, expected):
+    assert joined(built(count, way)) == expected
+
+
+@pytest.mark.parametrize(
+    ("way", "parents"),
+    [
+        ("balanced", {1: [-1], 2: [1, -1], 3: [1, -1, 1], 5: [1, 2, -1, 4, 2]}),
+        ("left", {1: [-1], 2: [1, -1], 3: [1, 2, -1], 5: [1, 2, 3, 4, -1]}),
+        ("right", {1: [-1], 2: [-1, 0], 3: [-1, 0, 1], 5: [-1, 0, 1, 2, 3]}),
+    ],
+)
+def test_dependencies_by_hand(way, parents):
+    for count, expected in parents.items():
+        tree = built(count, way, inside=True)
+        assert (tree.parent, tree.word) == (expected, list(range(count)))
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("way", BUILDERS)
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 100])
+def test_the_root_alone_has_the_label_and_depth_is_as_the_name_says(way, inside, count):
+    tree = built(count, way, inside=inside, label="good")
+    assert len(tree.parent) == (count if inside else 2 * count - 1)
+    assert [label for node, label in enumerate(tree.label) if node != tree.root] == [None] * (len(tree.parent) - 1)
+    assert tree.label[tree.root] == "good"
+    assert inside or tree.binary
+    assert tree.arity <= (1 if inside and way != "balanced" else 2)
+    assert sorted(word for word in tree.word if word >= 0) == list(range(count))
+    assert all(max(words) - min(words) == len(words) - 1 for words in covered(tree))  # stretches of the sentence
+    deepest = {"balanced": math.floor(math.log2(count)) if inside else math.ceil(math.log2(count))}
+    assert max(depths(tree)) == deepest.get(way, count - 1)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("way", BUILDERS)
+def test_many_words(way, inside):
+    tree = built(MANY, way, inside=inside)
+    assert tree.spans()[tree.root] == (0, MANY - 1)
+    assert tree.from_top().root == 0
+    binary = binarised(tree)
+    assert binary.binary
+    assert [word for word in binary.word if word >= 0] == list(range(MANY))
+
+
+def test_many_nodes_one_below_the_other():
+    chain = Tree(["a"], [-1, *range(MANY)], [*[-1] * MANY, 0], [None] * MANY + ["good"])
+    assert chain.spans() == [(0, 0)] * (MANY + 1)
+    assert binarised(chain) == Tree(["a"], [-1], [0], ["good"])
+
+
+# Facts of a tree
+
+
+@given(any_trees())
+def test_facts(tree):
+    children = [[node for node, above in enumerate(tree.parent) if above == each] for each in range(len(tree.parent))]
+    assert tree.children == children
+    assert tree.arity == max(map(len, children), default=0)
+    shapes = {(len(below), tree.word[node] >= 0) for node, below in enumerate(children)}
+    assert tree.binary == (shapes <= {(0, True), (2, False)})
+    words = covered(tree)
+    assert tree.spans() == [(min(each, default=len(tree.words)), max(each, default=-1)) for each in words]
+
+
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        (Tree(["a", "b", "c"], [-1, 0, 0], [-1, 2, 0], [None] * 3), [(0, 2), (2, 2), (0, 0)]),  # b is in no node
+        (Tree(["a", "b"], [-1, 0], [1, -1], [None] * 2), [(1, 1), (2, -1)]),  # a node with nothing below it
+        (dependency_tree(["a", "b", "c"], [3, 0, 2]), [(0, 0), (0, 2), (0, 2)]),  # a and c, and b between them
+        (Tree([], [], [], []), []),
+    ],
+)
+def test_spans_by_hand(tree, expected):
+    assert tree.spans() == expected
+
+
+@given(NESTED, st.randoms(use_true_random=False))
+def test_from_the_top_is_one_order_whatever_it_was_before(nested, draw):
+    tree = grown(nested)
+    order = list(range(len(tree.parent)))
+    draw.shuffle(order)
+    assert tree.from_top() == tree
+    assert tree.numbered(order).from_top() == tree
+
+
+def test_from_the_top_by_hand():
+    tree = Tree(["a", "b", "c"], [4, 3, 3, 4, -1], [2, 1, 0, -1, -1], ["C", "B", "A", "X", "S"])
+    expected = Tree(["a", "b", "c"], [-1, 0, 1, 1, 0], [-1, -1, 0, 1, 2], ["S", "X", "A", "B", "C"])
+    assert tree.from_top() == expected
+
+
+# Two children
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(S (X a))", "(S a)"),
+        ("(S (X (Y (Z a))))", "(S a)"),
+        ("(S (X (Y a) (Z b)))", "(S (Y a) (Z b))"),
+        ("(S (A a) (B b) (C c) (D d))", "(S (A a) ( (B b) ( (C c) (D d))))"),
+        ("(S (X (A a) (B b) (C c)) (Y (Z d)))", "(S (X (A a) ( (B b) (C c))) (Y d))"),
+        ("(S (A a) ((B b) (C c)))", "(S (A a) ( (B b) (C c)))"),
+    ],
+)
+def test_two_children_by_hand(text, expected):
+    assert binarised(parse(text)) == parse(expected)
+
+
+def test_a_label_from_below_where_the_upper_node_has_none():
+    chain = Tree(["a", "b"], [-1, 0, 1, 0, 3], [-1, -1, 0, -1, 1], ["S", None, "X", "Y", "Z"])
+    assert binarised(chain) == parse("(S (X a) (Y b))")
+
+
+@pytest.mark.parametrize(
+    ("heads", "expected"),
+    [
+        ([0], "a"),
+        ([0, 1], "(a b)"),
+        ([2, 0], "(a b)"),
+        ([2, 0, 2], "(a (b c))"),
+        ([2, 3, 0, 5, 3], "((a b) (c (d e)))"),
+        ([0, 1, 2, 3, 4], "(a (b (c (d e))))"),
+        ([0, 1, 1, 1, 1], "(a (b (c (d e))))"),
+    ],
+)
+def test_a_word_with_children_becomes_one_of_them(heads, expected):
+    tree = dependency_tree(list("abcde"[: len(heads)]), heads)
+    tree.label[tree.root] = "good"
+    binary = binarised(tree)
+    assert joined(binary) == expected
+    assert binary.label == ["good", *[None] * (2 * len(heads) - 2)]
+
+
+@pytest.mark.parametrize("width", [3, 200])
+def test_many_children(width):
+    text = "(S " + " ".join(f"(X{number} w{number})" for number in range(width)) + ")"
+    tree = binarised(parse(text))
+    assert tree.binary
+    assert len(tree.parent) == 2 * width - 1
+    assert max(depths(tree)) == width - 1
+    assert {label: tree.words[word] for label, word in zip(tree.label, tree.word, strict=True) if word >= 0} == {
+        f"X{number}": f"w{number}" for number in range(width)
+    }
+    inner = [label for label, word in zip(tree.label, tree.word, strict=True) if word < 0]
+    assert inner == ["S", *[None] * (width - 2)]
+
+
+def by_nltk(tree, one=None):
+    """A tree as NLTK has it, where each word is the only thing below a node of its own."""
+    label, word, below = seen(tree) if one is None else one
+    parts = [by_nltk(tree, child) for child in below]
+    if not below:
+        return nltk.Tree(label or "", [word])
+    if word is not None:
+        before = sum(int(part.leaves()[0][1:]) < int(word[1:]) for part in parts)
+        parts.insert(before, nltk.Tree("", [word]))
+    return nltk.Tree(label or "", parts)
+
+
+def from_nltk(tree):
+    """(label, word, children) of NLTK's binary tree: "" and `A|<B-C>` are no labels, of `A+B` the first that is one."""
+    names = [] if "|" in tree.label() else [name for name in tree.label().split("+") if name]
+    leaf = isinstance(tree[0], str)
+    return (names or [None])[0], tree[0] if leaf else None, [] if leaf else [from_nltk(child) for child in tree]
+
+
+@given(NESTED)
+def test_two_children_as_nltk_has_them(nested):
+    tree = grown(nested)
+    expected = by_nltk(tree)
+    expected.collapse_unary(collapsePOS=True, collapseRoot=True)
+    expected.chomsky_normal_form(factor="right")
+    binary = binarised(tree)
+    assert seen(binary) == from_nltk(expected)
+    assert binary.binary
+    assert binary.words == tree.words
+    assert [word for word in binary.word if word >= 0] == list(range(len(tree.words)))
+    assert binary == binary.from_top()
+    assert binarised(binary) == binary
+
+
+def test_what_is_given_stays_as_it_was():
+    tree = grown(("S", 1, [("A", 0, []), ("B", None, [("C", 0, [])]), ("D", 0, [])]))
+    before = Tree(*(list(part) for part in tree))
+    binarised(tree)
+    tree.from_top()
+    tree.numbered(random.Random(1).sample(range(len(tree.parent)), len(tree.parent)))
+    assert tree == before

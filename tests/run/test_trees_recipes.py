@@ -1,0 +1,186 @@
+"""Each paper's run on trees, on small files of the official formats: all but paths and epochs is as in its recipe."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+
+import zoo
+from tests.catalogue import ROOT
+from tests.run.programs import launch, result, train
+from tests.run.tree_files import MISSING, SIZES, write_sick, write_sst, write_vectors
+from zoo.optimizers.adagrad import Adagrad
+from zoo.run.compose import compose
+
+EPOCHS = 2
+OF_TREES = {f"test/accuracy_{part}{kind}" for part in ("nodes", "roots") for kind in ("", "_binary")}
+METRICS = {"sst": {"test/loss"} | OF_TREES, "sick": {f"test/{name}" for name in ("loss", "pearson", "spearman", "mse")}}
+RNTN = {"lr": 0.01, "weight_decay": 1e-4, "plain": False}
+TREE_LSTM = {"lr": 0.05, "weight_decay": 1e-4, "plain": False}
+COMPOSITION = {"lr": 0.01, "weight_decay": 1e-3, "plain": False}
+TUNED, FIXED = ({"lr": rate, "weight_decay": 0.0, "plain": True} for rate in (0.1, 0.0))
+
+
+class Recipe(NamedTuple):
+    """What an experiment promises."""
+
+    epochs: int
+    batch: int
+    groups: list[dict[str, Any]]
+    """Of AdaGrad: the rest of the network, and parts with settings of their own."""
+    forget: bool = False
+    vectors: bool = False
+    """Whether it begins with GloVe's."""
+
+
+RECIPES = {
+    "recursive_sst": Recipe(400, 27, [RNTN], forget=True),
+    "mv_rnn_sst": Recipe(400, 27, [RNTN], forget=True),
+    "rntn_sst": Recipe(400, 27, [RNTN, COMPOSITION, COMPOSITION], forget=True),
+    "phrase_mean_sst": Recipe(400, 27, [RNTN], forget=True),
+    "phrase_lstm_sst": Recipe(10, 25, [TREE_LSTM, TUNED], vectors=True),
+    "phrase_lstm_sick": Recipe(10, 25, [TREE_LSTM, FIXED], vectors=True),
+    "tree_lstm_sst": Recipe(10, 25, [TREE_LSTM, TUNED], vectors=True),
+    "tree_lstm_sick": Recipe(10, 25, [TREE_LSTM, FIXED], vectors=True),
+    "tree_lstm_sick_constituency": Recipe(10, 25, [TREE_LSTM, FIXED], vectors=True),
+}
+
+
+class Files(NamedTuple):
+    """The official files, small."""
+
+    sst: Path
+    sick: Path
+    glove: Path
+    vectors: dict[str, list[float]]
+    """In that file."""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    folder = tmp_path_factory.mktemp("files")
+    glove = folder / "glove.txt"
+    return Files(write_sst(folder / "sst"), write_sick(folder / "sick"), glove, write_vectors(glove))
+
+
+@pytest.fixture
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, bool]]:
+    """For each epoch that begins whether AdaGrad has sums of squares then, and whether it does behind that."""
+    found: list[tuple[bool, bool]] = []
+    start_epoch = Adagrad.start_epoch
+
+    def watched(self: Adagrad) -> None:
+        before = self._sums()
+        start_epoch(self)
+        found.append((before, self._sums()))
+
+    monkeypatch.setattr(Adagrad, "start_epoch", watched)
+    monkeypatch.setattr(
+        Adagrad, "_sums", lambda self: any(state["sum"].any() for state in self.state.values()), raising=False
+    )
+    return found
+
+
+def of_files(name: str, files: Files) -> list[str]:
+    """What is overridden of an experiment."""
+    recipe, data = RECIPES[name], "sick" if "sick" in name else "sst"
+    words = [f"experiment={name}", f"data.source={getattr(files, data)}", f"trainer.max_epochs={EPOCHS}"]
+    quiet = ["trainer=cpu", "trainer.enable_progress_bar=false", "callbacks=checkpoint", "hydra.run.dir=run"]
+    return [*words, *quiet, *([f"data.vectors={files.glove}"] if recipe.vectors else [])]
+
+
+def test_every_experiment_on_trees_is_here() -> None:
+    found = {
+        path.stem for path in (ROOT / "conf/experiment").glob("*.yaml") if path.stem.split("_sick")[0] != path.stem
+    }
+    found |= {path.stem for path in (ROOT / "conf/experiment").glob("*_sst.yaml")}
+    assert found == set(RECIPES)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_runs_to_its_end(
+    name: str, files: Files, forgotten: list[tuple[bool, bool]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, data = RECIPES[name], "sick" if "sick" in name else "sst"
+    cfg = compose([f"experiment={name}"])
+    assert cfg.trainer.max_epochs == recipe.epochs and cfg.data.loader.batch_size == recipe.batch
+    assert cfg.data.source is None and cfg.trainer.gradient_clip_val is None and not cfg.scheduler
+    assert launch(of_files(name, files), tmp_path) == 0
+
+    facts, pairs = result(tmp_path / "run"), "pairs" if data == "sick" else "trees"
+    assert (facts["data"], facts["task"]) == (data, {"sst": "tree_classification", "sick": "relatedness"}[data])
+    kind = {"tree_lstm_sick_constituency": "constituency parses, "}.get(name, "dependency parses, " * (data == "sick"))
+    assert facts["source"] == f"path: {getattr(files, data)}, {kind}{sum(SIZES.values())} {pairs}"
+    assert facts["sizes"] == {"train": SIZES["train"], "val": SIZES["dev"], "test": SIZES["test"]}
+    assert (facts["epochs"], facts["steps"]) == (EPOCHS, EPOCHS * math.ceil(SIZES["train"] / recipe.batch))
+    assert facts["metrics"].keys() == METRICS[data]
+    assert all(math.isfinite(value) for value in facts["metrics"].values())
+    if data == "sst":
+        right = facts["metrics"]["test/accuracy_roots"] * SIZES["test"]
+        assert right == pytest.approx(round(right), abs=1e-4)
+
+    kept = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)
+    assert kept["hyper_parameters"]["optimizer"]["_target_"] == "zoo.optimizers.adagrad.Adagrad"
+    groups = kept["optimizer_states"][0]["param_groups"]
+    assert [{key: group[key] for key in ("lr", "weight_decay", "plain")} for group in groups] == recipe.groups
+    assert forgotten == [(False, False), (True, not recipe.forget)]
+
+
+@pytest.mark.parametrize(("name", "moved"), [("tree_lstm_sst", True), ("phrase_lstm_sick", False)])
+def test_vectors_of_a_file_are_tuned_on_sst_and_stay_on_sick(
+    name: str, moved: bool, files: Files, tmp_path: Path
+) -> None:
+    assert launch(of_files(name, files), tmp_path) == 0
+    predictor = zoo.load(tmp_path / "run/checkpoints/last.ckpt")
+    words = {word: number for number, word in enumerate(predictor.encoder.vocabulary.words)}
+    assert MISSING & words.keys() or name.endswith("sst")
+    embedding = predictor.task.network.embedding.weight
+    kept = [
+        torch.equal(embedding[words[word]], torch.tensor(row)) for word, row in files.vectors.items() if word in words
+    ]
+    assert len(kept) >= 9 and (not any(kept) if moved else all(kept))
+
+
+def test_binary_sentiment_leaves_neutral_sentences_out(files: Files, tmp_path: Path) -> None:
+    """As the header of the recipe says it is asked for."""
+    binary = ["data.classes=binary", "task.monitor=val/accuracy_roots_binary"]
+    assert launch([*of_files("tree_lstm_sst", files), *binary], tmp_path) == 0
+    facts = result(tmp_path / "run")
+    neutral = {"train": 12, "val": 2, "test": 2}
+    assert facts["sizes"] == {name: size - neutral[name] for name, size in zip(neutral, SIZES.values(), strict=True)}
+    assert facts["monitor"] == "val/accuracy_roots_binary" and facts["metrics"].keys() == METRICS["sst"]
+    network = zoo.load(tmp_path / "run").task.network
+    assert network.head.classifier.out_features == 3, "neutral phrases are a class"
+
+
+def test_a_recipe_as_a_user_starts_it(files: Files, tmp_path: Path, program_env: dict[str, str]) -> None:
+    """With everything on."""
+    words = [word for word in of_files("tree_lstm_sick", files) if not word.startswith("callbacks")]
+    run = train(words, tmp_path, program_env)
+    assert "pairs: 60 in train, 11 in val, 13 in test" in run.stdout
+    assert 'zoo predict run/checkpoints/best.ckpt "A dog runs ||| A dog is running"' in run.stdout
+    header, *rows = (tmp_path / "run/predictions.csv").read_text(encoding="utf-8").splitlines()
+    assert header == "index,first,second,true,score" and len(rows) == SIZES["test"]
+    assert {row.split(",")[3] for row in rows} <= {"4.5", "1.25", "3", "5"}
+
+
+def test_a_recipe_without_its_files_says_which_it_wants(
+    files: Files, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for words, expected in (
+        (
+            ["experiment=rntn_sst"],
+            "data.source is not set; expected: sample, hub, or the path of a folder with train.txt",
+        ),
+        (["experiment=tree_lstm_sick", f"data.source={files.sst}"], f"{files.sst}"),
+        (
+            ["experiment=rntn_sst", f"data.source={files.sick}"],
+            f"{files.sick}: found dev, test, train; expected a folder",
+        ),
+    ):
+        assert launch([*words, "trainer=cpu", "hydra.run.dir=run"], tmp_path) == 2
+        assert expected in capfd.readouterr().err
