@@ -39,6 +39,7 @@ def choice(path: Path) -> list[str]:
             "documents": ["data=yelp"],
             "pairs": ["data=multi30k", "model=luong"],
             "captions": ["data=scenes", "model=show_attend_tell"],
+            "trees": ["data=sst", "model=tree_lstm"],
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it wants a model's width
         overrides += ["data=copy", "model=transformer"]

@@ -148,6 +148,28 @@ def train_ranks(overrides: list[str], folder: Path, environment: dict[str, str])
     ranks([str(ROOT / "train.py"), "trainer=ddp_cpu", *overrides], folder, environment)
 
 
+def same_on_two_ranks(
+    overrides: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    *,
+    apart: tuple[str, ...] = (),
+    rtol: float = 1e-4,
+) -> dict[str, float]:
+    """A command run by one process, in the folder `one`, and by two ranks, in `two`: their last weights are equal, but
+    for those named in `apart`, and their test metrics, which are returned."""
+    assert launch([*overrides, "trainer=cpu", "hydra.run.dir=one"], folder) == 0
+    train_ranks([*overrides, "hydra.run.dir=two"], folder, environment)
+    one, two = weights(folder / "one"), weights(folder / "two")
+    assert one.keys() == two.keys()
+    for name in one.keys() - set(apart):
+        torch.testing.assert_close(two[name], one[name], rtol=rtol, atol=rtol / 100, msg=f"{name}: ".__add__)
+    alone, together = result(folder / "one"), result(folder / "two")
+    assert (alone["devices"], together["devices"]) == (1, 2) and alone["steps"] == together["steps"] > 0
+    assert together["metrics"] == pytest.approx(alone["metrics"], rel=rtol)
+    return together["metrics"]
+
+
 def run(
     words: list[str], folder: Path, environment: dict[str, str], timeout: int = 240
 ) -> subprocess.CompletedProcess[str]:

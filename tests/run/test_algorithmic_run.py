@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
-from tests.run.programs import killed_and_resumed, launch, result, train, weights
+from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks
 from zoo.cli import main
 from zoo.tasks.algorithmic import Algorithmic
 
@@ -34,14 +33,7 @@ TINY = [
 def test_two_ranks_make_the_steps_of_one(program_env: dict[str, str], tmp_path: Path) -> None:
     """And count the same sequences before the validation that counts as converged."""
     steps = ["optimizer=sgd", "optimizer.lr=0.01", "scheduler=none", "trainer.max_epochs=1", "task.converged=50"]
-    for trainer in ("cpu", "ddp_cpu"):
-        train([*TINY, *steps, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
-    one, two = (weights(tmp_path / trainer) for trainer in ("cpu", "ddp_cpu"))
-    for name, value in one.items():
-        torch.testing.assert_close(two[name], value, rtol=1e-4, atol=1e-6)
-    found, expected = (result(tmp_path / trainer)["metrics"] for trainer in ("ddp_cpu", "cpu"))
-    assert found == pytest.approx(expected, rel=1e-4)
-    assert found["test/sequences_to_converge"] == 40
+    assert same_on_two_ranks([*TINY, *steps], tmp_path, program_env)["test/sequences_to_converge"] == 40
 
 
 def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(

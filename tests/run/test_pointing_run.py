@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
-from tests.run.programs import killed_and_resumed, launch, result, train, weights
+from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, train, weights
 from zoo.cli import main
 from zoo.tasks.pointing import Pointing
 
@@ -40,13 +39,7 @@ ALONE = [
 
 def test_two_ranks_make_the_steps_of_one(program_env: dict[str, str], tmp_path: Path) -> None:
     steps = ["optimizer=sgd", "optimizer.lr=0.1", "scheduler=none", "trainer.max_epochs=1"]
-    for trainer in ("cpu", "ddp_cpu"):
-        train([*HULLS, *steps, f"trainer={trainer}", f"hydra.run.dir={trainer}"], tmp_path, program_env)
-    one, two = (weights(tmp_path / trainer) for trainer in ("cpu", "ddp_cpu"))
-    for name, value in one.items():
-        torch.testing.assert_close(two[name], value, rtol=1e-4, atol=1e-6)
-    found, expected = (result(tmp_path / trainer)["metrics"] for trainer in ("ddp_cpu", "cpu"))
-    assert found == pytest.approx(expected, rel=1e-4)
+    found = same_on_two_ranks([*HULLS, *steps], tmp_path, program_env)
     assert {"test/accuracy_n4", "test/non_simple_n7"} <= found.keys()
 
 

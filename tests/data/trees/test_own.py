@@ -266,6 +266,25 @@ def test_a_repeated_tree_is_said(tmp_path, cache_dir):
     assert not [note for note in notes if note.startswith("val")]
 
 
+def test_a_batch_is_a_draw_from_all(tmp_path, cache_dir):
+    lines = [f"(bad a{n})" for n in range(20)] + [f"(good (fair b{n}) c d e f g h)" for n in range(20)]
+    folder = written(tmp_path / "mine", train=lines, dev=lines[:1], test=lines[:1])
+    batches = list(loader(prepared(own(folder, loader={"batch_size": 10})), "train"))
+    assert max(len({len(tree) for tree, _ in batch.trees.plain()}) for batch in batches) == 2
+
+
+def test_other_columns_are_other_data(tmp_path, cache_dir):
+    rows = [(*row, f"title {n}", str(n % 2)) for n, row in enumerate(TEXTS)]
+    path = table(tmp_path / "mine.csv", rows, "text,label,title,half")
+    found = [
+        prepared(own(path, trees="left", **columns)).spec
+        for columns in ({}, {"text_column": "title"}, {"label_column": "half"})
+    ]
+    assert [spec.classes for spec in found] == [("bad", "good"), ("bad", "good"), ("0", "1")]
+    assert [spec.arity for spec in found] == [2, 2, 2] and len({spec.vocabulary_size for spec in found[:2]}) == 2
+    assert len(folders(cache_dir)) == 3
+
+
 def test_batches_follow_the_seed(tmp_path, cache_dir):
     folder = written(tmp_path / "mine", train=LINES)
 

@@ -137,6 +137,16 @@ def test_the_sample_knows_its_evidence(cache_dir):
     assert {frozenset(tree.words) for tree in trees(other, "val")} == {frozenset(t.words) for t in trees(data, "val")}
 
 
+def test_what_is_prepared_otherwise_is_another_folder(ptb, cache_dir):
+    ways = [{}, {"classes": "binary"}, {"train_on": "roots"}, {"trees": "left"}, {"text": {"lower": True}}]
+    for count, options in enumerate([*ways, {"source": "sample", "sample": {"train": 5, "val": 2, "test": 2}}], 1):
+        for loading in ({"batch_size": 2}, {"batch_size": 5, "seed": 9}):  # the second finds what the first prepared
+            prepared(SST(**{"source": str(ptb), "loader": loading} | options))
+            assert len(folders(cache_dir)) == count, options
+    written(ptb, test=TEST[:2])
+    assert prepared(SST(source=str(ptb), **SMALL)).sizes["test"] == 2
+
+
 def test_vectors_of_words(ptb, tmp_path):
     (tmp_path / "glove.txt").write_text("film 1 2\nFilm/Movie 3 4\nelse 5 6\n")
     data = prepared(SST(source=str(ptb), vectors=str(tmp_path / "glove.txt"), **SMALL))

@@ -1,0 +1,200 @@
+"""Runs that learn from trees: two ranks, a kill, a table without trees, and what is asked of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import zoo
+from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, weights
+from tests.run.tree_files import WORTH, write_sick, write_sst
+from zoo.cli import main
+from zoo.errors import UnusableInput
+from zoo.tasks.relatedness import Relatedness
+from zoo.tasks.tree_classification import TreeClassification
+
+TINY = [
+    "model.hidden_dim=8",
+    "data.sample.train=25",  # uneven on purpose: neither batches nor ranks divide it
+    "data.sample.val=7",
+    "data.sample.test=11",
+    "data.loader.batch_size=4",
+    "trainer.accelerator=cpu",
+    "trainer.enable_progress_bar=false",
+    "callbacks=checkpoint",
+]
+SENTIMENT = ["model=rntn", "data=sst", *TINY]
+PAIRS = ["model=tree_lstm", "data=sick", "model.embedding_dim=8", "model.similarity_dim=4", *TINY]
+
+
+# as one process
+
+
+@pytest.mark.parametrize(
+    ("run", "told"), [(SENTIMENT, "test/accuracy_roots_binary"), (PAIRS, "test/spearman")], ids=["sst", "sick"]
+)
+def test_two_ranks_make_the_steps_and_the_metrics_of_one(
+    run: list[str], told: str, program_env: dict[str, str], tmp_path: Path
+) -> None:
+    """Which are of the whole split: 11 examples are 6 on one rank and 5 on the other."""
+    steps = ["model.dropout=0", "optimizer=sgd", "optimizer.lr=0.05", "scheduler=none", "trainer.max_epochs=2"]
+    assert told in same_on_two_ranks([*run, *steps], tmp_path, program_env)
+
+
+@pytest.mark.parametrize(
+    ("run", "task"),
+    [([*SENTIMENT, "optimizer=adagrad_rntn"], TreeClassification), (PAIRS, Relatedness)],
+    ids=["sst", "sick"],
+)
+def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
+    run: list[str],
+    task: type[TreeClassification] | type[Relatedness],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the middle of an epoch, at the start of which alone AdaGrad forgets."""
+    killed_and_resumed([*run, "trainer.max_epochs=2"], tmp_path, task, 10, monkeypatch)
+    assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
+
+
+# texts without trees
+
+
+@pytest.fixture(scope="module")
+def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on a table of texts in which a word, wherever it stands, decides."""
+    folder = tmp_path_factory.mktemp("reviews")
+    words = {"good": ("superb", "lovely", "brilliant"), "bad": ("dreadful", "dull", "clumsy")}
+    rows = []
+    for n in range(80):
+        for name, said in words.items():
+            text = " ".join(["the film was long"] * (n % 3) + [said[n % 3], "and the plot was thin"])
+            rows.append(f'"{text}, said {n}",{name}\n')
+    (folder / "reviews.csv").write_text("review,verdict\n" + "".join(rows), encoding="utf-8")
+    table = ["data=trees", "data.path=reviews.csv", "data.text_column=review", "data.label_column=verdict"]
+    small = ["model=tree_lstm", "model.embedding_dim=16", "model.hidden_dim=16", "data.loader.batch_size=8"]
+    run = [*table, "data.trees=balanced", *small, "optimizer.lr=0.01", "trainer.max_epochs=6", *TINY[-3:]]
+    assert launch([*run, "hydra.run.dir=run"], folder) == 0
+    return folder / "run"
+
+
+def test_a_table_without_trees_is_learned(reviews: Path) -> None:
+    facts = result(reviews)
+    assert facts["source"].endswith("reviews.csv, 160 texts") and facts["sizes"] == {
+        "train": 128,
+        "val": 16,
+        "test": 16,
+    }
+    assert facts["monitor"] == "val/accuracy_roots" and facts["score"] > 0.9
+    assert {"test/loss", "test/accuracy_nodes", "test/accuracy_roots"} == facts["metrics"].keys()
+    assert facts["metrics"]["test/accuracy_nodes"] == facts["metrics"]["test/accuracy_roots"] > 0.9
+
+
+def test_texts_and_brackets_are_read(reviews: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("the plot was dull and long\n\n(good (_ (_ a) (_ lovely)) (_ film))\n(S (S it) (S shines))\n")
+    out = {name: tmp_path / name for name in ("page.html", "tree.png", "table.csv")}
+    files = ["--html", str(out["page.html"]), "--attention", str(out["tree.png"]), "--csv", str(out["table.csv"])]
+    main(["predict", str(reviews), "--file", str(lines), "--json", *files])
+    text, blank, typed, foreign = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert blank is None and (text["label"], typed["label"]) == ("bad", "good")
+    assert text["tree"]["built"] == "balanced" and typed["tree"]["built"] is None
+    assert len(text["tree"]["parent"]) == 2 * 6 - 1 and typed["tree"]["parent"] == [-1, 0, 1, 1, 0]
+    assert typed["given"] == ["good", None, None, None, None] and text["given"] is None
+    assert foreign["given"] is None and foreign["unread"] == ["S"]
+    for number in (1, 3, 4):
+        assert Image.open(tmp_path / f"tree-{number}.png").width > 400
+    page = out["page.html"].read_text(encoding="utf-8")
+    assert page.count("<svg") == 3 and page.count("true class good") == 2  # of the sentence and at its root
+    assert "the labels in the brackets were not read: S is no class" in page
+    rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
+    assert [row["predicted"] for row in rows] == ["bad", "", "good", foreign["label"]]
+
+
+def test_the_terminal_shows_what_was_typed_beside_what_is_said(
+    reviews: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["predict", str(reviews), "(bad (_ a) (_ superb))", "(S (S a) (S superb))"])
+    said = capsys.readouterr()
+    assert "✗ true class bad" in said.out.splitlines()[0] and said.out.count("true class") == 1
+    assert "the labels in the brackets were not read: S is no class (the classes are bad, good)" in said.err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("(good (_ a) (_ film)", "'(good (_ a) (_ film)': bad tree: found the end of the line"),
+        (
+            "(good (_ a) (_ good) (_ film))",
+            "'a good film': a node with 3 children; the network was trained on trees with",
+        ),
+    ],
+)
+def test_a_line_that_is_no_tree_costs_no_other_its_prediction(
+    reviews: Path, tmp_path: Path, line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lines.txt").write_text(f"a superb film\n{line}\n\na dull film\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", str(reviews), "--file", str(tmp_path / "lines.txt"), "--json"])
+    said = capsys.readouterr()
+    first, *nothing, last = map(json.loads, said.out.splitlines())
+    assert ended.value.code == 2 and (first["label"], nothing, last["label"]) == ("good", [None, None], "bad")
+    assert f"left out: {message}" in said.err
+    assert said.err.splitlines()[-1] == "error: 1 of 3 texts could not be used and have no prediction: see above"
+    with pytest.raises(SystemExit):
+        main(["predict", str(reviews), line])
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+def test_an_empty_text_is_said_to_be_one(reviews: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["predict", str(reviews), ""])
+    assert capsys.readouterr().err.startswith("error: nothing to predict: give a text")
+    with pytest.raises(UnusableInput, match=r"^'': found no words, expected a text or a tree such as \(3 "):
+        zoo.load(reviews)([""])
+
+
+# pairs
+
+
+def test_pairs_are_scored_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sick = [f"data.source={write_sick(tmp_path / 'sick')}", "trainer.max_epochs=4", "optimizer.lr=0.02"]
+    run = [word for word in PAIRS if not word.startswith("data.sample")]
+    assert launch([*run, *sick, "model.pooling=attention", "hydra.run.dir=run"], tmp_path) == 0
+    assert result(tmp_path / "run")["metrics"]["test/pearson"] > 0.9  # of pairs that stand in training too
+    capsys.readouterr()
+    out = {name: tmp_path / name for name in ("page.html", "pair.png")}
+    lines = ["A dog runs . ||| A dog is running .", "A dog runs .\tA cat sleeps .", "A dog runs ."]
+    files = ["--html", str(out["page.html"]), "--attention", str(out["pair.png"])]
+    with pytest.raises(SystemExit):
+        main(["predict", str(tmp_path / "run"), *lines, "--json", "--trees", "right", *files])
+    said = capsys.readouterr()
+    near, far, nothing = (json.loads(line) for line in said.out.splitlines())
+    assert near["score"] > far["score"] and nothing is None
+    assert "left out: 'A dog runs .': found one sentence; expected two" in said.err
+    for one in (near, far):
+        assert sum(one["probabilities"].values()) == pytest.approx(1, abs=1e-5)
+        assert one["score"] == pytest.approx(sum(int(grade) * p for grade, p in one["probabilities"].items()), abs=1e-5)
+        assert one["first"]["words"] == ["A", "dog", "runs", "."] and one["first"]["parent"] == [-1, 0, 1, 2]
+        assert sum(one["first"]["weights"]) == pytest.approx(1, abs=1e-5)
+    for number in (1, 2):
+        assert Image.open(tmp_path / f"pair-{number}.png").width > 400
+    page = out["page.html"].read_text(encoding="utf-8")
+    assert page.count("<article") == 2 and page.count("<svg") == 4
+    assert page.count("read along a right-branching tree: none was given") == 2
+
+
+def test_labels_of_the_treebank_stand_for_their_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of which five are three where the run was told so."""
+    files = [f"data.source={write_sst(tmp_path / 'sst')}", "data.classes=binary", "trainer.max_epochs=1"]
+    run = [word for word in SENTIMENT if not word.startswith("data.sample")]
+    assert launch([*run, *files, "hydra.run.dir=run"], tmp_path) == 0
+    assert "network.tensor" in weights(tmp_path / "run")
+    capsys.readouterr()
+    main(["predict", str(tmp_path / "run"), f"(1 (4 {WORTH[4]}) (0 (2 .) (3 it)))", "--json"])
+    given = json.loads(capsys.readouterr().out)["given"]
+    assert given == ["negative", "positive", "negative", "neutral", "positive"]
