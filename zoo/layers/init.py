@@ -53,6 +53,13 @@ def start_uniform_(network: nn.Module, init_range: float) -> None:
             nn.init.zeros_(module.weight[module.padding_idx])
 
 
+def start_words_(embedding: nn.Embedding, init_range: float) -> None:
+    """Start the vectors of words in [-init_range, init_range], and that of padding as 0."""
+    nn.init.uniform_(embedding.weight, -init_range, init_range)
+    if embedding.padding_idx is not None:
+        nn.init.zeros_(embedding.weight[embedding.padding_idx])
+
+
 def start_blocks_(linear: nn.Linear, identity: float) -> None:
     """Start each square block of a matrix (D, k D) as `identity` times the identity and noise from
     U(-1 / 2 sqrt(D), 1 / 2 sqrt(D)), and the bias as 0: what it makes of k states is like their sum (Socher et al.

@@ -27,11 +27,11 @@ from typing import ClassVar, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from zoo.arguments import Count, Share
+from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.spec import TreePairSpec, TreeSpec
 from zoo.errors import one_of
-from zoo.layers.init import start_lstm_
+from zoo.layers.init import start_lstm_, start_words_
 from zoo.layers.phrases import Readings
 from zoo.layers.recurrent import LSTM
 from zoo.layers.tree_head import TreePooling, tree_head
@@ -58,10 +58,12 @@ class PhraseLSTM(nn.Module):
         pooling: TreePooling = "root",
         attention_dim: Count = 100,
         similarity_dim: Count = 50,
+        init_range: Positive = 0.05,
     ) -> None:
         super().__init__()
         one_of("directions", directions, get_args(Directions))
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
+        start_words_(self.embedding, init_range)
         between = dropout if layers > 1 else 0.0
         self.lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)
         self.backward_lstm = None

@@ -32,7 +32,7 @@ from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import TreeBatch, TreePairBatch
 from zoo.data.trees.spec import TreeSpec
 from zoo.layers.climb import Product, climb
-from zoo.layers.init import start_blocks_
+from zoo.layers.init import start_blocks_, start_words_
 from zoo.layers.tree_head import NodeClassifier, TreePooling, only_binary, tree_head
 from zoo.models.output import Output
 
@@ -69,8 +69,7 @@ class RNTN(nn.Module):
         )
         start_blocks_(self.composition, 1.0)
         nn.init.uniform_(self.tensor, -0.25 / hidden_dim, 0.25 / hidden_dim)
-        nn.init.uniform_(self.embedding.weight, -init_range, init_range)
-        nn.init.zeros_(self.embedding.weight[spec.padding])
+        start_words_(self.embedding, init_range)
         if isinstance(self.head, NodeClassifier):
             nn.init.uniform_(self.head.classifier.weight, -(hidden_dim**-0.5), hidden_dim**-0.5)
             nn.init.zeros_(self.head.classifier.bias)

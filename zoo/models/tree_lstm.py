@@ -34,11 +34,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from zoo.arguments import Count, Share
+from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.errors import one_of
 from zoo.layers.child_sum_loop import child_sum_tree_lstm
+from zoo.layers.init import start_words_
 from zoo.layers.tree_head import TreePooling, tree_head
 from zoo.layers.tree_lstm_loop import tree_lstm
 from zoo.models.output import Output
@@ -68,6 +69,7 @@ class TreeLSTM(nn.Module):
         pooling: TreePooling = "root",
         attention_dim: Count = 100,
         similarity_dim: Count = 50,
+        init_range: Positive = 0.05,
     ) -> None:
         super().__init__()
         one_of("leaf", leaf, get_args(Leaf))
@@ -77,6 +79,7 @@ class TreeLSTM(nn.Module):
         children = max(spec.arity, 1) if self.n_ary else 1  # matrices of the state that a gate has, and forget gates
         once, forget = (2 + output_gate) * hidden_dim, children * hidden_dim
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
+        start_words_(self.embedding, init_range)
         self.words_inside = spec.words_inside
         self.leaf_cell = self.leaf_output = self.word = None
         if self.n_ary and leaf == "linear" and not spec.words_inside:

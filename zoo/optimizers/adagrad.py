@@ -40,9 +40,8 @@ class Adagrad(torch.optim.Adagrad):
     ) -> None:
         """Raises ConfigError for a group that no parameter is in, and for a key that a group does not have."""
         self.forget = forget
-        pairs = list(params)
-        tensors = [pair[1] if isinstance(pair, tuple) else pair for pair in pairs]
-        on_cpu = all(tensor.device.type == "cpu" for tensor in tensors)
+        pairs: list[Any] = list(params)
+        on_cpu = all((pair[1] if isinstance(pair, tuple) else pair).device.type == "cpu" for pair in pairs)
         given = _grouped(pairs, groups or {})
         super().__init__(given, lr=lr, eps=eps, weight_decay=weight_decay, fused=True if fused and on_cpu else None)
         for group in self.param_groups:
@@ -72,7 +71,7 @@ def _descend(group: Mapping[str, Any]) -> None:
     parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
     gradients = [parameter.grad for parameter in parameters]
     if group["weight_decay"] and parameters:
-        gradients = torch._foreach_add(gradients, parameters, alpha=group["weight_decay"])
+        gradients = list(torch._foreach_add(gradients, parameters, alpha=group["weight_decay"]))
     if parameters:
         torch._foreach_add_(parameters, gradients, alpha=-float(group["lr"]))
 
@@ -88,10 +87,10 @@ def _grouped(params: list[Any], groups: Mapping[str, Mapping[str, Any]]) -> list
     if not params or not isinstance(params[0], tuple):
         return params
     members: dict[str, list[Tensor]] = {name: [] for name in groups}
-    rest = []
+    rest: list[Tensor] = []
     for path, parameter in params:
-        name = next((name for name in groups if name in path.split(".")), None)
-        (rest if name is None else members[name]).append(parameter)
+        own = next((name for name in groups if name in path.split(".")), None)
+        (rest if own is None else members[own]).append(parameter)
     if empty := [name for name, found in members.items() if not found]:
         known = sorted({path.removeprefix("network.").split(".")[0] for path, _ in params})
         raise ConfigError(
