@@ -1,0 +1,73 @@
+"""python results/tree_baselines.py FILE.csv data=sst|sick ...: what words alone tell, on the splits of a data module.
+
+Labelled trees: TF-IDF of unigrams and bigrams and logistic regression, of the class of the root; C is chosen on the
+validation split, then the test split is looked at once. Needs scikit-learn. Pairs: the share of distinct words that
+both sentences have, of all that they have, against the score; nothing is learnt, and only the test split is read.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from hydra.utils import instantiate
+from rows import command, committed, merge, source
+from scipy.stats import pearsonr, spearmanr
+from tfidf import measure
+
+from zoo.data.trees.module import TreeData
+from zoo.run.compose import compose
+from zoo.run.report import git_commit
+
+
+def sentences(data, split: str) -> tuple[list[str], np.ndarray]:
+    """The words of each tree as a network sees them, and the class of its root."""
+    names = data.encoder.vocabulary.words
+    texts, labels = [], []
+    loader = {"train": data.train_dataloader, "val": data.val_dataloader, "test": data.test_dataloader}[split]()
+    for batch in loader:
+        texts += [" ".join(names[word] for word in ids) for ids in batch.trees.ids()]
+        labels += batch.label[batch.trees.forest.root].tolist()
+    return texts, np.array(labels)
+
+
+def overlaps(data) -> tuple[list[float], list[float]]:
+    """Of each pair of the test split the share of common words, and the score."""
+    shares, scores = [], []
+    for batch in data.test_dataloader():
+        ids = [set(words) for words in batch.trees.ids()]
+        shares += [len(a & b) / len(a | b) for a, b in zip(ids[::2], ids[1::2], strict=True)]
+        scores += batch.score.tolist()
+    return shares, scores
+
+
+def main() -> None:
+    """Reads the command line, measures, writes the rows."""
+    file, overrides = Path(sys.argv[1]), sys.argv[2:]
+    cfg = compose(overrides)
+    data = instantiate(cfg.data, _convert_="all")
+    data.prepare_data()
+    data.setup()
+    if isinstance(data, TreeData):
+        _, accuracy = measure({split: sentences(data, split) for split in ("train", "val", "test")})
+        model, found = "TF-IDF + logistic regression", {"accuracy_roots": accuracy}
+    else:
+        shares, scores = overlaps(data)
+        model = "share of common words"
+        found = {"pearson": pearsonr(shares, scores).statistic, "spearman": spearmanr(shares, scores).statistic}
+    print(model, found)
+    row = {
+        "model": model,
+        "data": cfg.hydra.runtime.choices.data,
+        "source": source(data.source_description),
+        "paper": "",
+        "seed": str(cfg.seed),
+        "command": command(f"python results/tree_baselines.py {file.as_posix()}", overrides),
+        "commit": committed(git_commit(), "not written"),
+    }
+    merge(file, [row | {"metric": name, "ours": f"{value:.4f}"} for name, value in found.items()])
+
+
+if __name__ == "__main__":
+    main()
