@@ -1,8 +1,9 @@
 """The Child-Sum Tree-LSTM (Tai et al. 2015) over a forest, one autograd Function over all heights with its own
 backward.
 
-It goes about it as `tree_lstm_loop` does, and is differentiable once. Notation: as in `forest`; n leaves, I = N - n
-inner nodes, H hidden units, G = 3 gates that a node has once, u, i and o, or 2 without an output gate.
+Local derivatives are taken at once and the gradients of both matrices as one product each at the end, as in
+`tree_lstm_loop`. It is differentiable once. Notation: as in `forest`; n leaves, I = N - n inner nodes, H hidden units,
+G = 3 gates that a node has once, u, i and o, or 2 without an output gate.
 """
 
 from __future__ import annotations
