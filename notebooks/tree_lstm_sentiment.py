@@ -142,7 +142,7 @@ for model, task in tasks.items():
 # %% [markdown]
 # ## A whole sentence
 #
-# Each node in the colour of what the network says of it; a ring where the truth is another.
+# Each node in the colour of what the network says of it; a ring where the true class of the whole can be read off.
 
 # %%
 (one, *_) = tasks["tree_lstm"].eval().examine(batches[0])

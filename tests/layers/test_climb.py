@@ -55,6 +55,17 @@ def test_composes_once_a_height():
     assert tuple(seen) == forest.sizes[1:]
 
 
+def test_a_forest_of_single_nodes_leaves_no_weight_without_a_gradient():
+    """DDP waits for all of them."""
+    forest = random_trees([1, 1], 1).forest
+    weight, bias = torch.randn(4, 8, requires_grad=True), torch.randn(4, requires_grad=True)
+    leaves = torch.randn(2, 4, requires_grad=True)
+    product = Product(weight)
+    states = climb(forest, leaves, lambda c: product(c.flatten(1)) + bias)
+    gradients = torch.autograd.grad(states.sum(), (leaves, weight, bias))
+    assert [gradient.unique().tolist() for gradient in gradients] == [[1], [0], [0]]
+
+
 class Written(TorchDispatchMode):
     """Counts the numbers that operations write."""
 

@@ -23,6 +23,46 @@ def steps(model, optimizer, count=3):
         optimizer.step()
 
 
+def test_a_closure_clears_the_gradients_of_all_groups():
+    """As Lightning's does: forward, zero_grad and backward stand in what `step` calls."""
+    outside, inside = network(), network()
+    groups = {"embedding": {"lr": 0.5, "plain": True}}
+    steps(outside, Adagrad(outside.named_parameters(), lr=0.1, groups=groups))
+    optimizer = Adagrad(inside.named_parameters(), lr=0.1, groups=groups)
+    for k in range(3):
+
+        def closure(k=k):
+            loss = inside["head"](inside["embedding"](torch.tensor([k, 1]))).square().sum()
+            optimizer.zero_grad()
+            loss.backward()
+            return loss
+
+        assert optimizer.step(closure) is not None
+    for one, other in zip(inside.parameters(), outside.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_row_decay_is_of_rows_that_have_a_gradient():
+    model = network()
+    before = model["embedding"].weight.detach().clone()
+    groups = {"embedding": {"plain": True, "lr": 1.0, "row_decay": 0.5}}
+    optimizer = Adagrad(model.named_parameters(), groups=groups)
+    gradient = torch.zeros(5, 3)
+    gradient[1, 2] = 2.0
+    model["embedding"].weight.grad = gradient.clone()
+    optimizer.step()
+    expected = before.clone()
+    expected[1] -= gradient[1] + 0.5 * before[1]
+    torch.testing.assert_close(model["embedding"].weight.detach(), expected)
+
+
+def test_what_this_machine_can_do_does_not_come_from_a_checkpoint():
+    state = Adagrad(network().named_parameters(), fused=True).state_dict()
+    other = Adagrad(network().named_parameters(), fused=False)
+    other.load_state_dict(state)
+    assert [group["fused"] for group in other.param_groups] == [None]
+
+
 @pytest.mark.parametrize(("fused", "tolerance"), [(False, 0.0), (True, 1e-6)])
 def test_without_groups_it_is_torchs(fused, tolerance):
     ours, theirs = network(), network()

@@ -19,10 +19,11 @@ from zoo.run.compose import compose
 EPOCHS = 2
 OF_TREES = {f"test/accuracy_{part}{kind}" for part in ("nodes", "roots") for kind in ("", "_binary")}
 METRICS = {"sst": {"test/loss"} | OF_TREES, "sick": {f"test/{name}" for name in ("loss", "pearson", "spearman", "mse")}}
-RNTN = {"lr": 0.01, "weight_decay": 1e-4, "plain": False}
-TREE_LSTM = {"lr": 0.05, "weight_decay": 1e-4, "plain": False}
-COMPOSITION = {"lr": 0.01, "weight_decay": 1e-3, "plain": False}
-TUNED, FIXED = ({"lr": rate, "weight_decay": 0.0, "plain": True} for rate in (0.1, 0.0))
+RNTN = {"lr": 0.01, "weight_decay": 1e-4, "plain": False, "row_decay": 0.0}
+TREE_LSTM = RNTN | {"lr": 0.05}
+COMPOSITION = RNTN | {"weight_decay": 1e-3}
+WORDS = RNTN | {"weight_decay": 0.0, "row_decay": 1e-4}
+TUNED, FIXED = ({"lr": rate, "weight_decay": 0.0, "plain": True, "row_decay": 0.0} for rate in (0.1, 0.0))
 
 
 class Recipe(NamedTuple):
@@ -38,10 +39,10 @@ class Recipe(NamedTuple):
 
 
 RECIPES = {
-    "recursive_sst": Recipe(400, 27, [RNTN], forget=True),
-    "mv_rnn_sst": Recipe(400, 27, [RNTN], forget=True),
-    "rntn_sst": Recipe(400, 27, [RNTN, COMPOSITION, COMPOSITION], forget=True),
-    "phrase_mean_sst": Recipe(400, 27, [RNTN], forget=True),
+    "recursive_sst": Recipe(400, 27, [RNTN, WORDS], forget=True),
+    "mv_rnn_sst": Recipe(400, 27, [RNTN, WORDS], forget=True),
+    "rntn_sst": Recipe(400, 27, [RNTN, COMPOSITION, COMPOSITION, WORDS], forget=True),
+    "phrase_mean_sst": Recipe(400, 27, [RNTN, WORDS], forget=True),
     "phrase_lstm_sst": Recipe(10, 25, [TREE_LSTM, TUNED], vectors=True),
     "phrase_lstm_sick": Recipe(10, 25, [TREE_LSTM, FIXED], vectors=True),
     "tree_lstm_sst": Recipe(10, 25, [TREE_LSTM, TUNED], vectors=True),
@@ -123,7 +124,7 @@ def test_a_recipe_runs_to_its_end(
     kept = torch.load(tmp_path / "run/checkpoints/last.ckpt", weights_only=True)
     assert kept["hyper_parameters"]["optimizer"]["_target_"] == "zoo.optimizers.adagrad.Adagrad"
     groups = kept["optimizer_states"][0]["param_groups"]
-    assert [{key: group[key] for key in ("lr", "weight_decay", "plain")} for group in groups] == recipe.groups
+    assert [{key: group[key] for key in RNTN} for group in groups] == recipe.groups
     assert forgotten == [(False, False), (True, not recipe.forget)]
 
 

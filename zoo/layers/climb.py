@@ -5,7 +5,8 @@ hand: states are read and written in one tensor, forth and back, so that the cos
 written in pieces is copied whole for each of them on the way back), and a `Product` takes the gradient of its matrix
 once, from all heights together.
 
-It is differentiable once. Notation: as in `forest`; m nodes of one height, A children each, D width of a state.
+It is differentiable once, by a pass back through all of a walk. Notation: as in `forest`; m nodes of one height, A
+children each, D width of a state.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from zoo.layers.forest import Forest
+from zoo.layers.forest import Forest, Level
 from zoo.layers.loops import outside_autocast
+
+NO_NODES = Level(slice(0, 0), slice(0, 0))
+"""Walked where all trees are single nodes, so that the weights of the rule have a gradient, of 0, as DDP wants it."""
 
 
 @torch.compiler.disable
@@ -32,7 +36,7 @@ def climb(forest: Forest, leaves: Tensor, compose: Callable[[Tensor], Tensor], a
     shelf = _Shelf(exact.new_empty(len(forest), exact.shape[1]))
     done = _Put.apply(exact, exact.new_empty(0), shelf, slice(0, forest.leaves))
     with torch.autocast(leaves.device.type, enabled=False):
-        for nodes, edges in forest.levels():
+        for nodes, edges in forest.levels() or [NO_NODES]:
             children = _Take.apply(done, shelf, forest.child[edges]).view(-1, arity, exact.shape[1])
             done = _Put.apply(compose(children), done, shelf, nodes)
     return _All.apply(done, shelf).to(leaves.dtype)

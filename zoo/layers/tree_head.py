@@ -87,5 +87,5 @@ def only_binary(spec: TreeSpec, model: str) -> None:
     found = "words at nodes that have children" if spec.words_inside else f"nodes with up to {spec.arity} children"
     raise ConfigError(
         f"model={model} makes a state of two others, and of words at leaves alone; these trees have {found}: take "
-        "data.trees=binarised, of data=sick data.parse=constituency, or model=tree_lstm"
+        "data.trees=binarised (with data=sick: data.parse=constituency), or model=tree_lstm"
     )

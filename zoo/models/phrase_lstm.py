@@ -14,7 +14,8 @@ What differs from the paper:
 - `directions` = both_tied is the paper's bidirectional network, of which both directions have the same weights; both
   has two of them, forward none.
 - `biases`: torch's LSTM has two a gate, as the released code; the paper's equation has one.
-- `dropout` acts on what is classified and between `layers`.
+- `dropout` acts on what is classified and between `layers`, and the last layer's state stands for a phrase; the
+  released code has none between, and joins the states of all layers. States start as orthogonal matrices.
 
 Notation: N nodes, W words, U distinct ones, P positions that are read, E embedding, H hidden units.
 """

@@ -61,7 +61,8 @@ class PhraseMean(nn.Module):
         weights `node`, (B, M) or (B, 2, M)."""
         trees = batch.trees
         x = self.embedding(trees.distinct)  # (U, D)
-        words = x.double().index_select(0, trees.word_at)  # differences of long sums want the digits
+        exact = x.float() if x.device.type == "mps" else x.double()  # differences of long sums want the digits
+        words = exact.index_select(0, trees.word_at)
         before = F.pad(words.cumsum(0), (0, 0, 1, 0))  # (W + 1, D) the sum of all words before each
         total = before.index_select(0, trees.past) - before.index_select(0, trees.first)  # (N, D)
         h = total / (trees.past - trees.first)[:, None]

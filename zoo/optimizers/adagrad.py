@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.optim.optimizer import StateDict
 
 from zoo.arguments import NonNegative, Positive
 from zoo.errors import ConfigError, or_nearest
 
-KEYS = ("lr", "weight_decay", "plain")
+KEYS = ("lr", "weight_decay", "plain", "row_decay")
 """What a group may have of its own."""
 
 
@@ -20,9 +21,11 @@ class Adagrad(torch.optim.Adagrad):
     """torch.optim.Adagrad, where s = s + g^2, p = p - lr g / (sqrt(s) + eps) of each number, and g has `weight_decay`
     times p in it.
 
-    `groups` has for parts of a network, by names such as `embedding`, what is other there: `lr`, `weight_decay`, or
-    `plain` = true for p = p - lr g. With `forget` the sums s begin anew with each epoch. `fused` is one kernel on the
-    CPU, in a fourth of the time; elsewhere not every torch has it.
+    `groups` has for parts of a network, by names such as `embedding`, what is other there: `lr`, `weight_decay`,
+    `plain` = true for p = p - lr g, or `row_decay`, a weight decay of those rows alone that have a gradient, such as
+    the words of a batch: with any other, AdaGrad moves a rare word by nearly `lr` towards 0 at each step. With `forget`
+    the sums s begin anew with each epoch. `fused` is one kernel on the CPU, in a fourth of the time; elsewhere not
+    every torch has it.
     """
 
     by_name: ClassVar[bool] = True
@@ -46,14 +49,22 @@ class Adagrad(torch.optim.Adagrad):
         super().__init__(given, lr=lr, eps=eps, weight_decay=weight_decay, fused=True if fused and on_cpu else None)
         for group in self.param_groups:
             group.setdefault("plain", False)
+            group.setdefault("row_decay", 0.0)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
         """One step; with a `closure`, from the gradients that it leaves, whose loss is returned."""
+        loss = None
+        if closure is not None:  # with all groups in place, since Lightning's closure has their gradients set to zero
+            with torch.enable_grad():
+                loss = closure()
         every = self.param_groups
+        for group in every:
+            if group["row_decay"]:
+                _decay_rows(group)
         self.param_groups = [group for group in every if not group["plain"]]
         try:
-            loss = super().step(closure)
+            super().step()
         finally:
             self.param_groups = every
         for group in every:
@@ -61,10 +72,24 @@ class Adagrad(torch.optim.Adagrad):
                 _descend(group)
         return loss
 
+    def load_state_dict(self, state_dict: StateDict) -> None:
+        """torch's, and `fused` stays what this machine can do."""
+        own = [group["fused"] for group in self.param_groups]
+        super().load_state_dict(state_dict)
+        for group, fused in zip(self.param_groups, own, strict=True):
+            group["fused"] = fused
+
     def start_epoch(self) -> None:
         """Forgets, where that was asked for."""
         for state in self.state.values() if self.forget else ():
             state["sum"].zero_()
+
+
+def _decay_rows(group: Mapping[str, Any]) -> None:
+    for parameter in group["params"]:
+        if parameter.grad is not None:
+            rows = (parameter.grad != 0).flatten(1).any(1).view(-1, *[1] * (parameter.dim() - 1))
+            parameter.grad.addcmul_(parameter, rows.to(parameter.dtype), value=group["row_decay"])
 
 
 def _descend(group: Mapping[str, Any]) -> None:

@@ -147,9 +147,10 @@ class Task(LightningModule, ABC):
         if not isinstance(embedding, nn.Embedding):
             raise ConfigError(f"data.vectors is set, but {type(self.network).__name__} has no word embedding to fill")
         if embedding.embedding_dim != vectors.shape[1]:
+            key = "hidden_dim" if "embedding_dim" not in self.hparams["model"] else "embedding_dim"
             raise ConfigError(
-                f"data.vectors holds vectors of {vectors.shape[1]} numbers, model.embedding_dim is "
-                f"{embedding.embedding_dim}: set model.embedding_dim={vectors.shape[1]}"
+                f"data.vectors holds vectors of {vectors.shape[1]} numbers, model.{key} is "
+                f"{embedding.embedding_dim}: set model.{key}={vectors.shape[1]}"
             )
         with torch.no_grad():
             embedding.weight[found] = vectors[found]

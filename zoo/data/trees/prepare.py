@@ -137,7 +137,7 @@ def prepare(
         "splits": facts,
         "notes": [
             *repeated({name: _keys(part) for name, part in splits.items()}, noun),
-            *(majority(known, noun) if len(known) > 1 else ()),
+            *(majority(known, noun) if known else ()),
             *mostly_unknown(train["unknown_rate"], text),
         ],
         "examples": _examples(splits["train"], sides),
@@ -146,6 +146,8 @@ def prepare(
 
 # Rows
 
+UNLABELLED = "_"
+"""In place of the label of a node that has none, where brackets want one."""
 _TREE = {"parent": NUMBERS, "word": NUMBERS, "forms": WORDS, "written": WORDS}
 _LABELS = {"label": WORDS, "evidence": FLAGS}
 _SCORE = {"score": pa.float64()}
@@ -163,6 +165,8 @@ def _labelled(
     names = source.classes
     for row in rows:
         tree = planting.of_tree(row.tree)
+        if names is None and UNLABELLED in tree.label:
+            tree = tree._replace(label=[None if one == UNLABELLED else one for one in tree.label])
         root = tree.label[tree.root]
         if names is not None and (strange := [one for one in tree.label if one is not None and one not in names]):
             bad(row.place, "label out of range", f"found {strange[0]!r}, expected one of {', '.join(names)}")
