@@ -71,6 +71,19 @@ def test_any_number_of_children_or_two(tmp_path, cache_dir):
     assert two.encoder("(1 (0 a) (2 b) (1 c))").trees.plain()[0][0] == [-1, 0, 0, 2, 2]
 
 
+def test_a_mark_in_place_of_a_label_is_none(tmp_path, cache_dir):
+    lines = ["(good (_ not) (bad bad))", "(bad (_ so) (bad bad))"]
+    data = prepared(own(written(tmp_path / "mine", train=lines, dev=lines, test=lines)))
+    assert data.spec.classes == ("bad", "good")
+    assert [tree.label for tree in trees(data, "test")] == [["good", None, "bad"], ["bad", None, "bad"]]
+
+
+def test_roots_that_are_all_alike_are_said(tmp_path, cache_dir):
+    lines = ["(S (NP a) (VP b))", "(S (NP c) (VP d))"]
+    data = prepared(own(written(tmp_path / "mine", train=lines, dev=lines, test=lines)))
+    assert any("100% of the training trees are of class 'S'" in note for note in data.describe()["notes"])
+
+
 def test_a_folder_with_splits(tmp_path, cache_dir):
     folder = written(tmp_path / "mine", train=LINES[:6], dev=LINES[6:8], test=LINES[8:])
     data = prepared(own(folder, text={"minimum_frequency": 1, "lower": True}))
