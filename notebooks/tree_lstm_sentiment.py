@@ -125,11 +125,11 @@ axis.spines[["top", "right"]].set_visible(False)
 
 # %%
 PHRASES = {
-    "bad": "(0 bad)",
-    "not bad": "(0 (0 not) (0 bad))",
-    "not bad at all": "(0 (0 (0 not) (0 bad)) (0 (0 at) (0 all)))",
-    "(not bad) and clever": "(0 (0 (0 not) (0 bad)) (0 (0 and) (0 clever)))",
-    "not (bad and clever)": "(0 (0 not) (0 (0 bad) (0 (0 and) (0 clever))))",
+    "bad": "(_ bad)",
+    "not bad": "(_ (_ not) (_ bad))",
+    "not bad at all": "(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))",
+    "(not bad) and clever": "(_ (_ (_ not) (_ bad)) (_ (_ and) (_ clever)))",
+    "not (bad and clever)": "(_ (_ not) (_ (_ bad) (_ (_ and) (_ clever))))",
 }
 for model, task in tasks.items():
     ask = Predictor(task, data.encoder)
@@ -151,7 +151,7 @@ tree_figure(one.prediction, one)
 # %% [markdown]
 # ## Further
 #
-# - `zoo predict last "(0 (0 not) (0 bad))" --attention tree.png --html tree.html` draws what a run says of your tree; a
+# - `zoo predict last "(_ (_ not) (_ bad))" --attention tree.png --html tree.html` draws what a run says of your tree; a
 #   text without one is read along a balanced tree.
 # - `model=recursive|mv_rnn|rntn` are its predecessors on the same trees, `model.pooling=attention` lets all nodes of a
 #   tree speak for it, and `data=sick` compares two sentences.

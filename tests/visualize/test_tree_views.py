@@ -109,7 +109,7 @@ def test_what_is_typed_as_proposed_is_read(monkeypatch):
     for view in (TREES, PAIRS):
         assert view.typed[0] == view.typed[-1] == '"'
     assert TREES.read([TREES.typed.strip('"')], None) == ["It was not bad at all."]
-    assert PAIRS.read([PAIRS.typed.strip('"'), " "], None) == [("A dog runs", "A dog is running"), None]
+    assert PAIRS.read([PAIRS.typed.strip('"'), " "], None) == [("the monkey is crying .", "an ape is weeping ."), None]
     given = predictor(encoding=TreePairEncoder)
     assert len(given.encoder(PAIRS.read([PAIRS.typed.strip('"')], None))) == 1
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"a\tb\n\n")))

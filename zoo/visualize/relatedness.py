@@ -27,7 +27,7 @@ class RelatednessView(TreeView):
     """Pairs of sentences with a score."""
 
     noun: ClassVar[str] = "pair"
-    typed: ClassVar[str] = '"A dog runs ||| A dog is running"'
+    typed: ClassVar[str] = '"the monkey is crying . ||| an ape is weeping ."'
     columns: ClassVar[tuple[str, ...]] = ("first", "second", "score")
     title: ClassVar[str] = "How related the network finds two sentences"
 
