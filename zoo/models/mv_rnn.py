@@ -88,7 +88,7 @@ class MVRNN(nn.Module):
         weights `node`, (B, M) or (B, 2, M)."""
         trees, d = batch.trees, self.hidden_dim
         words = torch.cat([self.embedding(trees.distinct), self._matrices(trees.distinct).flatten(1)], 1)
-        x = words.index_select(0, trees.word_at.index_select(0, trees.word_of))  # (n, D + D D)
+        x = words.index_select(0, trees.row)  # (n, D + D D)
         product, product_of_matrices = Product(self.composition.weight), Product(self.of_matrices.weight)
 
         def compose(children: Tensor) -> Tensor:

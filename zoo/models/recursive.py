@@ -73,7 +73,7 @@ class Recursive(nn.Module):
         """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
         weights `node`, (B, M) or (B, 2, M)."""
         trees = batch.trees
-        x = self.embedding(trees.distinct).index_select(0, trees.word_at.index_select(0, trees.word_of))  # (n, D)
+        x = self.embedding(trees.distinct).index_select(0, trees.row)  # (n, D)
         product = Product(self.composition.weight)
         forms = None if self.forms is None else Product(self.forms.weight)
 

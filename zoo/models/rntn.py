@@ -79,7 +79,7 @@ class RNTN(nn.Module):
         weights `node`, (B, M) or (B, 2, M)."""
         trees = batch.trees
         words = self.embedding(trees.distinct).tanh()  # (U, D)
-        x = words.index_select(0, trees.word_at.index_select(0, trees.word_of))  # (n, D)
+        x = words.index_select(0, trees.row)  # (n, D)
         width = self.composition.in_features
         product = Product(torch.cat([self.tensor.flatten(0, 1), self.composition.weight]))  # (2 D D + D, 2D)
 

@@ -128,7 +128,7 @@ class TreeLSTM(nn.Module):
             at = torch.arange(leaves, device=x.device)
         else:  # a leaf is what its word is
             states = self._released_leaves(x) if self.word is None else self._leaves(self._sums(x))
-            inner, at = self._bias(states[0].dtype), trees.word_at.index_select(0, trees.word_of)
+            inner, at = self._bias(states[0].dtype), trees.row
         return tree_lstm(trees.forest, states, at, inner, self.state.weight.to(inner.dtype))
 
     def _leaves(self, sums: Tensor) -> tuple[Tensor, Tensor]:
@@ -145,7 +145,7 @@ class TreeLSTM(nn.Module):
 
     def _read(self, x: Tensor, trees: Trees) -> Tensor:
         """W x + b of all nodes (N, R), where those without a word have b alone."""
-        sums = self._sums(x).index_select(0, trees.word_at.index_select(0, trees.word_of))  # (K, R)
+        sums = self._sums(x).index_select(0, trees.row)  # (K, R)
         if len(sums) == len(trees.forest):
             return sums
         bias = self._bias(sums.dtype)[:, : sums.shape[1]]

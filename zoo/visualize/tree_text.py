@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,12 @@ UNKNOWN = "(?)"
 """Behind a word that the network does not know."""
 
 
-class _Printed:
+class _Printed(ABC):
     """What `print` and a console of `rich` show alike."""
 
+    @abstractmethod
     def parts(self, *, colour: bool) -> Iterator[RenderableType]:
-        raise NotImplementedError
+        """One below the other."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from self.parts(colour=console.color_system is not None and not console.no_color)

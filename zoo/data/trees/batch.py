@@ -68,6 +68,11 @@ class Trees:
         cells = self.forest.cells
         return cells.unpack(torch.ones_like(cells.row, dtype=torch.bool))
 
+    @property
+    def row(self) -> Tensor:
+        """(K,) for each node that has a word, its row in `distinct`."""
+        return self.word_at.index_select(0, self.word_of)
+
     def in_forest(self, values: ArrayLike) -> Tensor:
         """Values (N, ...) of the nodes as `Trees.of` was given them, tree by tree, in the order of the forest."""
         return torch.from_numpy(np.asarray(values)[_given(self.forest)])
