@@ -124,3 +124,9 @@ def test_what_is_not_there_is_named():
         Adagrad(network().named_parameters(), groups={"tensor": {"lr": 1.0}})
     with pytest.raises(ConfigError, match=r"optimizer.groups.head.wight_decay: .*weight_decay"):
         Adagrad(network().named_parameters(), groups={"head": {"wight_decay": 1.0}})
+
+
+@pytest.mark.parametrize(("key", "value"), [("lr", "fast"), ("lr", -0.1), ("row_decay", -1.0), ("plain", "perhaps")])
+def test_a_wrong_value_in_a_group_is_named(key, value):
+    with pytest.raises(ConfigError, match=rf"optimizer.groups.embedding.{key}={value}"):
+        Adagrad(network().named_parameters(), groups={"embedding": {key: value}})

@@ -13,8 +13,9 @@ from torch.optim.optimizer import StateDict
 from zoo.arguments import NonNegative, Positive
 from zoo.errors import ConfigError, or_nearest
 
-KEYS = ("lr", "weight_decay", "plain", "row_decay")
-"""What a group may have of its own."""
+RATE = "a number of at least 0"
+KEYS = {"lr": RATE, "weight_decay": RATE, "plain": "true or false", "row_decay": RATE}
+"""What a group may have of its own, and of which kind that is."""
 
 
 class Adagrad(torch.optim.Adagrad):
@@ -104,11 +105,14 @@ def _descend(group: Mapping[str, Any]) -> None:
 def _grouped(params: list[Any], groups: Mapping[str, Mapping[str, Any]]) -> list[Any]:
     """The parameters that no group has, and behind them the groups that are there."""
     for name, group in groups.items():
-        for key in group:
+        for key, value in group.items():
             if key not in KEYS:
                 raise ConfigError(
                     f"optimizer.groups.{name}.{key}: a group has {', '.join(KEYS)}{or_nearest(key, KEYS)}"
                 )
+            number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+            if not (number if KEYS[key] == RATE else isinstance(value, bool)):
+                raise ConfigError(f"optimizer.groups.{name}.{key}={value}: expected {KEYS[key]}, found {value!r}")
     if not params or not isinstance(params[0], tuple):
         return params
     members: dict[str, list[Tensor]] = {name: [] for name in groups}
@@ -120,5 +124,6 @@ def _grouped(params: list[Any], groups: Mapping[str, Mapping[str, Any]]) -> list
         known = sorted({path.removeprefix("network.").split(".")[0] for path, _ in params})
         raise ConfigError(
             f"optimizer.groups.{empty[0]}: no weight of the network has this name; there are {', '.join(known)}"
+            f"{or_nearest(empty[0], known)}"
         )
     return [{"params": rest}, *({"params": members[name], **groups[name]} for name in groups)]
