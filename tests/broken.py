@@ -102,6 +102,16 @@ class FreezesItsWeights(Sound):
         self.embedding.requires_grad_(False)
 
 
+class SkipsWhatIsShort(Sound):
+    def __init__(self, spec: DocumentSpec) -> None:
+        super().__init__(spec)
+        self.between = nn.Linear(8, spec.num_classes)
+
+    def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
+        scores = self.classifier(document)
+        return scores + self.between(document) if batch.words.shape[1] > 1 else scores
+
+
 class NeverMoves(Sound):
     def __init__(self, spec: DocumentSpec) -> None:
         super().__init__(spec)

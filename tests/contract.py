@@ -155,6 +155,17 @@ def every_parameter_learns(case: Case) -> None:
         assert parameter.grad.any(), f"the gradient of {name} is zero"
 
 
+def an_example_alone_reaches_every_parameter(case: Case) -> None:
+    """A batch of one example gives every parameter a gradient, if of zeros: DDP waits for all of them."""
+    batch, network = case.family.batch(1, empty=False), case.network().train()
+    for row in range(len(batch)):
+        network.zero_grad()
+        alone = case.family.part(batch, [row])
+        case.family.loss(network(alone), alone).backward()
+        without = [name for name, one in network.named_parameters() if one.requires_grad and one.grad is None]
+        assert not without, f"from example {row} alone, no gradient reaches {', '.join(without)}"
+
+
 def one_batch_can_be_learned(case: Case) -> None:
     """A network that cannot learn five examples by heart has a defect."""
     batch, network = case.family.batch(1, empty=False), case.network().train()
@@ -246,4 +257,4 @@ FOR_ALL: tuple[Callable[[Case], None], ...] = (
     bf16_autocast_runs,
     nothing_is_parked,
 )
-FOR_CLASSES: tuple[Callable[[Case], None], ...] = (targets_are_not_read,)
+FOR_CLASSES: tuple[Callable[[Case], None], ...] = (targets_are_not_read, an_example_alone_reaches_every_parameter)

@@ -80,14 +80,14 @@ class RNTN(nn.Module):
         trees = batch.trees
         words = self.embedding(trees.distinct).tanh()  # (U, D)
         x = words.index_select(0, trees.row)  # (n, D)
-        width = self.composition.in_features
+        hidden, width = self.composition.out_features, self.composition.in_features  # D, 2D
         product = Product(torch.cat([self.tensor.flatten(0, 1), self.composition.weight]))  # (2 D D + D, 2D)
 
         def compose(children: Tensor) -> Tensor:
             """(m, 2, D) -> (m, D)."""
             v = children.flatten(1)  # (m, 2D)
-            forms, linear = product(v).split([self.tensor.shape[0] * width, self.tensor.shape[0]], 1)
-            forms = torch.bmm(forms.view(len(v), -1, width), v[:, :, None])[:, :, 0]  # v' V_i v  (m, D)
+            forms, linear = product(v).split([hidden * width, hidden], 1)
+            forms = torch.bmm(forms.view(-1, hidden, width), v[:, :, None])[:, :, 0]  # v' V_i v  (m, D)
             return (forms + linear + self.composition.bias).tanh()
 
         h = climb(trees.forest, x, compose)  # (N, D)
