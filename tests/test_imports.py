@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "zoo": {"zoo.run"},
     "zoo.arguments": set(),
     "zoo.errors": set(),
+    "zoo.precision": set(),
     "zoo.dotted": {"zoo.errors"},
     "zoo.values": {"zoo.errors"},
     "zoo.attention": {"zoo.dotted", "zoo.errors"},
@@ -75,8 +76,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "zoo.__main__": {"zoo.cli"},
     "train": {"zoo.run", "zoo.cli"},
 }
-EVERYWHERE = ("zoo.arguments",)
-"""What stands below everything, so that a constructor in any package says what it takes."""
+EVERYWHERE = ("zoo.arguments", "zoo.precision")
+"""What stands below everything: what constructors take, and in what precision is summed."""
 
 FLOOR = {"text"}
 """Folders of zoo.data that are no family: every family may import them."""

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.errors import ConfigError
+from zoo.precision import precise
 
 LENGTH_FLOOR = 1e-6
 """Added to the square of a length before it divides: a row of zeros is like nothing, and near it the gradient of a
@@ -84,7 +85,7 @@ class Heads(NamedTuple):
 
     def demands(self, raw: Tensor) -> Demands:
         """What a controller asks for, of a product with its state, (B, sum of `sizes`)."""
-        places, changes = exact(raw).clamp(-CLIP, CLIP).split(self.sizes, -1)
+        places, changes = precise(raw).clamp(-CLIP, CLIP).split(self.sizes, -1)
         key, scales, gate, shift = places.unflatten(-1, (self.number, -1)).split(self.parts, -1)
         strength, sharpness = F.softplus(scales).split(1, -1)
         erase, add = changes.unflatten(-1, (self.write, 2, -1)).unbind(-2)
@@ -102,26 +103,26 @@ def by_content(key: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
     """Keys (B, H, W), strengths (B, H, 1) and the memory (B, N, W) -> weightings (B, H, N), the softmax over the rows
     of strength times cosine (5), (6)."""
     cosine = unit(key) @ unit(memory).mT
-    return (exact(strength) * cosine).softmax(-1)
+    return (precise(strength) * cosine).softmax(-1)
 
 
 def unit(vectors: Tensor) -> Tensor:
     """Each vector (..., W) by its length, with LENGTH_FLOOR; numbers of 1e18 and more are too large to be squared."""
-    vectors = exact(vectors)
+    vectors = precise(vectors)
     return vectors * (vectors.square().sum(-1, keepdim=True) + LENGTH_FLOOR).rsqrt()
 
 
 def interpolated(content: Tensor, previous: Tensor, gate: Tensor) -> Tensor:
     """Weightings by content and of the step before (B, H, N), gates (B, H, 1) -> a mixture (7)."""
-    return torch.lerp(exact(previous), exact(content), exact(gate))
+    return torch.lerp(precise(previous), precise(content), precise(gate))
 
 
 def shifted(weights: Tensor, shift: Tensor) -> Tensor:
     """Weightings (..., N) and distributions over shifts (..., S) -> their circular convolution (8): the first of S
     takes each weight from row j to row j - r, the middle one leaves it, the last takes it to j + r; row N is row 0."""
     reach = shift.shape[-1] // 2
-    moved = [exact(weights).roll(by, -1) for by in range(-reach, reach + 1)]
-    return (torch.stack(moved, -1) @ exact(shift)[..., None])[..., 0]
+    moved = [precise(weights).roll(by, -1) for by in range(-reach, reach + 1)]
+    return (torch.stack(moved, -1) @ precise(shift)[..., None])[..., 0]
 
 
 def sharpened(weights: Tensor, sharpness: Tensor) -> Tensor:
@@ -129,25 +130,20 @@ def sharpened(weights: Tensor, sharpness: Tensor) -> Tensor:
 
     It is the softmax of sharpness times the logarithm: a power of 20 of a flat weighting over 128 rows is 0 in float32.
     """
-    weights = exact(weights)
+    weights = precise(weights)
     logarithm = weights.clamp_min(torch.finfo(weights.dtype).tiny).log()
-    return (exact(sharpness) * (logarithm - logarithm.amax(-1, keepdim=True).detach())).softmax(-1)
+    return (precise(sharpness) * (logarithm - logarithm.amax(-1, keepdim=True).detach())).softmax(-1)
 
 
 def written(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor:
     """The memory (B, N, W) after all heads that write, with weightings (B, H, N), have erased (3) and then added (4)
     their vectors (B, H, W)."""
-    memory, erased = exact(memory), exact(weights)[..., None] * exact(erase)[:, :, None]  # (B, H, N, W)
-    return memory * (1 - erased).prod(1) + exact(weights).mT @ exact(add)
+    memory, erased = precise(memory), precise(weights)[..., None] * precise(erase)[:, :, None]  # (B, H, N, W)
+    return memory * (1 - erased).prod(1) + precise(weights).mT @ precise(add)
 
 
-def exact(values: Tensor) -> Tensor:
-    """In float32 at least."""
-    return values.to(torch.promote_types(values.dtype, torch.float32))
-
-
-def exact_linear(layer: nn.Linear, x: Tensor) -> Tensor:
+def precise_linear(layer: nn.Linear, x: Tensor) -> Tensor:
     """The layer of x, in float32 at least."""
-    weight = exact(layer.weight)
+    weight = precise(layer.weight)
     bias: Tensor | None = layer.bias
-    return F.linear(x.to(weight.dtype), weight, None if bias is None else exact(bias))
+    return F.linear(x.to(weight.dtype), weight, None if bias is None else precise(bias))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from zoo.attention.addressing import exact
+from zoo.precision import precise
 
 USAGE_FLOOR = 1e-6
 """No row is less used than this, so that the products of usages have a gradient."""
@@ -20,8 +20,8 @@ def usage(previous: Tensor, written: Tensor, read: Tensor, free: Tensor) -> Tens
 
     No gradient goes to the write weighting, as in the authors' code.
     """
-    written = exact(written).detach()
-    retained = (1 - exact(free) * exact(read)).prod(1)
+    written = precise(written).detach()
+    retained = (1 - precise(free) * precise(read)).prod(1)
     return (previous + written - previous * written) * retained
 
 
@@ -29,7 +29,7 @@ def allocation(used: Tensor) -> Tensor:
     """Where a new row should be written (B, N), from how much each is in use: the least used first, and what that
     leaves to the next. Sums to at most 1."""
     rows = used.shape[1]
-    order, by_use = (USAGE_FLOOR + (1 - USAGE_FLOOR) * exact(used)).sort(dim=1, stable=True)
+    order, by_use = (USAGE_FLOOR + (1 - USAGE_FLOOR) * precise(used)).sort(dim=1, stable=True)
     before = torch.cat([order.new_ones(len(order), 1), order[:, : rows - 1]], 1).cumprod(1)
     return torch.zeros_like(order).scatter(1, by_use, (1 - order) * before)
 
@@ -38,7 +38,7 @@ def linked(link: Tensor, precedence: Tensor, written: Tensor) -> tuple[Tensor, T
     """The links (B, N, N), how far row i was written right after row j, and the precedence (B, N), how far a row was
     the last one written, after a step with the write weighting (B, N). Rows and columns of the links sum to at most
     1."""
-    written = exact(written)
+    written = precise(written)
     row, column = written[:, :, None], written[:, None]
     new = link * (1 - row - column) + row * precedence[:, None]
     diagonal = torch.eye(link.shape[1], dtype=torch.bool, device=link.device)
@@ -48,4 +48,4 @@ def linked(link: Tensor, precedence: Tensor, written: Tensor) -> tuple[Tensor, T
 def followed(link: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:
     """Where each reading head comes (B, R, N) from its weightings (B, R, N): a row back in the order of writing, and a
     row forward."""
-    return exact(read) @ link, exact(read) @ link.mT
+    return precise(read) @ link, precise(read) @ link.mT

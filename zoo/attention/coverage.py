@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Positive
 from zoo.attention.attend import per_query, weighted_mean
 from zoo.attention.softmax import masked_softmax
+from zoo.precision import precise_dtype
 
 
 class CoverageMemory(NamedTuple):
@@ -132,7 +133,7 @@ class CoverageAttention(nn.Module):
     def start(self, memory: CoverageMemory, hypotheses: int = 1) -> Tensor:
         """C_0 = 0, (B, K, S, C), in float32 at least: half precision would lose what late steps add."""
         shape = len(memory.mask), hypotheses, memory.mask.shape[1], self.coverage.width
-        return memory.keys.new_zeros(shape, dtype=torch.promote_types(memory.keys.dtype, torch.float32))
+        return memory.keys.new_zeros(shape, dtype=precise_dtype(memory.keys.dtype))
 
     def forward(self, query: Tensor, memory: CoverageMemory, coverage: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """One step: s_{i-1} (B, K, D_q), C_{i-1} (B, K, S, C) -> contexts (B, K, D_v), weights (B, K, S), C_i.

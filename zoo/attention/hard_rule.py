@@ -18,6 +18,7 @@ from annotated_types import Predicate
 from torch import Tensor, nn
 
 from zoo.errors import ConfigError, did_you_mean, one_of
+from zoo.precision import precise_dtype
 
 Reading = Literal["likeliest", "sample", "expected"]
 DivideBy = Literal["nothing", "captions", "words"]
@@ -110,9 +111,7 @@ class Baseline(nn.Module):
     def __init__(self, decay: float) -> None:
         super().__init__()
         self.decay = decay
-        self.register_buffer(
-            "value", torch.zeros((), dtype=torch.promote_types(torch.get_default_dtype(), torch.float32))
-        )
+        self.register_buffer("value", torch.zeros((), dtype=precise_dtype(torch.get_default_dtype())))
 
     @torch.no_grad()
     def update(self, cost: Tensor) -> None:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count
 from zoo.attention.attend import per_query
 from zoo.attention.softmax import masked_softmax
+from zoo.precision import precise_dtype
 
 
 class MonotonicWindow(nn.Module):
@@ -57,7 +58,7 @@ class PredictedWindow(nn.Module):
 
         In float32 at least: half precision has no fractions beyond position 1024.
         """
-        share = (self.projection(query).tanh() @ self.v).to(_exact(query)).sigmoid()
+        share = (self.projection(query).tanh() @ self.v).to(precise_dtype(query.dtype)).sigmoid()
         return share * mask.sum(-1).view(-1, *[1] * (share.dim() - 1))
 
     def forward(self, scores: Tensor, mask: Tensor, query: Tensor) -> Tensor:
@@ -78,10 +79,6 @@ def _window(scores: Tensor, mask: Tensor, centre: Tensor, reach: int) -> Tensor:
     """True at the real words s with |s - centre| <= reach: the shape of `scores`."""
     position = torch.arange(scores.shape[-1], device=scores.device)
     return ((position - centre.unsqueeze(-1)).abs() <= reach) & per_query(mask, scores)
-
-
-def _exact(query: Tensor) -> torch.dtype:
-    return torch.promote_types(query.dtype, torch.float32)
 
 
 def _at_least_one(reach: int) -> int:

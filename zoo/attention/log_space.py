@@ -10,10 +10,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from zoo.precision import precise
+
 
 def masked_log_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
     """log of `masked_softmax`: over the positions where `mask` (of the shape of `scores`) is True, lowest elsewhere."""
-    scores = _exact(scores)
+    scores = precise(scores)
     lowest = torch.finfo(scores.dtype).min
     return scores.masked_fill(~mask, lowest).log_softmax(dim).masked_fill(~mask, lowest)
 
@@ -21,7 +23,7 @@ def masked_log_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
 def masked_logsumexp(values: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
     """log sum exp along `dim` over the positions where `mask` (of the shape of `values`) is True; lowest where there
     are none."""
-    values = _exact(values)
+    values = precise(values)
     lowest = torch.finfo(values.dtype).min
     return values.masked_fill(~mask, lowest).logsumexp(dim).masked_fill(~mask.any(dim), lowest)
 
@@ -32,7 +34,7 @@ def pointer_sum(log_weights: Tensor, occurrence: Tensor, count: int) -> Tensor:
     `occurrence` (B, S) is the number of the word at each place, -1 where none of them stands. A word without a place
     has the lowest number.
     """
-    log_weights = _exact(log_weights)
+    log_weights = precise(log_weights)
     lowest = torch.finfo(log_weights.dtype).min
     word = torch.where(occurrence < 0, count, occurrence)  # the places of none are summed too, and left away
     none = log_weights.new_full((len(word), count + 1), lowest)
@@ -40,7 +42,3 @@ def pointer_sum(log_weights: Tensor, occurrence: Tensor, count: int) -> Tensor:
     total = torch.zeros_like(none).scatter_add(1, word, (log_weights - highest.gather(1, word)).exp())
     placed = total > 0
     return (total.masked_fill(~placed, 1.0).log() + highest).masked_fill(~placed, lowest)[:, :count]
-
-
-def _exact(values: Tensor) -> Tensor:
-    return values.to(torch.promote_types(values.dtype, torch.float32))

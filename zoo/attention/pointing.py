@@ -17,6 +17,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from zoo.precision import precise_dtype
+
 sigmoid_backward = torch.ops.aten.sigmoid_backward  # (gradient, sigmoid) -> gradient * sigmoid * (1 - sigmoid)
 
 ON_CPU, ELSEWHERE = 2**21, 2**24
@@ -40,7 +42,7 @@ def additive_scores(queries: Tensor, keys: Tensor, v: Tensor, lengths: Sequence[
     lengths = [steps] * size if lengths is None else list(lengths)
     if len(lengths) != size or max(lengths, default=0) > steps:
         raise ValueError(f"lengths must be {size} numbers of at most {steps} queries, got {lengths}")
-    dtype = torch.promote_types(queries.dtype, torch.float32)
+    dtype = precise_dtype(queries.dtype)
     scores: Tensor = _AdditiveScores.apply(queries.to(dtype), keys.to(dtype), v.to(dtype), tuple(lengths))
     return scores
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from zoo.precision import precise
+
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) -> Tensor:
     """Softmax of `scores` along `dim` over the positions where `mask` is True (broadcast to the scores); 0 elsewhere.
@@ -28,7 +30,7 @@ def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
     of its own: one maximum for all would underflow a segment whose scores lie far below it. Half precision is summed in
     float32, as torch's softmax does it: a sum of ones in bfloat16 ends at 256.
     """
-    exact = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    exact = precise(scores)
     highest = exact.detach().new_full((segments,), -torch.inf).scatter_reduce(0, segment, exact.detach(), "amax")
     exponential = (exact - highest.index_select(0, segment)).exp()
     total = exponential.new_zeros(segments).index_add(0, segment, exponential)

@@ -26,6 +26,7 @@ from zoo.decoding.ranking import LengthForm, Ranking
 from zoo.decoding.rules import Bound, Rules
 from zoo.decoding.trace import Entry, Trace
 from zoo.errors import ConfigError
+from zoo.precision import precise_dtype
 
 
 class Found(NamedTuple):
@@ -124,7 +125,7 @@ class BeamSearch(Decoding):
             log_probs, state, attention = network.step(tokens, state)
             attention = heads_mean(attention)
             if live is None:
-                dtype = torch.promote_types(log_probs.dtype, torch.float32)  # sums of bfloat16 would lose too much
+                dtype = precise_dtype(log_probs.dtype)  # sums of bfloat16 would lose too much
                 live = log_probs.new_zeros(count, 1, dtype=dtype)  # (B, K) log P, falling; -inf: no hypothesis
                 attended = live.new_zeros(count, 1, content.shape[1])  # (B, K, S) attention so far
                 results = found = Found.nothing(count, self.nbest, like=live)

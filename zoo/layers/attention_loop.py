@@ -22,6 +22,7 @@ from zoo.attention.local import PredictedWindow
 from zoo.attention.scores import CosineScore, Form, Score
 from zoo.layers.loops import sigmoid_backward, tanh_backward
 from zoo.layers.packing import Packing
+from zoo.precision import precise_dtype
 
 softmax_backward = torch.ops.aten._softmax_backward_data.out  # (gradient, softmax, dim, dtype, grad_input=)
 
@@ -121,7 +122,7 @@ class Scene(NamedTuple):
             seen = seen & (torch.arange(seen.shape[1], device=seen.device) < form.longest)
         readers = form.matrix, None if window is None else window.projection.weight
         asks = [matrix for matrix in readers if matrix is not None]
-        dtype = torch.promote_types(values.dtype, torch.float32)
+        dtype = precise_dtype(values.dtype)
         somewhere = seen.any(-1, keepdim=True)
         bias = torch.zeros_like(seen, dtype=dtype).masked_fill(~seen & somewhere, -torch.inf)
         return cls(

@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from zoo.precision import precise
+
 
 @dataclass(frozen=True)
 class Entries:
@@ -64,7 +66,7 @@ class Bags:
         return self._apply(values, True)
 
     def _apply(self, values: Tensor, transposed: bool) -> Tensor:
-        exact = values.to(torch.promote_types(values.dtype, torch.float32))
+        exact = precise(values)
         found: Tensor = _Product.apply(exact.reshape(-1, exact.shape[-1]), self, transposed)
         return found.view(*exact.shape[:-1], -1)
 

@@ -20,6 +20,7 @@ from torch.autograd.function import once_differentiable
 
 from zoo.layers.forest import Forest, Level
 from zoo.layers.loops import outside_autocast
+from zoo.precision import precise
 
 NO_NODES = Level(slice(0, 0), slice(0, 0))
 """Walked where all trees are single nodes, so that the weights of the rule have a gradient, of 0, as DDP wants it."""
@@ -32,7 +33,7 @@ def climb(forest: Forest, leaves: Tensor, compose: Callable[[Tensor], Tensor], a
     than A = `arity` children."""
     if any(fan != arity * size for fan, size in zip(forest.fans[1:], forest.sizes[1:], strict=True)):
         raise ValueError(f"an inner node has {arity} children")
-    exact = leaves.to(torch.promote_types(leaves.dtype, torch.float32))
+    exact = precise(leaves)
     shelf = _Shelf(exact.new_empty(len(forest), exact.shape[1]))
     done = _Put.apply(exact, exact.new_empty(0), shelf, slice(0, forest.leaves))
     with torch.autocast(leaves.device.type, enabled=False):
@@ -47,7 +48,7 @@ class Product:
 
     def __init__(self, weight: Tensor) -> None:
         self._pairs: list[tuple[Tensor, Tensor]] = []
-        exact = weight.to(torch.promote_types(weight.dtype, torch.float32))
+        exact = precise(weight)
         self._weight = _Begin.apply(exact, self._pairs)
 
     def __call__(self, x: Tensor) -> Tensor:

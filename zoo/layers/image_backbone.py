@@ -28,6 +28,7 @@ from zoo.layers.image_cells import Cells, cells_of
 from zoo.layers.image_encoder import ImageEncoder
 from zoo.layers.image_weights import DEFAULT, NONE, check_name, load_weights, network, weights_file
 from zoo.layers.pretrained import Pretrained, pretrained_wanted
+from zoo.precision import precise
 
 Layout = Literal["channels first", "channels last", "tokens"]
 
@@ -143,7 +144,7 @@ class Backbone(ImageEncoder):
         """(I, D, h, w) from normalised pixels (I, 3, H, W)."""
         rows, columns, layout, _ = self.plan
         if pixels.shape[2:] != (rows.pixels, columns.pixels):
-            exact = pixels.to(torch.promote_types(pixels.dtype, torch.float32))  # a processor knows no other antialias
+            exact = precise(pixels)  # a processor knows no other antialias
             brought = F.interpolate(exact, (rows.pixels, columns.pixels), mode="bilinear", antialias=True)
             pixels = brought.to(pixels.dtype)
         around = (columns.before, columns.behind, rows.before, rows.behind)

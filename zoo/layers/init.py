@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from zoo.precision import precise_dtype
+
 STATE_GAIN = 4.0
 """How many times larger than by Glorot and Bengio (2010) matrices start that read states of an LSTM: where its inputs
 are near 1 in size the states are near 0.2 at first, and each layer above would make them three times smaller."""
@@ -12,7 +14,7 @@ are near 1 in size the states are near 0.2 at first, and each layer above would 
 
 def orthogonal_matrix_(matrix: Tensor) -> None:
     """Start `matrix` as a random orthogonal one, drawn in float32 at least: LAPACK knows no half precision."""
-    exact = torch.empty_like(matrix, dtype=torch.promote_types(matrix.dtype, torch.float32))
+    exact = torch.empty_like(matrix, dtype=precise_dtype(matrix.dtype))
     with torch.no_grad():
         matrix.copy_(nn.init.orthogonal_(exact))
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
+from zoo.precision import precise
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -37,7 +39,7 @@ class Cells:
 
     def sum(self, packed: Tensor) -> Tensor:
         """Sum over time: (N, ...) -> (*shape[:-1], ...), zero for an empty row. Half precision is summed in float32."""
-        exact = packed.to(torch.promote_types(packed.dtype, torch.float32)) if packed.is_floating_point() else packed
+        exact = precise(packed) if packed.is_floating_point() else packed
         total = exact.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, exact)
         return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
 

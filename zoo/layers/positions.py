@@ -11,6 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from zoo.precision import precise_dtype
+
 Positions = Literal["sinusoidal", "learned"]
 
 
@@ -32,7 +34,7 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, positions: Tensor) -> Tensor:
         """(...) integers -> (..., D)."""
-        dtype = torch.promote_types(self.one.dtype, torch.float32)  # in half precision 257 would be 256
+        dtype = precise_dtype(self.one.dtype)  # in half precision 257 would be 256
         exponent = torch.arange(0, self.dim, 2, device=positions.device, dtype=dtype) / self.dim
         angle = positions[..., None] * torch.exp(-math.log(10_000) * exponent)
         return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).to(self.one.dtype)

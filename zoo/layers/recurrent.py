@@ -23,6 +23,7 @@ from torch.nn import functional as F
 from zoo.errors import one_of
 from zoo.layers.loops import GRULoop, LSTMLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing
+from zoo.precision import precise_dtype
 
 KERNELS = ("auto", "loop", "torch")
 RESETS = ("after", "before")
@@ -83,7 +84,7 @@ class _PackedRNN(nn.RNNBase, ABC):
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         directions = 1 + self.bidirectional
         weight_dtype = self.weight_ih_l0.dtype
-        dtype = torch.promote_types(weight_dtype, torch.float32)
+        dtype = precise_dtype(weight_dtype)
         constant = None if context is None else context.index_select(0, packing.order)[None].to(dtype)  # (1, R, GH)
         output, finals = x, []
         for layer in range(self.num_layers):

@@ -18,6 +18,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from zoo.precision import precise_dtype
+
 
 @dataclass(frozen=True)
 class State:
@@ -44,7 +46,7 @@ class State:
 
 def log_probabilities(scores: Tensor) -> Tensor:
     """(..., V) scores -> log-probabilities, in float32 at least: sums of those of half precision add up its errors."""
-    return scores.log_softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32))
+    return scores.log_softmax(-1, dtype=precise_dtype(scores.dtype))
 
 
 class Step(NamedTuple):

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
@@ -31,6 +30,7 @@ from zoo.data.cloze.spec import ClozeSpec
 from zoo.layers.init import orthogonal_
 from zoo.layers.recurrent import GRU
 from zoo.models.output import Output
+from zoo.precision import precise_dtype
 
 START = 0.05
 """Embeddings start uniformly in [-START, START], as in the paper."""
@@ -78,7 +78,7 @@ def attention_over_attention(matching: Tensor, document_mask: Tensor, query_mask
     """Matching scores (B, D, Q) -> log of the attention to the query (B, Q) and of the attended attention to the
     document (B, D). The weights are 0 at padding, and everywhere where document or query is empty."""
     pairs = document_mask[:, :, None] & query_mask[:, None]  # (B, D, Q)
-    words = document_mask.sum(1).clamp(min=1).to(torch.promote_types(matching.dtype, torch.float32))  # (B,)
+    words = document_mask.sum(1).clamp(min=1).to(precise_dtype(matching.dtype))  # (B,)
     log_alpha = masked_log_softmax(matching, pairs, 1)  # (B, D, Q), over the document    (6)-(7)
     log_beta = masked_log_softmax(matching, pairs, 2)  # (B, D, Q), over the query    (8)
     log_beta = masked_logsumexp(log_beta - words.log()[:, None, None], pairs, 1)  # (B, Q)    (9)

@@ -25,12 +25,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count
-from zoo.attention.addressing import CLIP, by_content, exact, exact_linear, written
+from zoo.attention.addressing import CLIP, by_content, precise_linear, written
 from zoo.attention.allocation import allocation, followed, linked, usage
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.layers.packing import Packing
 from zoo.models.output import Output
+from zoo.precision import precise
 
 FORGET = 2
 """Which of the four gates of the controller forgets: they stand as output, input, forget, candidate."""
@@ -106,10 +107,10 @@ class DNC(nn.Module):
         """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, 1, T, N) to the memory."""
         packing = Packing.of(batch.step_mask)
         with torch.autocast(batch.inputs.device.type, enabled=False):
-            x = exact_linear(self.input, packing.pack(batch.inputs))  # (n, 4 C)
+            x = precise_linear(self.input, packing.pack(batch.inputs))  # (n, 4 C)
             states = self._walk(x, packing.batch_sizes)
             found = torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states])  # (n, C + R W)
-            logits = exact_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
+            logits = precise_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
         read, write = (torch.cat(part) for part in ([s.read for s in states], [s.write for s in states]))
         attention = {"read": packing.unpack(read).transpose(1, 2), "write": packing.unpack(write).transpose(1, 2)}
         return Output(packing.unpack(logits), attention)
@@ -135,7 +136,7 @@ class DNC(nn.Module):
 
     def start(self, rows: int) -> State:
         """The state before the first step of so many sequences."""
-        weight, heads, size = exact(self.feedback.weight), self.read_heads, self.memory_size
+        weight, heads, size = precise(self.feedback.weight), self.read_heads, self.memory_size
         return State(
             reads=weight.new_zeros(rows, heads * self.memory_width),
             hidden=weight.new_zeros(rows, self.controller_dim),
@@ -150,16 +151,16 @@ class DNC(nn.Module):
 
     def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
         """Inputs (B, I) of one time step -> logits (B, O) and the state after it."""
-        state = self.cell(exact_linear(self.input, x), state)
-        return exact_linear(self.output, torch.cat([state.hidden, state.reads], 1)), state
+        state = self.cell(precise_linear(self.input, x), state)
+        return precise_linear(self.output, torch.cat([state.hidden, state.reads], 1)), state
 
     def cell(self, x: Tensor, state: State) -> State:
         """The state after a step, from inputs (B, 4 C) that are already multiplied with their matrix."""
-        o, i, f, g = (x + exact_linear(self.feedback, torch.cat([state.reads, state.hidden], 1))).chunk(4, 1)
+        o, i, f, g = (x + precise_linear(self.feedback, torch.cat([state.reads, state.hidden], 1))).chunk(4, 1)
         cell = f.sigmoid() * state.cell + i.sigmoid() * g.tanh()
         hidden = o.sigmoid() * cell.tanh()  # (B, C)
 
-        told = exact_linear(self.interface, hidden).clamp(-CLIP, CLIP)
+        told = precise_linear(self.interface, hidden).clamp(-CLIP, CLIP)
         keys, strengths, key, strength, erase, add, free, allocated, gate, modes = told.split(self._parts(), 1)
         used = usage(state.used, state.write[:, 0], state.read, free.sigmoid()[..., None])  # (B, N)
         content = by_content(key[:, None], _oneplus(strength)[..., None], state.memory)[:, 0]

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Natural
-from zoo.attention.addressing import Demands, Heads, addressed, exact, exact_linear, written
+from zoo.attention.addressing import Demands, Heads, addressed, precise_linear, written
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError, one_of
@@ -37,6 +37,7 @@ from zoo.layers.packing import Packing
 from zoo.layers.turing_loop import Compiled, turing_loop
 from zoo.layers.turing_steps import Carried, Weights
 from zoo.models.output import Output
+from zoo.precision import precise
 
 MEMORY_CONSTANT = 1e-6
 """Every number of a constant memory."""
@@ -162,13 +163,13 @@ class NTM(nn.Module):
         """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, H - R, T, N) to the memory."""
         packing, state = Packing.of(batch.step_mask), self.start(len(batch))
         with torch.autocast(batch.inputs.device.type, enabled=False):
-            x = exact_linear(self.input, packing.pack(batch.inputs))  # (n, G)
+            x = precise_linear(self.input, packing.pack(batch.inputs))  # (n, G)
             layers = self._layers()
             weights = Weights(
-                layers=[exact(layer.weight) for layer in layers],
-                biases=[exact(layer.bias) for layer in layers[1:]],
-                heads=exact(self.told.weight),
-                heads_bias=exact(self.told.bias),
+                layers=[precise(layer.weight) for layer in layers],
+                biases=[precise(layer.bias) for layer in layers[1:]],
+                heads=precise(self.told.weight),
+                heads_bias=precise(self.told.bias),
             )
             rows = len(packing.order)
             start = Carried(
@@ -179,21 +180,21 @@ class NTM(nn.Module):
                 weighting=state.weighting[:rows],
             )
             h, r, w = turing_loop(self.heads, packing.batch_sizes, x, start, weights, self._compiled)
-            logits = exact_linear(self.output, torch.cat([h, r], 1)).to(self.output.weight.dtype)  # (n, O)
+            logits = precise_linear(self.output, torch.cat([h, r], 1)).to(self.output.weight.dtype)  # (n, O)
         read, write = packing.unpack(w).transpose(1, 2).split([self.heads.read, self.heads.write], 1)
         return Output(packing.unpack(logits), attention={"read": read, "write": write})
 
     def start(self, rows: int) -> State:
         """The state before the first step of so many sequences, in float32 at least."""
-        memory = exact(self.first_memory)
+        memory = precise(self.first_memory)
         if isinstance(self.first_memory, nn.Parameter):
             memory = memory.tanh()
         reads = memory.new_zeros(self.heads.read * self.heads.width)
         hidden, cells = memory.new_zeros(2, self.layers, self.controller_dim)
         if self.first_reads is not None:
-            reads = exact(self.first_reads).tanh()
+            reads = precise(self.first_reads).tanh()
         if self.first_state is not None:
-            hidden, cells = exact(self.first_state).tanh()
+            hidden, cells = precise(self.first_state).tanh()
 
         def repeated(part: Tensor) -> Tensor:
             return part.expand(rows, *part.shape)
@@ -203,18 +204,18 @@ class NTM(nn.Module):
             hidden=[repeated(h) for h in hidden],
             cells=[repeated(c) for c in cells] if self.recurrent else [],
             memory=repeated(memory),
-            weighting=repeated(exact(self.first_scores).softmax(-1)),
+            weighting=repeated(precise(self.first_scores).softmax(-1)),
         )
 
     def step(self, x: Tensor, state: State) -> tuple[Tensor, State, Demands]:
         """Inputs (B, I) of one time step -> logits (B, O), the state after it, and what the heads were told."""
         below, hidden, cells = state.reads, [], []
         for number, layer in enumerate(self._layers()):
-            inside = exact_linear(
+            inside = precise_linear(
                 layer, torch.cat([below, state.hidden[number]], 1) if self.recurrent else below
             )  # (B, G)
             if number == 0:
-                inside = inside + exact_linear(self.input, x)
+                inside = inside + precise_linear(self.input, x)
             if self.recurrent:
                 o, i, f, g = inside.chunk(4, 1)
                 cells.append(f.sigmoid() * state.cells[number] + i.sigmoid() * g.tanh())
@@ -223,12 +224,12 @@ class NTM(nn.Module):
                 below = inside.tanh()
             hidden.append(below)  # (B, C)
 
-        told = self.heads.demands(exact_linear(self.told, below))
+        told = self.heads.demands(precise_linear(self.told, below))
         weighting = addressed(told, state.memory, state.weighting)  # (B, H, N)    (5)-(9)
         read, write = weighting.split([self.heads.read, self.heads.write], 1)
         reads = (read @ state.memory).flatten(1)  # (B, R W)    (2)
         memory = written(state.memory, write, told.erase, told.add)  # (B, N, W)    (3), (4)
-        logits = exact_linear(self.output, torch.cat([below, reads], 1))
+        logits = precise_linear(self.output, torch.cat([below, reads], 1))
         return logits, State(reads, hidden, cells, memory, weighting), told
 
     @torch.no_grad()

@@ -60,6 +60,7 @@ from zoo.layers.init import orthogonal_matrix_
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
+from zoo.precision import precise, precise_dtype
 
 Attend = Literal["soft", "hard"]
 Energy = Literal["tanh", "deep_tanh", "relu"]
@@ -171,7 +172,7 @@ class ShowAttendTell(nn.Module):
     def _view(self, a: Tensor, y: Tensor, picture: Tensor, targets: Packing) -> Viewed:
         """All steps, of the R captions that have a word, longest first: annotation vectors (I, S, D), what is read
         (N, E) and the image of each caption (R,)."""
-        dtype = torch.promote_types(a.dtype, torch.float32)
+        dtype = precise_dtype(a.dtype)
         keys, h, c = (part.index_select(0, picture).to(dtype) for part in (self._keys(a), *self._first_state(a)))
         asks, gate_bias = self.query.weight, self.query.weight.new_empty(0)
         if self.gate is not None:
@@ -204,8 +205,8 @@ class ShowAttendTell(nn.Module):
     def _hard_loss(self, logits: Tensor, batch: ImageBatch, seen: Viewed) -> Tensor:
         """What teaches the weights where to look; moves the baseline afterwards."""
         targets = batch.forced.packing
-        precise = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        nll = precise.logsumexp(-1) - precise.gather(1, batch.true_tokens[:, None])[:, 0]  # (N,)
+        scores = precise(logits)
+        nll = scores.logsumexp(-1) - scores.gather(1, batch.true_tokens[:, None])[:, 0]  # (N,)
         words = targets.sum(torch.ones_like(nll))
         cost = targets.sum(nll) / words.clamp(min=1)  # (B,)
         loss = hard_loss(seen.weights, seen.places, cost, self.baseline.value, targets.row, self.hard)
@@ -227,7 +228,7 @@ class ShowAttendTell(nn.Module):
         query = self.query(h)
         if self.energy != "relu":
             return additive_scores(query, keys, self.v)
-        dtype = torch.promote_types(query.dtype, torch.float32)
+        dtype = precise_dtype(query.dtype)
         return (query[:, :, None] + keys[:, None]).relu().to(dtype) @ self.v.to(dtype)
 
     def _scores(self, h: Tensor, y: Tensor, z: Tensor) -> Tensor:

@@ -45,6 +45,7 @@ from zoo.layers.init import start_words_
 from zoo.layers.tree_head import TreePooling, tree_head
 from zoo.layers.tree_lstm_loop import tree_lstm
 from zoo.models.output import Output
+from zoo.precision import precise
 
 Composition = Literal["auto", "n_ary", "child_sum"]
 Leaf = Literal["gated", "linear"]
@@ -160,8 +161,3 @@ class TreeLSTM(nn.Module):
     def _bias(self, dtype: torch.dtype) -> Tensor:
         """(1, R) b of u, i, o and f."""
         return self.bias.sum(0, keepdim=True).to(dtype)
-
-
-def precise(values: Tensor) -> Tensor:
-    """In float32 at least, in which the walk over the heights runs."""
-    return values.to(torch.promote_types(values.dtype, torch.float32))

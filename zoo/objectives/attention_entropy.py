@@ -9,6 +9,7 @@ from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
 from zoo.models.output import Output
 from zoo.objectives.loss import Supervised, Term
+from zoo.precision import precise
 
 
 class AttentionEntropy:
@@ -25,7 +26,7 @@ class AttentionEntropy:
         if attention is None:
             raise ConfigError("regularizer: this network returns no attention on the memory to take the entropy of")
         rows = batch.forced.packing.pack(attention)  # (N, S)
-        rows = rows.to(torch.promote_types(rows.dtype, torch.float32))
+        rows = precise(rows)
         least = torch.finfo(rows.dtype).tiny  # the slope at 0 is infinite: padding and underflow would give NaN
         entropy = -(rows * rows.clamp(min=least).log()).sum()
         return Term("attention_entropy", entropy, len(rows), self.weight)

@@ -5,13 +5,12 @@ Doubly stochastic attention: Kelvin Xu et al. Show, Attend and Tell. ICML 2015. 
 
 from __future__ import annotations
 
-import torch
-
 from zoo.arguments import Positive
 from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
 from zoo.models.output import Output
 from zoo.objectives.loss import Supervised, Term
+from zoo.precision import precise
 
 
 class CoverageLoss:
@@ -34,7 +33,7 @@ class CoverageLoss:
         attention = source_attention(output.attention)
         if attention is None:
             raise ConfigError("regularizer: this network returns no attention on the memory to cover it with")
-        attended = attention.to(torch.promote_types(attention.dtype, torch.float32)).sum(1)  # (B, S)
+        attended = precise(attention).sum(1)  # (B, S)
         if self.tau is None:
             tau = batch.forced.mask.sum(1).to(attended.dtype) / batch.memory_mask.sum(1).clamp(min=1)
         else:

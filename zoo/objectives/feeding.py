@@ -13,6 +13,7 @@ from zoo.decoding.protocol import Specials
 from zoo.layers import walk as by_steps
 from zoo.models.output import Output
 from zoo.objectives.loss import Network, Supervised
+from zoo.precision import precise_dtype
 
 
 def walk(network: Network, batch: Supervised, feed: by_steps.Feed, *, need_weights: bool) -> Output:
@@ -37,7 +38,7 @@ def likeliest(log_probs: Tensor, specials: Specials) -> Tensor:
 
 def possible(log_probs: Tensor, specials: Specials) -> Tensor:
     """A copy of (..., V), at least in float32, -inf at padding and begin: a decoder never puts these out."""
-    scores = log_probs.detach().to(torch.promote_types(log_probs.dtype, torch.float32), copy=True)
+    scores = log_probs.detach().to(precise_dtype(log_probs.dtype), copy=True)
     scores[..., specials.padding] = -torch.inf
     scores[..., specials.begin] = -torch.inf
     return scores

@@ -22,7 +22,7 @@ from zoo.data.bits.spec import BitSpec
 from zoo.data.spec import Spec
 from zoo.metrics.groups import GroupMeans
 from zoo.models.output import Output
-from zoo.tasks.single_label import precise
+from zoo.precision import precise
 from zoo.tasks.task import Examined, Task
 
 MEASURES = ("bits_per_sequence", "error_bits", "exact")

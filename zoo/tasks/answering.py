@@ -21,9 +21,9 @@ from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.metrics.answers import TaskErrors, failed_tasks, mean_error
 from zoo.models.output import Output
+from zoo.precision import precise
 from zoo.tasks.clipping import clip_matrices
 from zoo.tasks.restarts import Restarts
-from zoo.tasks.single_label import precise
 from zoo.tasks.task import Examined, Task
 
 LIKELIEST, LOSS_EVERY = 5, 10

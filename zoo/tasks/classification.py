@@ -12,7 +12,8 @@ from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
-from zoo.tasks.single_label import SingleLabel, precise
+from zoo.precision import precise
+from zoo.tasks.single_label import SingleLabel
 from zoo.tasks.task import Examined
 
 

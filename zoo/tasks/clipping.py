@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
+from zoo.precision import precise
+
 
 @torch.no_grad()
 def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> None:
@@ -33,7 +35,7 @@ def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
 
     By the eigenvalues of the smaller Gram matrix, which take a third of the time of a singular value decomposition.
     """
-    exact = matrices.to(torch.promote_types(matrices.dtype, torch.float32))
+    exact = precise(matrices)
     tall = exact if exact.shape[1] >= exact.shape[2] else exact.mT
     gram = tall.mT @ tall
     squared = gram.diagonal(dim1=1, dim2=2).sum(1)  # of the Frobenius norms

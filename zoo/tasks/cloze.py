@@ -18,9 +18,9 @@ from zoo.data.cloze.spec import ClozeSpec
 from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
+from zoo.precision import precise
 from zoo.reranking.reranker import Asked, Reranker
 from zoo.tasks.cloze_reranking import asked_of, fitted, vocabulary_key
-from zoo.tasks.single_label import precise
 from zoo.tasks.task import Examined, Task
 
 

@@ -14,7 +14,7 @@ from zoo.data.spec import Spec
 from zoo.data.trees.batch import TreePairBatch
 from zoo.data.trees.spec import TreePairSpec
 from zoo.models.output import Output
-from zoo.tasks.single_label import precise
+from zoo.precision import precise
 from zoo.tasks.task import Examined, Task
 from zoo.tasks.trees import ReadTree, read_trees
 

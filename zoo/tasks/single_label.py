@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
@@ -13,6 +12,7 @@ from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionM
 
 from zoo.data.spec import Spec
 from zoo.models.output import Output
+from zoo.precision import precise
 from zoo.tasks.task import Task
 
 
@@ -86,8 +86,3 @@ class SingleLabel(Task):
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> Output:
         return self(batch)
-
-
-def precise(scores: Tensor) -> Tensor:
-    """In float32 at least."""
-    return scores.to(torch.promote_types(scores.dtype, torch.float32))

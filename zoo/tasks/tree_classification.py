@@ -17,7 +17,7 @@ from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.metrics.polarity import PolarAccuracy
 from zoo.models.output import Output
-from zoo.tasks.single_label import precise
+from zoo.precision import precise
 from zoo.tasks.task import Examined, Task
 from zoo.tasks.trees import ReadTree, read_trees
 

@@ -57,6 +57,15 @@ def test_brackets(tmp_path, cache_dir, suffix):
     assert prepared(own(path, split={"val": 0.25, "test": 0.5})).sizes == {"train": 5, "val": 5, "test": 10}
 
 
+def test_drawn_splits_hold_every_class_of_the_roots_by_its_share(tmp_path, cache_dir):
+    path = tmp_path / "mine.txt"
+    path.write_text("\n".join(f"({label} (good w{number}) x)" for number in range(10) for label in ("good", "bad")))
+    for seed in range(3):
+        data = prepared(own(path, split={"val": 0.2, "test": 0.3, "seed": seed}))
+        found = {split: Counter(tree.label[0] for tree in trees(data, split)) for split in data.sizes}
+        assert found == {name: {"good": n, "bad": n} for name, n in (("train", 5), ("val", 2), ("test", 3))}
+
+
 def test_any_number_of_children_or_two(tmp_path, cache_dir):
     lines = ["(1 (0 a) (2 b) (1 c) (0 d))", "(2 (1 (0 a)))", "(0 a)", "(1 a b)"]
     written(tmp_path / "given", train=lines, dev=lines, test=lines)
@@ -228,7 +237,7 @@ def test_a_column_that_is_not_there(tmp_path, cache_dir, columns, message):
     ("lines", "message"),
     [
         (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; a class needs another beside it"),
-        (LINES[:2], "2 trees are too few to draw val and test from them; give more trees, or a smaller share as data"),
+        (LINES[:2], "2 trees are too few to draw val and test from them and to train on each of 2 classes; give more"),
     ],
 )
 def test_trees_of_which_nothing_can_be_learned(tmp_path, cache_dir, lines, message):

@@ -21,6 +21,7 @@ from zoo.data.options import SplitOptions
 from zoo.data.rows import BadRows, counted
 from zoo.data.sources import Source
 from zoo.data.stored import (
+    ROWS,
     count_words,
     draw_splits,
     histogram,
@@ -41,7 +42,7 @@ from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
-FORMAT = 2
+FORMAT = 3
 """Raised with any change of what is written, so that folders of another form are not read."""
 TREES, ENCODER = "trees", "encoder.json"
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
@@ -97,7 +98,8 @@ def prepare(
                 f"{source.place}: no {noun} in the {name} split" + (f"; left out: {counted(gone)}" if gone else "")
             )
         splits[name] = datasets.Dataset.from_file(str(file))
-    splits = draw_splits(splits, split, source.place, noun)
+    of_roots = _root_labels(splits["train"]) if isinstance(source, TreeSource) else None
+    splits = draw_splits(splits, split, source.place, noun, of_roots)
     text = planting.text
     vocabulary = vocabulary_of(
         planting.tokenizer,
@@ -203,6 +205,15 @@ def _row(tree: Tree, planting: Planting, side: str) -> dict[str, Any]:
         "written": tree.words,
     }
     return {f"{name}{side}": values for name, values in columns.items()}
+
+
+def _root_labels(part: datasets.Dataset) -> NDArray[Any]:
+    """(N,) of the trees of a split."""
+    found = []
+    for table in part.select_columns(["parent", "label"]).with_format("arrow").iter(batch_size=ROWS):
+        label, parent = (table[name].combine_chunks().flatten() for name in ("label", "parent"))
+        found.append(np.asarray(label.filter(pc.less(parent, 0))).astype(str))
+    return np.concatenate(found)
 
 
 def _classes(source: TreeSource, splits: Mapping[str, datasets.Dataset]) -> list[str]:
