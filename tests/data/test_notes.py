@@ -113,7 +113,7 @@ def test_every_class_gives_its_share_and_stays_in_training(labels, seed):
     split = SplitOptions(val=0.2, test=0.1, seed=seed)
     sizes = [max(1, round(share * len(labels))) for share in (0.2, 0.1)]
     if sum(sizes) + len(set(labels.tolist())) > len(labels):
-        with pytest.raises(DataError, match=r"a\.csv: \d+ documents are too few to draw val and test from them"):
+        with pytest.raises(DataError, match=r"a\.csv: too few documents \(\d+\) to draw val and test from them"):
             draw_splits({"train": part}, split, "a.csv", "documents", labels)
         return
     found = draw_splits({"train": part}, split, "a.csv", "documents", labels)
@@ -140,7 +140,7 @@ def test_the_share_of_each_class_by_hand():
 
 def test_too_few_documents_for_their_classes(tmp_path, cache_dir):
     few = table(tmp_path / "a.csv", [(f"text {n}", n % 5) for n in range(6)])
-    message = r"6 documents are too few to draw val and test from them and to train on each of 5 classes; give a file"
+    message = r"too few documents \(6\) to draw val and test from them and to train on each of 5 classes; give a file"
     with pytest.raises(DataError, match=message):
         own(few)
 

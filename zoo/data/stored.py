@@ -102,7 +102,7 @@ def draw_splits(
     if missing and sum(sizes) + least > len(whole):
         of_each = "" if least == 1 else f" and to train on each of {least} classes"
         raise DataError(
-            f"{where}: {len(whole)} {noun} are too few to draw {' and '.join(missing)} from them{of_each}; "
+            f"{where}: too few {noun} ({len(whole)}) to draw {' and '.join(missing)} from them{of_each}; "
             + split.advice(missing, noun)
         )
     drawn = np.random.default_rng(split.seed).permutation(len(whole))

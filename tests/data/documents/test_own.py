@@ -187,7 +187,7 @@ HEADER = "texte reçu,étoiles\n"
             {},
             "a.csv: 200 different labels in 200 documents, such as '0'",
         ),
-        (HEADER + "a,1\nb,2\n", {}, "a.csv: 2 documents are too few to draw val and test from them"),
+        (HEADER + "a,1\nb,2\n", {}, "a.csv: too few documents (2) to draw val and test from them"),
         (HEADER, {}, "a.csv: no document in the train split"),
         (
             HEADER + ",1\n,2\n",

@@ -87,7 +87,7 @@ def test_what_is_wrong_with_ones_own(own, cache_dir):
     with pytest.raises(DataError, match=said):
         OwnCaptions(path=str(own), **SMALL).prepare_data()
     table.write_text("file,caption\n0.png,the only one\n")
-    with pytest.raises(DataError, match=r"1 images are too few to draw val and test from them; give more images"):
+    with pytest.raises(DataError, match=r"too few images \(1\) to draw val and test from them; give more images"):
         OwnCaptions(path=str(own), **SMALL).prepare_data()
     table.write_text("file,caption\n")
     with pytest.raises(DataError, match=r"no image with captions in the train split"):

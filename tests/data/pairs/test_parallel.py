@@ -242,7 +242,7 @@ def test_what_cannot_be_pairs(tmp_path, two_files, cache_dir):
     unusable("the file is empty", path=written(tmp_path, "e.tsv", ""))
     unusable(r"no pair in the train split; left out: 2 empty", path=lines(tmp_path, "b.tsv", ["a\t", "\tb"]))
     unusable(
-        "too few to draw val and test from them; give a file of its own as data.split.test",
+        r"too few pairs \(2\) to draw val and test from them; give a file of its own as data.split.test",
         path=lines(tmp_path, "c.tsv", TSV[:2]),
     )
     cut = tmp_path / "cut.en.gz"

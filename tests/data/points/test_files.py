@@ -324,7 +324,7 @@ def test_sets_are_told_apart_by_their_part(file, cache_dir):
         ({"path": "empty"}, DataError, "empty: no sets of points found; expected: a file of sets"),
         ({"path": "few.txt", "split": {"test": "empty"}}, DataError, "empty: no .tsp in this folder"),
         ({"path": "mine.doc"}, DataError, "mine.doc: unknown kind of file '.doc'"),
-        ({"path": "few.txt"}, DataError, "few.txt: 2 sets are too few to draw val and test from them"),
+        ({"path": "few.txt"}, DataError, "few.txt: too few sets (2) to draw val and test from them"),
         ({"path": "few.txt", "goal": "hul"}, ConfigError, "data.goal=hul: expected hull, triangulation,"),
         (
             {"path": "few.txt", "split": {"test": "no.txt"}},

@@ -69,7 +69,7 @@ def test_of_several_tasks_a_draw_from_all_validates(tmp_path, cache_dir):
 
 def test_too_few_questions_to_validate(tmp_path, cache_dir):
     (official(tmp_path / "en") / file_name(1, "train")).write_text("1 A left.\n2 Who left?\tA\t1\n")
-    with pytest.raises(DataError, match=r"1 questions are too few to draw val .*smaller share as data.split.val"):
+    with pytest.raises(DataError, match=r"too few questions \(1\) to draw val .*smaller share as data.split.val"):
         prepared(Babi(source=str(tmp_path)))
 
 

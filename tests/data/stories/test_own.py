@@ -89,7 +89,7 @@ def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, 
     [
         ("x.csv", "story,question,answer\n", r"x.csv: unknown kind of file '.csv'; expected: a file in bAbI's format"),
         ("x.txt", "1 Mary left.\n", r"x.txt: no question in the train split"),
-        ("x.txt", "1 Mary left.\n2 Who?\tMary\t1\n", r"1 stories are too few to draw val and test from them; give a"),
+        ("x.txt", "1 Mary left.\n2 Who?\tMary\t1\n", r"too few stories \(1\) to draw val and test from them; give a"),
         ("x.jsonl", '[{"story": []}]', r"x.jsonl: holds one json array"),
     ],
 )

@@ -237,7 +237,7 @@ def test_a_column_that_is_not_there(tmp_path, cache_dir, columns, message):
     ("lines", "message"),
     [
         (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; a class needs another beside it"),
-        (LINES[:2], "2 trees are too few to draw val and test from them and to train on each of 2 classes; give more"),
+        (LINES[:2], r"too few trees \(2\) to draw val and test from them and to train on each of 2 classes; give"),
     ],
 )
 def test_trees_of_which_nothing_can_be_learned(tmp_path, cache_dir, lines, message):

@@ -195,7 +195,7 @@ def _drawn(splits: Mapping[str, Split], source: StorySource, split: SplitChoice)
     if sum(sizes) >= count:
         noun = "stories" if source.drawn == "stories" else NOUN
         raise DataError(
-            f"{source.place}: {count} {noun} are too few to draw {' and '.join(missing)} from them; "
+            f"{source.place}: too few {noun} ({count}) to draw {' and '.join(missing)} from them; "
             + split.advice(missing, noun)
         )
     names = np.unique(units)
