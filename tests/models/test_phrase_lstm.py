@@ -71,6 +71,7 @@ def test_pairs_read_no_more_than_their_sentences(monkeypatch):
     ],
 )
 def test_parameters_of_the_papers_table(hidden, layers, directions, count):
-    """Table 1 of Tai et al.; on SICK its networks have no output gate, which torch's LSTM does not do without."""
+    """Table 1 of Tai et al.; on SICK its networks have no output gate, which torch's LSTM does not do without:
+    there the paper's LSTM is the Tree-LSTM over a chain (tests/models/test_tree_lstm.py)."""
     model = PhraseLSTM(FAMILY.spec, embedding_dim=300, hidden_dim=hidden, layers=layers, directions=directions)
     assert sum(p.numel() for name, p in model.named_parameters() if "lstm" in name) == count

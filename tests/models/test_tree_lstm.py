@@ -11,6 +11,7 @@ from tests.families.tree_classification import FAMILY
 from tests.models.tree_equations import assert_equals_the_definition, shaken
 from zoo.data.trees.batch import TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
+from zoo.data.trees.tree import BUILDERS
 from zoo.models import TreeLSTM
 
 VARIANTS = [
@@ -96,6 +97,26 @@ def test_n_ary_with_words_inside_and_missing_children():
         return cell(sums, [c for c, _ in children], [sums["f1"], sums["f2"], sums["f3"]])
 
     assert_equals_the_definition(model, dependency_batch(arity=3), state, lambda state: state[1])
+
+
+def test_over_a_chain_it_is_the_lstm():
+    """Each word below the next one, as data.trees=left builds it of dependencies: torch's LSTM from left to right."""
+    words = 6
+    parent = BUILDERS["left"].dependencies(words)
+    ids = np.random.default_rng(0).integers(1, 30, words)
+    batch = TreeBatch(Trees.of(parent, [words], range(words), ids, [words]), torch.arange(1), None, None)
+    model = shaken(TreeLSTM(DEPENDENCIES, embedding_dim=4, hidden_dim=3, biases="two"))
+    lstm = torch.nn.LSTM(4, 3).double()
+    u, i, o, f = model.word.weight.split(3)
+    with torch.no_grad():
+        lstm.weight_ih_l0.copy_(torch.cat([i, f, u, o]))
+        u, i, o = model.state.weight.split(3)
+        lstm.weight_hh_l0.copy_(torch.cat([i, model.forget.weight, u, o]))
+        for biases, found in zip((lstm.bias_ih_l0, lstm.bias_hh_l0), model.bias, strict=True):
+            u, i, o, f = found.split(3)
+            biases.copy_(torch.cat([i, f, u, o]))
+    states, _ = lstm(model.embedding.weight[torch.from_numpy(ids)])
+    torch.testing.assert_close(model(batch).logits, model.head.classifier(states), rtol=1e-12, atol=1e-12)
 
 
 def test_the_trees_choose_the_composition():

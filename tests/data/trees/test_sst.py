@@ -63,6 +63,16 @@ def test_brackets(ptb):
     assert {batch.evidence for batch in batches} == {None}
 
 
+def test_words_of_all_splits_may_have_ids(ptb, tmp_path):
+    (tmp_path / "glove.txt").write_text("film 1 2\nodd 3 4\n")
+    data = prepared(SST(source=str(ptb), text={"vocabulary_splits": "all"}, vectors=str(tmp_path / "glove.txt")))
+    for split, lines in (("train", TRAIN), ("val", VAL), ("test", TEST)):
+        assert trees(data, split) == [fine(line) for line in lines]
+    odd = data.encoder.vocabulary.encode(["odd"])
+    assert data.vectors().rows[odd].tolist() == [[3, 4]], "no tree to train on has this word"
+    assert len(data.encoder.vocabulary.state()) == len({w for line in TRAIN + VAL + TEST for w in parse(line).words})
+
+
 def test_description(ptb):
     about = prepared(SST(source=str(ptb), **SMALL)).describe()
     json.dumps(about)

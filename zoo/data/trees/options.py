@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -28,6 +28,9 @@ class TreeTextOptions(TokenOptions):
     language: Language = "en"
     """Whose rules cut `words` and those of `spacy`."""
     lower: bool = False
+    vocabulary_splits: Literal["train", "all"] = "train"
+    """Whose words have ids: those of the training trees, or of all splits, so that pretrained vectors serve words that
+    training does not have; without such vectors these keep the random ones that they start with."""
     max_words: Count = 200
     """Words of a text without a tree that are kept, from its beginning."""
 

@@ -101,14 +101,15 @@ def prepare(
     of_roots = _root_labels(splits["train"]) if isinstance(source, TreeSource) else None
     splits = draw_splits(splits, split, source.place, noun, of_roots)
     text = planting.text
+    seen = splits if text.vocabulary_splits == "all" else {"train": splits["train"]}
     vocabulary = vocabulary_of(
         planting.tokenizer,
-        partial(count_words, splits["train"], *(f"forms{side}" for side in sides)),
+        partial(_counts, seen.values(), [f"forms{side}" for side in sides]),
         READ_SPECIAL,
         minimum_frequency=text.minimum_frequency,
         size=text.vocabulary_size,
         where=source.place,
-        examples=f"{len(splits['train']):,} training examples",
+        examples=f"{sum(map(len, seen.values())):,} {'training ' if len(seen) == 1 else ''}examples",
     )
     classes = _classes(source, splits) if isinstance(source, TreeSource) else []
     encode = partial(_encoded, sides=sides, words=pa.array(vocabulary.state()), labels=pa.array(classes, pa.string()))
@@ -205,6 +206,11 @@ def _row(tree: Tree, planting: Planting, side: str) -> dict[str, Any]:
         "written": tree.words,
     }
     return {f"{name}{side}": values for name, values in columns.items()}
+
+
+def _counts(parts: Iterable[datasets.Dataset], columns: Sequence[str]) -> Counter[str]:
+    """How often each word occurs in some splits."""
+    return sum((count_words(part, *columns) for part in parts), Counter[str]())
 
 
 def _root_labels(part: datasets.Dataset) -> NDArray[Any]:
