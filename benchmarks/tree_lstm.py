@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from benchmarks.timing import paired, prepare, ratio, write
-from benchmarks.tree_lstm_straightforward import NodeByNode
+from benchmarks.trees_straightforward import NodeByNode
 from zoo.data.trees.batch import TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.layers.forest import Forest
@@ -55,17 +56,31 @@ def parse(words: int, draw: np.random.Generator) -> list[int]:
 
 
 def sentiment_batch(seed: int) -> TreeBatch:
-    """Trees over words as frequent as in text, with a class at each node."""
+    """Binary trees over words as frequent as in text, with a class at each node."""
     draw = np.random.default_rng(seed)
-    lengths = np.clip(np.rint(draw.gamma((LENGTH / SPREAD) ** 2, SPREAD**2 / LENGTH, TREES)), 2, LONGEST).astype(int)
+    lengths = lengths_of_sentences(draw)
     parents = [np.array(parse(int(words), draw)) for words in lengths]
     leaf = [~np.isin(np.arange(len(parent)), parent) for parent in parents]
     word = np.concatenate([np.where(one, one.cumsum() - 1, -1) for one in leaf])
+    nodes = [len(parent) for parent in parents]
+    return labelled(Trees.of(np.concatenate(parents), nodes, word, drawn_words(lengths.sum(), draw), lengths), draw)
+
+
+def lengths_of_sentences(draw: np.random.Generator) -> NDArray[np.int64]:
+    """Words of each of the sentences of a batch."""
+    shape, scale = (LENGTH / SPREAD) ** 2, SPREAD**2 / LENGTH
+    return np.clip(np.rint(draw.gamma(shape, scale, TREES)), 2, LONGEST).astype(np.int64)
+
+
+def drawn_words(count: int, draw: np.random.Generator) -> NDArray[np.int64]:
+    """Ids, as frequent as words are in text."""
     frequency = (np.arange(VOCABULARY - 2) + 2.7) ** -1.15
-    words = 2 + draw.choice(VOCABULARY - 2, int(lengths.sum()), p=frequency / frequency.sum())
-    trees = Trees.of(np.concatenate(parents), [len(parent) for parent in parents], word, words, lengths)
-    label = trees.in_forest(draw.integers(0, 5, len(trees.forest)))
-    return TreeBatch(trees, torch.arange(TREES), label, None)
+    return 2 + draw.choice(VOCABULARY - 2, int(count), p=frequency / frequency.sum())
+
+
+def labelled(trees: Trees, draw: np.random.Generator) -> TreeBatch:
+    """With a class at each node."""
+    return TreeBatch(trees, torch.arange(TREES), trees.in_forest(draw.integers(0, 5, len(trees.forest))), None)
 
 
 def network(*, tuned: bool) -> TreeLSTM:
@@ -78,7 +93,7 @@ def network(*, tuned: bool) -> TreeLSTM:
 
 
 def training_step(
-    model: TreeLSTM, loss: Callable[[], Tensor], groups: dict[str, Any] | None = None
+    model: nn.Module, loss: Callable[[], Tensor], groups: dict[str, Any] | None = None
 ) -> Callable[[], None]:
     """Forward, loss, backward and AdaGrad."""
     named = [(name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad]
@@ -95,22 +110,36 @@ def training_step(
 def floor_step(model: TreeLSTM, batch: TreeBatch) -> Callable[[], None]:
     """The products of all heights, each forward and backward, by the words where these are tuned."""
     assert model.word is not None
-    by_words = model.embedding.weight.requires_grad
-    forest, classifier = batch.trees.forest, model.head.classifier  # type: ignore[union-attr]
-    layers = [model.word, *[model.state] * (len(forest.sizes) - 1), classifier]
-    rows = [forest.leaves, *forest.sizes[1:], len(forest)]
-    weights = {id(layer): layer.weight.detach().clone().requires_grad_() for layer in layers}  # type: ignore[union-attr]
-    given = [
-        torch.randn(count, layer.in_features, requires_grad=by_words or layer is not model.word)  # type: ignore[union-attr, arg-type]
-        for count, layer in zip(rows, layers, strict=True)
-    ]
-    back = [torch.randn(count, layer.out_features) for count, layer in zip(rows, layers, strict=True)]  # type: ignore[union-attr, arg-type]
+    forest, tuned = batch.trees.forest, model.embedding.weight.requires_grad
+    layers = [(model.word, forest.leaves, tuned), *((model.state, rows, True) for rows in forest.sizes[1:])]
+    return alone([*linears(layers), *linears([(model.head.classifier, len(forest), True)])])  # type: ignore[union-attr, list-item]
+
+
+Call = tuple[Callable[..., Tensor], tuple[Tensor, ...]]
+"""A product, and what it is of."""
+
+
+def linears(layers: Iterable[tuple[nn.Linear, int, bool]]) -> list[Call]:
+    """The products of some layers, each with so many rows, that want a gradient or do not; a layer that stands more
+    than once has one weight."""
+    weights: dict[int, Tensor] = {}
+    found: list[Call] = []
+    for layer, rows, wanted in layers:
+        weight = weights.setdefault(id(layer), layer.weight.detach().clone().requires_grad_())
+        found.append((F.linear, (torch.randn(rows, layer.in_features, requires_grad=wanted), weight)))
+    return found
+
+
+def alone(calls: Sequence[Call]) -> Callable[[], None]:
+    """All of these products, forward and backward, and nothing else."""
+    with torch.no_grad():
+        back = [torch.randn_like(product(*given)) for product, given in calls]
 
     def step() -> None:
-        for part in (*weights.values(), *given):
-            part.grad = None
-        found = [F.linear(x, weights[id(layer)]) for x, layer in zip(given, layers, strict=True)]
-        torch.autograd.backward(found, back)
+        for _, given in calls:
+            for part in given:
+                part.grad = None
+        torch.autograd.backward([product(*given) for product, given in calls], back)
 
     return step
 
@@ -143,7 +172,7 @@ def bare_step(model: TreeLSTM, batch: TreeBatch) -> Callable[[], None]:
     return step
 
 
-def largest_difference(model: TreeLSTM, batch: TreeBatch) -> float:
+def largest_difference(model: nn.Module, batch: TreeBatch) -> float:
     """Of the gradients of both ways to write it, relative to the largest gradient."""
     model.eval()
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
