@@ -89,7 +89,7 @@ def sample_source(
 
 def download(repository: str, split: str, columns: tuple[str, ...], **which: str) -> Iterable[dict[str, Any]]:
     """A split of a repository on the Hugging Face hub that has these columns; `which` is the `name` of one of several
-    configurations, or a `revision`. Raises DataError where it cannot be had."""
+    configurations, or its folder `data_dir`, or a `revision`. Raises DataError where it cannot be had."""
     try:
         found = datasets.load_dataset(repository, **which, split=split)
     except Exception as error:  # whatever the network, the hub or the disk may come up with
@@ -125,10 +125,11 @@ def file_source(
 
 
 def find_splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:
-    """The files of a folder whose names say train, val or test (or valid, dev, ...), by split."""
+    """The files of a folder whose names say train, val or test (or valid, dev, ...), by split; not what a system hides
+    there, such as ._train.txt."""
     found: dict[str, list[Path]] = {}
     for file in sorted(folder.iterdir()):
-        split = split_of(file.name)
+        split = None if file.name.startswith(".") else split_of(file.name)
         if split and file.is_file() and file.name.removesuffix(".gz").lower().endswith(tuple(suffixes)):
             found.setdefault(split, []).append(file)
     return found if "train" in found else {}

@@ -2,9 +2,12 @@
 
 import datasets
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.data.stories.tiny import official, prepared, questions, told
+from zoo.data.stories import sources
 from zoo.data.stories.babi import Babi
 from zoo.data.stories.samples import babi as generator
 from zoo.data.stories.tasks import NAMES, file_name
@@ -159,8 +162,8 @@ def hub(monkeypatch, *, rows=None):
         "answer": ["", "", "Mary", "", "Bill"],
     }
 
-    def load(repository, *, name, revision, split):
-        calls.append((repository, name, revision, split))
+    def load(repository, *, data_dir, revision, split):
+        calls.append((repository, data_dir, revision, split))
         return datasets.Dataset.from_list(rows or [{"story": row}] * (10 if split == "train" else 2))
 
     monkeypatch.setattr(datasets, "load_dataset", load)
@@ -200,6 +203,20 @@ def test_a_broken_row_of_the_hub_is_named(cache_dir, monkeypatch):
         DataError, match=r"facebook/babi_qa, en-qa1, train, row 1, line 1: question about an empty story"
     ):
         Babi(source="hub").prepare_data()
+
+
+def test_the_hub_as_it_is_laid_out(tmp_path, cache_dir, monkeypatch):
+    """A folder a configuration with one a split, and no README.md that says so."""
+    row = {"id": ["1", "2"], "type": [0, 1], "text": ["Mary left.", "Who left?"], "supporting_ids": [[], ["1"]]}
+    for configuration, who in (("en-qa1", "Mary"), ("en-qa2", "Bill")):
+        for split, count in (("train", 20), ("test", 3)):
+            file = tmp_path / "hub" / configuration / split / "0000.parquet"
+            file.parent.mkdir(parents=True)
+            pq.write_table(pa.table({"story": [row | {"answer": ["", who]}] * count}), file)
+    monkeypatch.setattr(sources, "HUB", str(tmp_path / "hub"))
+    data = prepared(Babi(source="hub", tasks=2))
+    assert data.sizes == {"train": 18, "val": 2, "test": 3}
+    assert {question["answer"] for question in questions(data, "test")} == {"bill"}
 
 
 def test_without_a_network_the_hub_says_so(cache_dir):

@@ -210,3 +210,44 @@ def test_lines_that_are_no_tree_are_named_and_can_be_left_out(tmp_path, line, me
     bad = BadRows("skip")
     assert [row.tree.words for row in read_trees(path, bad)] == [["a"], ["b"]]
     assert bad.total == 1
+
+
+MRG = """
+( (S
+    (NP (DT The) (NN dog))
+    (VP (VBZ runs))
+    (. .)) )
+(X a)
+  (X (Y b)
+\t(Y c))
+
+( (S (NP (NN x))
+"""
+
+
+def test_a_tree_over_several_lines(tmp_path):
+    """As the Penn Treebank has them: lines behind the first begin with a blank."""
+    path = tmp_path / "wsj_0001.mrg"
+    path.write_text(MRG)
+    bad = BadRows("skip")
+    rows = list(read_trees(path, bad))
+    assert [row.tree for row in rows] == [
+        parse("(S (NP (DT The) (NN dog)) (VP (VBZ runs)) (. .))"),
+        parse("(X a)"),
+        parse("(X (Y b) (Y c))"),
+    ]
+    assert [row.place for row in rows] == [f"{path}, line {number}" for number in (2, 6, 7)]
+    assert bad.total == 1  # the last one is not closed
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line 10: bad tree: found the end of the line"):
+        list(read_trees(path, BadRows()))
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_tree_of_which_one_line_is_no_text_is_one_bad_row(tmp_path, at):
+    path = tmp_path / "trees.mrg"
+    lines = [b"( (S", b"    (NP (NN dog))", b"    (VP (VBZ runs))))"]
+    lines[at] += b" \xe9"
+    path.write_bytes(b"\n".join([*lines, b"(X a)"]))
+    bad = BadRows("skip")
+    assert [row.tree.words for row in read_trees(path, bad)] == [["a"]]
+    assert bad.problems == {"not UTF-8": 1}

@@ -42,6 +42,20 @@ def test_case_is_dropped_where_it_was():
     assert batch.text == (["THE"],)
 
 
+def test_typed_marks_are_those_of_the_treebank():
+    subject = TreeEncoder(
+        Vocabulary(["-LRB-", "-RRB-", "``", "''", "good"]),
+        TreeTextOptions(),
+        "given",
+        inside=False,
+        arity=2,
+        binary=True,
+    )
+    batch = subject('"good" (good)')
+    assert batch.trees.ids() == [[4, 6, 5, 2, 6, 3]]
+    assert batch.text == (['"', "good", '"', "(", "good", ")"],)
+
+
 def test_what_builds_is_the_data_or_else_chosen():
     subject = encoder()
     subject.spare = "right"

@@ -80,6 +80,29 @@ def test_any_number_of_children_or_two(tmp_path, cache_dir):
     assert two.encoder("(1 (0 a) (2 b) (1 c))").trees.plain()[0][0] == [-1, 0, 0, 2, 2]
 
 
+def test_a_few_trees_that_are_not_binary_are_named(tmp_path, cache_dir):
+    few = ["(1 (0 a) (0 b))"] * 20 + ["(1 (0 a) (0 b) (0 c))"]
+    folder = written(tmp_path / "mine", train=few, dev=few[:2], test=few[:2])
+    (note,) = (note for note in prepared(own(folder)).describe()["notes"] if "binary" in note)
+    where = f"{folder}/train.txt, line 21"
+    assert note == f"1 of 25 trees are not binary, the first: {where}; data.trees=binarised makes them so"
+    many = written(tmp_path / "many", train=few[-3:] * 2, dev=few[:2], test=few[:2])
+    assert not any("binary" in note for note in prepared(own(many)).describe()["notes"])
+
+
+def test_classes_are_those_of_the_roots_where_they_alone_are_learned(tmp_path, cache_dir):
+    lines = ["(good (NP a) (VP (good b) c))", "(bad (NP (bad a) b) (VP c))"]
+    folder = written(tmp_path / "mine", train=lines, dev=lines, test=lines)
+    assert prepared(own(folder)).spec.classes == ("NP", "VP", "bad", "good")
+    data = prepared(own(folder, train_on="roots", polarity=[-1, 1]))
+    assert data.spec.classes == ("bad", "good")
+    assert [tree.label for tree in trees(data, "train")] == [["good", *[None] * 4], ["bad", *[None] * 4]]
+    assert [tree.label for tree in trees(data, "test")] == [
+        ["good", None, None, "good", None],
+        ["bad", None, "bad", None, None],
+    ]
+
+
 def test_a_mark_in_place_of_a_label_is_none(tmp_path, cache_dir):
     lines = ["(good (_ not) (bad bad))", "(bad (_ so) (bad bad))"]
     data = prepared(own(written(tmp_path / "mine", train=lines, dev=lines, test=lines)))
@@ -93,13 +116,29 @@ def test_roots_that_are_all_alike_are_said(tmp_path, cache_dir):
     assert any("100% of the training trees are of class 'S'" in note for note in data.describe()["notes"])
 
 
-def test_a_folder_with_splits(tmp_path, cache_dir):
+def test_a_folder_with_splits(tmp_path, cache_dir, caplog):
     folder = written(tmp_path / "mine", train=LINES[:6], dev=LINES[6:8], test=LINES[8:])
     data = prepared(own(folder, text={"minimum_frequency": 1, "lower": True}))
     assert data.sizes == {"train": 6, "val": 2, "test": 12}
     (folder / "dev.txt").unlink()
-    drawn = prepared(own(folder, split={"val": 0.5}))
+    with caplog.at_level("INFO", "zoo"):
+        drawn = prepared(own(folder, split={"val": 0.5}))
     assert drawn.sizes == {"train": 3, "val": 3, "test": 12}
+    assert "val: drawn from the training trees (data.split)" in caplog.text
+    assert "test: drawn" not in caplog.text
+    (folder / "._train.txt").write_bytes(b"\0what a system hides")  # is no split
+    assert prepared(own(folder, split={"val": 0.5})).sizes == drawn.sizes
+
+
+@pytest.mark.parametrize(("name", "beside"), [("test.csv", "train.txt"), ("test.txt", "train.csv")])
+def test_a_folder_has_splits_of_one_kind(tmp_path, cache_dir, name, beside):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / name).write_text("text,label\na,b\n")
+    (folder / beside).write_text("text,label\na,b\n")
+    said = f"found trees in brackets and tables in one folder, beside {beside}; expected all splits of one kind"
+    with pytest.raises(DataError, match=f"^{folder}/{name}: {said}"):
+        own(folder, trees="balanced").prepare_data()
 
 
 @pytest.mark.parametrize(
@@ -250,7 +289,8 @@ def test_trees_of_which_nothing_can_be_learned(tmp_path, cache_dir, lines, messa
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("((fair a) b)", "no label: the root of the tree has none"),
+        ("((fair a) b)", "no label: the root of the tree, 'a b', has none"),
+        ("(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which stands for none"),
         ("(good (fair a)", r"bad tree: found the end of the line, expected '\)'"),
         ("good film", r"bad tree: found 'good' at letter 1, expected '\(': a tree such as"),
     ],

@@ -3,6 +3,8 @@
 import json
 import logging
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -218,9 +220,8 @@ def test_a_sentence_without_a_score_is_a_bad_row(tmp_path, cache_dir):
     folder = raw(tmp_path / "raw", {1: [*RAW_TRAIN, "(3 (2 not) (3 scored))"], 2: TEST, 3: VAL})
     dictionary = (folder / "dictionary.txt").read_text().splitlines()
     written(folder, dictionary=[line for line in dictionary if not line.startswith("not scored|")])
-    with pytest.raises(
-        DataError, match=rf"^{folder}/SOStr.txt, line 6: no label: the root of the tree has none \(data"
-    ):
+    said = f"'not scored' is no phrase of {folder}/dictionary.txt"
+    with pytest.raises(DataError, match=rf"^{folder}/SOStr.txt, line 6: no label: {said} \(data"):
         SST(source=str(folder), **SMALL).prepare_data()
     data = prepared(SST(source=str(folder), text=SMALL["text"], loader={"on_bad_row": "skip"}))
     assert data.sizes["train"] == 5
@@ -257,7 +258,7 @@ def test_broken_raw_files_leave_nothing_behind(tmp_path, cache_dir, name, line, 
         ("(3 (2 a) (2 b)) (2 c)", r"bad tree: found '\(' at letter 17, .*one tree a line"),
         ("(5 (2 a) (2 b))", "label out of range: found '5', expected one of 0, 1, 2, 3, 4"),
         ("(3 (2 a) (good b))", "label out of range: found 'good'"),
-        ("((2 a) (2 b))", "no label: the root of the tree has none"),
+        ("((2 a) (2 b))", "no label: the root of the tree, 'a b', has none"),
     ],
 )
 def test_lines_that_are_no_labelled_tree(ptb, cache_dir, split, line, message):
@@ -342,5 +343,19 @@ def test_the_hub(cache_dir, monkeypatch):
     assert data.source_description == "hub: stanfordnlp/sst, 11 trees"
     for split, name in (("train", "train"), ("val", "validation"), ("test", "test")):
         assert trees(data, split) == [known(fine(line)) for line in lines[name]]
-    which = {"name": "ptb", "revision": "refs/convert/parquet"}
+    which = {"data_dir": "ptb", "revision": "refs/convert/parquet"}
     assert asked[-3:] == [("stanfordnlp/sst", name, ("ptb_tree",), which) for name in ("train", "validation", "test")]
+
+
+def test_the_hub_as_it_is_laid_out(tmp_path, cache_dir, monkeypatch):
+    """A folder a configuration with one a split, and no README.md that says so."""
+    of_split = {"train": TRAIN, "validation": VAL, "test": TEST}
+    for configuration, column in (("default", "sentence"), ("dictionary", "phrase"), ("ptb", "ptb_tree")):
+        for split, lines in of_split.items():
+            file = tmp_path / "hub" / configuration / split / "0000.parquet"
+            file.parent.mkdir(parents=True)
+            pq.write_table(pa.table({column: lines}), file)
+    monkeypatch.setattr(sst, "HUB", str(tmp_path / "hub"))
+    data = prepared(SST(source="hub", **SMALL))
+    for split, name in (("train", "train"), ("val", "validation"), ("test", "test")):
+        assert trees(data, split) == [known(fine(line)) for line in of_split[name]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import cycle
 from typing import Any, Self
 
 import datasets
@@ -20,14 +19,12 @@ from zoo.data.cloze.readers import parse_line
 from zoo.data.cloze.sentences import distinct_sentences
 from zoo.data.encoder import Encoder
 from zoo.data.stored import ROWS, Rows, StoredSplit, numbers_of, offsets
+from zoo.data.text.treebank import Spelling
 from zoo.data.text.vocabulary import READ_SPECIAL, Vocabulary
 from zoo.errors import DataError
 
 SPECIAL = (*READ_SPECIAL, BLANK)
 BLANK_ID = SPECIAL.index(BLANK)
-QUOTES = ("``", "''")
-BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
-"""How the Penn Treebank, and so the official CBT, writes them."""
 
 
 class ClozeEncoder(Encoder):
@@ -38,10 +35,7 @@ class ClozeEncoder(Encoder):
 
     def __init__(self, vocabulary: Vocabulary, text: ClozeTextOptions) -> None:
         self.vocabulary, self.text = vocabulary, text
-        self._brackets = {
-            mark: name for mark, name in BRACKETS.items() if mark not in vocabulary and name in vocabulary
-        }
-        self._quotes = '"' not in vocabulary and all(quote in vocabulary for quote in QUOTES)
+        self._spelling = Spelling(vocabulary)  # the official CBT has the marks of the Penn Treebank
 
     def display(self, question: ClozeQuestion | str) -> Shown:
         """The question as it is written, its words in the positions that they have in the batch."""
@@ -73,10 +67,7 @@ class ClozeEncoder(Encoder):
 
     def _encode(self, words: Sequence[str]) -> list[int]:
         forms = [word.lower() for word in words] if self.text.lower else list(words)
-        if self._quotes:  # `"` opens and closes by turns
-            turn = cycle(QUOTES)
-            forms = [next(turn) if form == '"' else form for form in forms]
-        ids = self.vocabulary.encode(self._brackets.get(form, form) for form in forms)
+        ids = self.vocabulary.encode(self._spelling(forms))
         return [BLANK_ID if word == BLANK else number for word, number in zip(words, ids, strict=True)]
 
     def state(self) -> dict[str, Any]:

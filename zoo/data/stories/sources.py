@@ -124,7 +124,7 @@ def hub_source(subset: str, tasks: Sequence[int]) -> StorySource:
     def read(split: str, bad: BadRows) -> Iterator[Told]:
         for task in tasks:
             configuration = f"{subset}-qa{task}"
-            found = download(HUB, split, ("story",), name=configuration, revision=HUB_REVISION)
+            found = download(HUB, split, ("story",), data_dir=configuration, revision=HUB_REVISION)
             for number, record in enumerate(found, 1):
                 yield from _hub_story(record["story"], task, f"{HUB}, {configuration}, {split}, row {number}", bad)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -11,9 +12,13 @@ import torch
 from zoo.data.cache import fingerprint, make_once
 from zoo.data.prepared import PreparedData
 from zoo.data.sources import existing, identity
+from zoo.data.text.treebank import PLAIN
 from zoo.data.text.vectors import WordVectors, read_vectors
 
 log = logging.getLogger(__name__)
+
+FORMAT = 2
+"""Raised where other vectors are taken from the same file."""
 
 
 class Vectored(PreparedData):
@@ -44,7 +49,9 @@ class Vectored(PreparedData):
         return vectors
 
     def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
-        torch.save(read_vectors(self._vectors_file(), self._words(folder))._asdict(), temporary / "vectors.pt")
+        words = self._words(folder)
+        found = with_plain_marks(words, lambda those: read_vectors(self._vectors_file(), those))
+        torch.save(found._asdict(), temporary / "vectors.pt")
 
     def _vectors_file(self) -> Path:
         return existing(
@@ -52,4 +59,16 @@ class Vectored(PreparedData):
         )
 
     def _vectors_folder(self, folder: Path) -> Path:
-        return folder.with_name(f"{folder.name}-vectors-{fingerprint({'file': identity(self._vectors_file())})}")
+        facts = {"format": FORMAT, "file": identity(self._vectors_file())}
+        return folder.with_name(f"{folder.name}-vectors-{fingerprint(facts)}")
+
+
+def with_plain_marks(words: Sequence[str], read: Callable[[Sequence[str]], WordVectors]) -> WordVectors:
+    """The vectors of `words`, by `read`; a mark of the treebank that has none gets that of the plain one, -LRB- that of
+    ( and so on."""
+    every = list(dict.fromkeys([*words, *(PLAIN[word] for word in words if word in PLAIN)]))
+    rows, found = read(every)
+    for number, word in enumerate(words):
+        if word in PLAIN and not found[number] and found[plain := every.index(PLAIN[word])]:
+            rows[number], found[number] = rows[plain], True
+    return WordVectors(rows[: len(words)].clone(), found[: len(words)].clone())

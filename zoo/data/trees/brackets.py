@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from zoo.data.rows import BadRows, Lines, line_of
@@ -154,17 +155,33 @@ def _writable(token: str, node: int) -> str:
 
 
 def read_trees(path: Path, bad: BadRows) -> Iterator[Labelled]:
-    """The trees of a file, one a line; blank lines are left out. A line that is not one tree is a bad row."""
+    """The trees of a file, one a line; a line that begins with a blank goes on with a tree of which brackets are open,
+    as in the .mrg files of the Penn Treebank. Blank lines are left out. What is not one tree is a bad row."""
     with Lines(path) as lines:
-        for text in text_lines(lines, bad):
-            if text is not None and text.strip():
-                place = line_of(path, lines.number)
-                try:
-                    tree = parse(text)
-                except ValueError as error:
-                    bad(place, "bad tree", str(error))
-                else:
-                    yield Labelled(tree, place)
+        for number, text in _tree_lines(lines, bad):
+            place = line_of(path, number)
+            try:
+                tree = parse(text)
+            except ValueError as error:
+                bad(place, "bad tree", str(error))
+            else:
+                yield Labelled(tree, place)
+
+
+def _tree_lines(lines: Lines, bad: BadRows) -> Iterator[tuple[int, str]]:
+    """The number of its first line and the text of each tree, of which all lines are text."""
+    number, parts, opened = 0, list[str | None](), 0
+    for text in chain(text_lines(lines, bad), [""]):
+        goes_on = opened > 0 and (text is None or (text.startswith((" ", "\t")) and bool(text.strip())))
+        if not goes_on:
+            if parts and None not in parts:
+                yield number, "\n".join(part for part in parts if part is not None)
+            number, parts, opened = lines.number, [], 0
+        if text is None:
+            parts, opened = [*parts, None], opened or 1  # what it opens is not known
+        elif text.strip():
+            parts.append(text)
+            opened += sum({"(": 1, ")": -1}.get(token, 0) for token in TOKEN.findall(text))
 
 
 def text_lines(lines: Lines, bad: BadRows) -> Iterator[str | None]:

@@ -14,6 +14,7 @@ import torch
 
 from zoo.data.encoder import Encoder
 from zoo.data.stored import Rows, StoredSplit, numbers_of
+from zoo.data.text.treebank import Spelling
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.brackets import EXAMPLE
@@ -37,6 +38,7 @@ class TreeReading(Encoder):
         self.vocabulary = vocabulary
         self.planting = Planting(trees, text, inside=inside)
         self.arity, self.binary = arity, binary
+        self._spelling = Spelling(vocabulary)
         self.spare: str | None = "balanced"
         """What puts a tree on a text where the data brought its trees along."""
 
@@ -70,7 +72,7 @@ class TreeReading(Encoder):
         """The trees of lines, together and one by one, and what put them on their words. Raises UnusableInput as
         `tree`."""
         found = [self.tree(line) for line in lines]
-        forms = [self.planting.forms(tree.words) for tree, _ in found]
+        forms = [self._spelling(self.planting.forms(tree.words)) for tree, _ in found]
         trees = Trees.of(
             list(chain.from_iterable(tree.parent for tree, _ in found)),
             [len(tree.parent) for tree, _ in found],

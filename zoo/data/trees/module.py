@@ -139,6 +139,8 @@ class TreeCorpus(Vectored, PreparedData[Source]):
                 f"{splits['test']['unknown_rate']:.1%}"
             ),
         ]
+        if about["drawn"]:
+            lines.append(f"{' and '.join(about['drawn'])}: drawn from the training {self.nouns.examples} (data.split)")
         if about["trees"] != "given":
             lines.append(f"trees: {about['trees']} (data.trees)")
         if gone := {**about["skipped"], **about["left_out"]}:

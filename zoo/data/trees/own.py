@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,10 +63,10 @@ class OwnTrees(TreeData):
         if not self.path:
             raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
         path = existing(self.path, "data.path", LAYOUT)
-        bracketed = {"train": [path]} if _is_bracketed(path) else find_splits(path, BRACKETS) if path.is_dir() else {}
+        bracketed = {"train": [path]} if _is_bracketed(path) else _splits(path, BRACKETS)
         if bracketed:
             return self._source(file_source(path, bracketed, read_trees, "trees"))
-        tables = {"train": [path]} if is_table(path) else find_splits(path, TABLES) if path.is_dir() else {}
+        tables = {"train": [path]} if is_table(path) else _splits(path, TABLES)
         if not tables:
             raise DataError(f"{path}: no trees found; expected: {LAYOUT}")
         if not builds(self.trees):
@@ -95,6 +96,20 @@ class OwnTrees(TreeData):
                 # a root above its words, in place of which another tree is put
                 flat = Tree(words, [-1, *[0] * len(words)], [-1, *range(len(words))], [name, *[None] * len(words)])
                 yield Labelled(flat, place)
+
+
+def _splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:
+    """The files of one kind by split; none of what is no folder, or where no file of this kind is for training. Raises
+    DataError where a split is of the other kind."""
+    found = find_splits(folder, suffixes) if folder.is_dir() else {}
+    if found:
+        every = find_splits(folder, [*BRACKETS, *TABLES])
+        if other := [file for files in every.values() for file in files if file not in chain(*found.values())]:
+            raise DataError(
+                f"{other[0]}: found trees in brackets and tables in one folder, beside {found['train'][0].name}; "
+                f"expected all splits of one kind: {LAYOUT}"
+            )
+    return found
 
 
 def _is_bracketed(path: Path) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from zoo.data.notes import key, majority, mostly_unknown, repeated
 from zoo.data.options import SplitOptions
 from zoo.data.rows import BadRows, counted
-from zoo.data.sources import Source
+from zoo.data.sources import SPLITS, Source
 from zoo.data.stored import (
     ROWS,
     count_words,
@@ -42,28 +42,46 @@ from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
-FORMAT = 3
+FORMAT = 4
 """Raised with any change of what is written, so that folders of another form are not read."""
 TREES, ENCODER = "trees", "encoder.json"
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
 WHOLE = re.compile(r"-?[0-9]+")
+FEW = 0.1
+"""Of the trees: so many may be not binary by mistake."""
 
 
 class Shapes:
     """What the trees of all splits have in common."""
 
     def __init__(self) -> None:
-        self.arity, self.binary, self.inside = 0, True, False
+        self.arity, self.inside, self.trees, self.others = 0, False, 0, 0
+        self.first_other = ""
+        """Where the first tree stands that is not binary."""
 
-    def see(self, tree: Tree) -> None:
+    @property
+    def binary(self) -> bool:
+        return not self.others
+
+    def see(self, tree: Tree, place: str) -> None:
         """Counts one in."""
+        self.trees += 1
         self.arity = max(self.arity, tree.arity)
-        self.binary = self.binary and tree.binary
+        if not tree.binary:
+            self.others += 1
+            self.first_other = self.first_other or place
         self.inside = self.inside or any(w >= 0 and below for w, below in zip(tree.word, tree.children, strict=True))
 
     def facts(self) -> dict[str, Any]:
         """By the names of a `TreeSpec`."""
         return {"arity": self.arity, "binary": self.binary, "words_inside": self.inside}
+
+    def notes(self) -> list[str]:
+        """On a few trees that keep networks away that want binary ones."""
+        if not 0 < self.others <= FEW * self.trees:
+            return []
+        where = f", the first: {self.first_other}" if self.first_other else ""
+        return [f"{self.others:,} of {self.trees:,} trees are not binary{where}; data.trees=binarised makes them so"]
 
 
 def prepare(
@@ -99,6 +117,7 @@ def prepare(
             )
         splits[name] = datasets.Dataset.from_file(str(file))
     of_roots = _root_labels(splits["train"]) if isinstance(source, TreeSource) else None
+    drawn = [name for name in SPLITS if name not in splits]
     splits = draw_splits(splits, split, source.place, noun, of_roots)
     text = planting.text
     seen = splits if text.vocabulary_splits == "all" else {"train": splits["train"]}
@@ -111,7 +130,7 @@ def prepare(
         where=source.place,
         examples=f"{sum(map(len, seen.values())):,} {'training ' if len(seen) == 1 else ''}examples",
     )
-    classes = _classes(source, splits) if isinstance(source, TreeSource) else []
+    classes = _classes(source, splits, training_labels) if isinstance(source, TreeSource) else []
     encode = partial(_encoded, sides=sides, words=pa.array(vocabulary.state()), labels=pa.array(classes, pa.string()))
     encoded = {
         name: map_split(
@@ -138,10 +157,12 @@ def prepare(
         "skipped": dict(bad.problems),
         "left_out": dict(left_out),
         "splits": facts,
+        "drawn": drawn,
         "notes": [
             *repeated({name: _keys(part) for name, part in splits.items()}, noun),
             *(majority(known, noun) if known else ()),
             *mostly_unknown(train["unknown_rate"], text),
+            *shapes.notes(),
         ],
         "examples": _examples(splits["train"], sides),
     }
@@ -151,6 +172,8 @@ def prepare(
 
 UNLABELLED = "_"
 """In place of the label of a node that has none, where brackets want one."""
+SHOWN = 60
+"""Letters of a text in a message."""
 _TREE = {"parent": NUMBERS, "word": NUMBERS, "forms": WORDS, "written": WORDS}
 _LABELS = {"label": WORDS, "evidence": FLAGS}
 _SCORE = {"score": pa.float64()}
@@ -161,7 +184,7 @@ def _labelled(
     rows: Iterable[Labelled],
     *,
     planting: Planting,
-    see: Callable[[Tree], None],
+    see: Callable[[Tree, str], None],
     bad: BadRows,
     left_out: Counter[str],
 ) -> Iterator[dict[str, Any]]:
@@ -175,25 +198,34 @@ def _labelled(
             bad(row.place, "label out of range", f"found {strange[0]!r}, expected one of {', '.join(names)}")
             continue
         if root is None:
-            bad(row.place, "no label", "the root of the tree has none")
+            bad(row.place, "no label", _unlabelled(row.tree))
             continue
         label = tree.label if names is None else [None if one is None else names[one] for one in tree.label]
         if source.neutral is not None and label[tree.root] == source.neutral:
             left_out[f"{source.neutral} as a whole"] += 1
             continue
-        see(tree)
+        see(tree, row.place)
         evidence = row.evidence if tree is row.tree else None
         yield _row(tree, planting, "") | {"label": label, "evidence": evidence, "key": key([tree.parent, tree.words])}
 
 
+def _unlabelled(tree: Tree) -> str:
+    """What to say of a tree whose root has no label."""
+    text = " ".join(tree.words)
+    shown = repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}..."
+    if tree.label[tree.root] == UNLABELLED:
+        return f"the root of the tree, {shown}, has {UNLABELLED}, which stands for none"
+    return f"the root of the tree, {shown}, has none"
+
+
 def _pairs(
-    rows: Iterable[Pair], *, planting: Planting, see: Callable[[Tree], None], bad: BadRows
+    rows: Iterable[Pair], *, planting: Planting, see: Callable[[Tree, str], None], bad: BadRows
 ) -> Iterator[dict[str, Any]]:
     for row in rows:
         found: dict[str, Any] = {"score": row.score, "key": key([row.first.words, row.second.words])}
         for side, tree in zip(TWO, (row.first, row.second), strict=True):
             tree = planting.of_tree(tree)
-            see(tree)
+            see(tree, row.place)
             found |= _row(tree, planting, side)
         yield found
 
@@ -222,15 +254,19 @@ def _root_labels(part: datasets.Dataset) -> NDArray[Any]:
     return np.concatenate(found)
 
 
-def _classes(source: TreeSource, splits: Mapping[str, datasets.Dataset]) -> list[str]:
-    """The names of the classes, in the order of the logits. Raises DataError where there is one alone."""
+def _classes(source: TreeSource, splits: Mapping[str, datasets.Dataset], of: Literal["nodes", "roots"]) -> list[str]:
+    """The names of the classes, in the order of the logits: those of the source, or the labels of all nodes or roots.
+    Raises DataError where there is one alone."""
     if source.classes is not None:
         return list(dict.fromkeys(source.classes.values()))
-    found = set().union(*(count_words(part, "label") for part in splits.values())) - {None}
+    found: set[Any] = set()
+    for part in splits.values():
+        found |= set(count_words(part, "label")) if of == "nodes" else set(_root_labels(part).tolist())
+    found -= {None}
     whole = all(WHOLE.fullmatch(name) for name in found)
     names = sorted(found, key=lambda name: (int(name), name)) if whole else sorted(found)
     if len(names) < 2:
-        raise DataError(f"{source.place}: all nodes have the label {names[0]!r}; a class needs another beside it")
+        raise DataError(f"{source.place}: all {of} have the label {names[0]!r}; a class needs another beside it")
     return names
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
@@ -19,7 +20,7 @@ from zoo.data.trees.options import TreeTextOptions
 from zoo.data.trees.row import Labelled
 from zoo.data.trees.samples import sentiment
 from zoo.data.trees.sources import TreeSource
-from zoo.data.trees.sst_files import FILES, Split, read_raw
+from zoo.data.trees.sst_files import FILES, PHRASES, Split, read_raw
 from zoo.errors import ConfigError, DataError, one_of
 
 Classes = Literal["fine", "binary"]
@@ -27,6 +28,7 @@ NAMES = ("very negative", "negative", "neutral", "positive", "very positive")
 FINE = {str(number): name for number, name in enumerate(NAMES)}
 BINARY = {"0": "negative", "1": "negative", "2": "neutral", "3": "positive", "4": "positive"}
 HUB, HUB_REVISION = "stanfordnlp/sst", "refs/convert/parquet"
+"""There each configuration is a folder with a folder a split, and nothing says what they are called."""
 LAYOUT = f"a folder with train.txt, dev.txt and test.txt, a tree a line, or with {', '.join(FILES)}"
 
 
@@ -85,7 +87,7 @@ class SST(TreeData):
                 place=str(path),
                 description=f"path: {path}, raw, {{count}} trees",
                 identity={"files": [identity(path / name) for name in FILES]},
-                splits={split: partial(read_raw, path, split) for split in get_args(Split)},
+                splits={split: partial(_read_raw, path, split) for split in get_args(Split)},
             )
         if files := find_splits(path, [".txt"]):
             return file_source(path, files, read_trees, "trees")
@@ -93,9 +95,17 @@ class SST(TreeData):
         raise DataError(f"{path}: found {names}; expected {LAYOUT}; or take data.source=sample")
 
 
+def _read_raw(folder: Path, split: Split, bad: BadRows) -> Iterator[Labelled]:
+    for row in read_raw(folder, split, bad):
+        if row.tree.label[row.tree.root] is None:
+            bad(row.place, "no label", f"{' '.join(row.tree.words)[:60]!r} is no phrase of {folder / PHRASES}")
+        else:
+            yield row
+
+
 def _read_hub(split: str, bad: BadRows) -> Iterator[Labelled]:
     name = {"val": "validation"}.get(split, split)
-    for number, record in enumerate(download(HUB, name, ("ptb_tree",), name="ptb", revision=HUB_REVISION), 1):
+    for number, record in enumerate(download(HUB, name, ("ptb_tree",), data_dir="ptb", revision=HUB_REVISION), 1):
         place = f"{HUB}, {name}, row {number}"
         try:
             tree = parse(record["ptb_tree"])
