@@ -10,7 +10,10 @@ from typing import Any, Self
 
 import datasets
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
+from numpy.typing import NDArray
 
 from zoo.data.encoder import Encoder
 from zoo.data.stored import Rows, StoredSplit, numbers_of
@@ -169,16 +172,18 @@ def collate_pairs(rows: Rows) -> TreePairBatch:
 
 def _trees(rows: Rows, sides: Sequence[str]) -> tuple[Trees, tuple[list[str], ...] | None]:
     """The trees of some examples, those of one behind each other, and their words where they are stored."""
-    table, count = rows.table, len(rows.numbers) * len(sides)
+    table, count = rows.table, len(rows.numbers)
+    one_behind_the_other = np.arange(count * len(sides)).reshape(len(sides), count).T.flatten()
 
-    def lists(name: str) -> tuple[list[Any], list[int]]:
-        columns = [table[name + side].to_pylist() for side in sides]
-        found = list(chain.from_iterable(zip(*columns, strict=True)))
-        return found, [len(one) for one in found]
+    def column(name: str) -> pa.Array:
+        parts = [table[name + side].combine_chunks() for side in sides]
+        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts).take(pa.array(one_behind_the_other))
 
-    (parents, nodes), (words_at, _), (ids, words_in) = lists("parent"), lists("word"), lists("words")
-    assert len(parents) == count
-    flat = (list(chain.from_iterable(part)) for part in (parents, words_at, ids))
-    parent, word, words = flat
-    text = tuple(lists("text")[0]) if f"text{sides[0]}" in table.column_names else None
+    def lists(name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        found = column(name)
+        values, lengths = found.flatten(), pc.list_value_length(found)
+        return np.asarray(values).astype(np.int64), np.asarray(lengths).astype(np.int64)
+
+    (parent, nodes), (word, _), (words, words_in) = lists("parent"), lists("word"), lists("words")
+    text = tuple(column("text").to_pylist()) if f"text{sides[0]}" in table.column_names else None
     return Trees.of(parent, nodes, word, words, words_in), text
