@@ -112,6 +112,15 @@ class SkipsWhatIsShort(Sound):
         return scores + self.between(document) if batch.words.shape[1] > 1 else scores
 
 
+class SharesAGradient(Sound):
+    def __init__(self, spec: DocumentSpec) -> None:
+        super().__init__(spec)
+        self.one, self.other = (nn.Parameter(torch.zeros(spec.num_classes)) for _ in range(2))
+
+    def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
+        return self.classifier(document) + (self.one[None] + self.other[None])
+
+
 class NeverMoves(Sound):
     def __init__(self, spec: DocumentSpec) -> None:
         super().__init__(spec)

@@ -155,6 +155,19 @@ def every_parameter_learns(case: Case) -> None:
         assert parameter.grad.any(), f"the gradient of {name} is zero"
 
 
+def gradients_share_no_memory(case: Case) -> None:
+    """Each gradient that is scaled in place is scaled once, as clipping does it: autograd may give two parameters views
+    of one tensor, such as two biases that are added behind an index."""
+    batch, network = case.family.batch(1), case.network().train()
+    case.family.loss(network(batch), batch).backward()
+    gradients = {name: one.grad for name, one in network.named_parameters() if one.grad is not None}
+    expected = {name: 2 * gradient for name, gradient in gradients.items()}
+    for gradient in gradients.values():
+        gradient.mul_(2)
+    for name, gradient in gradients.items():
+        assert torch.equal(gradient, expected[name]), f"the gradient of {name} shares its memory with another"
+
+
 def an_example_alone_reaches_every_parameter(case: Case) -> None:
     """A batch of one example gives every parameter a gradient, if of zeros: DDP waits for all of them."""
     batch, network = case.family.batch(1, empty=False), case.network().train()
@@ -252,6 +265,7 @@ FOR_ALL: tuple[Callable[[Case], None], ...] = (
     padding_changes_nothing,
     examples_do_not_meet,
     every_parameter_learns,
+    gradients_share_no_memory,
     one_batch_can_be_learned,
     a_saved_network_is_the_same,
     bf16_autocast_runs,

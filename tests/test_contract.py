@@ -130,6 +130,7 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (broken.FreezesItsWeights, contract.every_parameter_learns),
         (broken.DividesByZero, contract.every_parameter_learns),
         (broken.NeverMoves, contract.every_parameter_learns),
+        (broken.SharesAGradient, contract.gradients_share_no_memory),
         (broken.SkipsWhatIsShort, contract.an_example_alone_reaches_every_parameter),
         (broken.NeverMoves, contract.one_batch_can_be_learned),
         (broken.Forgets, contract.a_saved_network_is_the_same),

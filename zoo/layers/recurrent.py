@@ -113,7 +113,7 @@ class _PackedRNN(nn.RNNBase, ABC):
 
         The weights of both directions are stacked, (D * GH, input); the biases are (D, GH).
         """
-        return F.linear(x, weight, (bias_x + bias_h).flatten()).view(-1, bias_x.shape[1])
+        return F.linear(x, weight, sum_of_biases(bias_x, bias_h).flatten()).view(-1, bias_x.shape[1])
 
     @abstractmethod
     def _walked(
@@ -158,6 +158,12 @@ class _PackedRNN(nn.RNNBase, ABC):
         """(L*D, R, H), longest row first -> (L*D, rows, H) in grid order, zero for empty rows."""
         grid = state.new_zeros(state.shape[0], prod(packing.shape[:-1]), state.shape[2])
         return grid.index_copy(1, packing.order, state)
+
+
+def sum_of_biases(bias_x: Tensor, bias_h: Tensor) -> Tensor:
+    """Both together. The product by 1 gives the second a gradient of its own: of two views on one sum autograd makes two
+    gradients in the same memory, and clipping, or a second batch before the step, would change each of them twice."""
+    return bias_x + 1.0 * bias_h
 
 
 class GRU(_PackedRNN):

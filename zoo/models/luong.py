@@ -50,7 +50,7 @@ from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.packing import Packing
-from zoo.layers.recurrent import LSTM
+from zoo.layers.recurrent import LSTM, sum_of_biases
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.models.output import Output
@@ -208,7 +208,7 @@ class Luong(nn.Module):
             [getattr(self.decoder, f"{kind}_l{layer}") for layer in range(self.decoder.num_layers)]
             for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
-        biases = torch.stack(input_biases) + torch.stack(state_biases)  # (L, 4n)
+        biases = sum_of_biases(torch.stack(input_biases), torch.stack(state_biases))  # (L, 4n)
         weights = torch.cat([torch.stack([of_fed, *inputs[1:]]), torch.stack(states)], 2)  # (L, 4n, 2n)
 
         values = batch.source_packing.unpack(nn.functional.linear(memory, of_context))  # (B, S, n)
