@@ -49,6 +49,38 @@ def test_a_second_way_back_gives_the_same():
     assert torch.equal(first, second) and first.any()
 
 
+def test_a_way_back_that_does_not_ask_for_the_matrix_leaves_nothing_to_the_next():
+    forest = forest_of_binary()
+    weight, leaves = torch.randn(4, 8, requires_grad=True), torch.randn(forest.leaves, 4, requires_grad=True)
+    product = Product(weight)
+    total = climb(forest, leaves, lambda c: product(c.flatten(1)).tanh()).sum()
+    torch.autograd.grad(total, leaves, retain_graph=True)
+    (after,) = torch.autograd.grad(total, weight, retain_graph=True)
+    (alone,) = torch.autograd.grad(total, weight)
+    assert torch.equal(after, alone) and alone.any()
+
+
+def test_a_matrix_that_is_frozen_keeps_nothing():
+    forest = forest_of_binary()
+    product = Product(torch.randn(4, 8))
+    climb(forest, torch.randn(forest.leaves, 4, requires_grad=True), lambda c: product(c.flatten(1))).sum().backward()
+    assert not product._pairs
+
+
+def test_the_way_back_is_in_float32_inside_autocast_too():
+    forest = forest_of_binary()
+    weight, leaves = torch.randn(4, 8, requires_grad=True), torch.randn(forest.leaves, 4, requires_grad=True)
+
+    def gradients(*, autocast):
+        product = Product(weight)
+        total = climb(forest, leaves, lambda c: product(c.flatten(1)).tanh()).sum()
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            return torch.autograd.grad(total, (weight, leaves))
+
+    for inside, outside in zip(gradients(autocast=True), gradients(autocast=False), strict=True):
+        assert torch.equal(inside, outside)
+
+
 def test_composes_once_a_height():
     forest, seen = forest_of_binary(), []
     climb(forest, torch.zeros(forest.leaves, 1), lambda c: seen.append(len(c)) or c.sum(1))

@@ -16,6 +16,15 @@ def test_fine_classes_are_merged_as_corenlp_does():
     # right, right but for the strength, neutral in place of positive, the other side, and one that is truly neutral
     metric.update(scores(0, 0, 2, 1, 4, of=5), torch.tensor([0, 1, 3, 4, 2]))
     assert metric.compute() == 2 / 4
+    undecided = PolarAccuracy(FINE)
+    undecided.update(torch.tensor([[0.0, 0.1, 0.5, 0.4, 0.0]]), torch.tensor([3]))
+    assert undecided.compute() == 0, "the likeliest class is neutral, which is wrong"
+
+
+def test_one_side_of_several_classes_is_merged_too():
+    metric = PolarAccuracy((-1, 0, 1, 1))
+    metric.update(torch.tensor([[0.3, 0.4, 0.2, 0.1]] * 2), torch.tensor([0, 2]))
+    assert metric.compute() == 0
 
 
 def test_two_classes_are_compared_alone():

@@ -48,6 +48,29 @@ def test_reads_each_phrase_by_itself(directions, layers):
     assert_same_gradients(model, *losses, constant=[("embedding.weight", 0)])
 
 
+def test_pairs_with_attention_read_every_phrase():
+    model = shaken(PhraseLSTM(PAIRS.spec, embedding_dim=3, hidden_dim=4, pooling="attention"))
+    batch = PAIRS.batch(1)
+    trees, twin = batch.trees, torch_lstm(model.lstm)
+    phrases = recursively(trees, lambda word, below: [word] if word is not None else [*chain(*below)])
+    states = [[twin(model.embedding.weight[words][:, None])[0][-1, 0] for words in tree] for tree in phrases]
+    in_forest = torch.stack([*chain(*states)])[torch.from_numpy(trees.in_forest(range(len(trees.forest))).numpy())]
+    torch.testing.assert_close(model(batch).logits, model.head(in_forest, trees.forest)[0], rtol=1e-12, atol=1e-12)
+
+
+def test_how_it_starts():
+    torch.manual_seed(0)
+    model = PhraseLSTM(FAMILY.spec, hidden_dim=50, embedding_dim=40, layers=2, init_range=0.25)
+    assert 0.24 < model.embedding.weight.abs().max() <= 0.25 and not model.embedding.weight[0].any()
+    assert model.head.dropout.p == 0.5 and model.lstm.dropout == 0.5
+    for layer, gain in ((0, 1.0), (1, 4.0)):
+        inputs, states = (getattr(model.lstm, f"weight_{kind}_l{layer}") for kind in ("ih", "hh"))
+        for gate in states.split(50):
+            torch.testing.assert_close(gate @ gate.T, torch.eye(50), atol=1e-5, rtol=0)
+        bound = gain * (6 / (inputs.shape[1] + 50)) ** 0.5  # Glorot and Bengio 2010, each gate by itself
+        assert 0.95 * bound < inputs.abs().max() <= bound
+
+
 def test_pairs_read_no_more_than_their_sentences(monkeypatch):
     model, batch = shaken(PhraseLSTM(PAIRS.spec, embedding_dim=3, hidden_dim=4)), PAIRS.batch(1)
     read, forward = [], type(model.lstm).forward

@@ -7,7 +7,7 @@ from tests.families.tree_classification import FAMILY
 from tests.models.tree_equations import assert_equals_the_definition, shaken
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.errors import ConfigError
-from zoo.models import Recursive
+from zoo.models import MVRNN, RNTN, Recursive
 
 VARIANTS = [{"pooling": "attention"}, {"activation": "identity", "quadratic": True}]
 
@@ -37,10 +37,11 @@ def test_blocks_start_near_half_the_identity():
         assert (block - 0.5 * torch.eye(100)).abs().max() <= 0.05
 
 
-def test_trees_that_are_not_binary_are_refused():
+@pytest.mark.parametrize(("network", "name"), [(Recursive, "recursive"), (MVRNN, "mv_rnn"), (RNTN, "rntn")])
+def test_trees_that_are_not_binary_are_refused(network, name):
     wide = LabelledTreeSpec(30, arity=3, binary=False, words_inside=False, classes=("a", "b"))
-    with pytest.raises(ConfigError, match=r"model=recursive .* up to 3 children.*data.trees=binarised"):
-        Recursive(wide)
+    with pytest.raises(ConfigError, match=rf"model={name} .* up to 3 children.*data.trees=binarised"):
+        network(wide)
     inside = LabelledTreeSpec(30, arity=2, binary=False, words_inside=True, classes=("a", "b"))
     with pytest.raises(ConfigError, match="words at nodes that have children"):
-        Recursive(inside)
+        network(inside)

@@ -35,5 +35,5 @@ def test_starts_as_the_released_code():
         assert 0.08 < (block - torch.eye(25)).abs().max() <= 0.1
     assert 0.0099 < model.tensor.abs().max() <= 0.01
     assert 0.0009 < model.embedding.weight.abs().max() <= 0.001
-    assert model.head.classifier.weight.abs().max() <= 0.2
+    assert 0.18 < model.head.classifier.weight.abs().max() <= 0.2
     assert not model.head.classifier.bias.any() and not model.composition.bias.any()

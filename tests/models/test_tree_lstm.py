@@ -62,6 +62,21 @@ def test_child_sum_equals_the_equations(output_gate, biases):
     assert_equals_the_definition(model, dependency_batch(), state, lambda state: state[1])
 
 
+def test_child_sum_over_nodes_without_a_word():
+    """Of binary trees with words at the leaves: inner nodes have the biases alone."""
+    model = shaken(TreeLSTM(FAMILY.spec, embedding_dim=4, hidden_dim=3, composition="child_sum"))
+
+    def state(word, children):
+        read = model.bias[0]
+        if word is not None:
+            read = torch.cat([model.word.weight @ model.embedding.weight[word], torch.zeros(3).double()]) + read
+        total = sum((h for _, h in children), torch.zeros(3).double())
+        gates = split(read[:9] + model.state.weight @ total, ["u", "i", "o"])
+        return cell(gates, [c for c, _ in children], [read[9:] + model.forget.weight @ h for _, h in children])
+
+    assert_equals_the_definition(model, FAMILY.batch(1), state, lambda state: state[1])
+
+
 @pytest.mark.parametrize("output_gate", [True, False])
 @pytest.mark.parametrize("leaf", ["gated", "linear"])
 def test_n_ary_equals_the_equations(output_gate, leaf):
@@ -117,6 +132,14 @@ def test_over_a_chain_it_is_the_lstm():
             biases.copy_(torch.cat([i, f, u, o]))
     states, _ = lstm(model.embedding.weight[torch.from_numpy(ids)])
     torch.testing.assert_close(model(batch).logits, model.head.classifier(states), rtol=1e-12, atol=1e-12)
+
+
+def test_how_it_starts():
+    torch.manual_seed(0)
+    for model in (TreeLSTM(FAMILY.spec, init_range=0.25), TreeLSTM(DEPENDENCIES, init_range=0.25, biases="two")):
+        assert 0.24 < model.embedding.weight.abs().max() <= 0.25 and not model.embedding.weight[0].any()
+        assert not model.bias.any()
+        assert model.head.dropout.p == 0.5
 
 
 def test_the_trees_choose_the_composition():

@@ -56,6 +56,42 @@ def test_row_decay_is_of_rows_that_have_a_gradient():
     torch.testing.assert_close(model["embedding"].weight.detach(), expected)
 
 
+def test_row_decay_of_a_vector_is_of_its_numbers():
+    model = network()
+    before = model["head"].bias.detach().clone()
+    optimizer = Adagrad(model.named_parameters(), groups={"head": {"plain": True, "lr": 1.0, "row_decay": 0.5}})
+    model["head"].bias.grad = torch.tensor([0.0, 2.0])
+    optimizer.step()
+    expected = torch.stack([before[0], before[1] - 2.0 - 0.5 * before[1]])
+    torch.testing.assert_close(model["head"].bias.detach(), expected)
+
+
+def test_eps_is_added_to_the_root():
+    weight = nn.Parameter(torch.tensor([1.0]))
+    optimizer = Adagrad([("weight", weight)], lr=0.1, eps=1.0)
+    weight.grad = torch.tensor([3.0])
+    optimizer.step()
+    assert weight.item() == pytest.approx(1 - 0.1 * 3 / (3 + 1))
+
+
+def test_a_plain_group_keeps_no_sums():
+    model = network()
+    optimizer = Adagrad(model.named_parameters(), groups={"embedding": {"plain": True}})
+    steps(model, optimizer)
+    assert set(optimizer.state) == set(model["head"].parameters())
+
+
+def test_a_scaler_unscales_before_our_rules_read_the_gradients():
+    plain, scaled = network(), network()
+    groups = {"embedding": {"plain": True, "lr": 0.1}}
+    steps(plain, Adagrad(plain.named_parameters(), lr=0.1, groups=groups), count=1)
+    optimizer, scaler = Adagrad(scaled.named_parameters(), lr=0.1, groups=groups), torch.amp.GradScaler("cpu")
+    scaler.scale(scaled["head"](scaled["embedding"](torch.tensor([0, 1]))).square().sum()).backward()
+    scaler.step(optimizer)
+    for one, other in zip(plain.parameters(), scaled.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_what_this_machine_can_do_does_not_come_from_a_checkpoint():
     state = Adagrad(network().named_parameters(), fused=True).state_dict()
     other = Adagrad(network().named_parameters(), fused=False)

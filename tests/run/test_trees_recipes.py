@@ -40,7 +40,7 @@ class Recipe(NamedTuple):
 
 RECIPES = {
     "recursive_sst": Recipe(400, 27, [RNTN, WORDS], forget=True),
-    "mv_rnn_sst": Recipe(400, 27, [RNTN, WORDS], forget=True),
+    "mv_rnn_sst": Recipe(400, 27, [RNTN, WORDS, WORDS, WORDS], forget=True),
     "rntn_sst": Recipe(400, 27, [RNTN, COMPOSITION, COMPOSITION, WORDS], forget=True),
     "phrase_mean_sst": Recipe(400, 27, [RNTN, WORDS], forget=True),
     "phrase_lstm_sst": Recipe(10, 25, [TREE_LSTM, TUNED], vectors=True),

@@ -1,5 +1,7 @@
 """The score of two trees: the target that it is trained on, and the correlations of a whole split."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -45,6 +47,22 @@ def test_correlations_are_those_of_the_whole_split_with_mean_ranks_for_ties():
     assert metrics["pearson"].compute().item() == pytest.approx(stats.pearsonr(said, true)[0], abs=1e-5)
     assert metrics["spearman"].compute().item() == pytest.approx(stats.spearmanr(said, true)[0], abs=1e-5)
     assert metrics["mse"].compute().item() == pytest.approx(np.mean((said - true) ** 2), abs=1e-5)
+
+
+def test_what_is_trained_on_and_what_is_measured(monkeypatch):
+    """Of even scores: the mean grade is 3, and the divergence log 5 less the target's own entropy."""
+    task = Relatedness(model={"_target_": "zoo.models.PhraseMean", "hidden_dim": 4}, monitor="val/pearson", mode="max")
+    task.build(FAMILY.spec, None)
+    task.network.head.grade.weight.data.zero_()
+    task.network.head.grade.bias.data.zero_()
+    batch, found = FAMILY.batch(1, empty=False), {}
+    shares = [target(score) for score in batch.score.tolist()]
+    expected = np.mean([math.log(5) + float(torch.special.xlogy(p, p).sum()) for p in shares])
+    monkeypatch.setattr(task, "log", lambda name, value, **_: found.update({name: value}))
+    assert task.training_step(batch, 0).item() == pytest.approx(expected, abs=1e-5)
+    task.validation_step(batch, 0)
+    assert found["val/loss"].compute().item() == pytest.approx(expected, abs=1e-5)
+    assert found["val/mse"].compute().item() == pytest.approx(((batch.score - 3) ** 2).mean().item(), abs=1e-5)
 
 
 def test_the_score_is_the_mean_grade_and_the_trees_are_told():

@@ -32,7 +32,7 @@ class Said(nn.Module):
         logits = self.weight + torch.zeros(len(batch.trees.forest), self.classes)
         logits[:, self.says] += 1.0
         mask = batch.node_mask
-        return Output(logits, {"node": mask / mask.sum(1, keepdim=True)})
+        return Output(logits, {"node": mask / mask.sum(1, keepdim=True)}, {"own": self.weight + 0.25})
 
 
 def two_trees():
@@ -57,6 +57,13 @@ def test_the_loss_sums_over_labelled_nodes():
     logits = torch.zeros(4, 5)
     assert total_loss(logits, batch).item() == pytest.approx(3 * math.log(5))
     assert total_loss(logits, replace(batch, label=torch.full((4,), NO_LABEL))).item() == 0
+
+
+def test_what_is_trained_on_is_the_mean_over_trees_and_what_the_network_adds(monkeypatch):
+    subject = task(says=3)
+    monkeypatch.setattr(subject, "log", lambda *_, **__: None)
+    loss = -math.log(math.e / (math.e + 4))
+    assert subject.training_step(two_trees(), 0).item() == pytest.approx((loss + 2 * (loss + 1)) / 2 + 0.25)
 
 
 def test_all_nodes_roots_and_two_classes_each_have_a_name(monkeypatch):
@@ -110,6 +117,11 @@ def test_classes_that_were_typed_come_with_the_prediction():
     first, second = subject.eval().predictions(batch, [["a", "b"], ["c"]])
     assert first.given == ("positive", None, "neutral") and second.given is None
     assert first.unread == () and second.unread == ("NP",)
+
+
+def test_a_blank_in_the_name_of_a_class_is_written_as_a_line():
+    spec = replace(FAMILY.spec, classes=("very bad", "good"))
+    assert classes_of(["very_bad", "good", "_"], spec) == (("very bad", "good", None), ())
 
 
 def test_a_class_may_be_called_by_a_mark():

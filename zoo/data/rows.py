@@ -49,6 +49,11 @@ class BadRows:
         return sum(self.problems.values())
 
 
+def beginning(text: str, letters: int = 60) -> str:
+    """A text in quotes, of which a longer one shows how it begins alone."""
+    return repr(text) if len(text) <= letters else f"{text[:letters]!r}..."
+
+
 def line_of(path: Path | str, line: int) -> str:
     """The place of a message."""
     return f"{path}, line {line}"

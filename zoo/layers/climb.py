@@ -47,13 +47,20 @@ class Product:
     """x -> x W' with one W (out, in) for all heights of one walk; its gradient is one product of all x at the end."""
 
     def __init__(self, weight: Tensor) -> None:
-        self._pairs: list[tuple[Tensor, Tensor]] = []
+        self._pairs: Pairs = {}
+        self._calls = 0
         exact = precise(weight)
         self._weight = _Begin.apply(exact, self._pairs)
 
     def __call__(self, x: Tensor) -> Tensor:
         """(m, in) -> (m, out)."""
-        return _Multiply.apply(x, self._weight, self._pairs)
+        self._calls += 1
+        return _Multiply.apply(x, self._weight, self._pairs, self._calls)
+
+
+Pairs = dict[int, tuple[Tensor, Tensor]]
+"""x, and the derivative by its product, of each call of a `Product`. By its number, so that a way back that does not
+ask for the matrix leaves nothing that the next one would count again."""
 
 
 class _Shelf:
@@ -118,29 +125,31 @@ class _Begin(torch.autograd.Function):
     """The matrix as it is; on the way back, when all of its products have been there, its gradient."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Tensor, pairs: list[tuple[Tensor, Tensor]]) -> Tensor:
-        ctx.pairs, ctx.shape = pairs, weight.shape
+    def forward(ctx: Any, weight: Tensor, pairs: Pairs) -> Tensor:
+        ctx.pairs = pairs
         return weight.view_as(weight)
 
     @staticmethod
+    @outside_autocast
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor | None) -> tuple[Tensor, None]:
-        x, d_y = (torch.cat(parts) for parts in zip(*ctx.pairs, strict=True))
+        x, d_y = (torch.cat(parts) for parts in zip(*ctx.pairs.values(), strict=True))
         ctx.pairs.clear()
         return d_y.T @ x, None
 
 
 class _Multiply(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, pairs: list[tuple[Tensor, Tensor]]) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, pairs: Pairs, number: int) -> Tensor:
         ctx.save_for_backward(x, weight)
-        ctx.pairs = pairs
+        ctx.pairs, ctx.number = pairs, number
         return x @ weight.T
 
     @staticmethod
     @outside_autocast
     @once_differentiable
-    def backward(ctx: Any, d_y: Tensor) -> tuple[Tensor, Tensor | None, None]:
+    def backward(ctx: Any, d_y: Tensor) -> tuple[Tensor, Tensor | None, None, None]:
         x, weight = ctx.saved_tensors
-        ctx.pairs.append((x, d_y))
-        return d_y @ weight, None, None
+        if ctx.needs_input_grad[1]:
+            ctx.pairs[ctx.number] = x, d_y
+        return d_y @ weight, None, None, None

@@ -161,7 +161,7 @@ class _PackedRNN(nn.RNNBase, ABC):
 
 
 def sum_of_biases(bias_x: Tensor, bias_h: Tensor) -> Tensor:
-    """Both together. The product by 1 gives the second a gradient of its own: of two views on one sum autograd makes two
+    """Both together. The product by 1 gives the second a gradient of its own: of views that are added autograd makes
     gradients in the same memory, and clipping, or a second batch before the step, would change each of them twice."""
     return bias_x + 1.0 * bias_h
 

@@ -12,7 +12,7 @@ What differs from the paper:
 - `rank` = null gives each of them a whole matrix, the identity and N(0, 0.01) at first; with a rank U and V start from
   N(0, 0.1), which makes about as much of their product, and the diagonal as 1.
 - Both blocks of W and of W_M start as half the identity and noise, and g is tanh. The bias b0 is not in the paper.
-- The paper trains by L-BFGS.
+- The paper trains by L-BFGS. Words start from N(0, 1), where it takes vectors of Collobert and Weston (2008).
 - `pooling` = attention lets all nodes of a tree speak for it; `dropout` acts on what is classified.
 
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, r rank, U distinct words, C classes.

@@ -7,7 +7,8 @@ Equations: h_j is the mean of x_w over the words w that node j covers, and is cl
 compared with that of another tree as the states of a Tree-LSTM are (Tai et al. 2015, equation 15).
 
 What differs from the paper:
-- The mean is taken of vectors that are learned with the classifier; the paper does not say whether its are.
+- The mean is taken of vectors that start from N(0, 1) and are learned with the classifier; the paper does not say
+  whether its are.
 - Where a node of a dependency tree covers words with a gap, those in the gap count too.
 - `dropout` acts on what is classified.
 

@@ -7,7 +7,8 @@ Equations: a parent p of two children a and b is p = f(W [a; b] + b0) (section 4
 
 What differs from the paper:
 - The trees are given. The paper finds them by the same network, by the score of each possible parent.
-- A leaf is its word's vector, learned with the rest, as in what Socher et al. (2013) compare with as RNN.
+- A leaf is its word's vector, from N(0, 1) and learned with the rest, as in what Socher et al. (2013) compare with as
+  RNN.
 - `activation` = tanh | identity: a composition without a bend is a fixed linear map at each step. `quadratic` adds to
   each sum a quadratic form of v = [a; b] of rank one, (Q v) (R v); with matrices of full rank that is model=rntn.
 - Both blocks of W start as half the identity and noise: deep trees would else lose what their leaves say.

@@ -11,7 +11,7 @@ What differs from the paper:
 - As in the released code (Stanford CoreNLP, package sentiment): tanh acts on a word's vector at the leaf; both blocks
   of W start as the identity and U(-1 / 2 sqrt D, 1 / 2 sqrt D), V as U(-1 / 4D, 1 / 4D), W_s as
   U(-1 / sqrt D, 1 / sqrt D), words as U(-`init_range`, `init_range`), there 0.001; W and W_s have biases, which start
-  at 0.
+  at 0. So in an early version of it; a later one starts words from N(0, 0.1^2) and the bias of W_s from U(0, 1).
 - Of V_i only the symmetric part matters; the other half is kept, as there.
 - AdaGrad that forgets each epoch and a weight of L2 for each group of parameters are the optimiser's
   (optimizer=adagrad_rntn).

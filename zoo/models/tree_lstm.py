@@ -18,7 +18,7 @@ What differs from the paper:
   output gate, as in all its runs on SICK, h = tanh(c) (`output_gate`); each gate has two biases, one with each product
   (`biases`). With these the composition has the numbers of parameters that the paper's table 1 gives.
 - Weights start by torch's rule for all children together, from U(-1 / sqrt(2H), 1 / sqrt(2H)) for two, where the
-  released code has one matrix a child, and biases as 0.
+  released code has one matrix a child, and biases as 0, but for those of `leaf` = linear, which are torch's.
 - Words without children are read by (9)-(14) or (2)-(8) alone: weights that no node of the data can use are not made.
 - `pooling` = attention lets all nodes of a tree speak for it, the paper's is root; `dropout` acts on what is
   classified.

@@ -195,8 +195,9 @@ def classes_of(
     labels: Sequence[str | None], spec: LabelledTreeSpec
 ) -> tuple[tuple[str | None, ...] | None, tuple[str, ...]]:
     """The classes that the labels of a tree in brackets stand for, None where there are none, and those labels that
-    stand for no class. One without a letter or a digit, such as _, is none where no class is called so."""
-    names = {**{name: name for name in spec.classes}, **dict(spec.labels)}
+    stand for no class. A blank in a name is written as _. A label without a letter or a digit, such as _, is none where
+    no class is called so."""
+    names = {form: name for name in spec.classes for form in (name.replace(" ", "_"), name)} | dict(spec.labels)
     said = [label for label in labels if label in names or any(map(str.isalnum, label or ""))]
     unread = tuple(dict.fromkeys(label for label in said if label is not None and label not in names))
     if unread or not said:

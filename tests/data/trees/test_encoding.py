@@ -77,8 +77,8 @@ def test_what_builds_is_the_data_or_else_chosen():
         ({"binary": False}, "(2 the film was)", "a node with 3 children; .* trained on trees with up to 2 children$"),
         (
             {"binary": False, "arity": 3, "inside": True},
-            "(2 the film was (2 good bad))",
-            "a node with 4 children; .* trees with up to 3 children and words at any node$",
+            "(2 the (2 good bad))",
+            "found nodes without a word, .* with a word at every node: give the words alone, and --trees builds such",
         ),
     ],
 )
@@ -100,7 +100,6 @@ def test_no_words(line):
 @pytest.mark.parametrize("line", ["(2 the)", "(2 (3 the))", "(2 the film was)", "(2 (2 (1 the) film) was)", "bad"])
 def test_smaller_trees_than_those_of_the_training(line):
     assert len(encoder(binary=False, arity=3)(line).trees) == 1
-    assert len(encoder(binary=False, arity=3, inside=True)(line).trees) == 1
     assert len(encoder("binarised")(line).trees) == 1  # made to fit
 
 

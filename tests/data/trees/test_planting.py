@@ -115,8 +115,8 @@ def test_a_text_without_any_tree():
 
 
 def test_brackets_that_are_none():
-    message = r"^'\(2 a\) b{54}': bad tree: found 'b+' at letter 7, expected .* begins with '\(' is read as a tree\)$"
-    with pytest.raises(UnusableInput, match=message):
+    said = r"bad tree: found 'b+' at letter 7, expected .* begins with '\(' is read as a tree\)"
+    with pytest.raises(UnusableInput, match=rf"^'\(2 a\) b{{54}}'\.\.\.: {said}$"):
         planted("(2 a) " + "b" * 99, way("balanced"), None)
 
 

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from zoo.data.encoder import Encoder
+from zoo.data.rows import beginning
 from zoo.data.stored import Rows, StoredSplit, numbers_of
 from zoo.data.text.treebank import Spelling
 from zoo.data.text.vocabulary import Vocabulary
@@ -67,7 +68,7 @@ class TreeReading(Encoder):
         text without words, and for a tree of another shape than those that the network was trained on."""
         tree, by = planted(line, self.planting, self.spare)
         if not tree.parent:
-            raise UnusableInput(f"{line[:60]!r}: found no words, expected a text or {EXAMPLE}")
+            raise UnusableInput(f"{beginning(line)}: found no words, expected a text or {EXAMPLE}")
         self._check(tree)
         return tree, by
 
@@ -86,14 +87,20 @@ class TreeReading(Encoder):
         return trees, tuple(tree for tree, _ in found), tuple(by for _, by in found)
 
     def _check(self, tree: Tree) -> None:
+        text = beginning(" ".join(tree.words))
+        if self.planting.inside and any(word < 0 for word in tree.word):
+            raise UnusableInput(
+                f"{text}: found nodes without a word, as brackets have them; the network was trained on trees with a "
+                "word at every node: give the words alone, and --trees builds such a tree"
+            )
         if tree.arity <= self.arity and (tree.binary or not self.binary):
             return
         fan = next((len(below) for below in tree.children if self.binary and len(below) not in (0, 2)), tree.arity)
         known = f"up to {self.arity} children" + (" and words at any node" if self.planting.inside else "")
         known = "two children at each node that has any" if self.binary else known
         raise UnusableInput(
-            f"{' '.join(tree.words)[:60]!r}: a node with {fan} {'child' if fan == 1 else 'children'}; the network was "
-            f"trained on trees with {known}"
+            f"{text}: a node with {fan} {'child' if fan == 1 else 'children'}; the network was trained on trees with "
+            f"{known}"
         )
 
     @abstractmethod
@@ -125,8 +132,8 @@ class TreePairEncoder(TreeReading):
             found = "one sentence" if len(sentences) == 1 else f"{len(sentences)} sentences"
             found = "an empty sentence" if len(sentences) == 2 else found
             raise UnusableInput(
-                f"{' ||| '.join(sentences)[:60]!r}: found {found}; expected two, on the command line with a tab or ||| "
-                "between them: A dog runs ||| A dog is running"
+                f"{beginning(' ||| '.join(sentences))}: found {found}; expected two, on the command line with a tab or "
+                "||| between them: A dog runs ||| A dog is running"
             )
         first, second = (self.tree(sentence)[0].words for sentence in sentences)
         return first, second

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from zoo.data.rows import beginning
 from zoo.data.text.tokenization import Tokenizer, tokenizer_of
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.options import BINARISED, GIVEN, SPACY, TreeTextOptions, builds
@@ -96,12 +97,13 @@ def planted(line: str, planting: Planting, spare: str | None) -> tuple[Tree, str
         try:
             tree = parse(text)
         except ValueError as error:
-            raise UnusableInput(f"{text[:60]!r}: bad tree: {error} (what begins with '(' is read as a tree)") from error
+            said = f"{beginning(text)}: bad tree: {error} (what begins with '(' is read as a tree)"
+            raise UnusableInput(said) from error
         return (binarised(tree) if planting.trees == BINARISED else tree), None
     way = planting.trees if builds(planting.trees) else spare
     if way is None:
         raise UnusableInput(
-            f"{text[:60]!r} has no tree: write it in brackets, or give --trees, one of {', '.join(BUILDERS)}"
+            f"{beginning(text)} has no tree: write it in brackets, or give --trees, one of {', '.join(BUILDERS)}"
         )
     by = planting if way == planting.trees else Planting(way, planting.text, inside=planting.inside)
     return by.of_text(text), way

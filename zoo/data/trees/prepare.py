@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zoo.data.notes import key, majority, mostly_unknown, repeated
 from zoo.data.options import SplitOptions
-from zoo.data.rows import BadRows, counted
+from zoo.data.rows import BadRows, beginning, counted
 from zoo.data.sources import SPLITS, Source
 from zoo.data.stored import (
     ROWS,
@@ -172,8 +172,6 @@ def prepare(
 
 UNLABELLED = "_"
 """In place of the label of a node that has none, where brackets want one."""
-SHOWN = 60
-"""Letters of a text in a message."""
 _TREE = {"parent": NUMBERS, "word": NUMBERS, "forms": WORDS, "written": WORDS}
 _LABELS = {"label": WORDS, "evidence": FLAGS}
 _SCORE = {"score": pa.float64()}
@@ -211,8 +209,7 @@ def _labelled(
 
 def _unlabelled(tree: Tree) -> str:
     """What to say of a tree whose root has no label."""
-    text = " ".join(tree.words)
-    shown = repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}..."
+    shown = beginning(" ".join(tree.words))
     if tree.label[tree.root] == UNLABELLED:
         return f"the root of the tree, {shown}, has {UNLABELLED}, which stands for none"
     return f"the root of the tree, {shown}, has none"

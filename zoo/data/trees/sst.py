@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
-from zoo.data.rows import BadRows
+from zoo.data.rows import BadRows, beginning
 from zoo.data.sources import SPLITS, Source, download, existing, file_source, find_splits, identity, sample_source
 from zoo.data.trees.brackets import parse, read_trees
 from zoo.data.trees.module import TrainingLabels, TreeData
@@ -98,7 +98,7 @@ class SST(TreeData):
 def _read_raw(folder: Path, split: Split, bad: BadRows) -> Iterator[Labelled]:
     for row in read_raw(folder, split, bad):
         if row.tree.label[row.tree.root] is None:
-            bad(row.place, "no label", f"{' '.join(row.tree.words)[:60]!r} is no phrase of {folder / PHRASES}")
+            bad(row.place, "no label", f"{beginning(' '.join(row.tree.words))} is no phrase of {folder / PHRASES}")
         else:
             yield row
 
