@@ -101,7 +101,7 @@ for model in ("phrase_mean", "phrase_lstm", "tree_lstm"):
 # of what tells little. Where do they part? By the number of words of a phrase:
 
 # %%
-EDGES = [1, 2, 3, 5, 8, 12, 30]
+EDGES = [1, 2, 3, 5, 8, 12, 20]
 figure, axis = plt.subplots(figsize=(6, 2.8))
 batches = list(data.test_dataloader())
 for name, task in tasks.items():

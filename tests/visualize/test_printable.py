@@ -11,6 +11,12 @@ def test_shown_replaces_what_a_terminal_obeys_and_keeps_every_script():
     assert shown(family) == family
 
 
+def test_shown_replaces_what_turns_the_direction_of_letters():
+    for letter in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069":
+        assert shown(f"a{letter}b") == "a\N{REPLACEMENT CHARACTER}b"
+    assert shown("\u05e9\u05dc\u200f \u0633\u0644") == "\u05e9\u05dc\u200f \u0633\u0644", "not what such scripts need"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("abcd", "abcd"), ("abcde", "abc…"), ("", ""), ("\x1b[2J", "\N{REPLACEMENT CHARACTER}[2J")],

@@ -1,5 +1,6 @@
 """Where nodes stand: facts that hold for every tree, and trees that are deep, wide, folded or with gaps."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import inf
 
@@ -9,7 +10,7 @@ import pytest
 from tests.families.trees import random_binary
 from tests.visualize.trees import TEXT, dependency, grown, read
 from zoo.tasks.trees import ReadTree
-from zoo.visualize.tree_layout import LONGEST_PHRASE, Family, laid_out, strengths
+from zoo.visualize.tree_layout import LONGEST_PHRASE, Family, halo, laid_out, largest, strengths
 
 
 def binary(words, seed):
@@ -209,4 +210,25 @@ def test_attention_is_as_strong_as_it_is_high():
     assert strengths(read(TEXT)[0]) is None
     assert strengths(dependency("a b", (1, -1), (0.25, 0.75))) == pytest.approx([1 / 3, 1])
     even = strengths(dependency("a " * 100, (1, -1, *[1] * 98), (0.01,) * 100))
-    assert max(even) == pytest.approx(0.01 / 0.15) and max(even) < inf
+    assert max(even) == pytest.approx(1 / 4) and max(even) < inf
+    few = strengths(dependency("a " * 10, (1, -1, *[1] * 8), (0.1,) * 10))
+    assert max(few) == pytest.approx(0.1 / 0.15)
+
+
+@pytest.mark.parametrize("nodes", [27, 400, 5000])
+def test_attention_is_seen_in_a_tree_of_any_size(nodes):
+    even = strengths(dependency("a " * nodes, (1, -1, *[1] * (nodes - 2)), (1 / nodes,) * nodes))
+    assert even == pytest.approx([1 / 4] * nodes)
+
+
+def test_the_scale_is_the_attention_of_the_largest_halo_that_is_drawn():
+    tree = dependency("a big dog barks", (2, 2, 3, -1), (0.6, 0.0, 0.123, 0.277))
+    assert largest(laid_out(tree)) == "0.6" and largest(laid_out(tree, 2)) == "0.28"
+    assert largest(laid_out(replace(tree, weights=None))) == largest(laid_out(ReadTree((), (), (), ()))) == ""
+
+
+def test_areas_of_halos_are_as_the_strengths_beyond_the_gap():
+    empty = halo(12, 12, 0.0)
+    assert empty > 12
+    rings = [halo(12, 12, strength) ** 2 - empty**2 for strength in (0.25, 0.5, 1.0)]
+    assert rings == pytest.approx([rings[2] / 4, rings[2] / 2, rings[2]])

@@ -16,8 +16,7 @@ def signs(*classes):
     ("classes", "expected"),
     [
         (FINE, "-- - 0 + ++"),
-        (("0", "1", "2", "3", "4"), "-- - 0 + ++"),
-        (("-2", "-1", "0", "1", "2"), "-- - 0 + ++"),
+        (("-0.50", "-0.25", "0", "0.25", "0.50"), "-- - 0 + ++"),
         (("negative", "neutral", "positive"), "- 0 +"),
         (("negative", "positive"), "- +"),
         (("neg", "pos"), "- +"),
@@ -28,11 +27,25 @@ def signs(*classes):
         # by the names, and not by the alphabet in which a corpus lists them
         (("negative", "neutral", "positive", "very negative", "very positive"), "- 0 + -- ++"),
         (("positive", "negative"), "+ -"),
-        (tuple("123456789"), "-4 --- -- - 0 + ++ +++ +4"),
+        (("FAVOR", "AGAINST", "NONE"), "+ - 0"),
+        (("2008", "2009"), "- +"),
+        (tuple(str(1000 + number) for number in range(9)), "-4 --- -- - 0 + ++ +++ +4"),
     ],
 )
 def test_classes_with_an_order_have_signs_around_its_middle(classes, expected):
     assert signs(*classes) == expected.split()
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [tuple("01234"), tuple("12345"), ("-2", "-1", "0", "1", "2"), tuple(map(str, range(95, 105))), ("0.5", "1")],
+)
+def test_short_numbers_are_their_own_signs_and_colours_carry_the_order(classes):
+    found = marks(classes)
+    assert signs(*classes) == list(classes)
+    places = [number / (len(classes) - 1) for number in range(len(classes))]
+    assert [mark.colour for mark in found.values()] == list(map(blend, places))
+    assert marks(classes[::-1])[classes[0]].colour == SCALE[0], "by the number, whatever the order they are listed in"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +57,9 @@ def test_classes_with_an_order_have_signs_around_its_middle(classes, expected):
         (("same beginning", "same begin"), "1 2"),
         (("positive", "praise", "good"), "po pr go"),
         (("1", "one", "2"), "1 o 2"),
+        (("nan", "inf"), "n i"),
+        (("Negotiation", "Post"), "N P"),
+        (("negation", "posture", "badge", "oklahoma"), "n p b o"),
     ],
 )
 def test_others_have_the_beginnings_of_their_names_or_numbers(classes, expected):
@@ -63,11 +79,12 @@ def test_red_is_bad_blue_is_good_and_grey_between():
 def test_kinds_differ_in_colour():
     found = marks([f"kind {number}" for number in range(8)])
     assert [mark.colour for mark in found.values()] == list(KINDS)
-    many = marks([f"kind {number}" for number in range(20)])
-    assert len({(mark.sign, mark.colour) for mark in many.values()}) == 20
+    many = marks([f"kind {number}" for number in range(24)]).values()
+    assert len({mark.sign for mark in many}) == len({mark.colour for mark in many}) == 24
+    assert [mark.colour for mark in many][:8] == list(KINDS)
 
 
-@pytest.mark.parametrize("classes", [FINE, tuple("123456789"), tuple("abcdefgh")])
+@pytest.mark.parametrize("classes", [FINE, tuple("123456789"), tuple("abcdefghijklmnopqrstuvwx")])
 def test_every_sign_can_be_read(classes):
     for mark in marks(classes).values():
         assert mark.ink in (INK, PALE)

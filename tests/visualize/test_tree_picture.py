@@ -13,12 +13,14 @@ from matplotlib.text import Text
 from tests.visualize.test_fonts import TEXTS, made_font
 from tests.visualize.trees import FINE, PAIR, dependency, examined, grown, prediction, read
 from zoo.tasks.relatedness import ExaminedPair
+from zoo.tasks.tree_classification import ExaminedTree
 from zoo.tasks.trees import ReadTree
 from zoo.visualize import fonts, save_picture
-from zoo.visualize.drawing import ORANGE
+from zoo.visualize.drawing import INK
+from zoo.visualize.tree_head import MARGIN
 from zoo.visualize.tree_layout import laid_out
 from zoo.visualize.tree_marks import marks
-from zoo.visualize.tree_picture import HALO, MARGIN, RADIUS, WIDEST, pair_figure, tree_figure
+from zoo.visualize.tree_picture import HALO, RADIUS, WIDEST, pair_figure, tree_figure
 
 MARKS = marks(FINE)
 
@@ -117,13 +119,20 @@ def test_a_node_without_a_true_class_is_not_wrong():
     assert shapes(_of(unlabelled), "true") == []
 
 
-def test_evidence_has_an_orange_rim():
-    one = examined(evidence=[7, 9])
+@pytest.mark.parametrize("weights", [None, (0.5, *[0.0] * 8, 0.5, *[0.0] * 3)])
+def test_evidence_has_a_ring_outside_its_halo(weights):
+    tree = replace(prediction().tree, weights=weights)
+    one = examined(evidence=[7, 9], tree=tree, labels=prediction().labels)
     figure = _of(one)
     at = discs(figure, laid_out(one.prediction.tree))
-    rims = [place for place, width, colour in shapes(figure, "evidence") if width > 2 * RADIUS]
-    np.testing.assert_allclose(rims, [at[7][0], at[9][0]])
-    assert shapes(figure, "evidence")[0][2] == pytest.approx(to_rgb(ORANGE))
+    rings = [(place, width) for place, width, _ in shapes(figure, "evidence") if width > 2 * RADIUS]
+    np.testing.assert_allclose([place for place, _ in rings], [at[7][0], at[9][0]])
+    made = collection(figure, "evidence")
+    assert len(made.get_facecolor()) == 0 or set(made.get_facecolor()[:, 3]) == {0}, "what is below stays to be seen"
+    assert {tuple(edge[:3]) for edge in made.get_edgecolor()} == {to_rgb(INK)}
+    halos = [width for place, width, _ in shapes(figure, "halos") if np.allclose(place, at[9][0])]
+    assert rings[1][1] > max([2 * RADIUS, *halos]) and len(halos) == (weights is not None)
+    assert len(made.get_paths()) == 3, "and the sample in the key"
     assert "tells the true class" in texts(figure)
     assert "tells the true class" not in texts(_of(examined()))
 
@@ -135,12 +144,47 @@ def test_halos_are_as_large_as_the_attention_is_high():
     at = discs(figure, laid_out(said.tree))
     halos = [shape for shape in shapes(figure, "halos") if shape[1] > 2 * RADIUS]  # but for that of the key
     np.testing.assert_allclose([place for place, _, _ in halos], [at[node][0] for node in (0, 4, 5, 6)])
-    rings = [(width / 2) ** 2 - RADIUS**2 for _, width, _ in halos]
+    gaps = [shape for shape in shapes(figure, "gaps") if shape[1] > 2 * RADIUS]
+    np.testing.assert_allclose([place for place, _, _ in gaps], [place for place, _, _ in halos])
+    rings = [(halo / 2) ** 2 - (gap / 2) ** 2 for (_, halo, _), (_, gap, _) in zip(halos, gaps, strict=True)]
     np.testing.assert_allclose(np.array(rings) / rings[0], [1, 0.5, 0.25, 0.25])
+    assert {colour for _, _, colour in gaps} == {(1.0, 1.0, 1.0)}, "a class as yellow as a halo stays apart from it"
     assert halos[0][2] == pytest.approx(to_rgb(HALO))
-    assert "attention: the halo's area" in texts(figure)
+    assert "attention: the halo's area (largest 0.5)" in texts(figure)
     bare = tree_figure(prediction())
-    assert shapes(bare, "halos") == [] and "attention: the halo's area" not in texts(bare)
+    assert shapes(bare, "halos") == shapes(bare, "gaps") == [] and not any("halo" in text for text in texts(bare))
+
+
+def test_halos_stay_below_edges_and_off_the_words():
+    weights = (*[0.0] * 12, 1.0)
+    said = prediction(replace(prediction().tree, weights=weights), prediction().labels)
+    figure = tree_figure(said)
+    levels = [collection(figure, kind).get_zorder() for kind in ("halos", "gaps", "edges", "nodes")]
+    assert levels == sorted(levels) and len(set(levels)) == 4
+    lowest = max(y + width / 2 for (_, y), width, _ in shapes(figure, "halos") if width > 2 * RADIUS)
+    (word,) = extents(figure, ["all"])
+    top = figure.get_size_inches()[1] - word.y1 / figure.dpi
+    assert top > lowest + 0.02
+    bare = tree_figure(prediction())
+    assert figure.get_size_inches()[1] > bare.get_size_inches()[1]
+
+
+@pytest.mark.parametrize("classes", [FINE, tuple(map(str, range(99, 104)))])
+def test_signs_stay_in_their_discs(classes):
+    one = prediction(grown(5, "balanced"), classes=classes)
+    figure = tree_figure(one, ExaminedTree(0, one, None, one.labels[1:] + one.labels[:1], None))
+    renderer, high = figure.canvas.get_renderer(), figure.get_size_inches()[1]
+    drawn = [mark.drawn for mark in marks(classes).values()]
+    signs = [text for text in written(figure) if text.get_text() in drawn and text.get_weight() == "bold"]
+    found = [text.get_window_extent(renderer) for text in signs]
+    middles = [((box.x0 + box.x1) / 2 / figure.dpi, high - (box.y0 + box.y1) / 2 / figure.dpi) for box in found]
+    small = 0
+    for place, width, _ in [*shapes(figure, "nodes"), *shapes(figure, "true")]:
+        for (x, y), box in zip(middles, found, strict=True):
+            if np.hypot(x - place[0], y - place[1]) < 0.05:
+                small += width < 2 * RADIUS
+                assert box.width / figure.dpi < 0.86 * width
+    assert small > 5
 
 
 def test_unknown_words_have_a_dotted_line():
@@ -254,7 +298,7 @@ def test_a_pair_is_two_trees_below_each_other_with_scores():
     plain = [place for place, width, _ in shapes(figure, "nodes") if abs(width / 2 - RADIUS * 0.6) < 1e-6]
     assert len(plain) == 8
     assert not any("true score" in text for text in texts(pair_figure(PAIR)))
-    assert "attention: the halo's area" in shown and "unknown to the network" in shown
+    assert "attention: the halo's area (largest 0.62)" in shown and "unknown to the network" in shown
 
 
 def test_a_score_of_zero_is_a_score():

@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from tests.visualize.trees import PAIR, dependency, grown, prediction, read
+from tests.visualize.trees import FINE, PAIR, dependency, examined, grown, prediction, read
+from zoo.tasks.tree_classification import ExaminedTree
 from zoo.tasks.trees import ReadTree
+from zoo.visualize.tree_marks import marks
 from zoo.visualize.tree_text import MOST_NODES, SHORT, PairText, TreeText
 
 
@@ -40,6 +42,35 @@ def test_attention_has_a_column_of_its_own():
     found = lines(TreeText(prediction(tree, prediction().labels)))
     assert found[3].split() == ["attention"]
     assert found[4].split()[:3] == ["+", "0.50", "0.50"] and found[5].split()[:3] == ["0", "0.50", "0.25"]
+    assert found[-1] == "words: 0.25 of the attention together"
+
+
+def test_the_attention_of_all_lines_together_is_all_of_it():
+    one = examined(wrong=[9], tree=replace(prediction().tree, weights=(1 / 13,) * 13), labels=prediction().labels)
+    found = lines(TreeText(one.prediction, one))
+    assert found[-1] == "other words: 0.46 of the attention together", "six of 13: bad has a row of its own"
+    large = replace(grown(40, "balanced"), weights=(1 / 79,) * 79)
+    assert lines(TreeText(prediction(large)))[-2:] == [
+        "… and 30 more phrases, with 0.38 of the attention",
+        "words: 0.51 of the attention together",
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 40])
+@pytest.mark.parametrize("weighed", [True, False], ids=["attention", "bare"])
+def test_a_narrow_terminal_cuts_phrases_and_no_number(width, weighed):
+    tree = grown(17, "right")
+    tree = replace(tree, words=tuple(f"word{n:02}" for n in range(17)), weights=(1 / 33,) * 33 if weighed else None)
+    said = prediction(tree)
+    found = lines(TreeText(said, ExaminedTree(0, said, said.label, said.labels, None)), width=width)
+    rows = found[found.index("") + 2 :][:16]
+    known = marks(FINE)
+    for node, row in enumerate(rows):
+        sign, number = known[said.labels[2 * node]].sign, f"{said.confidence[2 * node]:.2f}"
+        assert row.split()[:3] == [sign, number, sign] and len(row) <= width
+        assert ("0.03" in row.split()) == weighed
+        assert row.split()[3 + weighed].startswith("word"), "something of the phrase is left"
+    assert rows[0].endswith("…")
 
 
 def test_colour_shades_the_words_and_needs_no_signs_in_the_sentence():
@@ -51,6 +82,13 @@ def test_colour_shades_the_words_and_needs_no_signs_in_the_sentence():
 def test_no_color_on_a_terminal_has_signs():
     text = printed(TreeText(prediction()), color_system="truecolor", force_terminal=True, no_color=True)
     assert "bad" in text and "/--" in text and "48;2" not in text
+
+
+@pytest.mark.parametrize(("system", "coloured"), [("standard", False), ("256", True), ("truecolor", True)])
+def test_where_two_classes_would_have_one_colour_signs_say_it(system, coloured):
+    text = printed(TreeText(prediction()), color_system=system, force_terminal=True)
+    assert ("/--" in text) != coloured and ("\x1b[" in text)
+    assert ("48;" in text) == coloured
 
 
 def test_print_gives_the_same_without_trailing_blanks():

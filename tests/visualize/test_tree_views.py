@@ -108,7 +108,7 @@ def test_what_is_no_pair_is_refused(line, found):
 def test_what_is_typed_as_proposed_is_read(monkeypatch):
     for view in (TREES, PAIRS):
         assert view.typed[0] == view.typed[-1] == '"'
-    assert TREES.read([TREES.typed.strip('"')], None) == ["It was not bad at all."]
+    assert TREES.read([TREES.typed.strip('"')], None) == ["(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))"]
     assert PAIRS.read([PAIRS.typed.strip('"'), " "], None) == [("the monkey is crying .", "an ape is weeping ."), None]
     given = predictor(encoding=TreePairEncoder)
     assert len(given.encoder(PAIRS.read([PAIRS.typed.strip('"')], None))) == 1
@@ -209,9 +209,21 @@ def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
     trees = read_trees(given.encoder([pair]), list(given.encoder.display(pair)), 1, None)
     said = RelatednessPrediction(3.0, {"1": 0.5, "5": 0.5}, *trees)
     view.terminal(said, 0, Namespace())
-    assert capsys.readouterr().err.startswith("read along a right-branching tree: none was given (")
-    assert "read along a right-branching tree: none was given" in view.page([said])
-    assert "read along a right-branching tree: none was given" in drawn(view.picture(said))
+    note = "one of the two was read along a right-branching tree: none was given for it"
+    assert capsys.readouterr().err.startswith(f"{note} (")
+    assert note in view.page([said]) and note in drawn(view.picture(said))
+    both = replace(said, first=said.second)
+    assert view.note(both.first, both.second) == "read along a right-branching tree: none was given"
+    assert view.note(said.first, said.first) == ""
+
+
+def test_of_a_single_word_no_tree_is_worth_a_note(capsys):
+    given = predictor()
+    view = prepared(TreeClassificationView(), given)
+    said = said_of(given, "works")
+    assert said.tree.built == "balanced"
+    view.terminal(said, 0, Namespace())
+    assert capsys.readouterr().err == "" and view.note(said.tree) == ""
 
 
 # labels in the brackets
@@ -244,6 +256,8 @@ def test_labels_that_are_no_classes_are_said_not_to_be_read(capsys):
         assert "true class" not in str(view.terminal(said, number, Namespace()))
     assert capsys.readouterr().err == f"{note} (the classes are {', '.join(FINE)})\n"
     assert note in drawn(view.picture(said)) and note.replace("<DT>", "&lt;DT&gt;") in view.page([said])
+    long = replace(said, unread=("x" * 1000,))
+    assert view.notes(long) == f"the labels in the brackets were not read: {'x' * 59}… is no class"
     built = replace(said, tree=replace(said.tree, built="left"), unread=("S",))
     assert view.notes(built).endswith("none was given; the labels in the brackets were not read: S is no class")
 

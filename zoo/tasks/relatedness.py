@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, MeanSquaredError, Metric, PearsonCorrCoef, SpearmanCorrCoef
+from torchmetrics import MeanMetric, MeanSquaredError, Metric, SpearmanCorrCoef
 
 from zoo.data.spec import Spec
 from zoo.data.trees.batch import TreePairBatch
 from zoo.data.trees.spec import TreePairSpec
+from zoo.metrics.pearson import Pearson
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.task import Examined, Task
@@ -65,7 +66,7 @@ class Relatedness(Task):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that ranks want all scores is known, and they are few
             spearman = SpearmanCorrCoef()
-        return {"loss": MeanMetric(), "pearson": PearsonCorrCoef(), "spearman": spearman, "mse": MeanSquaredError()}
+        return {"loss": MeanMetric(), "pearson": Pearson(), "spearman": spearman, "mse": MeanSquaredError()}
 
     def forward(self, batch: TreePairBatch) -> Output:
         assert self.network is not None

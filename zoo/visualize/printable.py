@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import unicodedata
 
+TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+"""Letters that turn the direction of those behind them, so that what is read is not what stands there."""
+
 
 def shown(text: str) -> str:
-    """`text` without control characters, which a terminal obeys, and lone surrogates, which no file holds."""
+    """`text` without control characters, which a terminal obeys, TURNING ones, and lone surrogates, which no file
+    holds."""
     if text.isprintable():
         return text
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
+    return "".join("\N{REPLACEMENT CHARACTER}" if _obeyed(letter) else letter for letter in text)
+
+
+def _obeyed(letter: str) -> bool:
+    return letter in TURNING or unicodedata.category(letter) in ("Cc", "Cs")
 
 
 def shortened(text: str, longest: int) -> str:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 
 from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
 from zoo.visualize import tree_page
-from zoo.visualize.printable import shown
+from zoo.visualize.printable import shortened, shown
 from zoo.visualize.tree_text import TreeText
 from zoo.visualize.tree_view import CHOICE, TreeView
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from zoo.tasks import Examined
 
-NAMED = 4
-"""Labels that are told."""
+NAMED, LONGEST_LABEL = 4, 60
+"""Labels that are told, and letters of one."""
 
 
 class TreeClassificationView(TreeView):
     """Trees, or texts, with a class for each node."""
 
-    typed: ClassVar[str] = '"It was not bad at all."'
+    typed: ClassVar[str] = '"(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))"'
     columns: ClassVar[tuple[str, ...]] = ("text", "predicted", "probability")
     title: ClassVar[str] = "What the network says of each phrase"
 
@@ -36,7 +36,8 @@ class TreeClassificationView(TreeView):
 
     def terminal(self, prediction: TreePrediction, number: int, options: Namespace) -> RenderableType:
         self.say(self.note(prediction.tree), CHOICE)
-        self.say(unread(prediction), f"the classes are {', '.join(map(shown, prediction.probabilities))}")
+        names = [shortened(name, LONGEST_LABEL) for name in prediction.probabilities]
+        self.say(unread(prediction), f"the classes are {', '.join(names)}")
         return TreeText(prediction, labelled(prediction))
 
     def unknown(self, prediction: TreePrediction) -> list[str]:
@@ -71,6 +72,7 @@ def unread(prediction: TreePrediction) -> str:
     if not prediction.unread:
         return ""
     some, more = prediction.unread[:NAMED], len(prediction.unread) - NAMED
+    named = ", ".join(shortened(label, LONGEST_LABEL) for label in some)
     others = f" and {more:,} more" if more > 0 else ""
     be = "are no classes" if len(prediction.unread) > 1 else "is no class"
-    return f"the labels in the brackets were not read: {', '.join(map(shown, some))}{others} {be}"
+    return f"the labels in the brackets were not read: {named}{others} {be}"

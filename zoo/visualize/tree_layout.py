@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
+from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
 Point = tuple[float, float]
 LONGEST_PHRASE = 12
 """Words of a phrase that are told."""
-STRONG = 0.15
-"""Attention that is shown at its strongest, or the tree's highest where that is more: even attention stays pale."""
+STRONG, TIMES_EVEN = 0.15, 4
+"""Attention that is shown at its strongest, in a large tree so many times the even one, or the tree's highest where
+that is more: even attention stays pale, and is seen in a tree of any size."""
+CLEAR, WIDE = 1.16, 2.4
+"""Around a disc, in its radii, a halo begins; the strongest is so many times as large as a disc."""
 
 
 class Family(NamedTuple):
@@ -148,8 +152,20 @@ def strengths(tree: ReadTree) -> list[float] | None:
     """How strongly to show the attention to each node, 0 to 1; None where the network has none."""
     if tree.weights is None:
         return None
-    full = max([STRONG, *tree.weights])
+    full = max([min(STRONG, TIMES_EVEN / max(1, len(tree.weights))), *tree.weights])
     return [weight / full for weight in tree.weights]
+
+
+def halo(size: float, radius: float, strength: float) -> float:
+    """The radius of the halo around a disc of the radius `size`, of which the area from CLEAR on goes by the strength:
+    1 is WIDE discs of the radius `radius`."""
+    return sqrt((CLEAR * size) ** 2 + WIDE * strength * radius**2)
+
+
+def largest(layout: Layout) -> str:
+    """The attention of the largest halo that is drawn, which is the scale of all; empty where there is none."""
+    weights = layout.tree.weights
+    return f"{max(weights[node] for node in layout.nodes):.2g}" if weights and layout.nodes else ""
 
 
 def _under(tree: ReadTree, family: Family, node: int, is_folded: bool) -> str:

@@ -12,13 +12,26 @@ SCALE = ("#b5202f", "#ee9f8c", "#e1e5ea", "#8fbde6", "#1f5fae")
 """From the most negative class to the most positive one; red and blue are told apart by everybody."""
 KINDS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8f94")
 """Of classes without an order (Okabe and Ito 2008, made for all kinds of sight); from the ninth on they come again."""
+ROUNDS = ((0, 0.0), (0, 0.4), (255, 0.5))
+"""As they are, darker, paler: what is blended in, and how much of it."""
 PALE = "white"
+LONGEST_SIGN = 3
 
-NEGATIVE = re.compile(r"\b(neg|bad|worse|worst|poor|terribl|awful|unfavou?rabl|disagre|against)|^[-\N{MINUS SIGN}]+$")
-POSITIVE = re.compile(r"\b(pos|good|better|best|great|excellen|favou?rabl|agree|for$)|^\++$")
-BETWEEN = re.compile(r"\b(neut|mixed|fair|average|ok|objective|none)|^0$")
+# whole words: "Negotiation" and "post" are neither bad nor good
+NEGATIVE = re.compile(
+    r"\b(neg|negatives?|negatively|bad|badly|worse|worst|poor|poorly|terribl[ey]|awful|awfully"
+    r"|unfavou?rabl[ey]|disagree[sd]?|against)\b|^[-\N{MINUS SIGN}]+$"
+)
+POSITIVE = re.compile(
+    r"\b(pos|positives?|positively|good|better|best|great|excellent|excellently|favou?r|favou?rabl[ey]|agree[sd]?)\b"
+    r"|\bfor$|^\++$"
+)
+BETWEEN = re.compile(
+    r"\b(neut?|neutrals?|neutrally|mixed|fair|fairly|average|ok|okay|objective|objectively|none)\b|^0$"
+)
 STRONG = re.compile(
-    r"\b(very|strong|strongly|extreme|extremely|highly|worst|terrible|awful|best|excellent)\b|^(--|\+\+)"
+    r"\b(very|strong|strongly|extreme|extremely|highly|worst|terribl[ey]|awful|awfully|best|excellent|excellently)\b"
+    r"|^(--|\+\+)"
 )
 
 
@@ -40,15 +53,16 @@ class Mark(NamedTuple):
 def marks(classes: Sequence[str]) -> dict[str, Mark]:
     """The mark of each class by its name.
 
-    Where the names have an order from bad to good, numbers or words such as negative, the marks are --, -, 0, +, ++ in
-    colours from red over grey to blue; else beginnings of the names that tell them apart, or their numbers.
+    Where the names have an order from bad to good, numbers or words such as negative, the colours go from red over grey
+    to blue, and the marks are --, -, 0, +, ++, or the numbers themselves where they are short enough; else they are
+    beginnings of the names that tell them apart, or how manieth each is.
     """
     ranks = _ranks(classes)
     if ranks is None:
         signs = _beginnings(classes)
-        colours = [KINDS[number % len(KINDS)] for number in range(len(classes))]
+        colours = [_kind(number) for number in range(len(classes))]
     else:
-        signs = [_sign(step) for step in _steps(ranks)]
+        signs = _numbers(classes) or [_sign(step) for step in _steps(ranks)]
         colours = [blend(rank / (len(classes) - 1)) for rank in ranks]
     return {
         name: Mark(sign, colour, max((INK, PALE), key=lambda ink: _contrast(ink, colour)))
@@ -64,7 +78,7 @@ def neutral(classes: Sequence[str]) -> str | None:
 
 def _ranks(classes: Sequence[str]) -> list[int] | None:
     """The place of each class from bad to good; None where the names say nothing of the kind."""
-    places: list[float] | None = _values(classes, float) or _values(classes, _worth)
+    places: list[float] | None = _values(classes, _number) or _values(classes, _worth)
     if places is None or len(set(places)) < max(2, len(places)):
         return None
     order = sorted(places)
@@ -76,6 +90,20 @@ def _values(classes: Sequence[str], value: Callable[[str], float]) -> list[float
         return [value(name) for name in classes]
     except ValueError:
         return None
+
+
+def _number(name: str) -> float:
+    """Raises ValueError for a name that is none, among them nan and inf."""
+    if not any(letter.isdigit() for letter in name):
+        raise ValueError(name)
+    return float(name.replace("\N{MINUS SIGN}", "-"))
+
+
+def _numbers(classes: Sequence[str]) -> list[str] | None:
+    """The names themselves, where they are numbers and all of them short: 2 drawn as 0 would be another class."""
+    found = [name.strip().replace("\N{MINUS SIGN}", "-") for name in classes]
+    short = all(len(name) <= LONGEST_SIGN for name in found)
+    return found if short and _values(classes, _number) is not None else None
 
 
 def _worth(name: str) -> float:
@@ -100,7 +128,7 @@ def _sign(step: int) -> str:
 
 
 def _beginnings(classes: Sequence[str]) -> list[str]:
-    for length in (1, 2, 3):
+    for length in range(1, LONGEST_SIGN + 1):
         found = [name[:length] for name in classes]
         if len(set(found)) == len(classes) and all(sign.isprintable() and sign.strip() == sign for sign in found):
             return found
@@ -111,8 +139,17 @@ def blend(place: float) -> str:
     """The colour at `place`, 0 to 1, of the SCALE."""
     at = place * (len(SCALE) - 1)
     below = min(int(at), len(SCALE) - 2)
-    pairs = zip(_parts(SCALE[below]), _parts(SCALE[below + 1]), strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * (at - below)):02x}" for a, b in pairs)
+    return _between(_parts(SCALE[below]), _parts(SCALE[below + 1]), at - below)
+
+
+def _kind(number: int) -> str:
+    """The colour of a class without an order."""
+    other, share = ROUNDS[number // len(KINDS) % len(ROUNDS)]
+    return _between(_parts(KINDS[number % len(KINDS)]), [other] * 3, share)
+
+
+def _between(one: Sequence[int], other: Sequence[int], share: float) -> str:
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(one, other, strict=True))
 
 
 def _parts(colour: str) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from zoo.visualize import page
 from zoo.visualize.page import text
 from zoo.visualize.printable import shortened
-from zoo.visualize.tree_layout import Layout, laid_out, strengths
+from zoo.visualize.tree_layout import CLEAR, Layout, halo, laid_out, largest, strengths
 from zoo.visualize.tree_marks import Mark, marks
 
 if TYPE_CHECKING:
@@ -23,12 +23,21 @@ STYLE = page.resource("tree_page.css")
 MOST_COLUMNS, MOST_LEVELS = 300, 60
 """Of a tree; what is more is folded."""
 # pixels
-RADIUS, LEVEL, EDGE, GAP, LETTER = 12, 42, 24, 10, 7.4
-"""Of a disc, between levels, around the tree, between words, and of a letter of usual width."""
-TIP = 119
-"""What is told of a node has room above it from here down; further up it stands below."""
-LONGEST_WORD = 40
-"""Letters."""
+RADIUS, LEVEL, EDGE, GAP = 12, 42, 24, 10
+"""Of a disc, between levels, around the tree, and between words."""
+THIN, LETTER, CAPITAL, BROAD = 5.8, 8.9, 11.2, 14.0
+"""Of letters of 14 pixels in DejaVu Sans, which is among the widest fonts of screens."""
+TRUE_SIGNS = (8.5, 6.8, 5.2)
+"""Letters of a sign of one, two or three, in a small disc."""
+TIP_LINE, TIP_AROUND = 18.2, 29
+"""What is told of a node: the height of a line, and all that is neither line nor room, from the middle of the node."""
+# letters
+LONGEST_WORD, LONGEST_FACT, TIP_LETTERS = 40, 120, 30
+"""Of a word, and of a fact about a node, which has so many on a line at least."""
+LONGEST_SPOKEN = 300
+"""Of a sentence that is read out."""
+WIDEST = 900
+"""Pixels of a tree that is not scrolled from side to side on a page of full width."""
 
 
 def about_trees(predictions: Sequence[TreePrediction | None], noun: str) -> str:
@@ -69,9 +78,8 @@ def article(prediction: TreePrediction, examined: ExaminedTree | None = None, no
         Said(label, probability, known.get(label), there, known.get(there) if there not in (None, label) else None)
         for label, probability, there in zip(prediction.labels, prediction.confidence, true, strict=True)
     ]
-    return page.article(
-        f"<header><div>{said}</div>\n{table}</header>\n{_drawing(prediction.tree, nodes)}", label=prediction.label
-    )
+    drawing = _drawing(prediction.tree, nodes, prediction.label)
+    return page.article(f"<header><div>{said}</div>\n{table}</header>\n{drawing}", label=prediction.label)
 
 
 def pair_article(prediction: RelatednessPrediction, examined: ExaminedPair | None = None, note: str = "") -> str:
@@ -80,7 +88,7 @@ def pair_article(prediction: RelatednessPrediction, examined: ExaminedPair | Non
     names = list(prediction.probabilities)
     scale = f"of {text(names[0])} to {text(names[-1])}" if names else ""
     said = f'<h2>{prediction.score:.2f}</h2><p class="verdict">{scale}{true}</p>{_note(note)}'
-    trees = "\n".join(_drawing(tree, None) for tree in (prediction.first, prediction.second))
+    trees = "\n".join(_drawing(tree) for tree in (prediction.first, prediction.second))
     table = _classes(prediction.probabilities, {}, "")
     return page.article(f"<header><div>{said}</div>\n{table}</header>\n{trees}", score=repr(prediction.score))
 
@@ -121,22 +129,23 @@ class Said(NamedTuple):
         return [f"{self.label} {self.probability:.3f}", *judged]
 
 
-def _drawing(tree: ReadTree, nodes: Sequence[Said] | None) -> str:
-    """The tree, and over its discs what is read by pointing at them."""
+def _drawing(tree: ReadTree, nodes: Sequence[Said] | None = None, label: str = "") -> str:
+    """The sentence, below it the tree, and over its discs what is read by pointing at them."""
     layout = laid_out(tree, MOST_COLUMNS, MOST_LEVELS)
     if not layout.nodes:
         return '<p class="verdict">(no words)</p>'
     words = [shortened(column.text, LONGEST_WORD) for column in layout.columns]
     at, right = [], float(EDGE)
     for word in words:
-        wide = max(cell_len(word) * LETTER, 2 * RADIUS) + GAP
+        wide = max(written(word), 2 * RADIUS) + GAP
         at.append(right + wide / 2)
         right += wide
     width, across = right + EDGE, layout.across(at)
     down = {node: EDGE + RADIUS + layout.level[node] * LEVEL for node in layout.nodes}
     baseline = EDGE + 2 * RADIUS + (layout.levels - 1) * LEVEL + 20 + (12 if layout.folded else 0)
     height = baseline + 12
-    shapes = [_edges(layout, across), *_drops(layout, across, down, baseline), *_halos(layout, across, down)]
+    sizes = {node: RADIUS * (0.6 if nodes is None or nodes[node].mark is None else 1.0) for node in layout.nodes}
+    shapes = [*_halos(layout, across, down, sizes), _edges(layout, across), *_drops(layout, across, down, baseline)]
     for node in layout.nodes:
         said = None if nodes is None else nodes[node]
         shapes.append(_disc(across[node], down[node], said, node in layout.folded))
@@ -144,22 +153,54 @@ def _drawing(tree: ReadTree, nodes: Sequence[Said] | None) -> str:
         kinds = ["alone"] * (column.node < 0) + ["unknown"] * (column.word in tree.unknown)
         kind = f' class="{" ".join(kinds)}"' if kinds else ""
         shapes.append(f'<text{kind} x="{x:.1f}" y="{baseline}">{text(word)}</text>')
-    over = []
+    over, least, scrolled = [], 0.0, width > WIDEST
     for node in layout.nodes:
+        facts = _facts(layout, node, nodes)
+        room = TIP_AROUND + TIP_LINE * sum(ceil(cell_len(fact) / TIP_LETTERS) for fact in facts)
+        low = down[node] > room  # there is room above it
+        least = least if low else max(least, down[node] + room)
         place = f"left:{across[node]:.1f}px;top:{down[node]:.1f}px"
-        kind = "node" + " late" * (across[node] > width / 2) + " low" * (down[node] > TIP)
-        over.append(f'<span class="{kind}" tabindex="0" style="{place}" {_told(layout, node, nodes)}></span>')
+        kind = "node" + " late" * (across[node] > width / 2) + " low" * low
+        told = f'aria-label="{"&#10;".join(map(text, facts))}"'  # it is shown, and read out
+        data = _data(tree, node, nodes)
+        over.append(f'<span class="{kind}" role="img" tabindex="0" style="{place}" {told}{data}></span>')
+    spoken = ": ".join(filter(None, [label, shortened(" ".join(tree.words), LONGEST_SPOKEN)]))
+    size = f'width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}"'
     drawing = "\n".join(
         [
-            f'<div class="grown"><div style="width:{width:.0f}px;height:{height}px">',
-            f'<svg role="img" width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}">',
+            _sentence(tree),
+            f'<div class="grown{" wide" * scrolled}" style="min-height:{0 if scrolled else least:.0f}px">',
+            f'<div style="width:{width:.0f}px;height:{height}px">',
+            f'<svg role="img" aria-label="{text(spoken)}" {size}>',
             *shapes,
             "</svg>",
             *over,
             "</div></div>",
         ]
     )
-    return drawing + _note(_fold_note(layout))
+    scale = largest(layout)
+    return drawing + _note(f"The largest halo is an attention of {scale}." * bool(scale)) + _note(_fold_note(layout))
+
+
+def written(word: str) -> float:
+    """How wide a word is, in pixels and rather too many."""
+    return sum(map(_letter, word))
+
+
+def _letter(letter: str) -> float:
+    if letter in "ijltfrI.,:;'`|!()[]-/ ":
+        return THIN
+    if letter in "mwMW%@…—":
+        return BROAD
+    return CAPITAL if letter.isupper() else cell_len(letter) * LETTER
+
+
+def _sentence(tree: ReadTree) -> str:
+    """All words, to be read and copied."""
+    words = [text(word) for word in tree.words]
+    for at in tree.unknown:
+        words[at] = f'<span class="u">{words[at]}</span>'
+    return f'<p class="sentence" dir="auto">{" ".join(words)}</p>'
 
 
 def _edges(layout: Layout, across: Mapping[int, float]) -> str:
@@ -179,14 +220,17 @@ def _drops(layout: Layout, across: Mapping[int, float], down: Mapping[int, float
     return [f'<path class="drop" d="{"".join(lines)}"/>']
 
 
-def _halos(layout: Layout, across: Mapping[int, float], down: Mapping[int, float]) -> list[str]:
-    """Below all discs, as large around each as its weight is."""
+def _halos(
+    layout: Layout, across: Mapping[int, float], down: Mapping[int, float], sizes: Mapping[int, float]
+) -> list[str]:
+    """Below all else, as large around each disc as its weight is, with a gap, since classes may be as yellow."""
     if (attention := strengths(layout.tree)) is None:
         return []
-    radii = {node: RADIUS * sqrt(1 + 2.6 * attention[node]) for node in layout.nodes if attention[node] > 0}
+    seen = [node for node in layout.nodes if attention[node] > 0]
+    radii = [("halo", node, halo(sizes[node], RADIUS, attention[node])) for node in seen]
     return [
-        f'<circle class="halo" cx="{across[node]:.1f}" cy="{down[node]:.1f}" r="{radius:.2f}"/>'
-        for node, radius in radii.items()
+        f'<circle class="{kind}" cx="{across[node]:.1f}" cy="{down[node]:.1f}" r="{radius:.2f}"/>'
+        for kind, node, radius in [*radii, *(("gap", node, CLEAR * sizes[node]) for node in seen)]
     ]
 
 
@@ -198,34 +242,38 @@ def _disc(x: float, y: float, said: Said | None, folded: bool) -> str:
     if said is None or said.mark is None:
         return "".join([*parts, f'<circle class="plain" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS * 0.6:.1f}"/>'])
     parts.append(f'<circle class="disc" cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS}" fill="{said.mark.colour}"/>')
-    parts.append(_sign(x, y + 4.3, said.mark, 12))
+    parts.append(_sign(x, y, said.mark, 12 if len(said.mark.sign) < 3 else 9))
     if said.true_mark is not None:
         x, y = x + RADIUS * 0.85, y - RADIUS * 0.85
         parts.append(f'<circle class="true" cx="{x:.1f}" cy="{y:.1f}" r="7.5" fill="{said.true_mark.colour}"/>')
-        parts.append(_sign(x, y + 3, said.true_mark, 8.5))
+        parts.append(_sign(x, y, said.true_mark, TRUE_SIGNS[min(len(said.true_mark.sign), 3) - 1]))
     return "".join(parts)
 
 
 def _sign(x: float, y: float, mark: Mark, size: float) -> str:
-    style = f"fill:{mark.ink};font-size:{size * (0.75 if len(mark.sign) > 2 else 1):g}px"
-    return f'<text class="sign" x="{x:.1f}" y="{y:.1f}" style="{style}">{text(mark.drawn)}</text>'
+    style = f"fill:{mark.ink};font-size:{size:g}px"
+    return f'<text class="sign" x="{x:.1f}" y="{y + size * 0.36:.1f}" style="{style}">{text(mark.drawn)}</text>'
 
 
-def _told(layout: Layout, node: int, nodes: Sequence[Said] | None) -> str:
-    """What is read by pointing at a node, and the same for programs, as attributes."""
+def _facts(layout: Layout, node: int, nodes: Sequence[Said] | None) -> list[str]:
+    """What is read by pointing at a node."""
     tree = layout.tree
-    facts, data = [layout.family.phrase(node, tree.words)], []
-    if nodes is not None:
-        said = nodes[node]
-        facts += said.told
-        data += [f'data-label="{text(said.label)}" data-probability="{said.probability!r}"']
-        data += [f'data-true="{text(said.true)}"'] if said.true is not None else []
+    facts = [layout.family.phrase(node, tree.words), *([] if nodes is None else nodes[node].told)]
     if tree.weights is not None:
         facts.append(f"attention {tree.weights[node]:.4g}")
-        data.append(f'data-weight="{tree.weights[node]!r}"')
     if tree.word[node] in tree.unknown:
         facts.append("unknown to the network")
-    return " ".join([f'data-tip="{"&#10;".join(text(shortened(fact, 120)) for fact in facts)}"', *data])
+    return [shortened(fact, LONGEST_FACT) for fact in facts]
+
+
+def _data(tree: ReadTree, node: int, nodes: Sequence[Said] | None) -> str:
+    """The same for programs, as attributes."""
+    data = ""
+    if nodes is not None:
+        said = nodes[node]
+        data += f' data-label="{text(said.label)}" data-probability="{said.probability!r}"'
+        data += f' data-true="{text(said.true)}"' if said.true is not None else ""
+    return data + (f' data-weight="{tree.weights[node]!r}"' if tree.weights is not None else "")
 
 
 def _fold_note(layout: Layout) -> str:

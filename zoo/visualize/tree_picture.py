@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import cos, radians, sin, sqrt
+from collections.abc import Callable, Iterator, Sequence
+from math import cos, radians, sin
 from typing import TYPE_CHECKING, NamedTuple
 
-from zoo.visualize.drawing import FAINT, INK, ORANGE, RIGHT, SOFT, WRONG, missing_letters_unsaid
+from zoo.visualize.drawing import FAINT, INK, RIGHT, SOFT, WRONG, missing_letters_unsaid
 from zoo.visualize.printable import shortened, shown
-from zoo.visualize.tree_layout import Layout, laid_out, strengths
+from zoo.visualize.tree_head import MARGIN, Head, chosen
+from zoo.visualize.tree_layout import CLEAR, Layout, halo, laid_out, largest, strengths
 from zoo.visualize.tree_marks import Mark, marks
 from zoo.visualize.tree_sheet import BRANCH, Letters, Sheet
 
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
     from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
     from zoo.tasks.trees import ReadTree
 
-HALO, PLAIN, BAR, TRACK = "#f2c744", "#bcc5d1", "#8b95a4", "#eff1f4"
+HALO, PLAIN = "#f2c744", "#bcc5d1"
 
 # inches
-WIDEST, NARROWEST, MARGIN = 12.0, 6.4, 0.35
+WIDEST = 12.0
 RADIUS, LEVEL, TALLEST = 0.145, 0.44, 8.0
 """Of a disc, between two levels, and of all levels of a tree at most."""
 GAP = 0.13
@@ -31,9 +32,10 @@ GAP = 0.13
 SLANT, SLANTED_GAP, LONGEST_SLANTED = 52, 0.215, 1.3
 """Degrees by which words are turned where they do not fit side by side, and then between columns, and of a word."""
 WIDEST_WORD = 1.7
-CLASS_HEIGHT, CLASS_BAR, MOST_CLASSES = 0.2, 1.1, 6
-APART, FOOT_LINE = 0.4, 0.22
-"""Above each tree of a pair, and of a line of the key."""
+APART, FOOT_LINE, LONGEST_NOTE = 0.4, 0.22, 800
+"""Above each tree of a pair, of a line of the key, and letters of a note."""
+RING = 0.03
+"""From a halo, or the disc, to the ring of evidence."""
 OVERHANG = LONGEST_SLANTED * cos(radians(SLANT))
 MOST_COLUMNS, MOST_LEVELS = int((WIDEST - 2 * MARGIN - OVERHANG) / SLANTED_GAP), 40
 """Of a tree; what is more is folded."""
@@ -60,7 +62,9 @@ class Fitted(NamedTuple):
     def baseline(self) -> float:
         """Of the words."""
         fold = 0.12 if self.layout.folded else 0.0
-        return self.radius * 2 + (self.layout.levels - 1) * self.level + fold + (0.16 if self.turned else 0.24)
+        halos = 0.08 if self.layout.tree.weights is not None else 0.0
+        down = self.radius * 2 + (self.layout.levels - 1) * self.level
+        return down + fold + halos + (0.16 if self.turned else 0.24)
 
     @property
     def height(self) -> float:
@@ -102,7 +106,7 @@ class Looks(NamedTuple):
 
 def tree_figure(prediction: TreePrediction, examined: ExaminedTree | None = None, note: str = "") -> Figure:
     """The tree under what the network says of it. A node has a second, smaller mark where its class is another one than
-    predicted, an orange rim where the class of the root can be read off it, and a halo as large as its attention.
+    predicted, a halo as large as its attention, and around that a ring where the class of the root can be read off it.
 
     WIDEST inches wide at most; what does not fit is folded, which the picture says. `note` is said as well. No pyplot,
     so drawing needs no display and leaves no state behind.
@@ -118,40 +122,62 @@ def tree_figure(prediction: TreePrediction, examined: ExaminedTree | None = None
         None if examined is None else examined.evidence,
     )
     truth = None if examined is None else examined.truth
-    classes = _likeliest(prediction.probabilities)
     with missing_letters_unsaid():
         letters = Letters(_texts([tree], [*prediction.probabilities, truth or "", note]))
         drawn = fitted(tree, letters)
-        head, width = _head_height(len(classes)), _width([drawn])
+        nodes = drawn.layout.nodes
+        head = Head(
+            letters,
+            prediction.probabilities,
+            chosen(
+                prediction.probabilities,
+                [prediction.label, truth],
+                [classes[node] for classes in (prediction.labels, true) for node in nodes],
+            ),
+            above="predicted",
+            large=prediction.label,
+            under=f"probability {prediction.probabilities.get(prediction.label, 0.0):.2f}",
+            verdict=None if truth is None else _verdict(truth, truth == prediction.label),
+            marks=known,
+            bold=prediction.label,
+        )
+        width = max(head.least, drawn.width + 2 * MARGIN)
         foot = _foot(letters, _keys([drawn], [looks]), [*filter(None, [note]), *_folds([drawn])], width)
-        sheet = Sheet(width, head + drawn.height + _foot_height(foot), letters)
-        probability = prediction.probabilities.get(prediction.label, 0.0)
-        verdict = None if truth is None else (truth == prediction.label, f"true class {truth}")
-        _head(sheet, "predicted", prediction.label, f"probability {probability:.2f}", verdict)
-        _bars(sheet, classes, known, prediction.label)
-        _draw(sheet, drawn, looks, (sheet.width - drawn.width) / 2, head)
-        _write_foot(sheet, foot, head + drawn.height)
+        top = head.height(width)
+        sheet = Sheet(width, top + drawn.height + _foot_height(foot), letters)
+        head.draw(sheet)
+        _draw(sheet, drawn, looks, (sheet.width - drawn.width) / 2, top)
+        _write_foot(sheet, foot, top + drawn.height)
         return sheet.finish()
+
+
+def _verdict(truth: str, right: bool) -> tuple[str, str, str]:
+    return (f"{'✓' if right else '✗'} true class ", truth, RIGHT if right else WRONG)
 
 
 def pair_figure(prediction: RelatednessPrediction, examined: ExaminedPair | None = None, note: str = "") -> Figure:
     """Both trees, one below the other, under the score, the probabilities of the grades and the true score."""
     trees = (prediction.first, prediction.second)
-    grades = _likeliest(prediction.probabilities)
+    names = list(prediction.probabilities)
+    known = None if examined is None else examined.score
     with missing_letters_unsaid():
         letters = Letters(_texts(trees, [*prediction.probabilities, note]))
         drawn = [fitted(tree, letters) for tree in trees]
         looks = [Looks([None] * len(tree.parent), [None] * len(tree.parent)) for tree in trees]
-        y, width = _head_height(len(grades)), _width(drawn)
+        head = Head(
+            letters,
+            prediction.probabilities,
+            chosen(prediction.probabilities),
+            above="relatedness",
+            large=f"{prediction.score:.2f}",
+            under=f"of {names[0]} to {names[-1]}" if names else "",
+            verdict=None if known is None else (f"true score {known:g}", "", INK),
+        )
+        width = max(head.least, *(one.width + 2 * MARGIN for one in drawn))
+        y = head.height(width)
         foot = _foot(letters, _keys(drawn, looks), [*filter(None, [note]), *_folds(drawn)], width)
         sheet = Sheet(width, y + sum(one.height + APART for one in drawn) + _foot_height(foot), letters)
-        names = list(prediction.probabilities)
-        scale = f"of {names[0]} to {names[-1]}" if names else ""
-        _head(sheet, "relatedness", f"{prediction.score:.2f}", scale, None)
-        if examined is not None and examined.score is not None:
-            x = MARGIN + letters.width(scale, 8.5) + 0.2
-            sheet.write(x, MARGIN + 0.68, f"true score {examined.score:g}", color=INK, weight="bold")
-        _bars(sheet, grades, {}, "")
+        head.draw(sheet)
         for one, look in zip(drawn, looks, strict=True):
             sheet.line("rules", [(MARGIN, y), (width - MARGIN, y)])
             _draw(sheet, one, look, (width - one.width) / 2, y + APART - 0.1)
@@ -165,54 +191,6 @@ def _texts(trees: Sequence[ReadTree], others: Sequence[str]) -> Iterator[str]:
     yield "✓✗…−" + "".join(others)
     for tree in trees:
         yield from (shown(word[:200]) for word in tree.words)
-
-
-def _likeliest(probabilities: Mapping[str, float]) -> list[tuple[str, float]]:
-    """All classes in their order, or the likeliest where there are more than MOST_CLASSES."""
-    rows = list(probabilities.items())
-    return rows if len(rows) <= MOST_CLASSES else sorted(rows, key=lambda row: -row[1])[:MOST_CLASSES]
-
-
-def _width(drawn: Sequence[Fitted]) -> float:
-    return max(NARROWEST, *(one.width + 2 * MARGIN for one in drawn))
-
-
-# The head
-
-
-def _head_height(classes: int) -> float:
-    return MARGIN + max(0.78, classes * CLASS_HEIGHT) + 0.25
-
-
-def _head(sheet: Sheet, above: str, large: str, under: str, verdict: tuple[bool, str] | None) -> None:
-    most = sheet.width - 2 * MARGIN - 3.6
-    sheet.write(MARGIN, MARGIN + 0.1, above)
-    large = sheet.letters.cut(large, most, 15, "bold")
-    sheet.write(MARGIN, MARGIN + 0.41, large, 15, INK, weight="bold")
-    sheet.write(MARGIN, MARGIN + 0.68, under)
-    if verdict is not None:
-        right, said = verdict
-        x = MARGIN + sheet.letters.width(under, 8.5) + 0.2
-        said = f"{'✓' if right else '✗'} {sheet.letters.cut(said, most, 8.5, 'bold')}"
-        sheet.write(x, MARGIN + 0.68, said, color=RIGHT if right else WRONG, weight="bold")
-
-
-def _bars(sheet: Sheet, classes: Sequence[tuple[str, float]], known: Mapping[str, Mark], label: str) -> None:
-    """The probabilities; the marks before the names are the key to those in the tree."""
-    right = sheet.width - MARGIN
-    left = right - CLASS_BAR - 0.4
-    names = [sheet.letters.cut(name, 1.7, 8.5, "bold") for name, _ in classes]
-    signs = left - 0.3 - max((sheet.letters.width(name, 8.5, "bold") for name in names), default=0)
-    for k, ((name, probability), written) in enumerate(zip(classes, names, strict=True)):
-        y = MARGIN + 0.1 + k * CLASS_HEIGHT
-        weight, color = ("bold", INK) if name == label else ("normal", SOFT)
-        sheet.write(left - 0.1, y, written, color=color, weight=weight, side="right")
-        sheet.bar("tracks", left, y - 0.09, CLASS_BAR, 0.1, TRACK)
-        sheet.bar("bars", left, y - 0.09, CLASS_BAR * probability, 0.1, INK if name == label else BAR)
-        sheet.write(right, y, f"{probability:.2f}", color=color, weight=weight, side="right")
-        if name in known:
-            sheet.disc("nodes", signs, y - 0.045, 0.082, known[name].colour, BRANCH, 0.5)
-            sheet.sign(signs, y - 0.045, known[name], 5.5)
 
 
 # The tree
@@ -230,23 +208,24 @@ def _draw(sheet: Sheet, drawn: Fitted, looks: Looks, left: float, top: float) ->
     attention, baseline = strengths(layout.tree), top + drawn.baseline
     for node in layout.nodes:
         x, y, mark, true = across[node], down(layout.level[node]), looks.marks[node], looks.true[node]
+        size = outer = radius if mark else radius * 0.6
         if attention is not None and attention[node] > 0:
-            # as large around the disc as the weight is
-            sheet.disc("halos", x, y, radius * sqrt(1 + 2.6 * attention[node]), HALO)
+            outer = halo(size, radius, attention[node])
+            sheet.disc("halos", x, y, outer, HALO)
+            sheet.disc("gaps", x, y, size * CLEAR, "white")  # classes may be as yellow as the halo
         if node in layout.folded:
             foot = y + radius + 0.13
             sheet.shape("folds", [(x, y), (x - radius, foot), (x + radius, foot)], BRANCH)
         if looks.evidence is not None and looks.evidence[node]:
-            sheet.disc("evidence", x, y, radius + 0.035, ORANGE)
-        size = radius if mark else radius * 0.6
+            sheet.disc("evidence", x, y, outer + RING, "none", INK, 1.1)
         sheet.disc("nodes", x, y, size, mark.colour if mark else PLAIN, BRANCH, 0.6)
         if mark and radius > 0.075:
-            sheet.sign(x, y, mark, radius * 62 if len(mark.sign) < 3 else radius * 44)
+            sheet.sign(x, y, mark, radius)
         if true:
             x, y, small = x + radius * 0.85, y - radius * 0.85, radius * 0.58
             sheet.disc("true", x, y, small, true.colour, "white", 1.1)
             if radius > 0.1:
-                sheet.sign(x, y, true, small * 62 if len(true.sign) < 3 else small * 44)
+                sheet.sign(x, y, true, small)
     for number, x in enumerate(drawn.at):
         if not layout.columns:
             sheet.write(left + x, baseline, drawn.words[number], side="center")
@@ -304,8 +283,8 @@ def _keys(drawn: Sequence[Fitted], looks: Sequence[Looks]) -> list[Key]:
     """Of what is to be seen in the trees."""
     found = []
     nodes = [(one.layout.tree, look, node) for one, look in zip(drawn, looks, strict=True) for node in one.layout.nodes]
-    if any(tree.weights is not None for tree, _, _ in nodes):
-        found.append(Key("attention: the halo's area", _halo_sample))
+    if scales := list(filter(None, (largest(one.layout) for one in drawn))):
+        found.append(Key(f"attention: the halo's area (largest {' and '.join(scales)})", _halo_sample))
     if any(look.true[node] for _, look, node in nodes):
         found.append(Key("small disc: true class", _true_sample))
     if any(look.evidence and look.evidence[node] for _, look, node in nodes):
@@ -317,7 +296,8 @@ def _keys(drawn: Sequence[Fitted], looks: Sequence[Looks]) -> list[Key]:
 
 def _halo_sample(sheet: Sheet, x: float, y: float) -> None:
     sheet.disc("halos", x, y, 0.1, HALO)
-    sheet.disc("nodes", x, y, 0.06, PLAIN, BRANCH, 0.5)
+    sheet.disc("gaps", x, y, 0.055 * CLEAR, "white")
+    sheet.disc("nodes", x, y, 0.055, PLAIN, BRANCH, 0.5)
 
 
 def _true_sample(sheet: Sheet, x: float, y: float) -> None:
@@ -326,8 +306,8 @@ def _true_sample(sheet: Sheet, x: float, y: float) -> None:
 
 
 def _evidence_sample(sheet: Sheet, x: float, y: float) -> None:
-    sheet.disc("evidence", x, y, 0.095, ORANGE)
-    sheet.disc("nodes", x, y, 0.065, "white", BRANCH, 0.5)
+    sheet.disc("evidence", x, y, 0.065 + RING, "none", INK, 1.1)
+    sheet.disc("nodes", x, y, 0.065, PLAIN, BRANCH, 0.5)
 
 
 def _unknown_sample(sheet: Sheet, x: float, y: float) -> None:
@@ -345,7 +325,8 @@ def _foot(letters: Letters, keys: Sequence[Key], notes: Sequence[str], width: fl
             x = MARGIN
         lines[-1].append((x, key))
         x += wide + 0.3
-    return lines + [[(MARGIN - 0.28, Key(shortened(note, 160), lambda *_: None))] for note in notes]
+    said = [line for note in notes for line in letters.wrapped(shortened(note, LONGEST_NOTE), width - 2 * MARGIN, 8.5)]
+    return lines + [[(MARGIN - 0.28, Key(line, lambda *_: None))] for line in said]
 
 
 def _write_foot(sheet: Sheet, lines: Sequence[Sequence[tuple[float, Key]]], y: float) -> None:

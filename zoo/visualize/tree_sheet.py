@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -47,16 +47,44 @@ class Letters:
             self._widths[key] = measured[0] / DPI
         return self._widths[key]
 
-    def cut(self, text: str, most: float, size: float, weight: str = "normal") -> str:
-        """`text` fit to be shown, ending in an ellipsis where it is wider than `most` inches."""
-        text = shown(text[:200])
+    def cut(
+        self,
+        text: str,
+        most: float,
+        size: float,
+        weight: str = "normal",
+        among: Iterable[str] = (),
+        *,
+        end: bool = False,
+    ) -> str:
+        """`text` fit to be shown, ending in an ellipsis where it is wider than `most` inches; beginning in it where
+        another text `among` those that it must be told from begins alike, or as asked by `end`."""
+        text = shown(text[-200:] if end else text[:200])
         if self.width(text, size, weight) <= most:
             return text
+
+        def part(letters: int) -> str:
+            return "…" + text[len(text) - letters :] if end else text[:letters] + "…"
+
         fits, too_long = 0, len(text)
         while too_long - fits > 1:
             middle = (fits + too_long) // 2
-            fits, too_long = (middle, too_long) if self.width(text[:middle] + "…", size) <= most else (fits, middle)
-        return text[:fits] + "…"
+            fits, too_long = (middle, too_long) if self.width(part(middle), size, weight) <= most else (fits, middle)
+        if any(shown(other) != text and shown(other).startswith(text[:fits]) for other in among):
+            return self.cut(text, most, size, weight, end=True)
+        return part(fits)
+
+    def wrapped(self, text: str, most: float, size: float) -> list[str]:
+        """`text` fit to be shown, in lines of at most `most` inches; a longer word is cut."""
+        lines = [""]
+        for word in shown(text).split():
+            fitting = self.cut(word, most, size)
+            longer = f"{lines[-1]} {fitting}".lstrip()
+            if self.width(longer, size) <= most:
+                lines[-1] = longer
+            else:
+                lines.append(fitting)
+        return lines
 
 
 STROKES: dict[str, tuple[str, float, Any]] = {
@@ -66,8 +94,13 @@ STROKES: dict[str, tuple[str, float, Any]] = {
     "rules": (LINE, 0.8, "solid"),
 }
 """Colour, width and style of each kind of line."""
-ORDER = ("rules", "tracks", "bars", "drops", "edges", "halos", "folds", "evidence", "nodes", "true", "unknown")
+ORDER = (
+    *("rules", "tracks", "bars", "halos", "gaps", "drops", "edges"),
+    *("folds", "evidence", "nodes", "true", "unknown"),
+)
 """Kinds of what is drawn, the later above the earlier."""
+POINTS = (62, 52, 42)
+"""The size of a sign of one, two or three letters, in a disc of an inch."""
 
 
 class Sheet:
@@ -100,8 +133,9 @@ class Sheet:
         made.set(rotation=turned, rotation_mode="anchor", transform=place, zorder=20)
         self.figure.add_artist(made)
 
-    def sign(self, x: float, y: float, mark: Mark, size: float) -> None:
-        """The sign of a class around a point; + and − are lower in their line than digits and letters."""
+    def sign(self, x: float, y: float, mark: Mark, radius: float) -> None:
+        """The sign of a class in its disc; + and − are lower in their line than digits and letters."""
+        size = radius * POINTS[min(len(mark.sign), len(POINTS)) - 1]
         middle = 0.314 if set(mark.sign) <= {"+", "-"} else 0.364
         self.write(x, y + middle * size / 72, mark.drawn, size, mark.ink, weight="bold", side="center")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -26,6 +26,10 @@ OTHERS = 3
 """Classes named behind the one that is said."""
 DEEPEST, LONGEST_PHRASE = 16, 12
 """Steps to the right, and words of a phrase."""
+STEP_SHARE = 8
+"""A step to so many columns of the terminal: before a phrase stands a quarter of the width at most."""
+MANY_COLOURS = ("256", "truecolor")
+"""In fewer, two classes would have the same."""
 UNKNOWN = "(?)"
 """Behind a word that the network does not know."""
 
@@ -34,11 +38,12 @@ class _Printed(ABC):
     """What `print` and a console of `rich` show alike."""
 
     @abstractmethod
-    def parts(self, *, colour: bool) -> Iterator[RenderableType]:
-        """One below the other."""
+    def parts(self, width: int, *, colour: bool) -> Iterator[RenderableType]:
+        """One below the other, in a `width` of letters."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from self.parts(colour=console.color_system is not None and not console.no_color)
+        colour = console.color_system in MANY_COLOURS and not console.no_color
+        yield from self.parts(options.max_width, colour=colour)
 
     def __str__(self) -> str:
         """Without colour, in lines of at most 100 characters."""
@@ -52,15 +57,15 @@ class TreeText(_Printed):
     """A prediction: what is said of the sentence, the sentence with the class of each word, and each phrase with its
     class, the probability of that, and, where there is some, its attention.
 
-    Where there is no colour the sign of a word's class stands behind it, as in bad/-, but for neutral ones. Of an
-    example the true classes stand beside the predicted ones, and the words of which the class is wrong among the
-    phrases.
+    Words, which have no rows, have their attention in one line. Where there is no colour the sign of a word's class
+    stands behind it, as in bad/-, but for neutral ones. Of an example the true classes stand beside the predicted ones,
+    and the words of which the class is wrong among the phrases.
     """
 
     def __init__(self, prediction: TreePrediction, examined: ExaminedTree | None = None) -> None:
         self.prediction, self.examined = prediction, examined
 
-    def parts(self, *, colour: bool) -> Iterator[RenderableType]:
+    def parts(self, width: int, *, colour: bool) -> Iterator[RenderableType]:
         prediction, tree = self.prediction, self.prediction.tree
         classes = list(prediction.probabilities)
         known, common = marks(classes), neutral(classes)
@@ -68,7 +73,7 @@ class TreeText(_Printed):
         by_word = {word: prediction.labels[node] for node, word in enumerate(tree.word) if word >= 0}
         labels = {word: known[label] for word, label in by_word.items() if label in known and label != common}
         yield _sentence(tree, labels, colour)
-        yield from _outline(prediction, self.examined, known, colour)
+        yield from _outline(prediction, self.examined, known, width, colour)
 
 
 class PairText(_Printed):
@@ -77,7 +82,7 @@ class PairText(_Printed):
     def __init__(self, prediction: RelatednessPrediction) -> None:
         self.prediction = prediction
 
-    def parts(self, *, colour: bool) -> Iterator[RenderableType]:
+    def parts(self, width: int, *, colour: bool) -> Iterator[RenderableType]:
         prediction = self.prediction
         grades = ", ".join(f"{shown(grade)}: {share:.2f}" for grade, share in prediction.probabilities.items())
         yield Text.assemble((f"{prediction.score:.2f}", "bold"), (f"  {grades}", "dim"))
@@ -118,7 +123,7 @@ def _style(mark: Mark) -> Style:
 
 
 def _outline(
-    prediction: TreePrediction, examined: ExaminedTree | None, known: Mapping[str, Mark], colour: bool
+    prediction: TreePrediction, examined: ExaminedTree | None, known: Mapping[str, Mark], width: int, colour: bool
 ) -> Iterator[RenderableType]:
     """The phrases of more than one word, and the words of which the class is another than the true one, each below the
     phrase that it is a part of."""
@@ -128,12 +133,13 @@ def _outline(
     if not phrases:
         return
     told = phrases if len(tree.parent) <= MOST_NODES else _widest(family, phrases)
+    deepest = min(DEEPEST, width // STEP_SHARE)
     depth: dict[int, int] = {}
     table = Table.grid(padding=(0, 1))
     heads = ["", "", *["true"] * (examined is not None), *["attention"] * (tree.weights is not None)]
-    for _ in heads:
-        table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, overflow="ellipsis")
+    for head in heads:
+        table.add_column(no_wrap=True, min_width=max(3, len(head)))
+    table.add_column()  # may be narrower than its phrases, and is so alone
     if any(heads):
         table.add_row(*(Text(head, "dim") for head in heads), "")
     for node in told:
@@ -141,12 +147,22 @@ def _outline(
         sign, true_sign = (_sign(known.get(label or ""), colour) for label in (said[node], true[node]))
         judged = [] if examined is None else [true_sign]
         weight = [] if tree.weights is None else [f"{tree.weights[node]:.2f}"]
-        phrase = Text("  " * min(depth[node], DEEPEST) + shown(family.phrase(node, tree.words, LONGEST_PHRASE)))
-        table.add_row(sign, f"{prediction.confidence[node]:.2f}", *judged, *weight, phrase)
+        phrase = "  " * min(depth[node], deepest) + shown(family.phrase(node, tree.words, LONGEST_PHRASE))
+        cut = Text(phrase, no_wrap=True, overflow="ellipsis")
+        table.add_row(sign, f"{prediction.confidence[node]:.2f}", *judged, *weight, cut)
     yield Text()
     yield table
-    if len(told) < len(phrases):
-        yield Text(f"… and {len(phrases) - len(told):,} more phrases", "dim")
+    if more := set(phrases) - set(told):
+        yield Text(f"… and {len(more):,} more phrases{_weight(tree, more, ', with ')}", "dim")
+    words = set(family.order) - set(phrases)
+    if words and tree.weights is not None:
+        which = "other words" if any(family.words[node] == 1 for node in phrases) else "words"
+        yield Text(f"{which}: {_weight(tree, words)} together", "dim")
+
+
+def _weight(tree: ReadTree, nodes: Iterable[int], before: str = "") -> str:
+    """How much of the attention they have; empty where the network has none."""
+    return "" if tree.weights is None else f"{before}{sum(tree.weights[node] for node in nodes):.2f} of the attention"
 
 
 def _sign(mark: Mark | None, colour: bool) -> Text:

@@ -67,11 +67,13 @@ class TreeView(View):
 
     def note(self, *trees: ReadTree) -> str:
         """That the network was trained on trees that the data brought along, and has read one that was built; empty
-        where this is not so."""
-        ways = dict.fromkeys(tree.built for tree in trees if tree.built is not None)
+        where this is not so, and of a single word, on which all trees are the same."""
+        ways = dict.fromkeys(tree.built for tree in trees if tree.built is not None and len(tree.words) > 1)
         if not self.trained_on_given or not ways:
             return ""
-        return f"read along {' and '.join(map(spoken, ways))}: none was given"
+        said = f"read along {' and '.join(map(spoken, ways))}: none was given"
+        one_was_given = any(tree.built is None for tree in trees)
+        return f"one of the two was {said} for it" if one_was_given else said
 
     def say(self, note: str, hint: str) -> None:
         """Writes a note to the standard error, of those with one hint the first."""
