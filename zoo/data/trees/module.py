@@ -121,7 +121,7 @@ class TreeCorpus(Vectored, PreparedData[Source]):
         words = "words at any node" if shapes["words_inside"] else "words at the leaves"
         way = "as they are in the data" if about["trees"] == "given" else about["trees"]
         contents = f"{kind}, {words}, {way}; a vocabulary of {about['vocabulary_size']:,}"
-        lines = [contents + (f", {len(about['classes'])} classes" if about["classes"] else "")]
+        lines = [contents + (f", {len(about['classes'])} classes, counted at the roots" if about["classes"] else "")]
         if about["left_out"]:
             lines.append(f"left out: {counted(about['left_out'])}")
         return about | {"contents": lines}
