@@ -55,7 +55,7 @@ def marks(classes: Sequence[str]) -> dict[str, Mark]:
 
     Where the names have an order from bad to good, numbers or words such as negative, the colours go from red over grey
     to blue, and the marks are --, -, 0, +, ++, or the numbers themselves where they are short enough; else they are
-    beginnings of the names that tell them apart, or how manieth each is.
+    beginnings of the names that tell them apart, or the number of each.
     """
     ranks = _ranks(classes)
     if ranks is None:

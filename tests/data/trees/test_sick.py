@@ -74,7 +74,7 @@ def test_semeval(tmp_path, cache_dir, caplog, monkeypatch):
     assert (spec.grades, spec.lowest, spec.highest, spec.binary) == (5, 1, 5, True)
     said = "pairs: 3 in train, 1 in val, 2 in test; the test set is as in this test"
     assert said in subject.describe()["contents"] and said in caplog.text
-    assert subject.describe()["source"] == f"path: {folder}, 6 pairs"
+    assert subject.source_description == f"path: {folder}, 6 pairs, 2 to test on as in this test"
 
 
 def test_known_sizes():

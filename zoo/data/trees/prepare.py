@@ -42,7 +42,7 @@ from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
-FORMAT = 4
+FORMAT = 5
 """Raised with any change of what is written, so that folders of another form are not read."""
 TREES, ENCODER = "trees", "encoder.json"
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())

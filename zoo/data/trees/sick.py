@@ -125,6 +125,13 @@ class SICK(TreePairData):
             else:
                 bad(row.place, "no text", f"one of {row.first!r} and {row.second!r} has no words")
 
+    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
+        about = super()._write(folder, source)
+        pairs = about["splits"]["test"]["pairs"]
+        if self.source != "sample" and pairs in KNOWN:  # so that it stands in the run's table and result.json
+            about["source"] += f", {pairs:,} to test on {KNOWN[pairs]}"
+        return about
+
     def describe(self) -> dict[str, Any]:
         about = super().describe()
         return about | {"contents": [*about["contents"], *self._which(about)]}
