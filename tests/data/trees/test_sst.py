@@ -86,7 +86,8 @@ def test_description(ptb):
     assert about["examples"][0] == {"label": "very positive", "text": "The Film/Movie good"}
     assert about["notes"] == []
     assert about["contents"] == [
-        "binary trees, words at the leaves, as they are in the data; a vocabulary of 13, 5 classes, counted at the roots"
+        "binary trees, words at the leaves, as they are in the data; a vocabulary of 13, 5 classes, counted at the "
+        "roots"
     ]
 
 
