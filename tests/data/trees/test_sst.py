@@ -85,10 +85,8 @@ def test_description(ptb):
     assert about["splits"]["test"]["unknown_rate"] == pytest.approx(1 / 5)
     assert about["examples"][0] == {"label": "very positive", "text": "The Film/Movie good"}
     assert about["notes"] == []
-    assert about["contents"] == [
-        "binary trees, words at the leaves, as they are in the data; a vocabulary of 13, 5 classes, counted at the "
-        "roots"
-    ]
+    kind = "binary trees, words at the leaves, as they are in the data"
+    assert about["contents"] == [f"{kind}; a vocabulary of 13, 5 classes, counted at the roots"]
 
 
 def test_trees_of_validation_that_stand_in_training(ptb):
