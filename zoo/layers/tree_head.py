@@ -84,8 +84,11 @@ def only_binary(spec: TreeSpec, model: str) -> None:
     """Raises ConfigError for trees that a network cannot read which makes one state of two."""
     if spec.binary:
         return
-    found = "words at nodes that have children" if spec.words_inside else f"nodes with up to {spec.arity} children"
+    found = f"nodes with up to {spec.arity} children" if spec.arity > 2 else "nodes with one child"
+    advice = "data.trees=binarised"
+    if spec.words_inside:
+        found, advice = "words at nodes that have children", f"data.parse=constituency with data=sick, else {advice}"
     raise ConfigError(
         f"model={model} makes a state of two others, and of words at leaves alone; these trees have {found}: take "
-        "data.trees=binarised (with data=sick: data.parse=constituency), or model=tree_lstm"
+        f"{advice}, or model=tree_lstm"
     )

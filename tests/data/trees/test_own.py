@@ -80,6 +80,14 @@ def test_any_number_of_children_or_two(tmp_path, cache_dir):
     assert two.encoder("(1 (0 a) (2 b) (1 c))").trees.plain()[0][0] == [-1, 0, 0, 2, 2]
 
 
+def test_texts_that_are_cut_are_said(tmp_path, cache_dir):
+    (tmp_path / "mine.csv").write_text("text,label\n" + "".join(f"a b c d{n},{n % 2}\n" for n in range(20)) + "a,0\n")
+    data = prepared(own(tmp_path / "mine.csv", trees="left", text={"max_words": 3, "tokenizer": "whitespace"}))
+    assert "20 trees were cut after 3 words (data.text.max_words)" in data.describe()["notes"]
+    whole = prepared(own(tmp_path / "mine.csv", trees="left", text={"max_words": 4, "tokenizer": "whitespace"}))
+    assert not any("cut" in note for note in whole.describe()["notes"])
+
+
 def test_a_few_trees_that_are_not_binary_are_named(tmp_path, cache_dir):
     few = ["(1 (0 a) (0 b))"] * 20 + ["(1 (0 a) (0 b) (0 c))"]
     folder = written(tmp_path / "mine", train=few, dev=few[:2], test=few[:2])

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
+from zoo.data.trees.row import Labelled
 from zoo.data.trees.samples import lexicon
 from zoo.data.trees.samples.sentiment import CATEGORIES, LENGTHS, RULES, generate, labelled, sentence
 from zoo.data.trees.tree import Tree
@@ -49,7 +50,7 @@ def test_a_tree_is_a_function_of_the_seed_and_its_number():
 
 
 def test_trees_are_binary_and_numbered_from_the_top():
-    for tree, place, evidence in SOME:
+    for tree, place, evidence, _ in SOME:
         assert place == ""
         assert tree.binary
         assert tree == tree.from_top()
@@ -212,13 +213,13 @@ def test_evidence_by_hand(brackets, evidence):
 
 
 def test_evidence_goes_down_from_the_root_and_has_its_label():
-    for tree, _, evidence in SOME:
+    for tree, _, evidence, _ in SOME:
         assert evidence[0]
         for node, above in enumerate(tree.parent[1:], start=1):
             if evidence[node]:
                 assert evidence[above]
                 assert tree.label[node] == tree.label[0]
-    shares = [np.mean(evidence) for _, _, evidence in SOME]
+    shares = [np.mean(evidence) for _, _, evidence, _ in SOME]
     assert 0.1 < np.mean(shares) < 0.3
 
 
@@ -230,7 +231,7 @@ def test_any_tree_is_labelled_however_its_nodes_are_numbered():
             waiting += below[order[-1]]
         other = made.tree.numbered(order[::-1])
         blank = other._replace(label=[None] * len(order))
-        assert labelled(blank) == (other, "", [made.evidence[node] for node in order[::-1]])
+        assert labelled(blank) == Labelled(other, "", [made.evidence[node] for node in order[::-1]])
 
 
 # What it is like

@@ -86,7 +86,8 @@ class OwnTrees(TreeData):
         tokenizer = tokenizer_of(self.text, self.text.language)
         columns = (self.text_column, self.label_column)
         for place, text, label in read_columns(path, columns, COLUMNS_HINT, bad):
-            words = tokenizer.split(text).shown[: self.text.max_words] if isinstance(text, str) else []
+            every = tokenizer.split(text).shown if isinstance(text, str) else []
+            words = every[: self.text.max_words]
             name = "" if label is None else str(label).strip()
             if not words:
                 bad(place, "no text", f"column {self.text_column!r} holds {text!r}")
@@ -95,7 +96,7 @@ class OwnTrees(TreeData):
             else:
                 # a root above its words, in place of which another tree is put
                 flat = Tree(words, [-1, *[0] * len(words)], [-1, *range(len(words))], [name, *[None] * len(words)])
-                yield Labelled(flat, place)
+                yield Labelled(flat, place, cut=len(words) < len(every))
 
 
 def _splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:

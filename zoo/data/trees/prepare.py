@@ -42,7 +42,7 @@ from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
-FORMAT = 5
+FORMAT = 6
 """Raised with any change of what is written, so that folders of another form are not read."""
 TREES, ENCODER = "trees", "encoder.json"
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
@@ -58,6 +58,8 @@ class Shapes:
         self.arity, self.inside, self.trees, self.others = 0, False, 0, 0
         self.first_other = ""
         """Where the first tree stands that is not binary."""
+        self.cut = 0
+        """Rows of which words were left out."""
 
     @property
     def binary(self) -> bool:
@@ -76,12 +78,14 @@ class Shapes:
         """By the names of a `TreeSpec`."""
         return {"arity": self.arity, "binary": self.binary, "words_inside": self.inside}
 
-    def notes(self) -> list[str]:
-        """On a few trees that keep networks away that want binary ones."""
-        if not 0 < self.others <= FEW * self.trees:
-            return []
-        where = f", the first: {self.first_other}" if self.first_other else ""
-        return [f"{self.others:,} of {self.trees:,} trees are not binary{where}; data.trees=binarised makes them so"]
+    def notes(self, noun: str, max_words: int) -> list[str]:
+        """On texts that were cut, and on a few trees that keep networks away that want binary ones."""
+        found = [f"{self.cut:,} {noun} were cut after {max_words:,} words (data.text.max_words)"] if self.cut else []
+        if 0 < self.others <= FEW * self.trees:
+            where = f", the first: {self.first_other}" if self.first_other else ""
+            said = f"{self.others:,} of {self.trees:,} trees are not binary{where}"
+            found.append(f"{said}; data.trees=binarised makes them so")
+        return found
 
 
 def prepare(
@@ -109,7 +113,7 @@ def prepare(
     splits = {}
     for name, read in source.splits.items():
         file, before = steps / f"{name}.arrow", bad.problems + left_out
-        rows = rows_of(read(bad), see=shapes.see, bad=bad)
+        rows = rows_of(read(bad), shapes=shapes, bad=bad)
         if not write_rows(file, pa.schema({**columns, "key": pa.int64()}), rows, noun):
             gone = bad.problems + left_out - before
             raise DataError(
@@ -162,7 +166,7 @@ def prepare(
             *repeated({name: _keys(part) for name, part in splits.items()}, noun),
             *(majority(known, noun) if known else ()),
             *mostly_unknown(train["unknown_rate"], text),
-            *shapes.notes(),
+            *shapes.notes(noun, text.max_words),
         ],
         "examples": _examples(splits["train"], sides),
     }
@@ -182,7 +186,7 @@ def _labelled(
     rows: Iterable[Labelled],
     *,
     planting: Planting,
-    see: Callable[[Tree, str], None],
+    shapes: Shapes,
     bad: BadRows,
     left_out: Counter[str],
 ) -> Iterator[dict[str, Any]]:
@@ -202,7 +206,8 @@ def _labelled(
         if source.neutral is not None and label[tree.root] == source.neutral:
             left_out[f"{source.neutral} as a whole"] += 1
             continue
-        see(tree, row.place)
+        shapes.see(tree, row.place)
+        shapes.cut += row.cut
         evidence = row.evidence if tree is row.tree else None
         yield _row(tree, planting, "") | {"label": label, "evidence": evidence, "key": key([tree.parent, tree.words])}
 
@@ -215,15 +220,14 @@ def _unlabelled(tree: Tree) -> str:
     return f"the root of the tree, {shown}, has none"
 
 
-def _pairs(
-    rows: Iterable[Pair], *, planting: Planting, see: Callable[[Tree, str], None], bad: BadRows
-) -> Iterator[dict[str, Any]]:
+def _pairs(rows: Iterable[Pair], *, planting: Planting, shapes: Shapes, bad: BadRows) -> Iterator[dict[str, Any]]:
     for row in rows:
         found: dict[str, Any] = {"score": row.score, "key": key([row.first.words, row.second.words])}
         for side, tree in zip(TWO, (row.first, row.second), strict=True):
             tree = planting.of_tree(tree)
-            see(tree, row.place)
+            shapes.see(tree, row.place)
             found |= _row(tree, planting, side)
+        shapes.cut += row.cut
         yield found
 
 

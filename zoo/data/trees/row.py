@@ -16,6 +16,8 @@ class Labelled(NamedTuple):
     """File and line, for messages."""
     evidence: Sequence[bool] | None = None
     """For each node whether the label of the root can be read off it; None where that is not known."""
+    cut: bool = False
+    """Words of a text without a tree were left out, since they were too many."""
 
 
 class Pair(NamedTuple):
@@ -26,3 +28,5 @@ class Pair(NamedTuple):
     score: float
     place: str
     """File and line, for messages."""
+    cut: bool = False
+    """Words of a sentence without a tree were left out, since they were too many."""

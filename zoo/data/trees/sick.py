@@ -117,11 +117,10 @@ class SICK(TreePairData):
     def _read_plain(self, file: Path, split: Split | None, bad: BadRows) -> Iterator[Pair]:
         tokenizer = tokenizer_of(self.text, self.text.language)
         for row in read_sick(file, split, bad):
-            first, second = (
-                _flat(tokenizer.split(text).shown[: self.text.max_words]) for text in (row.first, row.second)
-            )
+            every = [tokenizer.split(text).shown for text in (row.first, row.second)]
+            first, second = (_flat(words[: self.text.max_words]) for words in every)
             if first.words and second.words:
-                yield Pair(first, second, row.score, row.place)
+                yield Pair(first, second, row.score, row.place, cut=max(map(len, every)) > self.text.max_words)
             else:
                 bad(row.place, "no text", f"one of {row.first!r} and {row.second!r} has no words")
 
