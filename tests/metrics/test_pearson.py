@@ -8,7 +8,7 @@ from scipy import stats
 from zoo.metrics.pearson import Pearson
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e-3])
+@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-6])
 def test_is_scipys_whatever_the_batches(spread):
     draw = np.random.default_rng(0)
     true = draw.uniform(1, 5, 100).round(1).astype(np.float32)
