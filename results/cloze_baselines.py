@@ -10,13 +10,12 @@ import sys
 from pathlib import Path
 
 from hydra.utils import instantiate
-from rows import command, committed, merge, source
+from rows import merge, of_program
 
 from zoo.data.cloze.baselines import BASELINES
 from zoo.data.cloze.module import ClozeData
 from zoo.errors import ZooError
 from zoo.run.compose import compose
-from zoo.run.report import git_commit
 
 
 def measure(data: ClozeData, split: str) -> dict[str, float]:
@@ -46,15 +45,7 @@ def main() -> None:
     found = {split: measure(data, split) for split in ("val", "test")}
     for name in BASELINES:
         print(f"{name:24} val {found['val'][name]:.4f}  test {found['test'][name]:.4f}")
-    row = {
-        "data": cfg.hydra.runtime.choices.data,
-        "source": source(data.source_description),
-        "metric": "accuracy",
-        "paper": "",
-        "seed": str(cfg.seed),
-        "command": command(f"python results/cloze_baselines.py {file.as_posix()}", overrides),
-        "commit": committed(git_commit(), "not written"),
-    }
+    row = of_program("cloze_baselines", file, overrides, cfg, data.source_description) | {"metric": "accuracy"}
     merge(file, [row | {"model": name, "ours": f"{found['test'][name]:.4f}"} for name in BASELINES])
 
 

@@ -6,8 +6,11 @@ import csv
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from table import COLUMNS
+
+from zoo.run.report import git_commit
 
 
 def command(program: str, words: Iterable[str]) -> str:
@@ -27,6 +30,19 @@ def committed(commit: str | None, what: str) -> str:
     if commit is None or commit.endswith("+changes"):
         raise SystemExit(f"{what}: ran on {commit}; a result needs a commit that others can check out")
     return commit[:12]
+
+
+def of_program(program: str, file: Path, overrides: Sequence[str], cfg: Any, description: str) -> dict[str, str]:
+    """What the rows have in common of a program of this folder that measures data without a network: all but model,
+    metric and number. `description` is that of the data's source. Ends the program as `committed` does."""
+    return {
+        "data": cfg.hydra.runtime.choices.data,
+        "source": source(description),
+        "paper": "",
+        "seed": str(cfg.seed),
+        "command": command(f"python results/{program}.py {file.as_posix()}", overrides),
+        "commit": committed(git_commit(), "not written"),
+    }
 
 
 def merge(file: Path, rows: Sequence[dict[str, str]]) -> None:

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 from hydra.utils import instantiate
-from rows import command, committed, merge, source
+from rows import merge, of_program
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from zoo.run.compose import compose
-from zoo.run.report import git_commit
 
 CHOICES = (0.3, 1, 3, 10, 30, 100)
 
@@ -55,18 +54,9 @@ def main() -> None:
     data.setup()
     c, accuracy = measure({split: documents(data, split) for split in ("train", "val", "test")})
     print(f"C={c}: test accuracy {accuracy:.4f}")
-    row = {
-        "model": "TF-IDF + logistic regression",
-        "data": cfg.hydra.runtime.choices.data,
-        "source": source(data.source_description),
-        "metric": "accuracy",
-        "ours": f"{accuracy:.4f}",
-        "paper": "",
-        "seed": str(cfg.seed),
-        "command": command(f"python results/tfidf.py {file.as_posix()}", overrides),
-        "commit": committed(git_commit(), "not written"),
-    }
-    merge(file, [row])
+    row = of_program("tfidf", file, overrides, cfg, data.source_description)
+    found = {"model": "TF-IDF + logistic regression", "metric": "accuracy", "ours": f"{accuracy:.4f}"}
+    merge(file, [row | found])
 
 
 if __name__ == "__main__":

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import numpy as np
 from hydra.utils import instantiate
-from rows import command, committed, merge, source
+from rows import merge, of_program
 from scipy.stats import pearsonr, spearmanr
 from tfidf import measure
 
 from zoo.data.trees.module import TreeData
 from zoo.run.compose import compose
-from zoo.run.report import git_commit
 
 
 def sentences(data, split: str) -> tuple[list[str], np.ndarray]:
@@ -57,15 +56,7 @@ def main() -> None:
         model = "share of common words"
         found = {"pearson": pearsonr(shares, scores).statistic, "spearman": spearmanr(shares, scores).statistic}
     print(model, found)
-    row = {
-        "model": model,
-        "data": cfg.hydra.runtime.choices.data,
-        "source": source(data.source_description),
-        "paper": "",
-        "seed": str(cfg.seed),
-        "command": command(f"python results/tree_baselines.py {file.as_posix()}", overrides),
-        "commit": committed(git_commit(), "not written"),
-    }
+    row = of_program("tree_baselines", file, overrides, cfg, data.source_description) | {"model": model}
     merge(file, [row | {"metric": name, "ours": f"{value:.4f}"} for name, value in found.items()])
 
 

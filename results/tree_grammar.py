@@ -15,14 +15,13 @@ from multiprocessing import Pool
 from pathlib import Path
 
 from hydra.utils import instantiate
-from rows import command, committed, merge, source
+from rows import merge, of_program
 from tqdm import tqdm
 from tree_baselines import sentences
 
 from zoo.data.trees.samples.lexicon import PHRASES
 from zoo.data.trees.samples.sentiment import CATEGORIES, MEANINGS, RULES, Meaning, composed
 from zoo.run.compose import compose
-from zoo.run.report import git_commit
 
 Cell = dict[str, dict[Meaning, float]]
 """Of a span: how likely each symbol makes its words, by what they mean then."""
@@ -118,18 +117,9 @@ def main() -> None:
     sure = sum(max(likely.values()) for likely in read) / len(read)
     several = sum(len(likely) > 1 for likely in read) / len(read)
     print(f"right {right / len(read):.4f}, as expected {sure:.4f}; more than one class is possible for {several:.3f}")
-    row = {
-        "model": "the grammar, over the words alone",
-        "data": "sst",
-        "source": source(data.source_description),
-        "metric": "accuracy_roots",
-        "ours": f"{right / len(read):.4f}",
-        "paper": "",
-        "seed": str(cfg.seed),
-        "command": command(f"python results/tree_grammar.py {file.as_posix()}", overrides),
-        "commit": committed(git_commit(), "not written"),
-    }
-    merge(file, [row])
+    row = of_program("tree_grammar", file, overrides, cfg, data.source_description)
+    found = {"model": "the grammar, over the words alone", "metric": "accuracy_roots"}
+    merge(file, [row | found | {"ours": f"{right / len(read):.4f}"}])
 
 
 if __name__ == "__main__":
