@@ -80,6 +80,23 @@ def test_any_number_of_children_or_two(tmp_path, cache_dir):
     assert two.encoder("(1 (0 a) (2 b) (1 c))").trees.plain()[0][0] == [-1, 0, 0, 2, 2]
 
 
+def test_a_class_that_training_does_not_have_is_refused(tmp_path, cache_dir):
+    lines = ["(good (bad a) b)", "(bad a b)"] * 2
+    folder = written(tmp_path / "mine", train=lines, dev=lines, test=["(goood a b)", "(bad (goood a) b)"])
+    known = "'goood' does not occur in the training trees, where there are 'bad', 'good'"
+    with pytest.raises(DataError, match=f"^{folder}/test.txt, line 1: unknown label: {known}"):
+        own(folder).prepare_data()
+    assert folders(cache_dir) == []
+    data = prepared(own(folder, loader={"batch_size": 2, "on_bad_row": "skip"}))
+    assert data.sizes["test"] == 1 and data.describe()["skipped"] == {"unknown label": 1}
+    roots = written(
+        tmp_path / "roots", train=["(good (bad a) b)", "(fair a b)"], dev=["(good a b)"], test=["(bad a b)"]
+    )
+    assert prepared(own(roots)).sizes["test"] == 1, "training has the label at a node"
+    with pytest.raises(DataError, match="unknown label: 'bad' does not occur in the training trees"):
+        own(roots, train_on="roots").prepare_data()
+
+
 def test_texts_that_are_cut_are_said(tmp_path, cache_dir):
     (tmp_path / "mine.csv").write_text("text,label\n" + "".join(f"a b c d{n},{n % 2}\n" for n in range(20)) + "a,0\n")
     data = prepared(own(tmp_path / "mine.csv", trees="left", text={"max_words": 3, "tokenizer": "whitespace"}))

@@ -42,11 +42,13 @@ from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
-FORMAT = 6
+FORMAT = 7
 """Raised with any change of what is written, so that folders of another form are not read."""
 TREES, ENCODER = "trees", "encoder.json"
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
 WHOLE = re.compile(r"-?[0-9]+")
+NAMED = 8
+"""Labels that a message names."""
 FEW = 0.1
 """Of the trees: so many may be not binary by mistake."""
 
@@ -105,7 +107,7 @@ def prepare(
     sides: Sequence[str]
     if isinstance(source, TreeSource):
         noun, sides, own = "trees", ONE, _LABELS
-        rows_of = partial(_labelled, source, left_out=left_out, planting=planting)
+        rows_of = partial(_labelled, source, left_out=left_out, planting=planting, of=training_labels, learned=set())
     else:
         noun, sides, own = "pairs", TWO, _SCORE
         rows_of = partial(_pairs, planting=planting)
@@ -113,7 +115,7 @@ def prepare(
     splits = {}
     for name, read in source.splits.items():
         file, before = steps / f"{name}.arrow", bad.problems + left_out
-        rows = rows_of(read(bad), shapes=shapes, bad=bad)
+        rows = rows_of(read(bad), shapes=shapes, bad=bad, training=name == "train")
         if not write_rows(file, pa.schema({**columns, "key": pa.int64()}), rows, noun):
             gone = bad.problems + left_out - before
             raise DataError(
@@ -189,7 +191,11 @@ def _labelled(
     shapes: Shapes,
     bad: BadRows,
     left_out: Counter[str],
+    of: Literal["nodes", "roots"],
+    learned: set[str | None],
+    training: bool,
 ) -> Iterator[dict[str, Any]]:
+    """`learned` are the labels of training nodes or roots, once these are read: no other root can be said."""
     names = source.classes
     for row in rows:
         tree = planting.of_tree(row.tree)
@@ -201,6 +207,12 @@ def _labelled(
             continue
         if root is None:
             bad(row.place, "no label", _unlabelled(row.tree))
+            continue
+        if training:
+            learned.update(tree.label if of == "nodes" else [root])
+        elif names is None and root not in learned:
+            there = ", ".join(sorted(repr(one) for one in learned - {None})[:NAMED])
+            bad(row.place, "unknown label", f"{root!r} does not occur in the training trees, where there are {there}")
             continue
         label = tree.label if names is None else [None if one is None else names[one] for one in tree.label]
         if source.neutral is not None and label[tree.root] == source.neutral:
@@ -220,7 +232,9 @@ def _unlabelled(tree: Tree) -> str:
     return f"the root of the tree, {shown}, has none"
 
 
-def _pairs(rows: Iterable[Pair], *, planting: Planting, shapes: Shapes, bad: BadRows) -> Iterator[dict[str, Any]]:
+def _pairs(
+    rows: Iterable[Pair], *, planting: Planting, shapes: Shapes, bad: BadRows, training: bool
+) -> Iterator[dict[str, Any]]:
     for row in rows:
         found: dict[str, Any] = {"score": row.score, "key": key([row.first.words, row.second.words])}
         for side, tree in zip(TWO, (row.first, row.second), strict=True):
