@@ -23,7 +23,8 @@ def measured(result: dict) -> dict[str, str]:
     """All that a run has measured, as written in the file."""
     facts = {"parameters": str(result["parameters"]), "epochs": str(result["epochs"])}
     facts["minutes"] = f"{result['wall_seconds'] / 60:.1f}"
-    return facts | {name.removeprefix("test/"): f"{value:.4f}" for name, value in result["metrics"].items()}
+    found = {name: value for name, value in result["metrics"].items() if value is not None}
+    return facts | {name.removeprefix("test/"): f"{value:.4f}" for name, value in found.items()}
 
 
 def rows(result: dict, metrics: dict[str, str]) -> list[dict[str, str]]:

@@ -194,6 +194,18 @@ def test_pairs_are_scored_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert page.count("read along a right-branching tree: none was given") == 2
 
 
+def test_a_correlation_of_one_pair_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In JSON there is no NaN."""
+    one = ["data.sample.val=1", "data.sample.test=1", "trainer.max_epochs=1", "hydra.run.dir=run"]
+    assert launch([*PAIRS, *one], tmp_path) == 0
+    text = (tmp_path / "run/result.json").read_text(encoding="utf-8")
+    facts = json.loads(text, parse_constant=pytest.fail)
+    assert facts["metrics"]["test/pearson"] is None and facts["score"] is None
+    assert facts["metrics"]["test/mse"] > 0
+    said = capsys.readouterr().out
+    assert "nan" not in said and "inf" not in said and "–" in said
+
+
 def test_labels_of_the_treebank_stand_for_their_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of which five are three where the run was told so."""
     files = [f"data.source={write_sst(tmp_path / 'sst')}", "data.classes=binary", "trainer.max_epochs=1"]

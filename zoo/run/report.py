@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import subprocess
@@ -58,12 +59,12 @@ def report(
         "wall_seconds": round(sum(spent.values()), 2),
         "phases": {name: round(seconds, 4) for name, seconds in spent.items()},
         "examples_per_second": round(rate, 1),
-        "metrics": metrics,
+        "metrics": {name: defined(value) for name, value in metrics.items()},
         "signatures": task.signatures(),
         "headline": [f"test/{name}" for name in task.headline],
         "monitor": task.monitor,
         "mode": task.mode,
-        "score": score,
+        "score": None if score is None else defined(score),
         "checkpoint": checkpoint,
         "folder": str(folder),
         "overrides": list(job.overrides.task),
@@ -75,10 +76,17 @@ def report(
     _print(result, task.remarks(metrics), view_of(task).typed)
 
 
+def defined(value: float) -> float | None:
+    """A number as JSON has it, which knows neither NaN nor infinity: None for a metric that the data do not define,
+    such as the correlation of one pair."""
+    return value if math.isfinite(value) else None
+
+
 def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
     table = Table(title=f"{result['model']} on {result['data']}", show_header=False, title_justify="left")
     for name, value in result["metrics"].items():
-        table.add_row(name, f"{value:.4f}" + (f" ({remarks[name]})" if name in remarks else ""))
+        number = "–" if value is None else f"{value:.4f}"
+        table.add_row(name, number + (f" ({remarks[name]})" if name in remarks else ""))
     if result["score"] is not None:
         table.add_row(f"best {result['monitor']}", f"{result['score']:.4f}")
     table.add_row("parameters", f"{result['parameters']:,}")
