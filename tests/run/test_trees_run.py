@@ -156,6 +156,20 @@ def test_a_line_that_is_no_tree_costs_no_other_its_prediction(
     assert capsys.readouterr().err.startswith(f"error: {message}")
 
 
+def test_a_text_that_is_longer_than_those_of_training_is_said_to_be_cut(
+    reviews: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = " ".join(["the film was long"] * 50 + ["superb"])
+    page = tmp_path / "page.html"
+    main(["predict", str(reviews), long, "--html", str(page), "--json"])
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert len(found["tree"]["words"]) == 201 and max(found["tree"]["word"]) == 199
+    assert "only the first 200 of 201 words were read" in page.read_text(encoding="utf-8")
+    main(["predict", str(reviews), long])
+    assert "only the first 200 of 201 words were read (data.text.max_words" in capsys.readouterr().err
+
+
 def test_an_empty_text_is_said_to_be_one(reviews: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["predict", str(reviews), ""])

@@ -257,9 +257,9 @@ def test_labels_that_are_no_classes_are_said_not_to_be_read(capsys):
     assert capsys.readouterr().err == f"{note} (the classes are {', '.join(FINE)})\n"
     assert note in drawn(view.picture(said)) and note.replace("<DT>", "&lt;DT&gt;") in view.page([said])
     long = replace(said, unread=("x" * 1000,))
-    assert view.notes(long) == f"the labels in the brackets were not read: {'x' * 59}… is no class"
+    assert view.said(long) == f"the labels in the brackets were not read: {'x' * 59}… is no class"
     built = replace(said, tree=replace(said.tree, built="left"), unread=("S",))
-    assert view.notes(built).endswith("none was given; the labels in the brackets were not read: S is no class")
+    assert view.said(built).endswith("none was given; the labels in the brackets were not read: S is no class")
 
 
 # pictures and pages

@@ -13,7 +13,7 @@ from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
 from zoo.visualize import tree_page
 from zoo.visualize.printable import shown
 from zoo.visualize.tree_text import PairText
-from zoo.visualize.tree_view import CHOICE, TreeView
+from zoo.visualize.tree_view import CHOICE, LIMIT, TreeView
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,6 +41,7 @@ class RelatednessView(TreeView):
 
     def terminal(self, prediction: RelatednessPrediction, number: int, options: Namespace) -> RenderableType:
         self.say(self.note(prediction.first, prediction.second), CHOICE)
+        self.say(self.cut(prediction.first, prediction.second), LIMIT)
         return PairText(prediction)
 
     def unknown(self, prediction: RelatednessPrediction) -> list[str]:
@@ -50,13 +51,13 @@ class RelatednessView(TreeView):
         from zoo.visualize.tree_picture import pair_figure
 
         known = examined if isinstance(examined, ExaminedPair) else None
-        return pair_figure(prediction, known, self.note(prediction.first, prediction.second))
+        return pair_figure(prediction, known, self.notes(prediction.first, prediction.second))
 
     def about(self, predictions: Sequence[RelatednessPrediction | None]) -> str:
         return tree_page.about_pairs(predictions, self.noun)
 
     def article(self, prediction: RelatednessPrediction) -> str:
-        return tree_page.pair_article(prediction, note=self.note(prediction.first, prediction.second))
+        return tree_page.pair_article(prediction, note=self.notes(prediction.first, prediction.second))
 
     def examined_columns(self) -> list[str]:
         return ["index", "first", "second", self.truth, "score"]

@@ -12,7 +12,7 @@ from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
 from zoo.visualize import tree_page
 from zoo.visualize.printable import shortened, shown
 from zoo.visualize.tree_text import TreeText
-from zoo.visualize.tree_view import CHOICE, TreeView
+from zoo.visualize.tree_view import CHOICE, LIMIT, TreeView
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +36,7 @@ class TreeClassificationView(TreeView):
 
     def terminal(self, prediction: TreePrediction, number: int, options: Namespace) -> RenderableType:
         self.say(self.note(prediction.tree), CHOICE)
+        self.say(self.cut(prediction.tree), LIMIT)
         names = [shortened(name, LONGEST_LABEL) for name in prediction.probabilities]
         self.say(unread(prediction), f"the classes are {', '.join(names)}")
         return TreeText(prediction, labelled(prediction))
@@ -47,17 +48,17 @@ class TreeClassificationView(TreeView):
         from zoo.visualize.tree_picture import tree_figure
 
         known = examined if isinstance(examined, ExaminedTree) else labelled(prediction)
-        return tree_figure(prediction, known, self.notes(prediction))
+        return tree_figure(prediction, known, self.said(prediction))
 
     def about(self, predictions: Sequence[TreePrediction | None]) -> str:
         return tree_page.about_trees(predictions, self.noun)
 
     def article(self, prediction: TreePrediction) -> str:
-        return tree_page.article(prediction, labelled(prediction), self.notes(prediction))
+        return tree_page.article(prediction, labelled(prediction), self.said(prediction))
 
-    def notes(self, prediction: TreePrediction) -> str:
+    def said(self, prediction: TreePrediction) -> str:
         """All that has to be said of how the input was read."""
-        return "; ".join(filter(None, [self.note(prediction.tree), unread(prediction)]))
+        return "; ".join(filter(None, [self.notes(prediction.tree), unread(prediction)]))
 
 
 def labelled(prediction: TreePrediction) -> ExaminedTree | None:

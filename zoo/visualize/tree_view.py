@@ -16,7 +16,7 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize import page, tree_page
 from zoo.visualize.view import Predicts, View
 
-CHOICE = "--trees chooses another"
+CHOICE, LIMIT = "--trees chooses another", "data.text.max_words of the training data"
 SPOKEN = {"balanced": "a balanced tree", "left": "a left-branching tree", "right": "a right-branching tree"}
 
 
@@ -74,6 +74,16 @@ class TreeView(View):
         said = f"read along {' and '.join(map(spoken, ways))}: none was given"
         one_was_given = any(tree.built is None for tree in trees)
         return f"one of the two was {said} for it" if one_was_given else said
+
+    def cut(self, *trees: ReadTree) -> str:
+        """That a text was read no further than those of the training data; empty where this is not so."""
+        read = [(len(tree.words), sum(word >= 0 for word in tree.word)) for tree in trees if tree.built is not None]
+        parts = [f"{some:,} of {every:,}" for every, some in read if some < every]
+        return f"only the first {' and '.join(parts)} words were read" if parts else ""
+
+    def notes(self, *trees: ReadTree) -> str:
+        """All that has to be said of how trees were read."""
+        return "; ".join(filter(None, [self.note(*trees), self.cut(*trees)]))
 
     def say(self, note: str, hint: str) -> None:
         """Writes a note to the standard error, of those with one hint the first."""

@@ -56,7 +56,8 @@ def test_the_ways():
 
 def test_a_text_becomes_words_and_a_tree():
     assert joined(way("balanced").of_text("It isn't bad.")) == "(((It is) n't) (bad .))"
-    assert joined(way("left", max_words=3).of_text("The film was good")) == "((The film) was)"
+    short = way("left", max_words=3).of_text("The film was good")
+    assert joined(short) == "((The film) was)" and short.words == ["The", "film", "was", "good"]
     assert joined(way("right", tokenizer="whitespace").of_text(" a  b.c ")) == "(a b.c)"
     assert way("right").of_text("good", "4") == Tree(["good"], [-1], [0], ["4"])
     for nothing in ("", "  \t "):

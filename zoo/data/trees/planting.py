@@ -43,9 +43,12 @@ class Planting:
         return self._built(tree.words, tree.label[tree.root])
 
     def of_text(self, text: str, label: str | None = None) -> Tree:
-        """A tree on the words of a text; no node where it has none."""
-        words = self.tokenizer.split(text).shown[: self.text.max_words]
-        return self._built(words, label) if words else Tree([], [], [], [])
+        """A tree on the words of a text, of a longer one on the first `max_words`, as in training: those behind them
+        are at no node. No node where it has no word."""
+        words = self.tokenizer.split(text).shown
+        if not words:
+            return Tree([], [], [], [])
+        return self._built(words[: self.text.max_words], label)._replace(words=words)
 
     def _built(self, words: Sequence[str], label: str | None) -> Tree:
         if self.trees in BUILDERS:
