@@ -89,21 +89,24 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
     if "/" in key and has_group(key):
         above, _, part = key.rpartition("/")
         return f"error: {key}: the {above} that is chosen has no {part} to choose; leave {key}=... out"
-    parent, _, name = key.rpartition(".")
     others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
     try:
         cfg = compose([override for override in others if not override.startswith(("-", "hydra"))])
     except HydraException:
         cfg = compose([])
-    node = OmegaConf.select(cfg, parent) if parent else cfg
-    if not isinstance(node, DictConfig):
-        parent, node, name = "", cfg, key.split(".")[0]
+    node, where, name, rest = cfg, "", *key.partition(".")[::2]
+    while rest and isinstance(inside := None if OmegaConf.is_missing(node, name) else node.get(name), DictConfig):
+        node, where = inside, f"{where}{name}."
+        name, _, rest = rest.partition(".")
     names = [str(existing) for existing in node]
-    if not parent:
+    if name in names and rest:
+        value = node[name]
+        found = f"is empty; +{key}=... begins it" if value is None else f"is {value}, and has no keys below it"
+        return f"error: {key}: {where}{name} {found}"
+    if not where:
         names += ["experiment", "sweep", "debug"]  # groups that leave no key of their own
-    where = f"{parent}." if parent else ""
-    for group, inside in OmegaConf.to_container(node).items():  # type: ignore[union-attr]
-        if isinstance(inside, dict) and name in inside:
+    for group, keys in OmegaConf.to_container(node).items():  # type: ignore[union-attr]
+        if isinstance(keys, dict) and name in keys:
             return f"error: {key}: there is no such key; did you mean {where}{group!s}.{name}?"
     return f"error: {key}: there is no such key; {did_you_mean(name, names, where)}"
 

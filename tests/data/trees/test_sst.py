@@ -314,6 +314,8 @@ def test_choices():
         SST(train_on="root")
     with pytest.raises(ConfigError, match=r"data\.trees=middle: expected given, binarised"):
         SST(trees="middle")
+    with pytest.raises(ConfigError, match=r"data\.trees=binarized: .* found 'binarized'; did you mean 'binarised'"):
+        SST(trees="binarized")
 
 
 # The hub

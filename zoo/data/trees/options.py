@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from zoo.arguments import Count
 from zoo.data.text.options import SUBWORDS, Language, TokenOptions
 from zoo.data.trees.tree import BUILDERS
 from zoo.errors import ConfigError
-from zoo.values import hold
+from zoo.values import refusal
 
 GIVEN, BINARISED, SPACY = "given", "binarised", "spacy:"
 WAYS = f"{GIVEN}, {BINARISED}, {', '.join(BUILDERS)}, or {SPACY}MODEL with a parser that spaCy has installed"
-Way = Annotated[str, Field(pattern=rf"^({'|'.join((GIVEN, BINARISED, *BUILDERS))}|{SPACY}\S+)$", description=WAYS)]
+NAMES = (GIVEN, BINARISED, *BUILDERS)
 """Where the trees come from: as they stand in the data, these with two children at each node, or built on the words."""
 
 
@@ -42,7 +41,8 @@ class TreeTextOptions(TokenOptions):
 
 def check_way(trees: str) -> str:
     """`trees` as it is. Raises ConfigError where there is no such way."""
-    hold("data.trees", trees, Way)
+    if trees not in NAMES and not re.fullmatch(rf"{SPACY}\S+", str(trees)):
+        raise refusal("data.trees", trees, WAYS, NAMES)
     return trees
 
 
