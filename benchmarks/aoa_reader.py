@@ -8,7 +8,6 @@ which reads every row mirrored inside its length and is not turned back.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -18,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from benchmarks.timing import paired, prepare, ratio, write
+from benchmarks.timing import options, paired, prepare, ratio, write
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.layers.packing import Packing
@@ -174,11 +173,7 @@ def measure(seed: int, rounds: int, floor: str | None) -> dict[str, Any]:
 
 def main() -> None:
     """Measure on several batches, print and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=12, help="timed rounds per batch")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batches", type=int, default=3, help="batches of different questions")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, rounds=12, threads=2, examples="questions")
     environment = prepare(arguments.threads)
     batches: list[dict[str, Any]] = []
     for seed in range(arguments.batches):

@@ -7,7 +7,6 @@ packed, or padded with two one-way GRUs, one of which reads every row mirrored i
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from benchmarks.timing import paired, prepare, ratio, write
+from benchmarks.timing import options, paired, prepare, ratio, write
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.layers.packing import Packing
@@ -166,11 +165,7 @@ def measure(seed: int, rounds: int) -> dict[str, object]:
 
 def main() -> None:
     """Measure on several batches, print and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=60, help="timed rounds per batch")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batches", type=int, default=3, help="batches of different documents")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, rounds=60, threads=2, examples="documents")
     environment = prepare(arguments.threads)
     batches = []
     for seed in range(arguments.batches):

@@ -9,7 +9,6 @@ real words or the padded grid. Besides, ten networks side by side against ten st
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable
 from itertools import pairwise
@@ -18,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.timing import paired, prepare, ratio, write
+from benchmarks.timing import options, paired, prepare, ratio, write
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.spec import StorySpec
 from zoo.models.memn2n import MemN2N
@@ -134,11 +133,7 @@ def measure(seed: int, rounds: int, *, full: bool) -> dict[str, object]:
 
 def main() -> None:
     """Measure on several batches, print and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=60, help="timed rounds per batch")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--batches", type=int, default=3, help="batches of different stories")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, rounds=60, threads=1, examples="stories")
     result: dict[str, object] = {"environment": prepare(arguments.threads), "rounds": arguments.rounds}
     for name, full in (("full", True), ("babi", False)):
         batches = [measure(seed, arguments.rounds, full=full) for seed in range(arguments.batches)]

@@ -7,7 +7,6 @@ on the padded grid, without loss, clip and optimiser.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.timing import paired, prepare, ratio, write
+from benchmarks.timing import options, paired, prepare, ratio, write
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.objectives.vocabulary import vocabulary_cross_entropy
@@ -75,11 +74,7 @@ def run(
 
     `steps` gives the candidates for a batch by name; `ratios` names the pairs (candidate, floor) to divide.
     """
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=30, help="timed rounds per batch")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--batches", type=int, default=3, help="batches of different pairs")
-    arguments = parser.parse_args()
+    arguments = options(f"The training step of {name} by its floor", rounds=30, threads=2, examples="pairs")
     environment = prepare(arguments.threads)
     batches: list[dict[str, Any]] = []
     for seed in range(arguments.batches):

@@ -9,7 +9,6 @@ Tree-LSTM over words of 300, which stay as they are.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks.timing import paired, prepare, ratio, write
+from benchmarks.timing import options, paired, prepare, ratio, write
 from benchmarks.tree_lstm import (
     TREES,
     VOCABULARY,
@@ -156,11 +155,7 @@ def measure(network: Network, rounds: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure on several batches, print and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=60, help="timed rounds per batch")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--batches", type=int, default=3, help="batches of different trees")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, rounds=60, threads=1, examples="trees")
     environment = prepare(arguments.threads)
     found: dict[str, Any] = {}
     for seed in range(arguments.batches):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import random
@@ -16,6 +17,16 @@ import torch
 from zoo.run.allocator import keep_freed_memory
 
 RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def options(description: str, *, rounds: int, threads: int, examples: str) -> argparse.Namespace:
+    """What the command line says: `rounds` per batch, `threads`, and how many `batches` of different `examples`; the
+    first sentence of `description` is what the help says."""
+    parser = argparse.ArgumentParser(description=" ".join(description.split()).partition(". ")[0])
+    parser.add_argument("--rounds", type=int, default=rounds, help="timed rounds per batch")
+    parser.add_argument("--threads", type=int, default=threads)
+    parser.add_argument("--batches", type=int, default=3, help=f"batches of different {examples}")
+    return parser.parse_args()
 
 
 def prepare(threads: int) -> dict[str, Any]:

@@ -13,7 +13,6 @@ SST: then the floor has the gradient by the words, too, and the step in addition
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -24,7 +23,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from benchmarks.timing import paired, prepare, ratio, write
+from benchmarks.timing import options, paired, prepare, ratio, write
 from benchmarks.trees_straightforward import NodeByNode
 from zoo.data.trees.batch import TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
@@ -241,11 +240,7 @@ def linear(rounds: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure on several batches, print and write the result."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=60, help="timed rounds per batch")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--batches", type=int, default=3, help="batches of different trees")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, rounds=60, threads=1, examples="trees")
     environment = prepare(arguments.threads)
     batches = []
     for seed in range(arguments.batches):
