@@ -30,7 +30,7 @@ class Refuses(Toy):
 def test_all_that_a_family_writes_stays_and_its_steps_do_not(cache_dir):
     assert prepared(WritesArrow()).own == "mine"
     (folder,) = (folder for folder in (cache_dir / "toy").iterdir() if folder.is_dir())
-    assert sorted(file.name for file in folder.iterdir()) == ["about.json", "encoder.json", "own.arrow", "pairs"]
+    assert sorted(file.name for file in folder.iterdir()) == ["about.json", "encoder.json", "examples", "own.arrow"]
 
 
 def test_what_a_family_refuses_is_no_damage(cache_dir):

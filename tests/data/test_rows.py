@@ -40,9 +40,12 @@ def test_lines_are_cut_at_line_feeds_alone_wherever_they_come_from(tmp_path):
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (b"ein\ncaf\xe9\n", r"standard input, line 2: not UTF-8: byte 0xe9 at offset 7 .* Save the file as UTF-8"),
+        (
+            b"ein\ncaf\xe9\n",
+            r"standard input, line 2: not UTF-8: byte 0xe9 at offset 7 .*probably cp1252: save it",
+        ),
         (b"ein\nm\0ann\n", r"standard input, line 2: NUL byte: the file is binary or damaged"),
-        ("ein".encode("utf-16"), r"standard input: the file is UTF-16; save it as UTF-8"),
+        ("ein".encode("utf-16"), r"standard input: not UTF-8: the file is probably utf-16: save it as UTF-8"),
     ],
 )
 def test_lines_of_what_is_no_text(raw, message):

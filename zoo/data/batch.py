@@ -19,12 +19,19 @@ class Batch(ABC):
 
     kept: ClassVar[tuple[str, ...]] = ()
     """Fields that `cast` leaves alone, since results are judged by them or counted from them."""
+    unit: ClassVar[str] = "examples"
+    """The name of the units that a rate of training counts, such as characters."""
     index: Tensor
     """(B,) number of each example in its split."""
 
     @abstractmethod
     def __len__(self) -> int:
         """B."""
+
+    @property
+    def units(self) -> int | Tensor:
+        """How many `unit` the batch holds, as a number or a tensor ()."""
+        return len(self)
 
     @property
     def shown(self) -> int:

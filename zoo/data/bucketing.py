@@ -1,4 +1,4 @@
-"""Batches by length: of examples of similar length, or drawn from all; and those of an evaluation."""
+"""Batches for training, of examples of similar length or drawn from all, and batches for evaluation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoo.data.order import EXAMPLES, FIRST_ORDER, Nouns, Order, small_or_few, to
 from zoo.errors import ConfigError, DataError
 
 POOL = FIRST_ORDER["pool"]
-"""So many batches of examples are sorted by length together before they are cut into batches."""
+"""Number of batches whose examples are sorted by length together, before they are cut into batches."""
 
 
 class Bucketed(Order):
@@ -22,9 +22,9 @@ class Bucketed(Order):
     cut into its batches; then the batches of all pools are shuffled. A pool of one batch has nothing to sort: its batch
     is a draw from all examples. Everything follows from (seed, epoch).
 
-    A batch is global: of its examples each of `world_size` processes takes every world_size-th, so that a step sees the
-    same examples whatever their number. Every epoch has the same number of batches, on every process, none of them
-    empty, each example in exactly one.
+    Batches are global: each of `world_size` processes takes every world_size-th example of a batch, so that a step has
+    the same examples for any number of processes. Every epoch has the same number of batches on every process. No batch
+    is empty, and each example is in exactly one.
     """
 
     def __init__(
@@ -43,8 +43,8 @@ class Bucketed(Order):
         nouns: Nouns = EXAMPLES,
     ) -> None:
         """Batches hold up to `batch_size` examples or `max_tokens` words, over all processes and about equally many in
-        each. `lengths` (N,) are in words; (N, 2) for pairs, source and target, of which batches hold `max_tokens` words
-        together.
+        each. `lengths` (N,) are in words. For pairs they are (N, 2), source and target, and `max_tokens` limits the
+        sum of both.
 
         Without `shuffle` every epoch has the batches and the order of epoch 0. Raises ConfigError where a process would
         have no example in some step.
@@ -76,7 +76,7 @@ class Bucketed(Order):
         draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
         pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / self.pool)))
         runs = [pool[by_length(self._sides[pool])] for pool in pools]
-        # Up and down by turns: a batch that takes from two pools takes examples of similar length.
+        # Alternately up and down: a batch with examples of two pools has examples of similar length.
         order = np.concatenate([run[:: 1 - 2 * (number % 2)] for number, run in enumerate(runs)])
         if self._by_tokens:
             lengths = self.lengths[order]
@@ -116,7 +116,7 @@ def _sides(lengths: ArrayLike) -> NDArray[np.int64]:
 def by_length(sides: NDArray[np.int64]) -> NDArray[np.int64]:
     """The order of rows (N, sides) by their last length and, among equals, by the one before."""
     last = sides[:, -1]
-    turn = 1 - 2 * (last % 2)  # up and down by turns: the last rows of one length and the first of the next are alike
+    turn = 1 - 2 * (last % 2)  # alternately up and down: the last rows of one length resemble the first of the next
     return np.lexsort((*(side * turn for side in sides[:, :-1].T), last))
 
 

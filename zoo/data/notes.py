@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zoo.data.text.options import UNSPACED_ADVICE, TokenOptions
+
+
+class CutsText(Protocol):
+    """Options that say how a text is cut."""
+
+    @property
+    def tokenizer(self) -> str: ...
 
 
 def key(parts: Sequence[Any]) -> int:
@@ -41,12 +48,12 @@ def majority(classes: Mapping[str, int], noun: str) -> list[str]:
     return [f"{share:.0%} of the training {noun} are of class {name!r}: who always says so is right as often"]
 
 
-def uncut(what: str, mean: float, text: TokenOptions) -> list[str]:
-    """Texts that the tokenizer did not cut; `mean` is of the tokens that `what` has."""
+def uncut(what: str, mean: float, text: CutsText, advice: str = UNSPACED_ADVICE) -> list[str]:
+    """A note on texts that the tokenizer did not cut; `mean` is the mean number of tokens of `what`."""
     if mean >= 1.5:
         return []
     found = f"{what} has {mean:.1f} words on average: data.text.tokenizer={text.tokenizer} does not cut this text"
-    return [f"{found}; {UNSPACED_ADVICE}"]
+    return [f"{found}; {advice}"]
 
 
 def mostly_unknown(rate: float, text: TokenOptions) -> list[str]:

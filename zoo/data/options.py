@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, ClassVar, Literal, Self, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, get_type_hints
 
 from pydantic import Field
 
 from zoo.arguments import Count, Natural
+from zoo.data.encodings import UTF8, check_encoding
 from zoo.errors import ConfigError, did_you_mean
 from zoo.values import GROUP, hold, refusal
 
@@ -65,15 +66,27 @@ class LoaderOptions(Options):
     """Processes that make batches beside the one that trains."""
     on_bad_row: Literal["error", "skip"] = "error"
     """`error` stops at a row that cannot be used, `skip` counts it and goes on."""
+    encoding: str = UTF8
+    """The encoding of text files, such as utf-8, cp1252, latin-1, utf-16 or gb18030."""
     cache_dir: str | None = None
     """Folder of the prepared data; None: the environment's ZOO_CACHE, else ~/.cache/attention-zoo."""
     seed: Natural = 0
     """The seed of the order in which examples are seen, and of the training examples of an endless stream."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_encoding(self.encoding)
+
     @property
     def limit(self) -> dict[str, int]:
         """The one of `batch_size` and `max_tokens` that holds."""
         return {"batch_size": self.batch_size} if self.max_tokens is None else {"max_tokens": self.max_tokens}
+
+
+class LoaderArguments(TypedDict, total=False):
+    """The argument that the constructor of every data module takes."""
+
+    loader: Mapping[str, Any] | LoaderOptions | None
 
 
 @dataclass(frozen=True)

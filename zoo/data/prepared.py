@@ -11,8 +11,10 @@ from typing import Any, Generic, TypeVar
 
 from zoo.data.bucketing import POOL, Bucketed, Evaluation
 from zoo.data.cache import cache_root, fingerprint, make_once
+from zoo.data.encodings import UTF8
 from zoo.data.options import LoaderOptions
 from zoo.data.order import Order
+from zoo.data.rows import BadRows
 from zoo.data.serving import ServedData
 from zoo.data.sources import Source
 from zoo.data.stored import StoredSplit
@@ -101,7 +103,13 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
     def _folder(self, source: S) -> Path:
         # `skip` may have left rows out: who did not ask for that is never given such a set.
         facts = {"source": dict(source.identity), "on_bad_row": self.loader.on_bad_row, **self._facts(source)}
+        if self.loader.encoding != UTF8:
+            facts["encoding"] = self.loader.encoding
         return cache_root(self.loader.cache_dir) / self.name / fingerprint(facts)
+
+    def bad_rows(self) -> BadRows:
+        """What happens to rows that cannot be used, and the encoding of the files that they are in."""
+        return BadRows(self.loader.on_bad_row, self.loader.encoding)
 
     # Serving
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of, missing_column, open_binary
+from zoo.data.rows import BadRows, Lines, csv_rows, guarded, json_rows, line_of, missing_column, open_binary
 from zoo.errors import DataError
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -18,6 +18,7 @@ TableRow = tuple[str, *tuple[Any, ...]]
 """Where a row stands, for messages, and the values of its columns."""
 
 
+@guarded
 def read_columns(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
     """(place, *values) of each row of a table with these named columns, as they stand there. Raises DataError where one
     is missing, with `hint` on the keys that name them."""
@@ -47,7 +48,7 @@ def _column(place: str, name: str, header: list[str], hint: str) -> int:
 
 
 def _csv_table(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         # Excel writes semicolons wherever the decimal sign is a comma.
         delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
         number, header = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # without its header a file is of no use

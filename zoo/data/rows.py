@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import logging
 import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
-from zoo.errors import DataError, or_nearest
+from zoo.data.encodings import KEY, SAMPLE, UTF8, is_wrong, keeps_lines, proposal
+from zoo.errors import DataError, ZooError, or_nearest
 
 log = logging.getLogger(__name__)
 
@@ -27,16 +30,24 @@ UNREADABLE = (OSError, *BADLY_PACKED)
 """What is raised for a file that cannot be read, packed or not."""
 
 
+def visible(folder: Path, pattern: str = "*") -> list[Path]:
+    """What a folder holds by a pattern, sorted, without names that begin with a dot: editors, notebooks and macOS keep
+    files of their own under such names."""
+    return sorted(inside for inside in folder.glob(pattern) if not inside.name.startswith("."))
+
+
 class BadRows:
     """What happens to a row that cannot be used: `error` raises a DataError, `skip` counts it and goes on."""
 
-    def __init__(self, policy: Literal["error", "skip"] = "error") -> None:
+    def __init__(self, policy: Literal["error", "skip"] = "error", encoding: str = UTF8) -> None:
+        """`encoding` is that of the text files whose rows these are."""
         self.policy = policy
+        self.encoding = encoding
         self.problems: Counter[str] = Counter()
 
     def __call__(self, place: str, problem: str, detail: str = "") -> None:
-        """`problem` is the kind, under which it is counted; `detail` what was found and expected. Raises DataError
-        unless skipping."""
+        """Count a row by its kind of `problem`; `detail` says what was found and expected. Raises DataError unless
+        skipping."""
         message = f"{place}: {problem}" + (f": {detail}" if detail else "")
         if self.policy == "error":
             raise DataError(f"{message} (data.loader.on_bad_row=skip leaves such rows out)")
@@ -91,19 +102,30 @@ def open_binary(path: Path) -> IO[bytes]:
 
 
 class Lines:
-    """The lines of a UTF-8 file, numbered from 1, that can be read once more from the line after a broken row's
-    first."""
+    """The lines of a text file, numbered from 1, that can be read once more from the line after a broken row's first.
 
-    def __init__(self, path: Path | str, file: IO[bytes] | None = None) -> None:
-        """`file` stands in for the one at `path`, which then is its name for messages."""
+    Raises DataError for a file in another encoding, whatever `on_bad_row` says, and names the encoding that decodes it.
+    In a file of the right encoding, a damaged line is noted in `undecodable`.
+    """
+
+    def __init__(self, path: Path | str, file: IO[bytes] | None = None, encoding: str | None = None) -> None:
+        """`file` replaces the one at `path`, which then is its name for messages."""
         self.path = path
         self.number = 0
+        self.encoding = encoding or UTF8
+        self._has_key = encoding is not None
+        """Whether a key of the configuration sets the encoding."""
         self.undecodable = ""
-        """What was wrong with the first line since `mark` that is not UTF-8."""
+        """What was wrong with the first line since `mark` that cannot be decoded."""
         self.undecodable_at = 0
         """The number of that line."""
         self._file = open_binary(Path(path)) if file is None else file
+        if not keeps_lines(self.encoding):
+            self._file = io.BytesIO(self._decoded().encode())
+            self.encoding = UTF8
         self._offset = 0
+        self._right_encoding = False
+        """Whether most lines are known to be decodable."""
         self._row: list[bytes] = []
         self._again: list[bytes] = []
 
@@ -123,21 +145,46 @@ class Lines:
             raise unreadable(line_of(self.path, self.number + 1), error) from error
         self.number += 1
         self._row.append(raw)
-        if self.number == 1:
+        if self.number == 1 and self.encoding == UTF8:
             if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise DataError(f"{self.path}: the file is UTF-16; save it as UTF-8")
+                raise DataError(f"{self.path}: not UTF-8: {advice(raw, self._has_key)}")
             if raw.startswith(b"\xef\xbb\xbf"):
                 raw, self._offset = raw[3:], self._offset + 3
         try:
-            return raw.decode()
+            return raw.decode(self.encoding)
         except UnicodeDecodeError as error:
             if not self.undecodable:
                 found = f"byte 0x{raw[error.start]:02x} at offset {self._offset + error.start} of the file"
-                self.undecodable = f"{found}; is it Latin-1? Save the file as UTF-8"
-                self.undecodable_at = self.number
-            return raw.decode(errors="replace")
+                self.undecodable, self.undecodable_at = f"{found}; {self._advice(found)}", self.number
+            return raw.decode(self.encoding, errors="replace")
         finally:
             self._offset += len(raw)
+
+    def _decoded(self) -> str:
+        with self._file as file, reading(self.path):
+            raw = file.read()
+        try:
+            return raw.decode(self.encoding).removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            raise not_decodable(self.path, raw, error) from error
+
+    def _advice(self, found: str) -> str:
+        """What to do about a damaged line. Raises DataError where the file has another encoding, judged once by the
+        lines around the first that cannot be decoded."""
+        if not self._right_encoding:
+            at = self._file.tell()
+            begin = max(0, at - SAMPLE // 2)
+            with reading(self.path):
+                self._file.seek(begin)
+                sample = self._file.read(SAMPLE)
+                self._file.seek(at)
+            if begin:
+                sample = sample[sample.find(b"\n") + 1 :]
+            if is_wrong(sample, self.encoding):
+                place = line_of(self.path, self.number)
+                raise DataError(f"{place}: not {self.encoding.upper()}: {found}; {advice(sample, self._has_key)}")
+            self._right_encoding = True
+        return "other lines are right, so this one is damaged; fix or remove it"
 
     def mark(self) -> None:
         """A row begins with the next line."""
@@ -160,15 +207,43 @@ class Lines:
         return line
 
 
-def read_lines(path: Path | str, file: IO[bytes] | None = None) -> list[str]:
-    """The lines of a UTF-8 text, cut at line feeds alone, without their ends; the arguments are those of `Lines`.
-    Raises DataError, with the line, for what is no text."""
+def advice(sample: bytes, has_key: bool = True) -> str:
+    """How to read a file that has another encoding, of which some bytes are given; `has_key` says whether a key of the
+    configuration can be set."""
+    found = proposal(sample)
+    return f"the file is probably {found}: {f'set {KEY}={found}, or ' if has_key else ''}save it as UTF-8"
+
+
+def not_decodable(path: Path | str, raw: bytes, error: UnicodeDecodeError) -> DataError:
+    """The error for a whole file that cannot be decoded."""
+    place = line_of(path, raw.count(b"\n", 0, error.start) + 1)
+    found = f"byte 0x{raw[error.start]:02x} at offset {error.start} of the file"
+    return DataError(f"{place}: not {error.encoding.upper()}: {found}; {advice(raw[:SAMPLE])}")
+
+
+def decode_file(path: Path | str, raw: bytes, bad: BadRows) -> str | None:
+    """The text of a file that is one example; None, once reported, for a damaged one. Raises DataError where the file
+    has another encoding."""
+    try:
+        return raw.decode("utf-8-sig" if bad.encoding == UTF8 else bad.encoding)
+    except UnicodeDecodeError as error:
+        refused = not_decodable(path, raw, error)
+        if is_wrong(raw, bad.encoding):
+            raise refused from error
+        place, problem, detail = str(refused).split(": ", 2)
+        bad(place, problem, detail.partition(";")[0])
+        return None
+
+
+def read_lines(path: Path | str, file: IO[bytes] | None = None, encoding: str | None = None) -> list[str]:
+    """The lines of a text, cut at line feeds alone, without their ends; the arguments are those of `Lines`. Raises
+    DataError, with the line, for a file that is not text."""
     found = []
-    with Lines(path, file) as lines:
+    with Lines(path, file, encoding) as lines:
         for line in lines:
             place = line_of(path, lines.number)
             if lines.undecodable:
-                raise DataError(f"{place}: not UTF-8: {lines.undecodable}")
+                raise DataError(f"{place}: not {lines.encoding.upper()}: {lines.undecodable}")
             if "\0" in line:
                 raise DataError(f"{place}: NUL byte: the file is binary or damaged")
             lines.mark()
@@ -207,7 +282,7 @@ def _long_fields(reader: Iterator[list[str]]) -> list[str]:
 
 def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, object) of each line that is not blank; every object has all `columns`."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         if lines.peek().lstrip().startswith("["):
             raise DataError(
                 f"{path}: holds one json array; json lines are expected, one object a line (`jq -c '.[]'` makes them)"
@@ -219,32 +294,71 @@ def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> It
                 bad(place, "not UTF-8", undecodable)
             elif line.strip():
                 try:
-                    record = json.loads(line)
-                except ValueError as error:
-                    at = f" at letter {error.pos + 1} of the line" if isinstance(error, json.JSONDecodeError) else ""
-                    bad(place, "not json", getattr(error, "msg", str(error)) + at)
+                    record = parse_json(line)
+                except NotJson as error:
+                    at = f" at letter {error.position + 1} of the line" if error.position is not None else ""
+                    bad(place, error.problem, f"{error.detail}{at}")
                     continue
                 if not isinstance(record, dict):
                     bad(place, "not a json object", f"found {line.strip()[:40]!r}")
-                elif half := _half_letter(line, record):
-                    bad(place, "half a letter", f"found {half} without the other half of its pair")
                 elif missing := [column for column in columns if column not in record]:
                     bad(place, "missing column", missing_column(missing[0], record, hint))
                 else:
                     yield lines.number, record
 
 
+class NotJson(ValueError):
+    """A text that is not JSON, or holds what cannot be stored."""
+
+    def __init__(self, problem: str, detail: str, position: int | None = None) -> None:
+        """`problem` and `detail` as for `BadRows`; `position` from 0 where it is known."""
+        super().__init__(f"{problem}: {detail}")
+        self.problem, self.detail, self.position = problem, detail, position
+
+
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def _half_letter(line: str, record: dict[str, Any]) -> str | None:
-    """An escaped surrogate without its other half, which no file can hold."""
-    if SURROGATE.search(line):
+def parse_json(text: str) -> Any:
+    """The value that a JSON text holds. Raises NotJson for another text, deep nesting, numbers of thousands of digits,
+    and half of a surrogate pair, which no file can hold."""
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise NotJson("not json", error.msg, error.pos) from error
+    except RecursionError as error:
+        raise NotJson("not json", "lists or objects are nested too deeply") from error
+    except ValueError as error:
+        raise NotJson("not json", "a whole number has too many digits") from error
+    if SURROGATE.search(text):
         try:
-            json.dumps(record, ensure_ascii=False).encode()
+            json.dumps(found, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
-            return f"\\u{ord(error.object[error.start]):04x}"
-    return None
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            raise NotJson("half a letter", f"found {half} without the other half of its pair") from error
+    return found
+
+
+P = ParamSpec("P")
+Row = TypeVar("Row")
+
+
+def guarded(read: Callable[Concatenate[Path, P], Iterator[Row]]) -> Callable[Concatenate[Path, P], Iterator[Row]]:
+    """A reader that raises DataError, with the file, for whatever its checks did not foresee."""
+
+    @wraps(read)
+    def rows(path: Path, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[Row]:
+        try:
+            yield from read(path, *args, **kwargs)
+        except ZooError:
+            raise
+        except UNREADABLE as error:
+            raise unreadable(path, error) from error
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise DataError(f"{path}: the file does not have the expected layout ({reason})") from error
+
+    return rows
 
 
 def missing_column(column: str, found: Iterable[str], hint: str = "") -> str:

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from zoo.data.encoder import Encoder
 from zoo.data.options import LoaderOptions
-from zoo.data.order import Nouns, Order, TrainingLoader
+from zoo.data.order import InOrder, Nouns, Order, TrainingLoader
 from zoo.data.spec import Spec
 from zoo.data.text.vectors import WordVectors
 from zoo.errors import ConfigError
@@ -29,8 +29,11 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
     and how they are put together (`_collate`).
     """
 
-    task: ClassVar[str]
-    """The task that the data are for."""
+    tasks: ClassVar[tuple[str, ...]]
+    """The tasks that the data are for."""
+    continues: ClassVar[bool] = False
+    """Whether the examples are a stream, in which row b of each batch continues row b of the batch before. Training and
+    evaluation then both read it in this order (`zoo.data.order.InOrder`)."""
     nouns: ClassVar[Nouns]
     """What its examples and their parts are called."""
     name: str
@@ -46,13 +49,24 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
     def part(self, split: str) -> P:
         """The examples of `train`, `val` or `test`; asked for a list of numbers it gives what `_collate` takes."""
 
-    @abstractmethod
     def training_order(self, part: P) -> Order:
-        """How the examples of `part` are seen in training; `ranks` says which process this is."""
+        """The order of the examples of `part` in training, unless the data `continues`. By default as they are listed.
+        `ranks` says which process this is."""
+        return self._in_order(part)
 
-    @abstractmethod
     def evaluation_order(self, part: P) -> Order:
-        """How they are seen in validation, test and prediction: each once over all processes."""
+        """The order in validation, test and prediction, unless the data `continues`: each example once over all
+        processes. By default as they are listed."""
+        return self._in_order(part)
+
+    def _in_order(self, part: P) -> InOrder:
+        if self.loader.max_tokens is not None:
+            raise ConfigError(
+                f"data.loader.max_tokens={self.loader.max_tokens}: {self.name} is read in order, in batches of one "
+                "size; remove it and set data.loader.batch_size"
+            )
+        size: int = len(part)  # type: ignore[arg-type]
+        return InOrder(size, batch_size=self.loader.batch_size, **self.ranks, nouns=self.nouns)
 
     @property
     @abstractmethod
@@ -110,7 +124,7 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
 
     def train_dataloader(self) -> TrainingLoader:
         part = self.part("train")
-        order = self.training_order(part)
+        order = self._in_order(part) if self.continues else self.training_order(part)
         return TrainingLoader(part, batch_sampler=order, batches_done=self._batches_done, **self._loading())
 
     def val_dataloader(self) -> DataLoader[Any]:
@@ -124,7 +138,8 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
 
     def _evaluation_loader(self, split: str) -> DataLoader[Any]:
         part = self.part(split)
-        return DataLoader(part, batch_sampler=self.evaluation_order(part), **self._loading())
+        order = self._in_order(part) if self.continues else self.evaluation_order(part)
+        return DataLoader(part, batch_sampler=order, **self._loading())
 
     def _loading(self) -> dict[str, Any]:
         on_cuda = self.trainer is not None and self.trainer.strategy.root_device.type == "cuda"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from zoo.dotted import class_at, name_of
+from zoo.dotted import class_at, name_of, named_by_a_checkpoint
 from zoo.errors import CheckpointError
 
 
@@ -27,7 +27,8 @@ def spec_from_state(state: dict[str, Any]) -> Spec:
     """The spec that `spec_state` wrote. Raises CheckpointError where its class is not here, is no Spec or has other
     fields."""
     state = {key: tuple(value) if isinstance(value, list) else value for key, value in state.items()}
-    cls = class_at(state.pop("class"), Spec)
+    with named_by_a_checkpoint():
+        cls = class_at(state.pop("class"), Spec)
     try:
         return cls(**state)
     except TypeError as error:

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +44,15 @@ def write_rows(file: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]], no
             count += len(batch)
             bar.update(len(batch))
     return count
+
+
+def write_table(file: Path, columns: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
+    """Stream rows into an Arrow file and return their number. All rows have those of the `columns` that the first
+    one has; without a row no file is written."""
+    first = next(rows, None)
+    if first is None:
+        return 0
+    return write_rows(file, pa.schema([columns.field(name) for name in first]), chain([first], rows), noun)
 
 
 def map_split(part: datasets.Dataset, function: Any, file: Path, description: str) -> datasets.Dataset:
@@ -170,6 +179,12 @@ def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
     return total
 
 
+def spread(begin: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
+    """begin, begin + 1, ..., `count` of them, for each of some runs, one after the other."""
+    ends = np.cumsum(count)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + count, count)
+
+
 def list_array(values: pa.Array, lengths: ArrayLike) -> pa.ListArray:
     """`values` cut into lists of these lengths."""
     return pa.ListArray.from_arrays(pa.array(offsets(lengths), pa.int32()), values)
@@ -192,6 +207,7 @@ class StoredSplit(Dataset[Rows]):
 
     def __init__(self, examples: datasets.Dataset, columns: Sequence[str], lengths: ArrayLike) -> None:
         """Of `columns` those that the split has are read. `lengths` (N,), or (N, 2) of pairs, are in words."""
+        self.stored = examples
         self._examples = examples.with_format("arrow", columns=[c for c in columns if c in examples.column_names])
         self.lengths: NDArray[np.int64] = np.asarray(lengths).astype(np.int64)
 

@@ -1,37 +1,37 @@
-"""Examples without end: made when they are asked for, in the process that makes the batch, never written down."""
+"""Endless examples: generated in the process that makes the batch, when they are needed, and never stored."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from torch.utils.data import Dataset
 
 from zoo.data.bucketing import Evaluation
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.options import LoaderArguments, SampleOptions
 from zoo.data.order import Order, small_or_few, too_few
 from zoo.data.serving import ServedData
 from zoo.errors import ConfigError
 
 Make = Callable[[int, int], Any]
-"""The example of a seed and a number: the same wherever and whenever it is made."""
+"""A function of a seed and an example number. It always returns the same example for them."""
 
 
 class Made(NamedTuple):
-    """Some examples of a stream."""
+    """Generated examples of a stream."""
 
     examples: list[Any]
     numbers: list[int]
-    """Which of their split they are."""
+    """The numbers of the examples in their split."""
 
 
 class Stream(Dataset[Made]):
     """The examples of `make` for one seed."""
 
     def __init__(self, make: Make, seed: int, size: int) -> None:
-        """`size` is that of a split; of training, that of an epoch: its stream goes on behind it."""
+        """`size` is the size of a split. For training it is the size of an epoch, and the stream continues after it."""
         self.make, self.seed, self.size = make, seed, size
 
     def __len__(self) -> int:
@@ -45,13 +45,13 @@ class Stream(Dataset[Made]):
 
 
 class Endless(Order):
-    """The examples of a stream one after the other: epoch e has those from e * `size` on, so that none comes twice."""
+    """The examples of a stream by their numbers: epoch e starts at number e * `size`, so that none is repeated."""
 
     def __init__(
         self, size: int, *, batch_size: int, seed: int = 0, repeat: bool = False, rank: int = 0, world_size: int = 1
     ) -> None:
-        """Up to `batch_size` examples in a batch over all processes, of which each takes every world_size-th; with
-        `repeat` every epoch is the first. `seed` is that of the stream, for checkpoints alone."""
+        """Order examples in batches of up to `batch_size` over all processes; each process takes every world_size-th
+        example of a batch. With `repeat` every epoch is the first. `seed` is the stream's, only for checkpoints."""
         super().__init__(rank=rank, world_size=world_size)
         self.size, self.seed, self.repeat = size, seed, repeat
         self._count = -(-size // batch_size)
@@ -71,34 +71,40 @@ class Endless(Order):
         return {"examples": self.size, **super().state(), "seed": self.seed}
 
 
-class StreamData(ServedData[Stream]):
-    """Generated examples, in training never the same one twice.
+class StreamArguments(LoaderArguments, total=False):
+    """The arguments of every stream."""
 
-    A family gives the function that makes an example (`generator`), sets `spec` and `encoder` in `setup`, and says how
-    a `Made` becomes a batch (`_collate`). Each split is a stream of its own, so that the size of one moves none of the
-    others. Validation and test follow from `sample.seed` alone, training from `loader.seed` too: of runs with different
-    seeds each sees examples of its own, and all are tested on the same. Nothing is prepared and nothing kept on a disk.
+    sample: Mapping[str, Any] | SampleOptions | None
+
+
+class StreamData(ServedData[Stream]):
+    """Generated examples, which are never repeated in training.
+
+    A family defines the function that makes an example (`generator`) and the one that makes a batch (`_collate`), and
+    sets `spec` and `encoder` in `setup`. Each split is a stream of its own: its size does not change the others.
+    Validation and test depend on `sample.seed` only, training also on `loader.seed`: runs with different seeds are
+    trained on different examples and tested on the same ones.
     """
 
     def __init__(
         self,
         *,
         sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[LoaderArguments],
     ) -> None:
-        """`sample` gives the sizes of validation, test and of an epoch of training, and the seed of the stream."""
-        super().__init__(loader=loader)
+        """`sample` holds the sizes of the validation, the test and an epoch of training, and the seed of the stream."""
+        super().__init__(**rest)
         self.sample = SampleOptions.of(sample)
         if self.loader.max_tokens is not None:
             raise ConfigError(
                 f"data.loader.max_tokens={self.loader.max_tokens}: the examples of a stream have no length before they "
-                "are made; give data.loader.batch_size"
+                "are made; remove it and set data.loader.batch_size"
             )
 
     @abstractmethod
     def generator(self) -> Make:
-        """What makes an example of a seed below 2**32 and a number; a function of a module, so that worker processes
-        can have it."""
+        """The function that makes the example of a seed below 2**32 and a number. Worker processes receive it by its
+        name, so that it must be a function of a module."""
 
     def part(self, split: str) -> Stream:
         own = {"train": (0, self.loader.seed), "val": (1,), "test": (2,)}[split]

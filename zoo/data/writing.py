@@ -20,6 +20,7 @@ def write_new(folder: Path, texts: Mapping[str, Iterable[str]]) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for at, pieces in files.items():
+            at.parent.mkdir(parents=True, exist_ok=True)
             with unfinished[at].open("w", encoding="utf-8", newline="\n") as sink:
                 sink.writelines(pieces)
         for at, written in unfinished.items():
@@ -30,7 +31,8 @@ def write_new(folder: Path, texts: Mapping[str, Iterable[str]]) -> list[Path]:
         for written in unfinished.values():
             with suppress(OSError):
                 written.unlink()
-        if begun:
+        made = {file.parent for file in files} | {folder}
+        for part in sorted(made, key=lambda part: -len(part.parts)) if begun else ():
             with suppress(OSError):
-                folder.rmdir()  # empty where nothing was written
+                part.rmdir()  # empty where nothing was written
     return list(files)

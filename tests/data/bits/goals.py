@@ -24,6 +24,6 @@ def stream(kind: type[BitStream] = CopyBits, **options: Any) -> BitStream:
 
 
 def first(data: BitStream, split: str, count: int) -> list[Any]:
-    """The first sequences of a split, from the stream behind its size too."""
+    """The first sequences of a split, also from the stream after its size."""
     part = data.part(split)
     return [part.make(part.seed, number) for number in range(count)]

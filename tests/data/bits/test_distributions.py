@@ -75,8 +75,8 @@ def test_associative_recall():
 
 
 def test_dynamic_ngrams():
-    """Of 200 bits the Bayesian predictor needs 133.2 +- .2, one that knows the table 5 + 195 x (2 - 1 / ln 2) on the
-    mean, chance 200."""
+    """For 200 bits the Bayesian predictor needs 133.2 +- .2, one that knows the table 5 + 195 x (2 - 1 / ln 2) in the
+    mean, guessing 200."""
     goal, made = stream(Ngrams).goal, first(stream(Ngrams), "train", MANY)
     assert set(scored_bits(made)) == {200}
     costs = [one.optimal_bits for one in made]
@@ -84,7 +84,7 @@ def test_dynamic_ngrams():
     bits = np.stack([one.targets[:, 0] for one in made])
     near(bits[:, :5], 0.5, 0.5)
     assert goal.optimal_chances([1] * 5).tolist() == [0.5] * 5
-    # chances from Beta(1/2, 1/2): two bits behind the same context agree with chance E[p^2 + (1 - p)^2] = 3/4
+    # chances from Beta(1/2, 1/2): two bits after the same context agree with probability E[p^2 + (1 - p)^2] = 3/4
     agree = []
     for row in bits.astype(int):
         code = np.convolve(row, 2 ** np.arange(5))[4:-5]  # of the five bits before each bit from the sixth on

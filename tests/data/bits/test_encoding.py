@@ -1,4 +1,4 @@
-"""What is typed as batches, what cannot be read, and the encoder in a checkpoint."""
+"""Typed lines as batches, lines that cannot be read, and the encoder in a checkpoint."""
 
 import numpy as np
 import pytest
@@ -66,21 +66,21 @@ RECALL, NGRAMS, SORT = AssociativeRecall(2, 2), DynamicNgrams(5), PrioritySort(2
             "1011 101",
             r"'1011 101': vector 2 is '101': expected 4 bits, each 0 or 1, found 3 bits; .* vectors of 4",
         ),
-        (COPY, " ", r"nothing is in it; a sequence is typed as"),
-        (NGRAMS, "", r"nothing is in it; a sequence is typed as bits"),
+        (COPY, " ", r"the line is empty; a sequence is typed as"),
+        (NGRAMS, "", r"the line is empty; a sequence is typed as bits"),
         (COPY, "1011 1o11", r"vector 2 is '1o11': .* found 'o' in it"),
-        (REPEAT, "10 01", r"expected vectors and then how many times, such as x3, found '01' at the end"),
+        (REPEAT, "10 01", r"expected vectors and then the number of repeats, such as x3, found '01' at the end"),
         (REPEAT, "x3", r"found 'x3' at the end"),
         (REPEAT, "10 x0", r"found 'x0' at the end"),
-        (RECALL, "10 11 | 01 00", r"expected a \? before the item that is asked for, found none"),
+        (RECALL, "10 11 | 01 00", r"expected a \? before the item of the query, found none"),
         (RECALL, "10 11 | 01 ? 10 11", r"item 2 is '01': expected 2 vectors, found 1"),
         (RECALL, "10 11 | 01 0 ? 10 11", r"item 2: vector 2 is '0': expected 2 bits"),
-        (RECALL, "10 11 | 01 00 ?", r"the item that is asked for is '': expected 2 vectors, found 0"),
-        (RECALL, "10 11 | 01 00 ? 11 11", r"'11 11' behind the \?: expected one of the items, found it not there"),
+        (RECALL, "10 11 | 01 00 ?", r"the item of the query is '': expected 2 vectors, found 0"),
+        (RECALL, "10 11 | 01 00 ? 11 11", r"'11 11' after the \?: expected one of the items, found it not there"),
         (RECALL, "10 11 | 10 11 | 01 01 ? 10 11", r"expected one of the items, found it 2 times"),
-        (RECALL, "10 11 | 01 00 ? 01 00", r"expected an item with another behind it, found the last"),
+        (RECALL, "10 11 | 01 00 ? 01 00", r"expected an item that another item follows, found the last"),
         (NGRAMS, "0102", r"'0102': expected bits, each 0 or 1, found '2'; a sequence is typed as bits"),
-        (SORT, "10:.5 01", r"the priority of vector 2: expected a number from -1 to 1 behind a colon, found ''"),
+        (SORT, "10:.5 01", r"the priority of vector 2: expected a number from -1 to 1 after a colon, found ''"),
         (SORT, "10:.5 01:1.5", r"the priority of vector 2: .* found '1.5'"),
         (SORT, "10:nan", r"the priority of vector 1: .* found 'nan'"),
         (SORT, "10:.5 012:.1", r"vector 2 is '012': expected 2 bits, each 0 or 1, found '2' in it"),
@@ -103,5 +103,5 @@ def test_an_encoder_comes_back_from_a_checkpoint(kind, tmp_path):
 
 
 def test_a_checkpoint_names_nothing_but_goals():
-    with pytest.raises(CheckpointError, match="no Goal"):
+    with pytest.raises(CheckpointError, match="not a subclass of Goal"):
         BitEncoder.from_state({"goal": "subprocess.Popen", "args": "true"})

@@ -31,7 +31,7 @@ def test_copy():
 
 
 def test_repeat_copy():
-    """Of 1 to 3 repeats the mean is 2 and the variance 2/3. The end is marked at a step of its own."""
+    """1 to 3 repeats have mean 2 and variance 2/3. A separate step marks the end."""
     check(
         REPEAT.parse("10 01 x3"),
         [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.5**0.5], *[[0] * 4] * 7],
@@ -67,8 +67,8 @@ def test_dynamic_ngrams():
 
 
 def test_the_bayesian_predictor():
-    """With a context of one bit: 1/2; behind 1 nothing was seen, 1/2; behind 1 one 1 was seen, a 0 has (0 + 1/2) / (1 +
-    1) = 1/4; behind 0 nothing, 1/2; behind 1 a 1 and a 0, a 0 has (1 + 1/2) / (2 + 1) = 1/2."""
+    """With a context of one bit: 1/2; nothing has followed 1, 1/2; one 1 has followed 1, a 0 has (0 + 1/2) / (1 + 1) =
+    1/4; nothing has followed 0, 1/2; a 1 and a 0 have followed 1, a 0 has (1 + 1/2) / (2 + 1) = 1/2."""
     bits = [1, 1, 0, 1, 0]
     np.testing.assert_allclose(NGRAMS.optimal_chances(bits), [1 / 2, 1 / 2, 1 / 4, 1 / 2, 1 / 2])
     assert NGRAMS.sequence(bits).optimal_bits == pytest.approx(6)

@@ -84,13 +84,13 @@ def test_the_same_sentences_are_asked_about_once(tmp_path, cache_dir):
 
 def test_too_few_books_and_no_books(shelf, cache_dir):
     with pytest.raises(
-        ConfigError, match=r"data.split: val=3 and test=3 of 6 books leave none to train on; give smaller"
+        ConfigError, match=r"data.split: val=3 and test=3 of 6 books leave none to train on; set smaller"
     ):
         prepared(shelf, split=None)
     with pytest.raises(DataError, match=r"none: No such file .*\(data.path\); expected: a folder of books"):
         prepared(shelf / "none")
     (shelf / "empty").mkdir()
-    with pytest.raises(DataError, match=r"empty: no book in it; expected: a folder of books"):
+    with pytest.raises(DataError, match=r"empty: the folder is empty; expected: a folder of books"):
         prepared(shelf / "empty")
     with pytest.raises(ConfigError, match=r"data.path is empty"):
         prepared("")
@@ -98,7 +98,7 @@ def test_too_few_books_and_no_books(shelf, cache_dir):
         Books(path="x", split={"val": 0.1})
     for number in range(6):
         (shelf / f"story{number}.{'md' if number % 2 else 'txt'}").write_text("Nobody slept.")
-    with pytest.raises(DataError, match="no question in the train split; a question takes twenty-one"):
+    with pytest.raises(DataError, match="no question in the train split; a question needs twenty-one"):
         prepared(shelf)
 
 
@@ -140,7 +140,7 @@ def test_a_text_without_a_question_is_not_written(tmp_path, cache_dir, capsys):
                 str(tmp_path / "out"),
             ]
         )
-    assert "short.txt: no question in the val split; a question takes twenty-one" in capsys.readouterr().err
+    assert "short.txt: no question in the val split; a question needs twenty-one" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -170,7 +170,7 @@ def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys):
             ["cbt", "--from-text", "none.txt"],
             "none.txt: No such file or directory (--from-text); expected: a plain text",
         ),
-        (["cbt", "--from-text", __file__, "data.kind=V"], "--from-text: data.kind=V: NE and CN can be told in plain"),
+        (["cbt", "--from-text", __file__, "data.kind=V"], "--from-text: data.kind=V: NE and CN can be found in plain"),
         (["cnn", "--from-text", __file__], "--from-text: data=cnn is not made from plain text; data=cbt is"),
         (["cnn", "--write", "out"], "--write: data=cnn cannot be written as files"),
         (["cbt", "--from-text", __file__, "data=yelp"], "data=yelp: the data are named already"),

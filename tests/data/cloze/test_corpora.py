@@ -15,7 +15,7 @@ from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
 from zoo.data.bucketing import POOL
 from zoo.data.cloze.cbt import ChildrensBookTest
 from zoo.data.cloze.cnn import Cnn, DailyMail
-from zoo.data.cloze.prepare import MISSING
+from zoo.data.cloze.module import MISSING
 from zoo.data.cloze.question import BLANK
 from zoo.data.cloze.samples import stories
 from zoo.errors import ConfigError, DataError
@@ -94,9 +94,7 @@ def test_training_batches_hold_documents_of_similar_length_and_no_texts(cache_di
 
 
 def test_the_sample_has_names_and_things_alone(cache_dir):
-    with pytest.raises(
-        ConfigError, match=r"data.kind=V: the sample takes out NE or CN alone; take one of these, data."
-    ):
+    with pytest.raises(ConfigError, match=r"data.kind=V: the sample takes out NE or CN alone; use one of these, data."):
         prepared(kind="V")
     with pytest.raises(ConfigError, match=r"data.kind=NN: expected NE, CN, V or P"):
         ChildrensBookTest(kind="NN")
@@ -119,7 +117,7 @@ def test_description(cache_dir):
     assert train["most_frequent_is_right_share"] == right / 60
     share = about["splits"]["test"]["most_frequent_is_right_share"]
     assert about["notes"] == [
-        f"test: who always takes the candidate that occurs most often in the document is right in {share:.1%}"
+        f"test: always choosing the most frequent candidate of the document is right in {share:.1%}"
     ]
 
 
@@ -162,7 +160,7 @@ def test_own_files_of_that_form(tmp_path, cache_dir):
 def test_nothing_there(tmp_path, cache_dir, cls):
     with pytest.raises(DataError, match=r"none: No such file .*\(data.source\); expected: sample"):
         prepared(cls, source=str(tmp_path / "none"))
-    with pytest.raises(DataError, match=r"or take data.source=sample"):
+    with pytest.raises(DataError, match=r"or use data.source=sample"):
         prepared(cls, source=str(tmp_path))
     with pytest.raises(ConfigError, match=r"data.source is not set; expected: sample"):
         prepared(cls, source=None)
@@ -180,9 +178,9 @@ def test_a_training_answer_that_stands_nowhere_is_left_out_and_one_of_the_test_s
     assert splits["train"]["dropped"] == {MISSING: 1}
     assert "dropped" not in splits["test"]
     assert splits["test"]["answers_missing"] == 1
-    said = "test: the answers of 1 of 4 questions stand nowhere in their documents"
+    said = "test: the answers of 1 of 4 questions are not in their documents"
     assert any(note.startswith(said) for note in data.describe()["notes"])
-    assert "train: left out 1 questions: 1 answer not in the document" in caplog.text
+    assert "train: left out 1 answer not in the document" in caplog.text
     (batch,) = data.test_dataloader()
     at = batch.index.tolist().index(2)
     assert not (batch.occurrence[at] == batch.answer[at]).any()
@@ -199,7 +197,7 @@ def test_bad_rows_are_left_out_and_counted(tmp_path, cache_dir, caplog):
     assert data.describe()["skipped"] == {"not 21 lines": 1, "answer not among the candidates": 1}
     assert "left out 2 rows: 1 not 21 lines, 1 answer not among the candidates" in caplog.text
     write_blocks(tmp_path / "cbtest_NE_train.txt", [block(2)[1:]])
-    with pytest.raises(DataError, match="no question in the train split; left out: 1 not 21 lines"):
+    with pytest.raises(DataError, match="no questions in the train split; left out: 1 not 21 lines"):
         prepared(source=str(tmp_path), loader={"on_bad_row": "skip"})
 
 
@@ -214,7 +212,7 @@ def test_words_that_differ_in_case_alone_may_share_a_vector(tmp_path, cache_dir)
         assert torch.equal(one.occurrence, other.occurrence)
     few = prepared(source=str(tmp_path), text={"vocabulary_size": 6}).encoder.vocabulary
     assert few.words == ["<pad>", "<unk>", BLANK, "cats", "met", "the"]
-    with pytest.raises(DataError, match=r"no word occurs 10000 times in 12 training questions; data.text.minimum_freq"):
+    with pytest.raises(DataError, match=r"no token occurs 10000 times in 12 training questions; data.text.minimum"):
         prepared(source=str(tmp_path), text={"minimum_frequency": 10000})
 
 
@@ -232,7 +230,7 @@ def test_cnn(tmp_path, cache_dir):
     (batch,) = prepared(Cnn, source=str(path)).test_dataloader()
     assert [" ".join(text.query) for text in batch.text][1] == "XXXXX left"  # the prepared data were of another file
     with pytest.raises(
-        ConfigError, match=r"not on the Hugging Face hub; fetch dailymail.tgz of the questions from http"
+        ConfigError, match=r"not on the Hugging Face hub; download dailymail.tgz of the questions from http"
     ):
         prepared(DailyMail, source="hub")
 

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.encoding import BLANK_ID, SPECIAL, ClozeEncoder, EncodedQuestions, collate, occurrences, shown
+from zoo.data.cloze.encoding import BLANK_ID, SPECIAL, ClozeEncoder, occurrences, shown
 from zoo.data.cloze.options import ClozeTextOptions
 from zoo.data.cloze.question import BLANK, ClozeQuestion, Shown
+from zoo.data.stored import StoredSplit
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.errors import DataError
 
@@ -51,7 +52,7 @@ def slow_batch(questions, numbers):
     )
 
 
-def stored(questions, texts=False):
+def stored(questions):
     columns = {
         "document": [document for document, *_ in questions],
         "query": [query for _, query, *_ in questions],
@@ -64,13 +65,12 @@ def stored(questions, texts=False):
     lists = dict.fromkeys(("document", "query", "occurrence"), datasets.List(datasets.Value("int32")))
     numbers = dict.fromkeys(("num_candidates", "answer", "num_words"), datasets.Value("int32"))
     features = {**lists, "evidence": datasets.List(datasets.Value("bool")), **numbers}
-    if texts:
-        columns |= {f"shown_{name}": [[f"{name}{n}"] for n in range(len(questions))] for name in Shown._fields[:3]}
-        columns["shown_sentence_ends"] = [[n] for n in range(len(questions))]
-        words = datasets.List(datasets.Value("string"))
-        features |= {f"shown_{name}": words for name in Shown._fields[:3]}
-        features["shown_sentence_ends"] = datasets.List(datasets.Value("int32"))
-    return EncodedQuestions(datasets.Dataset.from_dict(columns, features=datasets.Features(features)))
+    found = datasets.Dataset.from_dict(columns, features=datasets.Features(features))
+    return StoredSplit(found, [part.name for part in ClozeEncoder.parts], columns["num_words"])
+
+
+def collate(rows):
+    return ClozeEncoder(ClozeTextOptions(), [Vocabulary([], SPECIAL)]).collate(rows)
 
 
 @settings(max_examples=80)
@@ -89,16 +89,6 @@ def test_collate_equals_a_slow_loop(questions, data):
     assert part.lengths.tolist() == [len(document) for document, *_ in questions]
 
 
-def test_texts_come_with_their_questions():
-    part = stored([([1, 2], [3], 1, 0), ([4], [5], 2, 1)], texts=True)
-    batch = collate(part.__getitems__([1, 0]))
-    assert batch.text == (
-        Shown(["document1"], ["query1"], ["candidates1"], [1]),
-        Shown(["document0"], ["query0"], ["candidates0"], [0]),
-    )
-    assert batch.first(1).text == batch.text[:1]
-
-
 def test_occurrences_go_by_the_spelling():
     words = ["Ann", "ann", "Bob", "Ann", ",", "New", "York"]
     assert occurrences(words, ["Bob", "Ann", "New York", "Ann"]) == [1, -1, 0, 1, -1, -1, -1]
@@ -108,7 +98,7 @@ def test_occurrences_go_by_the_spelling():
 
 @pytest.fixture
 def encoder():
-    return ClozeEncoder(Vocabulary(["the", "Ann", "slept", ".", "Bob"], SPECIAL), ClozeTextOptions())
+    return ClozeEncoder(ClozeTextOptions(), [Vocabulary(["the", "Ann", "slept", ".", "Bob"], SPECIAL)])
 
 
 def test_questions(encoder):
@@ -135,7 +125,7 @@ def test_a_question_is_no_other_for_its_answer(encoder):
 
 def test_a_word_like_the_blank_in_a_document_is_unknown_and_the_query_has_the_blank(encoder):
     """Special words have ids, but no word of a text has theirs."""
-    lower = ClozeEncoder(Vocabulary(["ann"], SPECIAL), ClozeTextOptions(lower=True))
+    lower = ClozeEncoder(ClozeTextOptions(lower=True), [Vocabulary(["ann"], SPECIAL)])
     question = ClozeQuestion([["ANN", "<pad>"]], [BLANK, "Ann"], ["ANN"], None)
     assert lower(question).query.tolist() == [[BLANK_ID, 3]]
     assert lower(question).document.tolist() == [[3, 1]]
@@ -143,16 +133,16 @@ def test_a_word_like_the_blank_in_a_document_is_unknown_and_the_query_has_the_bl
 
 
 def test_nothing_to_choose_from(encoder):
-    with pytest.raises(DataError, match=r"'XXXXX slept \.': no candidate stands in the document; found: 'Zoe', 'bob'"):
+    with pytest.raises(DataError, match=r"'XXXXX slept \.': no candidate is in the document; found: 'Zoe', 'bob'"):
         encoder("Ann slept. Bob too. XXXXX slept. | Zoe|bob")
 
 
 def test_typed_quotes_and_brackets_are_written_as_the_training_texts_have_them():
-    encoder = ClozeEncoder(Vocabulary(["``", "''", "-LRB-", "-RRB-", "Ann"], SPECIAL), ClozeTextOptions())
+    encoder = ClozeEncoder(ClozeTextOptions(), [Vocabulary(["``", "''", "-LRB-", "-RRB-", "Ann"], SPECIAL)])
     batch = encoder('"Ann" "Ann" (Ann). XXXXX.')
     assert batch.document.tolist() == [[3, 7, 4, 3, 7, 4, 5, 7, 6, 1]]
     assert batch.text[0].document[0] == '"'
-    plain = ClozeEncoder(Vocabulary(['"', "(", ")", "Ann", "``", "''"], SPECIAL), ClozeTextOptions())
+    plain = ClozeEncoder(ClozeTextOptions(), [Vocabulary(['"', "(", ")", "Ann", "``", "''"], SPECIAL)])
     assert plain('"Ann" (Ann). XXXXX.').document.tolist() == [[3, 6, 3, 4, 6, 5, 1]]
 
 
@@ -162,4 +152,4 @@ def test_state_is_plain_and_comes_back(encoder, tmp_path):
     line = "Ann slept. Bob too. XXXXX slept."
     assert torch.equal(again(line).document, encoder(line).document)
     assert torch.equal(again(line).query, encoder(line).query)
-    assert again.text == encoder.text
+    assert again.text_options == encoder.text_options

@@ -323,7 +323,7 @@ def test_paths_without_the_official_files(tmp_path, cache_dir):
             r"other: found a.docx, b.pdf; expected a folder with train.csv and test.csv \(class from 1 to 4",
         ),
         (Imdb, "other", r"other: found a.docx, b.pdf; expected the folder aclImdb"),
-        (Imdb, "other/a.docx", r"a.docx: this file is not one of the official ones"),
+        (Imdb, "other/a.docx", r"a.docx: this file has another form"),
         (Yelp, "half", r"half: found test.csv; expected"),
     ]
     with pytest.raises(

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.encoding import DocumentEncoder, EncodedDocuments, collate
+from zoo.data.documents.encoding import DocumentEncoder
 from zoo.data.documents.options import DocumentTextOptions
+from zoo.data.stored import StoredSplit
 from zoo.data.text.vocabulary import Vocabulary
 
 DOCUMENTS = st.lists(st.lists(st.lists(st.integers(1, 30), min_size=1, max_size=6), max_size=5), min_size=1, max_size=7)
@@ -41,7 +42,12 @@ def stored(documents, evidence=True):
     features = {"words": nested, "label": datasets.Value("int64"), "num_words": datasets.Value("int32")}
     if evidence:
         features["evidence"] = datasets.List(datasets.List(datasets.Value("bool")))
-    return EncodedDocuments(datasets.Dataset.from_dict(columns, features=datasets.Features(features)))
+    found = datasets.Dataset.from_dict(columns, features=datasets.Features(features))
+    return StoredSplit(found, [part.name for part in DocumentEncoder.parts], columns["num_words"])
+
+
+def collate(rows):
+    return DocumentEncoder(DocumentTextOptions(), [Vocabulary([])]).collate(rows)
 
 
 @settings(max_examples=80)
@@ -72,9 +78,8 @@ def test_without_evidence():
 
 @pytest.fixture
 def encoder():
-    return DocumentEncoder(
-        Vocabulary(["the", "food", "was", "good", ".", "n't"]), DocumentTextOptions(max_sentences=3, max_words=6)
-    )
+    vocabulary = Vocabulary(["the", "food", "was", "good", ".", "n't"])
+    return DocumentEncoder(DocumentTextOptions(max_sentences=3, max_words=6), [vocabulary])
 
 
 def test_texts(encoder):
@@ -110,5 +115,5 @@ def test_state_is_plain_and_comes_back(encoder, tmp_path):
     torch.save(encoder.state(), tmp_path / "state.pt")
     state = torch.load(tmp_path / "state.pt", weights_only=True)
     again = DocumentEncoder.from_state(state)
-    assert again.text == encoder.text
+    assert again.text_options == encoder.text_options
     assert torch.equal(again("The food.").words, encoder("The food.").words)

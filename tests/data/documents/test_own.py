@@ -57,7 +57,7 @@ def sizes(data):
 
 def test_a_csv_with_accents_blanks_and_line_breaks(tmp_path, cache_dir):
     data = prepared(write_csv(tmp_path / "mes données" / "avis reçus.csv", rows()))
-    assert data.task == "classification"
+    assert data.tasks == ("classification",)
     assert data.spec.classes == ("bas", "élevé")
     assert sizes(data) == {"train": 32, "val": 4, "test": 4}
     found = [document for split in ("train", "val", "test") for document in documents(data, split)]
@@ -188,11 +188,11 @@ HEADER = "texte reçu,étoiles\n"
             "a.csv: 200 different labels in 200 documents, such as '0'",
         ),
         (HEADER + "a,1\nb,2\n", {}, "a.csv: too few documents (2) to draw val and test from them"),
-        (HEADER, {}, "a.csv: no document in the train split"),
+        (HEADER, {}, "a.csv: no documents in the train split"),
         (
             HEADER + ",1\n,2\n",
             {"loader": {"on_bad_row": "skip"}},
-            "a.csv: no document in the train split; left out: 2 no text",
+            "a.csv: no documents in the train split; left out: 2 no text",
         ),
         (
             HEADER + "a,1\nb,2\n" * 9,
@@ -212,7 +212,7 @@ def test_files_that_cannot_be_used(tmp_path, cache_dir, content, options, messag
 def test_a_label_that_only_the_test_has(tmp_path, cache_dir):
     train = write_csv(tmp_path / "a.csv", rows())
     test = write_csv(tmp_path / "b.csv", [("ok", "bas"), ("deux\nlignes", "élevée"), ("fin", "bas")])
-    message = "line 3: unknown label: 'élevée' does not occur in the training documents, where there are 'élevé', 'bas'"
+    message = "line 3: unknown label: 'élevée' does not occur in the training documents, which have 'élevé', 'bas'"
     with pytest.raises(DataError, match=rf"^{test}, {message}; did you mean 'élevé'\?"):
         prepared(train, split={"test": str(test)})
     data = prepared(train, split={"test": str(test)}, loader={"on_bad_row": "skip"})
@@ -239,7 +239,7 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
             r"none.csv: No such file .*\(data.path\); expected: a file \(.csv",
         ),
         ({"path": tmp_path / "a.txt"}, DataError, r"a.txt: unknown kind of file '.txt'; expected: a file \(.csv, .tsv"),
-        ({"path": tmp_path / "empty"}, DataError, r"empty: no documents found; expected: a file"),
+        ({"path": tmp_path / "empty"}, DataError, r"empty: the folder is empty; expected: a file"),
         ({"path": ""}, ConfigError, r"data.path is empty; expected: a file"),
         (own | {"split": {"test": "cv9*"}}, DataError, r"cv9\*: No such file .*\(data.split.test\); expected: a share"),
         (
@@ -248,7 +248,7 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
             r"split.test='dv\*' is taken for .* fits none of 10 files, such as",
         ),
         (folder | {"split": {"val": "*.txt"}}, DataError, r"films: data.split.val='\*.txt' .* fits all of 10 files"),
-        ({"path": tmp_path / "tests only"}, DataError, r"tests only: no documents found; expected: a file"),
+        ({"path": tmp_path / "tests only"}, DataError, r"tests only: found test/; expected: a file"),
         (
             {"path": tmp_path / "both", "split": {"test": "cv*"}},
             DataError,
@@ -333,7 +333,7 @@ def test_an_error_in_the_middle_leaves_nothing(tmp_path, cache_dir, monkeypatch)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("zoo.data.documents.prepare.describe", killed)
+        patch.setattr("zoo.data.table_data.repeated", killed)
         with pytest.raises(KeyboardInterrupt):
             prepared(path)
     assert [file.suffix for file in (cache_dir / "documents").iterdir()] in ([], [".lock"])

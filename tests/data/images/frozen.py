@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from zoo.data.images.spec import ImageSpec
-from zoo.layers.image_encoder import ImageEncoder
+from zoo.layers.images.encoder import ImageEncoder
 
 TARGET = "tests.data.images.frozen.Frozen"
 

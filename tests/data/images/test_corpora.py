@@ -126,7 +126,7 @@ def test_annotations_of_coco(tmp_path, cache_dir):
 @pytest.mark.parametrize("data", [Flickr8k, Flickr30k, Coco])
 def test_where_the_files_can_be_had(tmp_path, data):
     for source, said in (
-        ("hub", "data.source=hub: .* is not to be had freely there; expected: sample, or the path of"),
+        ("hub", "data.source=hub: .* is not freely available there; expected: sample, or the path of"),
     ):
         with pytest.raises(ConfigError, match=said) as error:
             data(source=source).open_source()

@@ -279,3 +279,40 @@ def test_what_changes_in_training_follows_from_seed_epoch_and_number(tmp_path):
 def test_keys_that_do_not_go_together(options, said):
     with pytest.raises(ConfigError, match=said.replace(".", r"\.")):
         PictureOptions.of(options)
+
+
+# large pictures
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "1", "P"])
+def test_a_large_picture_is_reduced_while_it_is_decoded(tmp_path, monkeypatch, mode):
+    """All colours of three stripes stay; the tensor is a hundredth of the whole picture."""
+    stripes = np.zeros((600, 900, 3), np.uint8)
+    stripes[:200], stripes[400:] = 255, 255
+    path = saved(tmp_path / "a.png", Image.fromarray(stripes).convert(mode))
+    whole = decode(path, side=30)
+    assert whole.shape == (3, 600, 900)  # not large
+    monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
+    small = decode(path, side=30)
+    assert small.shape == (3, 60, 90)
+    assert small[:, 30, 45].tolist() == [0, 0, 0] and small[:, 5, 45].tolist() == [255, 255, 255]
+    assert decode(path).shape == (3, 600, 900)  # without `side` all of it is decoded
+
+
+def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size_and_turned(tmp_path, monkeypatch):
+    monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    path = saved(tmp_path / "a.jpg", Image.new("RGB", (1600, 800), (9, 200, 9)), exif=exif)
+    found = decode(path, side=50)
+    assert found.shape == (3, 200, 100)  # an eighth, which is twice what is needed
+    assert seen(path, PictureOptions(size=50)).shape == (3, 50, 50)
+
+
+def test_a_picture_that_would_fill_the_memory_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
+    path = saved(tmp_path / "a.png", Image.new("RGB", (100, 50)))
+    monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 19_999)
+    with pytest.raises(UnusablePicture, match=r"too large a picture: found 100 x 50 pixels of mode RGB"):
+        decode(path)
+    monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 20_000)
+    assert decode(path).shape == (3, 50, 100)

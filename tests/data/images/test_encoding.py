@@ -8,8 +8,7 @@ import torch
 from PIL import Image
 
 from zoo.data.images.encoding import ImageCaptionEncoder
-from zoo.data.images.options import CaptionTextOptions, PictureOptions
-from zoo.data.text.tokenization import tokenizer_of
+from zoo.data.images.options import CaptionTextOptions
 from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN, WRITTEN_SPECIAL, Vocabulary
 from zoo.errors import DataError
 
@@ -19,9 +18,7 @@ WORDS = ["a", "dog", "'s", "runs", "red", "ball", "on"]
 def encoder_of(words=WORDS, size=4, **text):
     options = CaptionTextOptions.of(text)
     vocabulary = Vocabulary(words, WRITTEN_SPECIAL)
-    return ImageCaptionEncoder(
-        tokenizer_of(options, "en"), vocabulary, options, PictureOptions.of({"size": size}), (2, 2)
-    )
+    return ImageCaptionEncoder(options, [vocabulary], picture={"size": size}, grid=(2, 2))
 
 
 RED = np.tile(np.array([200, 10, 30], np.uint8), (4, 4, 1))

@@ -56,7 +56,7 @@ def check(batch, split, data):
 @pytest.mark.parametrize("order", ORDERS)
 def test_batches_hold_captions_with_their_images(shared, order):
     data = prepared(Toy(**order, loader={"batch_size": 7}))
-    assert data.task == "captioning"
+    assert data.tasks == ("captioning",)
     assert data.sizes == SIZES
     for split, loader in loaders(data).items():
         seen = []
@@ -128,7 +128,7 @@ def test_alignment_is_of_tokens_of_any_kind(cache_dir, tokenizer):
         for b, number in enumerate(batch.index.tolist()):
             row, nth = ROWS["test"][number], count[number]
             count[number] += 1
-            spans = data.encoder.tokenizer.spans(row.captions[nth])
+            spans = data.encoder.target_tokenizer.spans(row.captions[nth])
             assert len(spans) == int(batch.target_mask[b].sum()) - 1
             cut += len(spans) != len(row.captions[nth].split())
             for position, (begin, end) in enumerate(spans):
@@ -301,7 +301,7 @@ def test_damaged_and_missing_preparations(cache_dir):
     with pytest.raises(DataError, match="not prepared yet: call prepare_data"):
         Toy().setup()
     prepared(Toy())
-    next(cache_dir.rglob("text.json")).write_text("{")
+    next(cache_dir.rglob("encoder.json")).write_text("{")
     with pytest.raises(DataError, match=r"the prepared data is damaged .* delete this folder and run again"):
         prepared(Toy())
 
@@ -310,7 +310,7 @@ def test_damaged_and_missing_preparations(cache_dir):
     ("options", "message"),
     [
         ({"batches": "picture"}, r"data\.batches=picture: .*pictures"),
-        ({"batches": "lengths", "captions_per_image": 2}, r"data\.captions_per_image=2 draws .* leave it null"),
+        ({"batches": "lengths", "captions_per_image": 2}, r"data\.captions_per_image=2 draws .* set it to null"),
         ({"batches": "pictures", "captions_per_image": 0}, r"data\.captions_per_image=0: expected .* found 0"),
         ({"batches": "pictures", "loader": {"max_tokens": 9}}, r"data\.loader\.max_tokens=9 counts tokens.*batch_size"),
         ({"grid": (2,)}, r"data\.grid=\[2\]: expected a list \[rows,columns\] of two"),

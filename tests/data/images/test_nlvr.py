@@ -121,7 +121,7 @@ def test_what_is_no_folder_of_nlvr(root, tmp_path):
     with pytest.raises(ConfigError, match=r"data.path is empty; expected: the folder `nlvr`"):
         Nlvr(path="").open_source()
     (tmp_path / "other" / "a").mkdir(parents=True)
-    with pytest.raises(DataError, match=r"other: found a; expected the folder `nlvr` of the official repository"):
+    with pytest.raises(DataError, match=r"other: found a/; expected: the folder `nlvr` of the official repository"):
         Nlvr(path=str(tmp_path / "other")).open_source()
     (root / "nlvr" / "hidden" / "hidden.json").unlink()
     with pytest.raises(DataError, match=r"hidden.json: there is no such file; expected the folder"):
@@ -151,9 +151,9 @@ def test_boxes_are_shuffled_in_training_alone(root, cache_dir):
     still.prepare_data()
     still.setup()
     assert torch.equal(still.part("train").pictures.changed([0], 3)[0], plain)
-    with pytest.raises(ConfigError, match=r"data.shuffle_boxes=true .* take data.shuffle_boxes=false"):
+    with pytest.raises(ConfigError, match=r"data.shuffle_boxes=true .* set data.shuffle_boxes=false"):
         Nlvr(path=str(root), picture={"size": [50, 200]})
-    with pytest.raises(ConfigError, match=r"data.picture.resize .* take data.shuffle_boxes=false"):
+    with pytest.raises(ConfigError, match=r"data.picture.resize .* set data.shuffle_boxes=false"):
         Nlvr(path=str(root), picture={"size": [100, 400], "resize": 120, "random_crop": True})  # boxes stand elsewhere
 
 

@@ -90,7 +90,7 @@ def test_what_is_wrong_with_ones_own(own, cache_dir):
     with pytest.raises(DataError, match=r"too few images \(1\) to draw val and test from them; give more images"):
         OwnCaptions(path=str(own), **SMALL).prepare_data()
     table.write_text("file,caption\n")
-    with pytest.raises(DataError, match=r"no image with captions in the train split"):
+    with pytest.raises(DataError, match=r"no images in the train split"):
         OwnCaptions(path=str(own), **SMALL).prepare_data()
     table.write_text("file,caption,split\n0.png,a,test\n")
     with pytest.raises(DataError, match=r"captions.csv: column 'split' puts no image into train"):

@@ -105,7 +105,7 @@ def test_what_is_wrong_with_a_karpathy_json(file, content, said):
 def test_a_json_in_latin_1(tmp_path):
     path = tmp_path / "dataset.json"
     path.write_bytes('{"images": "é"}'.encode("latin-1"))
-    with pytest.raises(DataError, match=r"not UTF-8: .* at byte 12; save the file as UTF-8"):
+    with pytest.raises(DataError, match=r"line 1: not UTF-8: byte 0xe9 at offset 12 .*set data.loader.encoding=cp1252"):
         list(read_karpathy(path, False, BadRows()))
 
 
@@ -203,6 +203,7 @@ def test_lines_that_cannot_be_used(file, content, said):
     assert list(read_tokens(path, bad := BadRows("skip"))) == [] and bad.total == 1
 
 
+@pytest.mark.usefixtures("damaged")
 def test_tokens_that_are_no_utf_8(tmp_path):
     path = tmp_path / "x.token"
     path.write_bytes(b"a.jpg#0\tA caf\xe9\nb.jpg#0\tB\n")

@@ -7,7 +7,7 @@ import pytest
 
 from zoo.data.images.samples import drawing, scenes
 from zoo.data.images.samples.drawing import EXTENT, GREYS, PAINT, SPREAD, STAR, TRIANGLE, distance
-from zoo.data.images.samples.grammar import COLOURS, FORMS, RELATIONS, SHAPES, Kind, Statement, read, told
+from zoo.data.images.samples.grammar import COLOURS, FORMS, RELATIONS, SHAPES, Kind, Statement, phrased, read
 from zoo.data.images.truth import is_true
 
 MADE = scenes.scenes(range(300), seed=3)
@@ -209,7 +209,7 @@ def test_swapped_and_changed_captions_are_false():
                 size = "large" if said.first.size == "small" else "small"
                 wrong.append(said._replace(first=said.first._replace(size=size)))
             for statement in wrong:
-                assert not any(is_true(told(form, statement).text, scene.facts) for form in FORMS)
+                assert not any(is_true(phrased(form, statement).text, scene.facts) for form in FORMS)
 
 
 def test_every_word_that_names_an_object_is_marked():
@@ -228,7 +228,7 @@ def test_every_word_that_names_an_object_is_marked():
 def test_what_is_told_is_read(form, relation):
     first, second = Kind("large", "orange", "star"), Kind(None, "orange", "circle")
     statement = Statement(first, relation, second)
-    found = told(form, statement)
+    found = phrased(form, statement)
     assert read(found.text) == statement
     assert "a large orange star" in found.text
     assert "an orange circle" in found.text

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.data.pairs.toy import Toy, prepared
 from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.encoding import EncodedPairs, PairEncoder, Side, collate_pairs, padded
+from zoo.data.pairs.encoding import SIDES, PairEncoder
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.text.tokenization import RuleTokenizer
+from zoo.data.stored import StoredSplit
 from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 
 SEQUENCE = st.lists(st.integers(4, 30), max_size=7)
@@ -33,12 +33,13 @@ def stored(pairs, evaluation=True, aligned=True):
     kinds = {"num": datasets.Value("int32"), "text": datasets.Value("string")}
     features = {name: kinds.get(name[-4:], kinds.get(name[:3], ids)) for name in columns}
     features |= {name: kinds["text"] for name in columns if name.endswith("_text")}
-    return EncodedPairs(
-        datasets.Dataset.from_dict(columns, features=datasets.Features(features)), evaluation=evaluation
-    )
+    found = datasets.Dataset.from_dict(columns, features=datasets.Features(features))
+    read = [part.name for part in PairEncoder.parts if part.read(evaluation)]
+    return StoredSplit(found, read, [[len(source) + 1, len(target) + 1] for source, target in pairs])
 
 
-SIDES = ("source", "target")
+def collate_pairs(rows):
+    return PairEncoder(PairTextOptions(), [Vocabulary([], WRITTEN_SPECIAL)] * 2).collate(rows)
 
 
 def slow_side(sequences):
@@ -86,20 +87,12 @@ def test_training_batches_carry_no_text_and_no_alignment():
     assert collate_pairs(stored([([5], [7])], aligned=False).__getitems__([0])).alignment is None
 
 
-def test_padded():
-    ids, mask = padded([[5], [], [6, 7]])
-    assert ids.tolist() == [[5, 3, 0], [3, 0, 0], [6, 7, 3]]
-    assert mask.tolist() == [[True, True, False], [True, False, False], [True, True, True]]
-    assert padded([])[0].shape == (0, 1)
-
-
 @pytest.fixture
 def encoder():
     text = PairTextOptions()
-    german = Side(RuleTokenizer("words", "de", True), Vocabulary(["ein", "hund", ".", "läuft"], WRITTEN_SPECIAL))
-    words = ["a", "dog", "'s", ".", "runs", ","]
-    english = Side(RuleTokenizer("words", "en", True), Vocabulary(words, WRITTEN_SPECIAL))
-    return PairEncoder(german, english, text, ("de", "en"))
+    german = Vocabulary(["ein", "hund", ".", "läuft"], WRITTEN_SPECIAL)
+    english = Vocabulary(["a", "dog", "'s", ".", "runs", ","], WRITTEN_SPECIAL)
+    return PairEncoder(text, [german, english], languages=("de", "en"))
 
 
 def test_texts(encoder):
@@ -115,11 +108,9 @@ def test_texts(encoder):
 
 
 def test_references(encoder):
-    ids, mask = encoder.targets(["A dog runs.", "Cats."])
-    assert ids.tolist() == [[4, 5, 8, 7, 3], [1, 7, 3, 0, 0]]
     batch = encoder(["Ein Hund läuft.", "x"], ["A dog runs.", "Cats."])
-    assert torch.equal(batch.target, ids)
-    assert torch.equal(batch.target_mask, mask)
+    assert batch.target.tolist() == [[4, 5, 8, 7, 3], [1, 7, 3, 0, 0]]
+    assert batch.target_mask.sum(1).tolist() == [5, 3]
     assert batch.target_input.tolist() == [[2, 4, 5, 8, 7], [2, 1, 7, 3, 0]]
     assert batch.target_text == ("A dog runs.", "Cats.")
 
@@ -158,11 +149,11 @@ def test_what_a_checkpoint_keeps(cache_dir, tmp_path, tokenizer, joint):
     assert again.state() == state == encoder.state()
     assert len(state["vocabularies"]) == len(state["learned"]) == 2 - joint
     assert data.spec.shared == joint
-    assert (len(encoder.source.vocabulary), len(encoder.target.vocabulary)) == (
+    assert (len(encoder.side("source").vocabulary), len(encoder.side("target").vocabulary)) == (
         data.spec.source_size,
         data.spec.target_size,
     )
-    assert (encoder.source.vocabulary.words == encoder.target.vocabulary.words) == joint
+    assert (encoder.side("source").vocabulary.words == encoder.side("target").vocabulary.words) == joint
     batch = next(iter(data.test_dataloader()))
     for made in (encoder, again):
         # texts give what was prepared, and the ids of a target its text

@@ -82,8 +82,12 @@ def test_paths_without_the_official_files(tmp_path, cache_dir):
     (tmp_path / "empty").mkdir()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.txt").write_text("x")
-    for name, found in (("empty", "there is nothing"), ("other", r"found a\.txt"), ("other/a.txt", "there is nothing")):
-        with pytest.raises(DataError, match=rf"{name}: no files train.*: {found}; expected the folder of the official"):
+    for name, found in (
+        ("empty", "the folder is empty"),
+        ("other", r"found a\.txt"),
+        ("other/a.txt", "this file has another form"),
+    ):
+        with pytest.raises(DataError, match=rf"{name}: {found}; expected the folder of the official"):
             Multi30k(source=str(tmp_path / name)).prepare_data()
     with pytest.raises(DataError, match=r"none: No such file or directory \(data\.source\); expected: sample, hub, or"):
         Multi30k(source=str(tmp_path / "none")).prepare_data()

@@ -61,7 +61,7 @@ def test_a_set_is_moved_and_scaled_alike_on_both_axes(rows, stretch):
         ("hull", [], "has at least 3 points, found 0"),
         ("order", [0.5], "a set for goal=order has at least 2 points, found 1"),
         ("hull", [*TRIANGLE, TRIANGLE[1]], "points 2 and 4 are the same"),
-        ("tour", [(0, 0), (1e9, 0), (5e8, 5e8), (5e8, 5e8 + 1)], "points 3 and 4 are the same, or too near to"),
+        ("hull", [(0, 0), (1e9, 0), (5e8, 5e8), (5e8, 5e8 + 1)], "points 3 and 4 are the same, or too near to"),
         ("order", [0.5, 0.1, 0.5], "points 1 and 3 are the same"),
         ("hull", [(0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.7, 0.7)], "all 4 points lie on a line, where there is no h"),
         ("triangulation", [(500000.1, 1), (500000.1, 2), (500000.1, 4)], "lie on a line, where there is no triang"),

@@ -182,7 +182,8 @@ def test_what_has_no_target_is_drawn_again(monkeypatch):
     monkeypatch.setattr(generated.np.random, "default_rng", Drawing)
     drawn = generated.draw(0, 0, goal="hull", sizes=[(3, 3)])
     assert drawn.points.tolist() == [[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]]
-    assert generated.draw(0, 0, goal="tour", sizes=[(3, 3)]).points[1].tolist() == [0.5, 0.5]
+    tour = generated.draw(0, 0, goal="tour", sizes=[(3, 3)])  # a tour may pass two cities at one place
+    assert tour.points[1].tolist() == pytest.approx([0.1, 0.2])
 
 
 # what is refused
@@ -193,7 +194,7 @@ def test_what_has_no_target_is_drawn_again(monkeypatch):
     [
         (ConvexHull, {"size": 2}, "data.size=2: expected 3 points or more, or [least, most] of them, found 2"),
         (SortNumbers, {"size": 1}, "data.size=1: expected 2 points or more"),
-        (Tsp, {"size": [10, 5]}, "data.size=[10, 5]: expected 3 points or more, or [least, most] of them"),
+        (Tsp, {"size": [10, 5]}, "data.size=[10, 5]: expected [least, most] points, so the other way round: [5, 10]"),
         (Tsp, {"size": [5]}, "data.size=[5]: expected"),
         (Tsp, {"size": [2, 5]}, "data.size=[2, 5]: expected"),
         (Delaunay, {"test_sizes": []}, "data.test_sizes=[]: expected a list of different numbers of points, from 3 on"),

@@ -94,5 +94,5 @@ def test_training_with_replacement_is_resumed_where_it_stood(tmp_path, cache_dir
     assert module.seen == whole.seen[step:]
     if step == 3:
         other = Babi(source=str(folder), loader={"batch_size": 8, "seed": 3})
-        with pytest.raises(DataError, match=r"in the middle of an epoch of other data or batches .*pool 50 -> 1"):
+        with pytest.raises(DataError, match=r"within an epoch of other data or batches .*pool 50 -> 1"):
             trainer(tmp_path).fit(Recorder(), datamodule=other, ckpt_path=path)

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from tests.data.stories.solver import read
-from zoo.data.stories.samples.babi import TELLERS, questions, stories
+from zoo.data.stories.samples.babi import GENERATORS, questions, stories
 from zoo.data.stories.story import Line, Story
 from zoo.data.stories.tasks import NAMES, file_name
 from zoo.data.stories.writing import write_story
@@ -25,7 +25,7 @@ def asked(story: Story) -> int:
 
 
 def test_there_are_twenty_tasks():
-    assert list(TELLERS) == list(NAMES) == list(range(1, 21))
+    assert list(GENERATORS) == list(NAMES) == list(range(1, 21))
 
 
 @TASKS

@@ -1,8 +1,14 @@
 """Word vectors in the three formats, and files that are not what they should be."""
 
+import bz2
 import gzip
+import io
+import lzma
+import pickle
 import re
 import struct
+import tarfile
+import zipfile
 
 import numpy as np
 import pytest
@@ -62,22 +68,85 @@ def test_the_first_of_two_counts(tmp_path):
     assert read_vectors(path, ["a"]).rows.tolist() == [[1, 2]]
 
 
+# The vectors of four words in files in which one of the first lines alone is misleading.
+PLAIN = {"good": [0.25, -1.5], "fine": [3.5, 0.5], "bad": [-2.0, 1e-3], "dull": [0.0, 4.0]}
+UNUSUAL = {
+    "a byte order mark": b"\xef\xbb\xbf" + text(PLAIN),
+    "a byte order mark before a header": b"\xef\xbb\xbf4 2\n" + text(PLAIN),
+    "dots with blanks first": b". . . 1 2\n" + text(PLAIN),
+    "a token that ends in a number first": b"at 2.5 1 2\n" + text(PLAIN),
+    "a token that is a number first": b"1999 1 2\n" + text(PLAIN),
+    "a token with a blank after the header": b"5 2\nNew York 1 2\n" + text(PLAIN),
+    "a number after the header": b"5 2\n10 1 2\n" + text(PLAIN),
+    "bytes that are not UTF-8 after the header": b"5 2\n\xff\xfe 1 2\n" + text(PLAIN),
+    "an empty token": text(PLAIN) + b" 1 2\n",
+    "a line break as a token": b"5 2\n\n 1 2\n" + text(PLAIN),
+    "a line break as a token, no header": b"\n 1 2\n" + text(PLAIN),
+    "doubled blanks": text(PLAIN).replace(b" ", b"  "),
+    "tabs": text(PLAIN).replace(b" ", b"\t"),
+    "line ends of Windows": b"4 2\r\n" + text(PLAIN).replace(b"\n", b" \r\n"),
+}
+
+
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_the_format_follows_from_more_than_the_first_line(tmp_path, case):
+    found = read_vectors(written(tmp_path, "a.txt", UNUSUAL[case]), list(PLAIN))
+    np.testing.assert_array_equal(found.rows.numpy(), np.array(list(PLAIN.values()), np.float32))
+
+
+def test_words_with_blanks_and_numbers_have_vectors(tmp_path):
+    words = {". . .": [1.0, 2.0], "at 2.5": [3.0, 4.0], "1 1/2": [5.0, 6.0], "10": [7.0, 8.0]}
+    found = read_vectors(written(tmp_path, "a.txt", text(PLAIN | words)), list(words))
+    assert found.rows.tolist() == list(words.values())
+
+
+def archive(kind):
+    file = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(file, "w") as packed:
+            packed.writestr("glove.txt", text(PLAIN))
+    else:
+        with tarfile.open(fileobj=file, mode="w") as packed:
+            packed.addfile(tarfile.TarInfo("glove.txt"))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (archive("zip"), "a zip archive; unpack it"),
+        (archive("tar"), "a tar archive; unpack it"),
+        (gzip.compress(text(PLAIN)), "compressed by gzip; rename it to end in .gz"),
+        (bz2.compress(text(PLAIN)), "compressed by bzip2; unpack it"),
+        (lzma.compress(text(PLAIN)), "compressed by xz; unpack it"),
+        (pickle.dumps(PLAIN), "a Python pickle"),
+        (text(PLAIN).decode().encode("utf-16"), "text in UTF-16; save it as UTF-8"),
+        (b"\x93NUMPY\x01\x00", "an array of NumPy"),
+        (b"\x89PNG\r\n", "a PNG picture"),
+    ],
+    ids=["zip", "tar", "gzip", "bzip2", "xz", "pickle", "utf-16", "npy", "png"],  # packed bytes hold the time
+)
+def test_other_formats_are_named(tmp_path, content, name):
+    path = written(tmp_path, "a.vec", content)
+    with pytest.raises(DataError, match=rf"^{re.escape(str(path))}: the file is {re.escape(name)}"):
+        read_vectors(path, ["good"])
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         (b"", "the file is empty"),
-        (b"a 1 2 3\nb 1 2\n", ", line 2: found 2 numbers, 3 are expected"),
-        (b"a 0.1 0.2\nb 0.1 0.2 0.3\n", ", line 2: found 3 numbers, 2 are expected"),
-        (b"2 3\na 1 2 3\nb 1 2\n", ", line 3: found 2 numbers, 3 are expected"),
+        (b"a 1 2 3\nb 1 2\n", ", line 2: found 2 numbers after the word, expected 3"),
+        (b"2 3\na 1 2 3\nb 1 2\n", ", line 3: found 2 numbers after the word, expected 3"),
+        (b"a 1 2\na 3 4 b 1 2 1 2\n", ", line 2: found 4 numbers after the word, expected 2"),  # two lines in one
         (b"a 1 2\nb 1 x\n", ", line 2: could not convert string to float"),
-        (b"a 1 2\nb 1 nan\n", ", line 2: the vector is not finite"),
-        (b"2 2\na 1 2\n", ": ends after 1 of 2 vectors"),
-        (b"2 3\n", ": ends after 0 of 2 vectors"),
-        (binary(VECTORS)[:-6], ": ends after 2 of 3 vectors"),
-        (binary({"a": [float("inf"), 0, 0]}), ", vector 1: the vector is not finite"),
-        (b"1 3\n" + b"\xff" * 100_000, ": vector 1: no word is found where one should stand"),
-        (b"once upon a time\n", ", line 1: a word and its numbers (GloVe), or"),
-        (b"\x89PNG\r\n", ", line 1: a word and its numbers (GloVe), or"),
+        (b"a 1 2\nb 1 nan\n", ", line 2: the vector has a number that is not finite"),
+        (b"2 2\na 1 2\n", ": the file ends after 1 of 2 vectors"),
+        (b"2 3\n", ": the file ends after 0 of 2 vectors"),
+        (binary(VECTORS)[:-6], ": the file ends after 2 of 3 vectors"),
+        (binary({"a": [float("inf"), 0, 0]}), ", vector 1: the vector has a number that is not finite"),
+        (b"1 3\n" + b"\xff" * 100_000, ": vector 1: no word where one is expected"),
+        (b"once upon a time\n", ", line 1: found 'once upon a time'; expected one word and its numbers per line"),
         (b"zebra 1 2\n", ": none of the 2 words of the vocabulary has a vector in this file"),
     ],
 )

@@ -202,6 +202,7 @@ def test_a_tree_a_line(tmp_path):
         (b"(2 a\0)", "NUL byte"),
     ],
 )
+@pytest.mark.usefixtures("damaged")
 def test_lines_that_are_no_tree_are_named_and_can_be_left_out(tmp_path, line, message):
     path = tmp_path / "dev.txt"
     path.write_bytes(b"(2 a)\n\n" + line + b"\n(3 b)\n")
@@ -243,6 +244,7 @@ def test_a_tree_over_several_lines(tmp_path):
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.usefixtures("damaged")
 def test_a_tree_of_which_one_line_is_no_text_is_one_bad_row(tmp_path, at):
     path = tmp_path / "trees.mrg"
     lines = [b"( (S", b"    (NP (NN dog))", b"    (VP (VBZ runs))))"]

@@ -115,6 +115,7 @@ def test_a_blank_line_where_the_other_file_has_a_sentence(tmp_path):
         list(read_parents(*paths, BadRows()))
 
 
+@pytest.mark.usefixtures("damaged")
 def test_a_line_that_is_no_text_is_left_out_of_both_files(tmp_path):
     paths = two_files(tmp_path, b"a\ncaf\xe9\nc\n", "0\n0\n0\n")
     with pytest.raises(DataError, match=rf"^{re.escape(str(paths[0]))}, line 2: not UTF-8: byte 0xe9 at offset 5"):
@@ -227,6 +228,7 @@ def test_broken_sentences_of_conllu(tmp_path, sentence, line, message):
     assert bad.total == 1
 
 
+@pytest.mark.usefixtures("damaged")
 def test_a_sentence_of_conllu_with_a_line_that_is_no_text(tmp_path):
     path = conllu(tmp_path, "1 x 0\n2 é 1\n3 z 1\n\n1 y 0\n")
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xe9"))

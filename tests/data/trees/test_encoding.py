@@ -14,9 +14,11 @@ WORDS = ("the", "film", "was", "good", "bad", "The")
 """With the numbers from 2 on."""
 
 
-def encoder(trees="given", kind=TreeEncoder, *, inside=False, arity=2, binary=True, **text):
+def encoder(trees="given", kind=TreeEncoder, *, inside=False, arity=2, binary=True, spare="balanced", **text):
     options = TreeTextOptions(tokenizer="whitespace", **text)
-    return kind(Vocabulary(WORDS), options, trees, inside=inside, arity=arity, binary=binary)
+    found = kind(options, [Vocabulary(WORDS)], trees=trees, inside=inside, arity=arity, binary=binary)
+    found.spare = spare
+    return found
 
 
 def test_lines_to_a_batch():
@@ -44,13 +46,14 @@ def test_case_is_dropped_where_it_was():
 
 def test_typed_marks_are_those_of_the_treebank():
     subject = TreeEncoder(
-        Vocabulary(["-LRB-", "-RRB-", "``", "''", "good"]),
         TreeTextOptions(),
-        "given",
+        [Vocabulary(["-LRB-", "-RRB-", "``", "''", "good"])],
+        trees="given",
         inside=False,
         arity=2,
         binary=True,
     )
+    subject.spare = "balanced"
     batch = subject('"good" (good)')
     assert batch.trees.ids() == [[4, 6, 5, 2, 6, 3]]
     assert batch.text == (['"', "good", '"', "(", "good", ")"],)
@@ -61,7 +64,9 @@ def test_what_builds_is_the_data_or_else_chosen():
     subject.spare = "right"
     assert subject("the film was").built == ("right",)
     subject.spare = None
-    with pytest.raises(UnusableInput, match="'the film was' has no tree: write it in brackets"):
+    with pytest.raises(
+        UnusableInput, match=r"'the film was' has no tree, .* on parses; write it in brackets, pass --trees"
+    ):
         subject("the film was")
     of_data = encoder("left")
     of_data.spare = "right"
@@ -118,6 +123,7 @@ def test_it_travels_as_plain_data(kind, options):
     other = kind.from_state(json.loads(json.dumps(state)))
     assert other.state() == state
     assert type(other) is kind
+    other.spare = subject.spare
     lines = ["the film was good", "(2 The)"]
     one, two = (made([lines] if kind is TreePairEncoder else lines) for made in (subject, other))
     assert (one.trees.plain(), one.trees.ids()) == (two.trees.plain(), two.trees.ids())
@@ -126,7 +132,7 @@ def test_it_travels_as_plain_data(kind, options):
         assert one.trees.plain() != encoder(kind=kind)([lines] if kind is TreePairEncoder else lines).trees.plain()
     for made in (subject, other):
         assert (made.arity, made.binary) == (options.get("arity", 2), options.get("binary", True))
-        assert made.planting.inside == options.get("inside", False)
+        assert made.builder.inside == options.get("inside", False)
 
 
 def test_pairs():

@@ -72,7 +72,7 @@ def test_any_number_of_children_or_two(tmp_path, cache_dir):
     given = prepared(own(tmp_path / "given"))
     assert (given.spec.arity, given.spec.binary, given.spec.words_inside) == (4, False, False)
     assert trees(given, "val") == [parse(line) for line in lines]
-    assert "trees of up to 4 children a node, words at the leaves" in given.describe()["contents"][0]
+    assert "trees of up to 4 children per node, words at the leaves" in given.describe()["contents"][0]
     two = prepared(own(tmp_path / "given", trees="binarised"))
     assert (two.spec.arity, two.spec.binary) == (2, True)
     expected = ["(1 (0 a) ( (2 b) ( (1 c) (0 d))))", "(2 a)", "(0 a)", "(1 a b)"]
@@ -83,7 +83,7 @@ def test_any_number_of_children_or_two(tmp_path, cache_dir):
 def test_a_class_that_training_does_not_have_is_refused(tmp_path, cache_dir):
     lines = ["(good (bad a) b)", "(bad a b)"] * 2
     folder = written(tmp_path / "mine", train=lines, dev=lines, test=["(goood a b)", "(bad (goood a) b)"])
-    known = "'goood' does not occur in the training trees, where there are 'bad', 'good'"
+    known = "'goood' does not occur in the training trees, which have 'good', 'bad'"
     with pytest.raises(DataError, match=f"^{folder}/test.txt, line 1: unknown label: {known}"):
         own(folder).prepare_data()
     assert folders(cache_dir) == []
@@ -110,7 +110,7 @@ def test_a_few_trees_that_are_not_binary_are_named(tmp_path, cache_dir):
     folder = written(tmp_path / "mine", train=few, dev=few[:2], test=few[:2])
     (note,) = (note for note in prepared(own(folder)).describe()["notes"] if "binary" in note)
     where = f"{folder}/train.txt, line 21"
-    assert note == f"1 of 25 trees are not binary, the first: {where}; data.trees=binarised makes them so"
+    assert note == f"1 of 25 trees are not binary, the first: {where}; data.trees=binarised makes them binary"
     many = written(tmp_path / "many", train=few[-3:] * 2, dev=few[:2], test=few[:2])
     assert not any("binary" in note for note in prepared(own(many)).describe()["notes"])
 
@@ -260,9 +260,9 @@ def test_rows_that_cannot_be_used(tmp_path, cache_dir, rows, line, problem):
 
 
 def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
-    """spaCy itself is in test_planting.py; here the words hang on the first."""
+    """test_builder.py tests spaCy itself; here all words are children of the first."""
     asked = []
-    monkeypatch.setattr("zoo.data.trees.planting.parser", asked.append)
+    monkeypatch.setattr("zoo.data.trees.builder.parser", asked.append)
 
     def parsed(words, model, label):
         return parse("(S a)")._replace(
@@ -272,7 +272,7 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
             label=[label, *[None] * (len(words) - 1)],
         )
 
-    monkeypatch.setattr("zoo.data.trees.planting.parsed", parsed)
+    monkeypatch.setattr("zoo.data.trees.builder.parsed", parsed)
     data = prepared(own(table(tmp_path / "mine.csv"), trees="spacy:toy"))
     assert set(asked) == {"toy"}
     assert (data.spec.words_inside, data.spec.binary, data.spec.arity) == (True, False, 2)
@@ -300,7 +300,7 @@ def test_a_column_that_is_not_there(tmp_path, cache_dir, columns, message):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; a class needs another beside it"),
+        (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; at least two classes are expected"),
         (LINES[:2], r"too few trees \(2\) to draw val and test from them and to train on each of 2 classes; give"),
     ],
 )
@@ -315,7 +315,7 @@ def test_trees_of_which_nothing_can_be_learned(tmp_path, cache_dir, lines, messa
     ("line", "problem"),
     [
         ("((fair a) b)", "no label: the root of the tree, 'a b', has none"),
-        ("(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which stands for none"),
+        ("(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which means none"),
         ("(good (fair a)", r"bad tree: found the end of the line, expected '\)'"),
         ("good film", r"bad tree: found 'good' at letter 1, expected '\(': a tree such as"),
     ],
@@ -339,9 +339,9 @@ def test_where_nothing_is(tmp_path, cache_dir):
         OwnTrees(path="").prepare_data()
     (tmp_path / "a.docx").write_text("x")
     written(tmp_path / "parts", dev=LINES, test=LINES)  # and none to train on
-    for path in (tmp_path / "a.docx", tmp_path / "parts"):
-        with pytest.raises(DataError, match=f"^{path}: no trees found; expected: {layout}"):
-            own(path).prepare_data()
+    for name, found in (("a.docx", "this file has another form"), ("parts", r"found dev\.txt, test\.txt")):
+        with pytest.raises(DataError, match=f"^{tmp_path / name}: {found}; expected: {layout}"):
+            own(tmp_path / name).prepare_data()
     assert not cache_dir.exists()
 
 

@@ -14,7 +14,7 @@ from zoo.data.trees.samples.relatedness import (
     QUALITIES,
     Clause,
     Meaning,
-    Teller,
+    SentenceWriter,
     Thing,
     drawn,
     facts,
@@ -36,7 +36,7 @@ OLD_DOG = Meaning("sleeping", Thing("dog", "old"), {"behind": Thing("house")}, C
 
 
 def told(meaning, seed=0):
-    return Teller(random.Random(seed), set()).told(meaning)
+    return SentenceWriter(random.Random(seed), set()).written(meaning)
 
 
 def covered(tree):

@@ -63,6 +63,7 @@ def test_one_file_for_all_splits(tmp_path):
         ("2\ta\0\tb\t3\tNEUTRAL", "NUL byte"),
     ],
 )
+@pytest.mark.usefixtures("damaged")
 def test_rows_that_cannot_be_used(tmp_path, line, message):
     line = line if isinstance(line, bytes) else line.encode()
     path = written(tmp_path, "SICK_trial.txt", SEMEVAL.encode() + b"1\ta\tb\t2\tX\n" + line + b"\n3\tc\td\t4\tX\n")

@@ -50,7 +50,7 @@ def test_brackets(ptb):
     assert data.sizes == {"train": 6, "val": 2, "test": 3}
     for split, lines in (("train", TRAIN), ("val", VAL), ("test", TEST)):
         assert trees(data, split) == [known(fine(line)) for line in lines]
-    assert data.task == "tree_classification"
+    assert data.tasks == ("tree_classification",)
     spec = data.spec
     assert (spec.classes, spec.polarity) == (NAMES, (-1, -1, 0, 1, 1))
     assert (spec.arity, spec.binary, spec.words_inside) == (2, True, False)
@@ -86,7 +86,7 @@ def test_description(ptb):
     assert about["examples"][0] == {"label": "very positive", "text": "The Film/Movie good"}
     assert about["notes"] == []
     kind = "binary trees, words at the leaves, as they are in the data"
-    assert about["contents"] == [f"{kind}; a vocabulary of 13, 5 classes, counted at the roots"]
+    assert about["contents"] == [f"{kind}; vocabulary 13 words, 5 classes, counted at the roots"]
 
 
 def test_trees_of_validation_that_stand_in_training(ptb):
@@ -100,9 +100,9 @@ def test_two_classes(ptb, caplog):
         data = prepared(SST(source=str(ptb), classes="binary", **SMALL))
     # each split loses its one tree that is neutral as a whole; neutral nodes inside stay
     assert data.sizes == {"train": 5, "val": 1, "test": 2}
-    assert data.describe()["left_out"] == {"neutral as a whole": 3}
-    assert "left out 3 trees: 3 neutral as a whole" in caplog.text
-    assert "left out: 3 neutral as a whole" in data.describe()["contents"]
+    for name, part in data.describe()["splits"].items():
+        assert part["dropped"] == {"neutral as a whole": 1}
+        assert f"{name}: left out 1 neutral as a whole" in caplog.text
     assert (data.spec.classes, data.spec.polarity) == (("negative", "neutral", "positive"), (-1, 0, 1))
     merged = {"0": "negative", "1": "negative", "2": "neutral", "3": "positive", "4": "positive"}
     for split, lines in (("train", TRAIN), ("val", VAL), ("test", TEST)):
@@ -290,19 +290,17 @@ def test_what_is_no_corpus(tmp_path, cache_dir):
         SST(source=None).prepare_data()
     file = tmp_path / "train.txt"
     file.write_text("(2 a)\n")
-    with pytest.raises(DataError, match=f"^{file}: no folder; expected {layout}"):
+    with pytest.raises(DataError, match=f"^{file}: this file has another form; expected {layout}"):
         SST(source=str(file)).prepare_data()
     folder = raw(tmp_path / "raw", {1: TRAIN})
     for name, found in (
-        ("STree.txt", "SOStr.txt, datasetSplit.txt, dictionary.txt, sentiment_labels.txt"),
-        (None, "nothing"),
+        ("STree.txt", "found SOStr.txt, datasetSplit.txt, dictionary.txt, sentiment_labels.txt"),
+        (None, "the folder is empty"),
     ):
         for path in folder.iterdir():
             if name in (None, path.name):
                 path.unlink()
-        with pytest.raises(
-            DataError, match=f"^{folder}: found {found}; expected {layout}.*; or take data.source=sample"
-        ):
+        with pytest.raises(DataError, match=f"^{folder}: {found}; expected {layout}.*; or use data.source=sample"):
             SST(source=str(folder)).prepare_data()
     assert not cache_dir.exists()
 

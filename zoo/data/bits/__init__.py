@@ -1,1 +1,1 @@
-"""Sequences of bits that are read step by step, and the bits to be written at some of the steps."""
+"""Sequences of bits that are read step by step, and bits that are written at some of the steps."""

@@ -1,11 +1,13 @@
-"""Associative recall: items of several vectors are read, then one of them again, and the item behind it is written
-(Graves et al. 2014, section 4.3)."""
+"""Associative recall: after a list of items, one item is read again, and the item that followed it is written.
+
+Graves et al. 2014, section 4.3.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -20,8 +22,7 @@ from zoo.data.bits.goal import (
     vectors_of,
     vectors_text,
 )
-from zoo.data.bits.stream import BitStream, Range, cases_of, range_of
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
 from zoo.errors import ConfigError, DataError
 
 ITEM, QUERY = "|", "?"
@@ -29,18 +30,20 @@ ITEM, QUERY = "|", "?"
 
 @dataclass(frozen=True)
 class AssociativeRecall(Goal):
-    """Channels: the bits of a vector, one for the delimiter that stands before each item, and one for that on both
-    sides of the query. n items of k vectors take n (k + 1) + (k + 2) + k steps."""
+    """Channels: the bits of a vector, one for the delimiter of items, and one for that on both sides of the query.
+
+    n items of k vectors take n (k + 1) + (k + 2) + k steps.
+    """
 
     bits: int
     item_length: int
-    """k, the vectors of an item."""
+    """k, the vectors per item."""
 
     @property
     def form(self) -> str:
         return (
             f"items of {self.item_length} vectors of {self.bits} bits each, the vectors separated by blanks and the "
-            f"items by {ITEM}, and behind a {QUERY} one of the items again"
+            f"items by {ITEM}, and after a {QUERY} one of the items again"
         )
 
     @property
@@ -61,7 +64,7 @@ class AssociativeRecall(Goal):
         return self.sequence(rows, int(draw.integers(items - 1)))
 
     def sequence(self, items: Reals, query: int) -> BitSequence:
-        """The sequence of items (n, k, bits) that asks for the one behind item `query`, from 0."""
+        """The sequence of items (n, k, bits) whose target is the item after item `query`, counted from 0."""
         count, width = len(items), self.item_length + 1
         read = np.zeros((count * width + self.item_length + 2, self.in_width), np.float32)
         blocks = read[: count * width].reshape(count, width, self.in_width)
@@ -74,20 +77,20 @@ class AssociativeRecall(Goal):
     def parse(self, line: str) -> BitSequence:
         before, mark, after = line.partition(QUERY)
         if not mark:
-            raise DataError(f"expected a {QUERY} before the item that is asked for, found none")
+            raise DataError(f"expected a {QUERY} before the item of the query, found none")
         items = np.stack([self._item(part, number) for number, part in enumerate(before.split(ITEM), 1)])
         (places,) = np.nonzero((items == self._item(after, None)).all((1, 2)))
         if len(places) != 1:
             found = f"{len(places)} times" if len(places) else "not there"
-            raise DataError(f"{after.strip()!r} behind the {QUERY}: expected one of the items, found it {found}")
+            raise DataError(f"{after.strip()!r} after the {QUERY}: expected one of the items, found it {found}")
         if places[0] == len(items) - 1:
             raise DataError(
-                f"{after.strip()!r} behind the {QUERY}: expected an item with another behind it, found the last"
+                f"{after.strip()!r} after the {QUERY}: expected an item that another item follows, found the last"
             )
         return self.sequence(items, int(places[0]))
 
     def _item(self, text: str, number: int | None) -> Reals:
-        name = "the item that is asked for" if number is None else f"item {number}"
+        name = "the item of the query" if number is None else f"item {number}"
         words = text.split()
         if len(words) != self.item_length:
             raise DataError(f"{name} is {text.strip()!r}: expected {self.item_length} vectors, found {len(words)}")
@@ -106,7 +109,7 @@ class AssociativeRecall(Goal):
 
 
 class Recall(BitStream):
-    """Lists of items, one of which is asked for by the one before it."""
+    """Lists of items; a query is an item, and its target is the next item."""
 
     name = "associative_recall"
 
@@ -117,19 +120,17 @@ class Recall(BitStream):
         item_length: Count = 3,
         bits: Count = 6,
         test_items: Sequence[Count] = (6, 10, 12, 15, 20),
-        alike: bool = True,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[BitArguments],
     ) -> None:
-        """Items of `item_length` vectors of `bits` bits: `items` of them in training and validation, a number or the
-        fewest and the most, each with the same chance; `test_items` of them in the parts of the test. The rest as in
-        `BitStream`."""
+        """`items` is the number of items in training and validation, or [fewest, most], drawn uniformly.
+
+        `test_items` are the numbers of items in the parts of the test. An item has `item_length` vectors of `bits`
+        bits. The other arguments are those of `BitStream`.
+        """
         sizes, cases = range_of("items", items), cases_of("test_items", "items", test_items)
         for key, found in (("items", sizes[0]), ("test_items", min(test_items))):
             if found < 2:
                 raise ConfigError(
-                    f"data.{key}: expected at least 2, since the item behind another is asked for, found {found}"
+                    f"data.{key}: expected at least 2, since the target is the item after another, found {found}"
                 )
-        super().__init__(
-            AssociativeRecall(bits, item_length), {"items": sizes}, cases, alike=alike, sample=sample, loader=loader
-        )
+        super().__init__(AssociativeRecall(bits, item_length), {"items": sizes}, cases, **rest)

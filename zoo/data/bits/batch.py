@@ -1,4 +1,4 @@
-"""What a network reads of bit sequences: named tensors with boolean masks, True = real."""
+"""Batches of bit sequences: named tensors with boolean masks, True = real."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from zoo.data.batch import Batch
 
 @dataclass(frozen=True)
 class BitBatch(Batch):
-    """B sequences of at most T steps; one that is shorter is padded behind its end."""
+    """B sequences of at most T steps; shorter ones are padded at the end."""
 
     kept: ClassVar[tuple[str, ...]] = ("optimal_bits",)
     inputs: Tensor
-    """(B, T, I) what is read at each step; 0 at padding."""
+    """(B, T, I) inputs of each step; 0 at padding."""
     step_mask: Tensor
     """(B, T) True at steps; a prefix of each row."""
     index: Tensor
@@ -25,11 +25,11 @@ class BitBatch(Batch):
     group: Tensor
     """(B,) the part of the test that a sequence belongs to, by its number in the spec's `groups`."""
     targets: Tensor | None
-    """(B, T, O) the bits to be written, 0 and 1; 0 where none is asked for. None when predicting."""
+    """(B, T, O) the bits to be written, 0 and 1; 0 at steps that are not scored. None when predicting."""
     scored: Tensor
-    """(B, T) True at the steps at which bits are to be written; the loss counts there alone."""
+    """(B, T) True at the steps whose bits are scored; the loss counts only these."""
     optimal_bits: Tensor | None = None
-    """(B,) what the bits to be written cost the best predictor there can be, in bits; None where it is nothing."""
+    """(B,) cost of the targets for the optimal predictor, in bits; None if it is 0."""
 
     @classmethod
     def of(
@@ -58,7 +58,7 @@ class BitBatch(Batch):
         return len(self.inputs)
 
     def first(self, count: int) -> BitBatch:
-        """The first `count` sequences, in memory of their own on the CPU."""
+        """The first `count` sequences, copied to the CPU."""
 
         def part(tensor: Tensor) -> Tensor:
             return tensor[:count].cpu().clone()

@@ -1,11 +1,13 @@
-"""Copy: vectors of bits are read, then a delimiter, and then written again in their order (Graves et al. 2014, section
-4.1)."""
+"""Copy: vectors of bits are read, then a delimiter, and then written again in order (Graves et al.
+
+2014, section 4.1).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -20,8 +22,7 @@ from zoo.data.bits.goal import (
     vectors_of,
     vectors_text,
 )
-from zoo.data.bits.stream import BitStream, Range, cases_of, range_of
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Copy(Goal):
         return self.sequence(random_bits(draw, length, self.bits))
 
     def sequence(self, vectors: Reals) -> BitSequence:
-        """The sequence that asks for a copy of the vectors (L, bits)."""
+        """The sequence whose target is a copy of the vectors (L, bits)."""
         read = np.zeros((len(vectors) + 1, self.in_width), np.float32)
         read[:-1, : self.bits] = vectors
         read[-1, self.bits] = 1
@@ -76,18 +77,13 @@ class CopyBits(BitStream):
         length: Range = (1, 20),
         bits: Count = 8,
         test_lengths: Sequence[Count] = (20, 30, 50, 120),
-        alike: bool = True,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[BitArguments],
     ) -> None:
-        """Vectors of `bits` bits: `length` of them in training and validation, a number or the fewest and the most,
-        each length with the same chance; `test_lengths` of them in the parts of the test. The rest as in
-        `BitStream`."""
+        """`length` is the number of vectors in training and validation, or [fewest, most], drawn uniformly.
+
+        `test_lengths` are the numbers of vectors in the parts of the test. A vector has `bits` bits. The other
+        arguments are those of `BitStream`.
+        """
         super().__init__(
-            Copy(bits),
-            {"length": range_of("length", length)},
-            cases_of("test_lengths", "length", test_lengths),
-            alike=alike,
-            sample=sample,
-            loader=loader,
+            Copy(bits), {"length": range_of("length", length)}, cases_of("test_lengths", "length", test_lengths), **rest
         )

@@ -1,4 +1,4 @@
-"""From what a user types to batches of bit sequences; all that a prediction needs of the data."""
+"""Encodes typed lines as batches of bit sequences; checkpoints contain this encoder."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from zoo.errors import DataError
 
 
 class BitLine(NamedTuple):
-    """A line that was typed."""
+    """A typed line."""
 
     text: str
     where: str
-    """Where it stands, for messages."""
+    """Position of the line, for messages."""
 
 
 class BitEncoder(Encoder):
-    """Reads lines as the goal of the data has them typed."""
+    """Reads lines in the form of the data's goal."""
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
@@ -37,11 +37,11 @@ class BitEncoder(Encoder):
         return batch_of([self.display(line) for line in inputs], targets=False)
 
     def display(self, one: str | BitLine) -> BitSequence:
-        """The sequence that was typed, with what it asks for. Raises DataError, with the place of the line."""
+        """The typed sequence with its targets. Raises DataError, with the position of the line."""
         line = one if isinstance(one, BitLine) else BitLine(one, "")
         try:
             if not line.text.strip():
-                raise DataError("nothing is in it")
+                raise DataError("the line is empty")
             return self.goal.parse(line.text)
         except DataError as error:
             place = f"{line.where}, {line.text!r}" if line.where else repr(line.text)

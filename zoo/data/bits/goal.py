@@ -1,4 +1,4 @@
-"""What is asked of a network that reads bits step by step: how a sequence is drawn, laid out and typed."""
+"""Goals of networks that read bits step by step: how a sequence is drawn, laid out and typed."""
 
 from __future__ import annotations
 
@@ -14,67 +14,67 @@ from zoo.errors import DataError
 
 Reals = NDArray[np.float32]
 Sizes = tuple[int, ...]
-"""How large a sequence is, in the units of its goal, such as vectors and repeats."""
+"""Sizes of a sequence, in the units of its goal, such as vectors and repeats."""
 
 
 class BitSequence(NamedTuple):
-    """One sequence of T steps, as a network reads it."""
+    """One sequence of T steps, in the form that a network reads."""
 
     inputs: Reals
     """(T, I)"""
     targets: Reals
-    """(T, O) 0 and 1; 0 at the steps that are not scored."""
+    """(T, O) 0 and 1; 0 at steps that are not scored."""
     scored: NDArray[np.bool_]
-    """(T,) True at the steps at which bits are to be written."""
+    """(T,) True at the steps whose bits are scored."""
     group: int = 0
-    """Which part of the test it is of."""
+    """Number of its part of the test."""
     optimal_bits: float | None = None
-    """What the bits to be written cost the best predictor there can be; None where that is nothing."""
+    """Cost of the targets for the optimal predictor, in bits; None if it is 0."""
 
 
 class Goal(ABC):
-    """A frozen dataclass of plain values: it travels in every checkpoint. Its fields are what decides the layout."""
+    """A frozen dataclass of plain values, which every checkpoint contains. Its fields determine the layout."""
 
     separator: ClassVar[str] = " "
-    """What stands between the vectors of a line."""
+    """Text between the vectors of a line."""
 
     @property
     @abstractmethod
     def form(self) -> str:
-        """How a sequence is typed, in words, for messages."""
+        """Description of a typed sequence, for messages."""
 
     @property
     @abstractmethod
     def in_width(self) -> int:
-        """I, the channels that are read at a step."""
+        """I, the input channels of a step."""
 
     @property
     @abstractmethod
     def out_width(self) -> int:
-        """O, the bits that are written at a step."""
+        """O, the output bits of a step."""
 
     @abstractmethod
     def steps(self, sizes: Sizes) -> int:
-        """T of a sequence of these sizes."""
+        """T, the number of steps of a sequence of these sizes."""
 
     @abstractmethod
     def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
-        """A sequence of these sizes."""
+        """Draw a sequence of these sizes."""
 
     @abstractmethod
     def parse(self, line: str) -> BitSequence:
-        """The sequence that a person typed, with what it asks for. Raises DataError for anything else."""
+        """Parse a typed sequence, and add its targets. Raises DataError for any other text."""
 
     @abstractmethod
     def typed(self, sequence: BitSequence) -> str:
-        """The line that `parse` makes this sequence of, though its targets may be missing."""
+        """The line from which `parse` makes this sequence; its targets may be missing."""
 
     def vector(self, bits: NDArray[Any]) -> str:
-        """What is written at a step (O,), as a word."""
+        """The output of a step (O,) as a word."""
         return vectors_text(bits[None])
 
     def written(self, rows: NDArray[Any]) -> str:
-        """What is written at several steps (S, O), as a line."""
+        """The output of several steps (S, O) as a line."""
         return self.separator.join(map(self.vector, rows))
 
 
@@ -84,7 +84,7 @@ def vectors_text(rows: NDArray[Any]) -> str:
 
 
 def vectors_of(words: Sequence[str], bits: int, *, first: int = 1) -> Reals:
-    """(L, bits) from words of so many bits, of which the first is vector number `first`. Raises DataError."""
+    """Vectors (L, bits) from words of bits; `first` is the number of the first word in errors. Raises DataError."""
     for number, word in enumerate(words, first):
         if not re.fullmatch(f"[01]{{{bits}}}", word):
             wrong = next((letter for letter in word if letter not in "01"), None)
@@ -94,12 +94,12 @@ def vectors_of(words: Sequence[str], bits: int, *, first: int = 1) -> Reals:
 
 
 def random_bits(draw: np.random.Generator, rows: int, bits: int) -> Reals:
-    """(rows, bits), each 0 or 1 with the same chance."""
+    """Uniform random bits (rows, bits)."""
     return draw.integers(0, 2, (rows, bits), np.int8).astype(np.float32)
 
 
 def answered_at_the_end(inputs: Reals, answer: Reals) -> BitSequence:
-    """A sequence that is read in whole (R, I), and then, while nothing is read, answered (S, O)."""
+    """A sequence of inputs (R, I), followed by steps without input, whose targets are (S, O)."""
     read, asked = len(inputs), len(answer)
     longer = np.zeros((read + asked, inputs.shape[1]), np.float32)
     longer[:read] = inputs

@@ -1,11 +1,13 @@
-"""Priority sort: vectors of bits are read, each with a number, and those of the highest numbers are written, the
-highest first (Graves et al. 2014, section 4.5)."""
+"""Priority sort: vectors of bits are read with priorities, and those with the highest are written in descending order.
+
+Graves et al. 2014, section 4.5.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -20,23 +22,24 @@ from zoo.data.bits.goal import (
     vectors_of,
     vectors_text,
 )
-from zoo.data.bits.stream import BitStream, Range, cases_of, range_of
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
 from zoo.errors import ConfigError, DataError
 
 
 @dataclass(frozen=True)
 class PrioritySort(Goal):
-    """Channels: the bits of a vector, one for its priority, and one for the delimiter behind the last. n vectors, of
-    which the k highest are written, take n + 1 + k steps."""
+    """Channels: the bits of a vector, one for its priority, and one for the delimiter after the last vector.
+
+    n vectors take n + 1 + k steps; the k highest are written.
+    """
 
     bits: int
     highest: int
-    """k; where fewer vectors are typed, all of them are written."""
+    """k; if fewer vectors are typed, all of them are written."""
 
     @property
     def form(self) -> str:
-        return f"vectors of {self.bits} bits, each with its priority from -1 to 1 behind a colon, separated by blanks"
+        return f"vectors of {self.bits} bits, each with its priority from -1 to 1 after a colon, separated by blanks"
 
     @property
     def in_width(self) -> int:
@@ -55,8 +58,7 @@ class PrioritySort(Goal):
         return self.sequence(random_bits(draw, vectors, self.bits), draw.uniform(-1, 1, vectors).astype(np.float32))
 
     def sequence(self, vectors: Reals, priorities: Reals) -> BitSequence:
-        """The sequence that asks for the vectors (n, bits) by their priorities (n,); of two that are the same the
-        vector comes first that was read first."""
+        """The sequence whose target is the vectors (n, bits) sorted by priority (n,); the sort is stable."""
         read = np.zeros((len(vectors) + 1, self.in_width), np.float32)
         read[:-1, : self.bits] = vectors
         read[:-1, self.bits] = priorities
@@ -82,13 +84,13 @@ def _priority(text: str, number: int) -> float:
         value = np.nan
     if not -1 <= value <= 1:
         raise DataError(
-            f"the priority of vector {number}: expected a number from -1 to 1 behind a colon, found {text!r}"
+            f"the priority of vector {number}: expected a number from -1 to 1 after a colon, found {text!r}"
         )
     return value
 
 
 class PrioritySorts(BitStream):
-    """Vectors to be sorted by their priorities."""
+    """Vectors that are sorted by their priorities."""
 
     name = "priority_sort"
 
@@ -99,19 +101,17 @@ class PrioritySorts(BitStream):
         highest: Count = 16,
         bits: Count = 8,
         test_vectors: Sequence[Count] = (20,),
-        alike: bool = True,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[BitArguments],
     ) -> None:
-        """`vectors` of `bits` bits in training and validation, a number or the fewest and the most, each with the same
-        chance, and `test_vectors` of them in the parts of the test; the `highest` are written. The rest as in
-        `BitStream`."""
+        """`vectors` is the number of vectors in training and validation, or [fewest, most], drawn uniformly.
+
+        `test_vectors` are the numbers of vectors in the parts of the test. A vector has `bits` bits; the `highest`
+        vectors are written. The other arguments are those of `BitStream`.
+        """
         sizes, cases = range_of("vectors", vectors), cases_of("test_vectors", "vectors", test_vectors)
         for key, fewest in (("vectors", sizes[0]), ("test_vectors", min(test_vectors))):
             if fewest < highest:
                 raise ConfigError(
-                    f"data.{key}: expected at least data.highest={highest}, which are to be written, found {fewest}"
+                    f"data.{key}: expected at least data.highest={highest}, which are written, found {fewest}"
                 )
-        super().__init__(
-            PrioritySort(bits, highest), {"vectors": sizes}, cases, alike=alike, sample=sample, loader=loader
-        )
+        super().__init__(PrioritySort(bits, highest), {"vectors": sizes}, cases, **rest)

@@ -1,12 +1,14 @@
-"""Repeat copy: vectors of bits are read, then a delimiter and a number, and then written so many times (Graves et al.
-2014, section 4.2)."""
+"""Repeat copy: vectors of bits and a number are read, and the vectors are written as many times.
+
+Graves et al. 2014, section 4.2.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +24,7 @@ from zoo.data.bits.goal import (
     vectors_of,
     vectors_text,
 )
-from zoo.data.bits.stream import BitStream, Range, cases_of, range_of
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
 from zoo.errors import DataError
 
 END = "end"
@@ -31,17 +32,19 @@ END = "end"
 
 @dataclass(frozen=True)
 class RepeatCopy(Goal):
-    """Channels that are read: the bits of a vector, one for the delimiter and one for the number of repeats, which is
-    of mean 0 and variance 1 over those of training. What is written has a channel more than a vector, on which a 1
-    marks the end, at a step of its own. L vectors, R times, take L + 2 + L R + 1 steps."""
+    """Input channels: the bits of a vector, one for the delimiter, and one for the number of repeats.
+
+    That number is standardised to mean 0 and variance 1 over training. The output has one channel more than a vector; a
+    1 on it marks the end, at a separate step. L vectors, R times, take L + 2 + L R + 1 steps.
+    """
 
     bits: int
     repeats: tuple[int, int]
-    """The fewest and the most in training."""
+    """The fewest and the most repeats in training."""
 
     @property
     def form(self) -> str:
-        return f"vectors of {self.bits} bits and how many times they are to be written, such as x3, separated by blanks"
+        return f"vectors of {self.bits} bits and the number of repeats, such as x3, separated by blanks"
 
     @property
     def in_width(self) -> int:
@@ -53,7 +56,7 @@ class RepeatCopy(Goal):
 
     @property
     def _moments(self) -> tuple[float, float]:
-        """Mean and standard deviation of the number of repeats; of a single one the deviation counts as 1."""
+        """Mean and standard deviation of the number of repeats; the deviation of a single number is taken as 1."""
         fewest, most = self.repeats
         return (fewest + most) / 2, float(np.sqrt(((most - fewest + 1) ** 2 - 1) / 12)) or 1.0
 
@@ -66,7 +69,7 @@ class RepeatCopy(Goal):
         return self.sequence(random_bits(draw, length, self.bits), repeats)
 
     def sequence(self, vectors: Reals, repeats: int) -> BitSequence:
-        """The sequence that asks for the vectors (L, bits) so many times."""
+        """The sequence whose target is the vectors (L, bits), `repeats` times."""
         mean, deviation = self._moments
         read = np.zeros((len(vectors) + 2, self.in_width), np.float32)
         read[:-2, : self.bits] = vectors
@@ -80,7 +83,7 @@ class RepeatCopy(Goal):
     def parse(self, line: str) -> BitSequence:
         *words, last = line.split()
         if not (count := re.fullmatch(r"x(\d{1,4})", last)) or not int(count[1]) or not words:
-            raise DataError(f"expected vectors and then how many times, such as x3, found {last!r} at the end")
+            raise DataError(f"expected vectors and then the number of repeats, such as x3, found {last!r} at the end")
         return self.sequence(vectors_of(words, self.bits), int(count[1]))
 
     def typed(self, sequence: BitSequence) -> str:
@@ -91,13 +94,13 @@ class RepeatCopy(Goal):
         return f"{vectors_text(inputs[:length, : self.bits])} x{repeats}"
 
     def vector(self, bits: NDArray[Any]) -> str:
-        """`end` where the end is marked, behind the vector where that is not empty."""
+        """The bits as a word, followed by `end` if the end is marked; `end` alone if the bits are all 0."""
         *first, end = bits.tolist()
         return END if end and not any(first) else super().vector(bits[:-1]) + END * bool(end)
 
 
 class RepeatCopies(BitStream):
-    """Sequences to be copied several times."""
+    """Sequences that are copied several times."""
 
     name = "repeat_copy"
 
@@ -109,24 +112,17 @@ class RepeatCopies(BitStream):
         bits: Count = 8,
         test_lengths: Sequence[Count] = (10, 20),
         test_repeats: Sequence[Count] = (20,),
-        alike: bool = True,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[BitArguments],
     ) -> None:
-        """`length` vectors of `bits` bits, `repeats` times, in training and validation: numbers, or the fewest and the
-        most, each with the same chance. In the test sequences of `test_lengths` as often as the most in training, and
-        the longest of training `test_repeats` times. The rest as in `BitStream`."""
+        """`length` and `repeats` are numbers for training and validation, or [fewest, most], drawn uniformly.
+
+        The test has sequences of `test_lengths` vectors with the most repeats of training, and of the most vectors of
+        training with `test_repeats` repeats. A vector has `bits` bits. The other arguments are those of `BitStream`.
+        """
         sizes = {"length": range_of("length", length), "repeats": range_of("repeats", repeats)}
         (_, longest), (_, most) = sizes.values()
         by_length = cases_of("test_lengths", "length", test_lengths, most)
         by_repeats = {
             name: (longest, times) for name, (times,) in cases_of("test_repeats", "repeats", test_repeats).items()
         }
-        super().__init__(
-            RepeatCopy(bits, sizes["repeats"]),
-            sizes,
-            {**by_length, **by_repeats},
-            alike=alike,
-            sample=sample,
-            loader=loader,
-        )
+        super().__init__(RepeatCopy(bits, sizes["repeats"]), sizes, {**by_length, **by_repeats}, **rest)

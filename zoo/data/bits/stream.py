@@ -1,10 +1,10 @@
-"""Endless sequences of bits: in training and validation of sizes that are drawn, in the test of sizes beyond those."""
+"""Endless streams of bit sequences, with random sizes in training and validation and given sizes in the test."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -14,28 +14,26 @@ from zoo.data.bits.encoding import BitEncoder, batch_of
 from zoo.data.bits.goal import BitSequence, Goal, Sizes
 from zoo.data.bits.spec import BitSpec
 from zoo.data.bucketing import Evaluation
-from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.order import Nouns, Order
-from zoo.data.streams import Made, Make, Stream, StreamData
+from zoo.data.streams import Made, Make, Stream, StreamArguments, StreamData
 from zoo.errors import ConfigError
 
 Range = Count | tuple[Count, Count]
-"""A size, or the least and the most of it."""
+"""A size, or its least and greatest value."""
 Case = tuple[tuple[int, int], ...]
-"""The least and the most of each size of a sequence."""
+"""The least and the greatest value of each size of a sequence."""
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """The sequence of a seed and a number. Those of one number modulo the number of `cases` are of one case; `alike` in
-    a row are of one size."""
+    """Sequences by seed and number: example i belongs to case `i % cases`; `alike` successive ones have one size."""
 
     goal: Goal
     cases: tuple[Case, ...]
     alike: int = 1
 
     def sizes(self, seed: int, number: int) -> Sizes:
-        """Each drawn by itself, from its least to its most with the same chance."""
+        """Sizes of a sequence, each drawn independently and uniformly."""
         case = self.cases[number % len(self.cases)]
         if all(least == most for least, most in case):
             return tuple(most for _, most in case)
@@ -43,7 +41,7 @@ class Sequences:
         return tuple(int(draw.integers(least, most, endpoint=True)) for least, most in case)
 
     def steps(self, seed: int, number: int) -> int:
-        """How long the sequence is, without making it."""
+        """Number of steps of a sequence, without generating it."""
         return self.goal.steps(self.sizes(seed, number))
 
     def __call__(self, seed: int, number: int) -> BitSequence:
@@ -51,13 +49,19 @@ class Sequences:
         return made._replace(group=number % len(self.cases))
 
 
-class BitStream(StreamData):
-    """Sequences of bits of one goal.
+class BitArguments(StreamArguments, total=False):
+    """The arguments of every goal of bits besides its own."""
 
-    The test has `sample.test` sequences of each of its cases, such as lengths, and the batches know whose they are.
+    alike: bool
+
+
+class BitStream(StreamData):
+    """A stream of bit sequences for one goal.
+
+    The test has `sample.test` sequences of each of its cases, such as lengths; batches contain the number of the case.
     """
 
-    task: ClassVar[str] = "algorithmic"
+    tasks: ClassVar[tuple[str, ...]] = ("algorithmic",)
     nouns: ClassVar[Nouns] = Nouns("sequences", "steps")
     spec: BitSpec
     encoder: BitEncoder
@@ -69,22 +73,22 @@ class BitStream(StreamData):
         cases: Mapping[str, Sizes],
         *,
         alike: bool = True,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[StreamArguments],
     ) -> None:
-        """`sizes` are the least and the most of each size in training and validation, by their keys; `cases` the sizes
-        of each part of the test, by its name.
+        """`sizes` maps keys to the least and greatest size in training and validation.
 
-        With `alike` the sequences of one training batch are of one size, so that none is padded: sequence i has the
-        size that is drawn for i // loader.batch_size, on every rank; where sample.train is no multiple of that,
-        batches hold two sizes.
+        `cases` maps the parts of the test to their sizes.
+
+        With `alike` all sequences of a training batch have one size, without padding: sequence i has the size that is
+        drawn for i // loader.batch_size, on every rank. If sample.train is not a multiple of the batch size, some
+        batches contain two sizes.
         """
-        super().__init__(sample=sample, loader=loader)
+        super().__init__(**rest)
         self.goal, self.ranges, self.cases = goal, dict(sizes), dict(cases)
         self.alike = self.loader.batch_size if alike else 1
 
     def setup(self, stage: str | None = None) -> None:
-        """Sets `spec` and `encoder`; nothing is made."""
+        """Sets `spec` and `encoder`; generates nothing."""
         self.spec = BitSpec(in_width=self.goal.in_width, out_width=self.goal.out_width, groups=tuple(self.cases))
         self.encoder = BitEncoder(self.goal)
 
@@ -92,7 +96,7 @@ class BitStream(StreamData):
         return self.sequences("train")
 
     def sequences(self, split: str) -> Sequences:
-        """What makes the sequences of a split."""
+        """The generator of the sequences of a split."""
         if split == "test":
             return Sequences(self.goal, tuple(tuple((size, size) for size in sizes) for sizes in self.cases.values()))
         return Sequences(self.goal, (tuple(self.ranges.values()),), self.alike if split == "train" else 1)
@@ -141,7 +145,7 @@ def collate(made: Made) -> BitBatch:
 
 
 def range_of(key: str, value: Range) -> tuple[int, int]:
-    """The least and the most of a size. Raises ConfigError where the first is above the second."""
+    """The least and the greatest size. Raises ConfigError if the first is above the second."""
     least, most = (value, value) if isinstance(value, int) else value
     if least > most:
         raise ConfigError(f"data.{key}=[{least},{most}]: expected the least first, found {least} above {most}")
@@ -149,8 +153,10 @@ def range_of(key: str, value: Range) -> tuple[int, int]:
 
 
 def cases_of(key: str, name: str, numbers: Sequence[int], *others: int) -> dict[str, Sizes]:
-    """The parts of a test that `key` lists: `length20` by the `name` and a number, and of each the sizes, that number
-    before the `others`. Raises ConfigError where there is none, or one twice."""
+    """The parts of a test that `key` lists, such as `length20`, with the sizes of each: its number, then the `others`.
+
+    Raises ConfigError if there is no number, or if one occurs twice.
+    """
     if not numbers or len(set(numbers)) < len(numbers):
-        raise ConfigError(f"data.{key}={list(numbers)}: expected some numbers, none of them twice, such as [20,30]")
+        raise ConfigError(f"data.{key}={list(numbers)}: expected different numbers, such as [20,30]")
     return {f"{name}{number}": (number, *others) for number in numbers}

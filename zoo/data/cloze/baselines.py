@@ -1,8 +1,9 @@
-"""What a network for cloze questions has to beat: rules that count words, by Hermann et al. 2015,
-https://arxiv.org/abs/1506.03340, and Hill et al. 2016, https://arxiv.org/abs/1511.02301.
+"""Baselines for cloze questions: rules that count words.
 
-Each gives the number of a candidate; of several that are equally good the one that is listed first. Words are compared
-without their case, and what has neither letter nor digit is no word.
+Hermann et al. 2015, https://arxiv.org/abs/1506.03340; Hill et al. 2016, https://arxiv.org/abs/1511.02301.
+
+Each returns the number of a candidate; of equally good ones the first in the list. Words are compared without their
+case, and a token without a letter or a digit does not count as a word.
 """
 
 from __future__ import annotations
@@ -11,32 +12,24 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 
-import numpy as np
-
-from zoo.data.cloze.encoding import occurrences
+from zoo.data.cloze.encoding import most_of, occurrences
 from zoo.data.cloze.question import BLANK, Shown
 
 FARTHEST = 8
-"""Of the distances that are summed: the m of Hermann et al."""
+"""Upper limit of the distances that are summed: the m of Hermann et al."""
 
 
 def most_frequent(text: Shown) -> int:
-    """The candidate that stands in the document most often."""
+    """The candidate that occurs most often in the document."""
     return most_of(occurrences(text.document, text.candidates), len(text.candidates))
 
 
-def most_of(occurrence: Sequence[int], candidates: int) -> int:
-    """The number that stands in `occurrence` most often, of `candidates` that may."""
-    found = np.asarray(occurrence, np.int64)
-    return int(np.bincount(found[found >= 0], minlength=candidates).argmax())
-
-
 def maximum_overlap(text: Shown) -> int:
-    """The candidate beside which the document has most words of the query.
+    """The candidate near which the document has the most words of the query.
 
-    For each place where a candidate stands, the distinct words of the query that occur no farther from it than the
-    query is long are added up, each by log(1 + 1 / n) where it stands n times in the document, so that a rare word says
-    more (the sliding window of Richardson, Burges and Renshaw 2013); a candidate has the sum of its best place.
+    For each occurrence of a candidate, a sum runs over the distinct query words that occur no farther from it than the
+    query is long. A word with n occurrences in the document adds log(1 + 1 / n), so that rare words count more (the
+    sliding window of Richardson, Burges and Renshaw 2013). The score of a candidate is its largest sum.
     """
     words, asked = _folded(text)
     weights = {word: log(1 + 1 / count) for word in asked.values() if (count := words.count(word))}
@@ -50,11 +43,10 @@ def maximum_overlap(text: Shown) -> int:
 
 
 def word_distance(text: Shown) -> int:
-    """The candidate in whose place the blank is nearest to the words of the query.
+    """The candidate at which the query aligns best with the document.
 
-    With the blank laid on a place where a candidate stands, each word of the query has a distance to the nearest word
-    of the document that is the same, 8 where there is none so near; the least sum wins (Hermann et al. 2015, without
-    their alignment by coreference).
+    The blank is aligned with an occurrence of a candidate. Each query word then has a distance to the nearest equal
+    word of the document, at most 8. The least sum wins (Hermann et al. 2015, without their alignment by coreference).
     """
     words, asked = _folded(text)
     places: dict[str, list[int]] = {}
@@ -76,13 +68,13 @@ BASELINES: Mapping[str, Callable[[Shown], int]] = {
 
 
 def _folded(text: Shown) -> tuple[list[str], dict[int, str]]:
-    """The words of the document, and those of the query by their places, the blank and punctuation left out."""
+    """The words of the document, and the query's by position, without the blank and punctuation."""
     query = {at: word.lower() for at, word in enumerate(text.query) if word != BLANK and any(map(str.isalnum, word))}
     return [word.lower() for word in text.document], query
 
 
 def _best(text: Shown, score: Callable[[int], float]) -> int:
-    """The candidate of the place with the highest score."""
+    """The candidate at the position with the highest score."""
     best = [-float("inf")] * len(text.candidates)
     for place, number in enumerate(occurrences(text.document, text.candidates)):
         if number >= 0:
@@ -91,6 +83,6 @@ def _best(text: Shown, score: Callable[[int], float]) -> int:
 
 
 def _distance(places: Sequence[int], wanted: int) -> int:
-    """From `wanted` to the nearest of some sorted places."""
+    """Distance from `wanted` to the nearest of sorted positions."""
     at = bisect_left(places, wanted)
     return min([FARTHEST, *(abs(place - wanted) for place in places[max(0, at - 1) : at + 1])])

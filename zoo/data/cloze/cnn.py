@@ -8,68 +8,48 @@ without questions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import ClassVar, Unpack
 
 from zoo.data.cloze.module import ClozeData
-from zoo.data.cloze.options import ClozeTextOptions
 from zoo.data.cloze.samples import stories
 from zoo.data.cloze.sources import question_folders
-from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
-from zoo.data.sources import Source, existing, sample_source
-from zoo.errors import ConfigError, DataError
+from zoo.data.corpus import Corpus, CorpusArguments
+from zoo.data.sources import Source, sample_source
+from zoo.errors import ConfigError
 
 PAGE = "https://cs.nyu.edu/~kcho/DMQA/"
 
 
-class Cnn(ClozeData):
-    """News of CNN. `source`: `sample`, or the path of the folder cnn, with questions/training, questions/validation and
-    questions/test inside, one .question file a question."""
+class Cnn(Corpus, ClozeData):
+    """News of CNN. A path is the folder cnn, with questions/training, questions/validation and questions/test inside,
+    one .question file per question."""
 
     name = "cnn"
-    folder: ClassVar[str] = "cnn"
-    """In the official archive."""
+    archive: ClassVar[str] = "cnn"
+    """The folder in the official archive."""
+    layout = "cnn/questions with training/*.question, validation/*.question and test/*.question"
+    on_hub = False
 
-    def __init__(
-        self,
-        *,
-        source: str | None = "sample",
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        text: Mapping[str, Any] | ClozeTextOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """`source` is `sample` or the path of the official files; `sample` its sizes; the rest as in `ClozeData`."""
-        super().__init__(
-            text=text,
-            split=split,
-            loader=loader,
+    def __init__(self, **rest: Unpack[CorpusArguments]) -> None:
+        super().__init__(**rest)
+
+    def open_sample(self) -> Source:
+        return sample_source(stories.generate, self.sample, "anonymous questions", anonymous=True)
+
+    def open_hub(self) -> Source:
+        raise ConfigError(
+            f"data.source=hub: the questions are not on the Hugging Face hub; download {self.archive}.tgz of the "
+            f"questions from {PAGE}, unpack it, and set data.source=PATH of {self.layout}"
         )
-        self.source = source
-        self.sample = SampleOptions.of(sample)
 
-    def open_source(self) -> Source:
-        layout = f"{self.folder}/questions with training/*.question, validation/*.question and test/*.question"
-        if not self.source:
-            raise ConfigError(f"data.source is not set; expected: sample, or the path of {layout}")
-        if self.source == "sample":
-            return sample_source(stories.generate, self.sample, "anonymous questions", anonymous=True)
-        if self.source == "hub":
-            raise ConfigError(
-                f"data.source=hub: the questions are not on the Hugging Face hub; fetch {self.folder}.tgz of the "
-                f"questions from {PAGE}, unpack it, and give data.source=PATH of {layout}"
-            )
-        path = existing(self.source, "data.source", f"sample, or the path of {layout}")
-        found = question_folders(path, "questions") if path.is_dir() else None
-        if found is None:
-            raise DataError(
-                f"{path}: no folder training here or in questions; expected {layout}; or take data.source=sample"
-            )
-        return found
+    def open_files(self, path: Path) -> Source | None:
+        return question_folders(path, "questions") if path.is_dir() else None
 
 
 class DailyMail(Cnn):
     """News of the Daily Mail, in the same form."""
 
     name = "dailymail"
-    folder = "dailymail"
+    archive = "dailymail"
+    layout = Cnn.layout.replace("cnn", "dailymail")

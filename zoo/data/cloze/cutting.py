@@ -1,9 +1,9 @@
 """Questions cut from the text of books, by the procedure of the Children's Book Test.
 
-Hill, Bordes, Chopra and Weston 2016, https://arxiv.org/abs/1511.02301, section 2: twenty-one consecutive sentences of a
-chapter; one word of the last is taken out that also stands in the twenty before it; nine wrong candidates are drawn
-from the words of the same kind there and in the query. What other than there decides on the kind of a word stands in
-`lexicon.py`. Where a story has too few names for ten candidates, as most have, common nouns fill them up, as in CBT.
+Hill, Bordes, Chopra and Weston 2016, https://arxiv.org/abs/1511.02301, section 2. A question is twenty-one consecutive
+sentences of a chapter. One word of the last sentence that also occurs in the twenty before is removed. Nine wrong
+candidates are drawn from the words of the same kind in all sentences. Unlike in the paper, `lexicon.py` decides the
+kind of a word. If a story has too few names for ten candidates, as most have, common nouns fill up, as in CBT.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from pathlib import Path
 from zoo.data.cloze.lexicon import names_of, nouns_of, tells_verb
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import CANDIDATES, SENTENCES, tokenize
+from zoo.data.encodings import UTF8
 from zoo.data.rows import read_lines
 from zoo.data.text.sentences import clean, split_sentences
 
 KINDS = ("NE", "CN")
 LEAST_NAMES = 4
-"""In twenty-one sentences of which one name is asked for: with fewer there is little to choose from."""
+"""Fewest names in the twenty-one sentences of a question about a name; fewer leave too little choice."""
 HEADING = re.compile(
     r"#{1,6}\s|(?:chapter|part|book|letter|act|scene)\s+(?:[ivxlc]+|\d+|the\b|\w+)[.:\s-]*$", re.IGNORECASE
 )
@@ -37,7 +38,7 @@ Sentence = list[str]
 
 @dataclass(frozen=True)
 class Book:
-    """A text in words."""
+    """A text, split into chapters, sentences and words."""
 
     name: str
     chapters: list[list[Sentence]]
@@ -47,10 +48,13 @@ class Book:
         return (sentence for chapter in self.chapters for sentence in chapter)
 
 
-def read_book(path: Path) -> Book:
-    """A plain text or Markdown, in sentences of words. A heading begins a chapter and is no part of it; title lines,
-    rules and the marks of emphasis go. Raises DataError for what is no text."""
-    return Book(path.stem, list(chapters_of(read_lines(path))))
+def read_book(path: Path, encoding: str = UTF8) -> Book:
+    """Reads plain text or Markdown as sentences of words.
+
+    A heading begins a chapter and is not part of it; title lines, rules and marks of emphasis are removed. Raises
+    DataError for a file that is not text.
+    """
+    return Book(path.stem, list(chapters_of(read_lines(path, encoding=encoding))))
 
 
 def chapters_of(lines: Iterable[str]) -> Iterator[list[Sentence]]:
@@ -67,7 +71,7 @@ def chapters_of(lines: Iterable[str]) -> Iterator[list[Sentence]]:
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str | None]:
-    """Runs of lines that are not blank, each as one; None for a heading."""
+    """Paragraphs, each as one line; None for a heading."""
     text: list[str] = []
     for line in [*lines, ""]:
         line = line.strip()
@@ -75,7 +79,7 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[str | None]:
         if line and not marker and not RULE.match(line) and not HEADING.match(line):
             text.append(line)
             continue
-        if text and (marker is None or marker[1].upper() == "END"):  # what stands before START is no part of a book
+        if text and (marker is None or marker[1].upper() == "END"):  # lines before START are not part of a book
             yield " ".join(text)
         text = []
         if marker and marker[1].upper() == "END":
@@ -96,10 +100,10 @@ def _sentences(paragraph: str) -> Iterator[Sentence]:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The words that may be taken out, by their kinds."""
+    """The words that may be removed, by kind."""
 
     names: Mapping[str, set[str]]
-    """Of each book: what is a name in one may be none in another."""
+    """Names of each book; a name in one book may be an ordinary word in another."""
     nouns: set[str]
 
     @classmethod
@@ -109,9 +113,11 @@ class Lexicon:
 
 
 def cut(book: Book, lexicon: Lexicon, kind: str, *, stride: int = 1, seed: int = 1) -> Iterator[ClozeQuestion]:
-    """The questions of a book. Their last sentences are `stride` apart at least: with 1 every sentence may be one, with
-    21 no two questions share a sentence. Which word is taken out, and its candidates, follow from `seed`, the book and
-    the place."""
+    """The questions of a book.
+
+    The last sentences of two questions are at least `stride` apart: with 1 every sentence may be one, with 21 no two
+    questions share a sentence. `seed`, the book and the position determine the removed word and its candidates.
+    """
     names = lexicon.names[book.name]
     for number, chapter in enumerate(book.chapters):
         at = SENTENCES
@@ -126,7 +132,7 @@ def cut(book: Book, lexicon: Lexicon, kind: str, *, stride: int = 1, seed: int =
 def _question(
     draw: random.Random, context: list[Sentence], last: Sentence, names: set[str], nouns: set[str], kind: str
 ) -> ClozeQuestion | None:
-    """None where no word of the last sentence can be asked for."""
+    """The question that ends with a sentence, or None if none of its words can be removed."""
     before = {word for sentence in context for word in sentence}
     if BLANK in before or BLANK in last:
         return None
@@ -152,6 +158,6 @@ def _question(
 
 
 def _some(draw: random.Random, words: Sequence[str], count: int, but: set[str]) -> list[str]:
-    """Up to `count` of the words, those of `but` left out."""
+    """Draws up to `count` of the words that are not in `but`."""
     left = [word for word in words if word not in but]
     return draw.sample(left, min(count, len(left)))

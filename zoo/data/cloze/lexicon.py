@@ -1,13 +1,13 @@
-"""Which words of a text are names and which are common nouns, by counting alone.
+"""Names and common nouns of a text, found by counting alone.
 
-The makers of CBT asked the tagger and the recogniser of Stanford CoreNLP; these rules stand in for them and need no
+The makers of CBT used the tagger and the name recogniser of Stanford CoreNLP. These rules replace them and need no
 trained model:
 
-- a name is a word that is written with a capital inside sentences, twice at least, and hardly ever without one;
-- a common noun is a word that stands, three times at least, behind an article, a possessive or a demonstrative and
-  before a mark, a preposition, a conjunction or an auxiliary ("the garden ,", "his horse was"), and does so much more
-  often than it stands behind a pronoun or an auxiliary, as verbs do, or between an article and another word, as
-  adjectives do; or the plural of such a word.
+- A name is capitalised inside sentences at least twice, and hardly ever written without a capital.
+- A common noun occurs at least three times after an article, a possessive or a demonstrative and before punctuation, a
+  preposition, a conjunction or an auxiliary ("the garden ,", "his horse was"). It does so much more often than it
+  follows a pronoun or an auxiliary, as verbs do, or comes between an article and another word, as adjectives do.
+- The plural of a common noun is a common noun.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def _words(text: str) -> frozenset[str]:
 
 
 OPENING = _words("\" ' `` '' ` ( [ -- : *")
-"""A capital behind these begins a sentence, as that of the first word does."""
+"""A capital after these begins a sentence, as that of the first word does."""
 TITLES = _words("Miss Sir Madam Lady Lord Master Mister Missis Doctor Captain King Queen Prince Princess")
-"""Written as names, and none: they are taken out of no sentence."""
+"""Titles are capitalised but are not names; they are never removed."""
 DETERMINERS = _words("a an the my your his her its our their this that these those some any no every each another 's")
 PREPOSITIONS = _words(
     "of in on at to from with by for into upon over under about after before behind beside between through across "
@@ -38,11 +38,11 @@ FOLLOWERS = (
     | AUXILIARIES
     | _words(", . ; : ! ? -- ) ] \" ' '' and or but nor that which who whom whose when where while as if")
 )
-"""What may come behind a noun."""
+"""Words and marks that may follow a noun."""
 SUBJECTS = _words(
     "i he she it we they you who not n't 'll 'd could would should will shall may might must can did do does"
 )
-"""What comes before a verb."""
+"""Words that precede a verb."""
 NO_NOUNS = (
     PREPOSITIONS
     | AUXILIARIES
@@ -56,11 +56,11 @@ NO_NOUNS = (
 )
 TWICE, THRICE = 2, 3
 CONSISTENT = 0.9
-"""Of the occurrences of a name that do not begin a sentence have a capital."""
+"""Least share of a name's occurrences inside sentences that are capitalised."""
 MOSTLY = 0.65
-"""Of the places that tell a noun from a verb and an adjective tell a noun."""
+"""Least share of noun positions among the positions that distinguish nouns, verbs and adjectives."""
 OFTEN = 0.1
-"""Of all places of a noun are such that tell it."""
+"""Least share of noun positions among all occurrences of a noun."""
 
 
 def names_of(sentences: Iterable[Sequence[str]]) -> set[str]:
@@ -80,7 +80,7 @@ def names_of(sentences: Iterable[Sequence[str]]) -> set[str]:
 
 
 def is_capitalised(word: str) -> bool:
-    """A capital and then small letters, nothing else."""
+    """Whether a word is a capital followed by small letters, and nothing else."""
     return len(word) > 1 and word.isalpha() and word[0].isupper() and word[1:].islower()
 
 
@@ -106,20 +106,20 @@ def nouns_of(sentences: Iterable[Sequence[str]]) -> set[str]:
 
     often = {word for word, count in noun.items() if count >= max(THRICE, OFTEN * places[word])}
     sure = {word for word in often if mostly(word, behind[word].total())}
-    # "the old man" tells of an adjective, "the man said" of nothing
+    # "the old man" indicates an adjective, "the man said" indicates nothing
     found = {word for word in often if mostly(word, sum(behind[word][after] for after in sure & behind[word].keys()))}
     plurals = {word for word in places if _singulars(word) & found and mostly(word, 0)}
     return found | plurals
 
 
 def _singulars(word: str) -> set[str]:
-    """Words of which this may be the plural."""
+    """Possible singulars of a word."""
     ends = {"s": "", "es": "", "ies": "y", "ves": "f"}
     return {word.removesuffix(end) + single for end, single in ends.items() if word.endswith(end) and len(word) > 3}
 
 
 def tells_verb(words: Sequence[str], place: int) -> bool:
-    """Whether a word that is a noun elsewhere stands where a verb does."""
+    """Whether the position of a word is typical of verbs."""
     before = words[place - 1].lower() if place else ""
     after = words[place + 1] if place + 1 < len(words) else "."
     return before in SUBJECTS or (before == "to" and after not in FOLLOWERS)

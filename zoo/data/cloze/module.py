@@ -2,104 +2,122 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import datasets
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
 from zoo.data.bucketing import Evaluation
-from zoo.data.cache import steps_beside
-from zoo.data.cloze.encoding import BLANK_ID, ClozeEncoder, EncodedQuestions, collate
+from zoo.data.cloze.encoding import BLANK_ID, ClozeEncoder, shown
 from zoo.data.cloze.options import ClozeTextOptions
-from zoo.data.cloze.prepare import ENCODER, FORMAT, QUESTIONS, prepare
+from zoo.data.cloze.question import ClozeQuestion
+from zoo.data.cloze.sentences import distinct_sentences
 from zoo.data.cloze.spec import ClozeSpec
-from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.notes import key
 from zoo.data.order import Nouns
-from zoo.data.prepared import PreparedData
-from zoo.data.rows import counted
+from zoo.data.reading import Reading
 from zoo.data.sources import Source
-from zoo.data.stored import StoredSplit
+from zoo.data.stored import ROWS, numbers_of, offsets
+from zoo.data.table_data import TableData, shortened
+from zoo.data.table_encoder import TableEncoder
+
+MISSING = "answer not in the document"
+SHOWN_CANDIDATES = 20
 
 
-class ClozeData(PreparedData[Source]):
+class ClozeData(TableData[Source]):
     """Documents, each with a query that has a blank, and candidates for it. A batch holds documents of similar length,
-    drawn anew in each epoch."""
+    drawn anew in each epoch; `data.loader.max_tokens` counts their words.
 
-    task: ClassVar[str] = "cloze"
+    A training question whose answer is not in its document teaches nothing and has an infinite loss: it is left out and
+    counted. Questions of validation and test stay, since a test without them would be another test.
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("cloze",)
     nouns: ClassVar[Nouns] = Nouns("questions", "words")
+    encoding = ClozeEncoder
+    text_options = ClozeTextOptions
+    length_parts = ("document",)
+    text: ClozeTextOptions
     spec: ClozeSpec
     encoder: ClozeEncoder
 
-    def __init__(
-        self,
-        *,
-        text: Mapping[str, Any] | ClozeTextOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """No file is touched here.
+    def examples(self, rows: Iterator[ClozeQuestion], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
+        for question in rows:
+            if reading.training and not any(question.answer in sentence for sentence in question.sentences):
+                reading.dropped[MISSING] += 1
+                continue
+            text = shown(question)
+            row = text._asdict() | {"key": key([question.sentences, question.query])}
+            row["answer"] = text.candidates.index(str(question.answer))
+            if question.evidence:
+                row["evidence"] = [n in question.evidence for n, words in enumerate(question.sentences) for _ in words]
+            yield row
 
-        Args:
-            text: how words become ids, see `ClozeTextOptions`.
-            split: shares of the splits that the corpus comes without, see `SplitOptions`.
-            loader: how batches are made, see `LoaderOptions`; `max_tokens` counts the words of documents.
-        """
-        super().__init__(
-            loader=loader,
-        )
-        self.text = ClozeTextOptions.of(text)
-        self.split = SplitOptions.of(split)
-
-    # Preparing
-
-    def _facts(self, source: Source) -> dict[str, Any]:
-        return {"family": "cloze", "format": FORMAT, "text": vars(self.text), "split": vars(self.split)}
-
-    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
-        with steps_beside(folder) as steps:
-            return prepare(folder, steps, source, self.text, self.split, self.loader.on_bad_row)
-
-    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        self.encoder = ClozeEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))
+    def set_spec(self, about: Mapping[str, Any]) -> None:
         self.spec = ClozeSpec(vocabulary_size=about["vocabulary_size"], blank=BLANK_ID)
-        stored = datasets.load_from_disk(folder / QUESTIONS)
-        return {name: EncodedQuestions(part) for name, part in stored.items()}
 
-    @property
-    def _collate(self) -> Callable[[Any], Any]:
-        return collate
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        words, first = numbers_of(split, "num_document"), _answer_positions(split)
+        right = numbers_of(split, "answer") == numbers_of(split, "frequent")
+        found = {
+            "candidates": round(float(numbers_of(split, "num_candidates").mean()), 2),
+            "answers_missing": int((first < 0).sum()),
+            "most_frequent_is_right_share": float(right.mean()),
+        }
+        if len(there := np.flatnonzero(first >= 0)):
+            found["first_answer_share"] = float((first[there] / words[there]).mean())
+        return found
 
-    # Serving
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        notes = [
+            f"{name}: the answers of {missing:,} of {facts[name]['questions']:,} questions are not in their documents: "
+            "they count as wrong, and the loss leaves them out"
+            for name in ("val", "test")
+            if (missing := facts[name]["answers_missing"])
+        ]
+        share = facts["test"]["most_frequent_is_right_share"]
+        always = f"test: always choosing the most frequent candidate of the document is right in {share:.1%}"
+        return {"notes": [*notes, always]}
 
-    def part(self, split: str) -> EncodedQuestions:
-        part = super().part(split)
-        assert isinstance(part, EncodedQuestions)
-        return part
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        candidates = row["candidates"]
+        return {
+            "document": shortened(row["document"]),
+            "query": " ".join(row["query"]),
+            "candidates": ", ".join(candidates[:SHOWN_CANDIDATES]) + ", ..." * (len(candidates) > SHOWN_CANDIDATES),
+            "answer": candidates[row["answer"]],
+        }
+
+    # For the re-ranking
+
+    def sentences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct sentences of the training documents: the ids of all words in sequence, and the length of each
+        sentence."""
+        stored = self.part("train").stored.with_format("arrow", columns=["document", "ends"])
+        return distinct_sentences(stored.iter(batch_size=ROWS))
 
     def every_batch(self, split: str) -> DataLoader[Any]:
-        """All questions of a split on this process alone, for what one process does for all: fitting the re-ranking."""
+        """All questions of a split on this process alone, for what one process does for all."""
         part = self.part(split)
         order = Evaluation(part.lengths, **self.loader.limit, nouns=self.nouns)
         return DataLoader(part, batch_sampler=order, **self._loading())
 
-    def describe(self) -> dict[str, Any]:
-        about = super().describe()
-        return about | {"contents": [f"vocabulary {about['vocabulary_size']:,} words"]}
 
-    def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        splits = about["splits"]
-        lines = [
-            about["source"],
-            ", ".join(f"{name} {part['questions']:,}" for name, part in splits.items())
-            + f" questions, {splits['train']['candidates']:g} candidates and {splits['train']['words']['mean']:,.0f} "
-            + f"words each, vocabulary {about['vocabulary_size']:,}, "
-            + f"unknown words in test {splits['test']['unknown_rate']:.1%}",
-        ]
-        if dropped := splits["train"].get("dropped"):
-            lines.append(f"train: left out {sum(dropped.values()):,} questions: {counted(dropped)}")
-        if skipped := about["skipped"]:
-            lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines
+def _answer_positions(split: datasets.Dataset) -> NDArray[np.int64]:
+    """(N,) where the answer of each question is first in its document, -1 where it is not there."""
+    found = []
+    for table in split.with_format("arrow").iter(batch_size=ROWS):
+        texts = table["occurrence"].combine_chunks()
+        lengths = np.asarray(pc.list_value_length(texts))
+        start, row = offsets(lengths), np.repeat(np.arange(len(lengths)), lengths)
+        hits = np.flatnonzero(np.asarray(texts.flatten()) == np.asarray(table["answer"])[row])
+        position = np.full(len(lengths), -1)
+        rows, at = np.unique(row[hits], return_index=True)
+        position[rows] = hits[at] - start[rows]
+        found.append(position)
+    return np.concatenate(found)

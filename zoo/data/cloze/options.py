@@ -19,6 +19,9 @@ class ClozeTextOptions(Options):
     goes by their spelling, whatever these options say."""
 
     group: ClassVar[str] = "text"
+    tokenizer: ClassVar[str] = "whitespace"
+    subwords: ClassVar[bool] = False
+    treebank: ClassVar[bool] = False
 
     lower: bool = False
     """Words that differ in case alone have one vector."""

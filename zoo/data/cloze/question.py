@@ -1,4 +1,4 @@
-"""One cloze question, before its words are numbered: what readers and generators give."""
+"""A cloze question as words: the row that readers and generators of cloze questions yield."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class ClozeQuestion:
-    """A document, a sentence that goes on from it or sums it up with one word taken out, and candidates for it."""
+    """A document, a sentence about it with one word removed, and candidates for that word."""
 
     sentences: list[list[str]]
-    """Of the document, as words."""
+    """Sentences of the document, as words."""
     query: list[str]
-    """The sentence as words, `BLANK` in the place of the one that was taken out."""
+    """Words of the sentence, with `BLANK` instead of the removed word."""
     candidates: list[str]
-    """Words of the document."""
+    """Candidate answers, which are words of the document."""
     answer: str | None
-    """One of the candidates; None of a question that a user asks."""
+    """One of the candidates; None for a question that a user asks."""
     evidence: tuple[int, ...] = ()
-    """Numbers, from 0, of the sentences from which the answer follows, where they are known."""
+    """Numbers, from 0, of the sentences that imply the answer, if they are known."""
 
 
 class Shown(NamedTuple):
-    """A question as it was written: each word in the place of its id, the candidates in the order of their numbers."""
+    """A question as it was written, with words instead of ids and candidates in the order of their numbers."""
 
     document: list[str]
     query: list[str]
     candidates: list[str]
     sentence_ends: list[int]
-    """Where each sentence of the document ends, in words."""
+    """End of each sentence of the document, counted in words."""
 
 
 BLANK = "XXXXX"
-"""The place of the word that was taken out, in every format once it is read."""
+"""Marks the removed word, in every format once it is read."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from zoo.data.cloze.question import BLANK, ClozeQuestion
-from zoo.data.rows import BadRows, Lines, line_of, reading
+from zoo.data.rows import BadRows, Lines, decode_file, guarded, line_of, reading
 from zoo.data.text.sentences import clean, split_sentences
 from zoo.data.text.tokenization import TreebankTokenizer
 from zoo.errors import DataError
@@ -29,9 +29,10 @@ ENDS, CLOSERS = {".", "!", "?"}, {"''", "'", '"', ")", "]"}
 # CBT
 
 
+@guarded
 def read_cbt(path: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
     """A file of CBT: blocks of twenty numbered sentences and a question, with a blank line between."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         for first, block, broken in _blocks(lines):
             if broken:
                 bad(*broken)
@@ -146,19 +147,17 @@ def read_questions(files: Iterable[Path], bad: BadRows) -> Iterator[ClozeQuestio
 def _question_of(path: Path, bad: BadRows) -> ClozeQuestion | None:
     with reading(path):
         raw = path.read_bytes()
-    try:
-        lines = raw.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        bad(line_of(path, line), "not UTF-8", f"byte 0x{raw[error.start]:02x} at offset {error.start} of the file")
+    text = decode_file(path, raw, bad)
+    if text is None:
         return None
+    lines = text.split("\n")
     for number, part in enumerate(PARTS, 1):
-        text = lines[number - 1].strip() if number <= len(lines) else None
-        if text is None:
+        line = lines[number - 1].strip() if number <= len(lines) else None
+        if line is None:
             bad(line_of(path, number), "too few lines", f"the file ends here; expected {part or 'a blank line'}")
             return None
-        if not part and text:
-            bad(line_of(path, number), "no blank line", f"expected a blank line, found {text[:40]!r}")
+        if not part and line:
+            bad(line_of(path, number), "no blank line", f"expected a blank line, found {line[:40]!r}")
             return None
     words, answer = lines[2].split(), lines[6].strip()
     entities = list(dict.fromkeys(word for word in words if ENTITY.fullmatch(word)))

@@ -61,15 +61,19 @@ def question_folders(path: Path, noun: str) -> Source | None:
     )
 
 
+def _is_question(name: str) -> bool:
+    return name.endswith(".question") and not name.startswith(".")
+
+
 def _read_folder(folder: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
     with os.scandir(folder) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.endswith(".question"))
+        names = sorted(entry.name for entry in entries if _is_question(entry.name))
     return read_questions((folder / name for name in names), bad)
 
 
 def _stamp(folder: Path) -> list[Any]:
     """What tells that the files of a folder are still the same. They may be a million: no list of them is kept."""
     with os.scandir(folder) as entries:
-        files = {entry.name: entry.stat() for entry in entries if entry.name.endswith(".question")}
+        files = {entry.name: entry.stat() for entry in entries if _is_question(entry.name)}
     told = sha256("".join(f"{n} {files[n].st_size} {files[n].st_mtime_ns}\n" for n in sorted(files)).encode())
     return [str(folder.absolute()), len(files), told.hexdigest()]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zoo.data.documents.corpus import Corpus
+from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_zhang
 from zoo.data.documents.samples import news
 from zoo.data.documents.sources import DocumentSource
@@ -15,12 +15,12 @@ from zoo.data.sources import SampleGenerator
 from zoo.data.text.sentences import unescape_zhang
 
 
-class AgNews(Corpus):
+class AgNews(DocumentCorpus):
     """News with their topics. `source`: `sample`, `hub`, or a path: a folder with train.csv and test.csv."""
 
     name = "ag_news"
     noun = "news items"
-    classes = news.TOPICS
+    class_names = news.TOPICS
     hub = "fancyzhx/ag_news"
     layout = "a folder with train.csv and test.csv (class from 1 to 4, title, description)"
 
@@ -30,5 +30,5 @@ class AgNews(Corpus):
     def unescape(self, text: str) -> str:
         return unescape_zhang(text)
 
-    def open_files(self, path: Path) -> DocumentSource | None:
-        return self._files(path, ".csv", read_zhang, self.classes)
+    def official_files(self, path: Path) -> DocumentSource | None:
+        return self.split_files(path, ".csv", read_zhang, self.class_names)

@@ -1,114 +1,91 @@
-"""Documents to batches: from the disk while training, from a text when predicting, through the same padding."""
+"""Documents to batches: texts are cut into sentences of words, these become ids, and ids are padded."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 import datasets
-import numpy as np
-import torch
-from numpy.typing import NDArray
+import pyarrow as pa
 from torch import Tensor
 
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.options import DocumentTextOptions
-from zoo.data.encoder import Encoder
-from zoo.data.stored import Rows, StoredSplit, numbers_of, offsets
-from zoo.data.text.sentences import split_text
-from zoo.data.text.tokenization import tokenizer_of
-from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.notes import key
+from zoo.data.parts import Along, Class, Shown, Words
+from zoo.data.stored import values_of
+from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.sentences import clean, split_sentences, split_text
+
+FEW = 1000
+"""In fewer training documents a word that occurs twice is frequent."""
+SENTENCES, FLAGS = pa.list_(pa.list_(pa.string())), pa.list_(pa.list_(pa.bool_()))
 
 
-class DocumentEncoder(Encoder):
-    """Texts to batches with the vocabulary and the rules of the training data; all that a prediction needs of them."""
+class DocumentEncoder(TableEncoder):
+    """Texts, or generated sentences of words, to batches of documents."""
 
-    def __init__(self, vocabulary: Vocabulary, text: DocumentTextOptions, learned: str | None = None) -> None:
-        """`learned` is the state of a tokenizer for subwords."""
-        self.vocabulary = vocabulary
-        self.text = text
-        self.tokenizer = tokenizer_of(text, text.language, learned)
+    options = DocumentTextOptions
+    raw = pa.schema({"text": pa.string(), "sentences": SENTENCES, "evidence": FLAGS, "label": pa.string()})
+    given = ("text",)
+    parts = (
+        Class("label"),
+        Words("words", levels=2, lengths="words", outer="sentences", unit="a training sentence"),
+        Along("evidence", "words"),
+        Shown("text"),
+    )
+    text_options: DocumentTextOptions
 
-    def display(self, text: str) -> list[list[str]]:
-        """The words of each sentence as they are written, in the positions that they have in the batch."""
-        return split_text(text, self.text, self.tokenizer).sentences
+    def typed(self, one: str) -> dict[str, Any]:
+        return {"text": one}
 
-    def __call__(self, texts: str | Sequence[str]) -> DocumentBatch:
-        """A batch without labels, one document a text; a text without words is a document without sentences."""
-        texts = [texts] if isinstance(texts, str) else texts
-        found = [split_text(text, self.text, self.tokenizer) for text in texts]
-        sentences = [sentence for document in found for sentence in document.forms]
-        return batch_of(
-            np.array(self.vocabulary.encode(word for sentence in sentences for word in sentence), np.int64),
-            offsets([len(sentence) for sentence in sentences]),
-            offsets([len(document.forms) for document in found]),
-            text=tuple(document.sentences for document in found),
+    def tokens(self, table: pa.Table) -> pa.Table:
+        """Cut texts into sentences of words; `cut` is True where a limit removed something."""
+        columns = {name: table[name] for name in ("label",) if name in table.column_names}
+        if "sentences" in table.column_names:
+            whole = table["sentences"].to_pylist()
+            forms: list[Any] = [self._limited(one) for one in whole]
+            written = forms
+            cut = [_size(one) < _size(every) for one, every in zip(forms, whole, strict=True)]
+            evidence = [self._limited(one) for one in table["evidence"].to_pylist()]
+            columns["evidence"] = pa.array(evidence, FLAGS)
+        else:
+            found = [split_text(one, self.text_options, self.tokenizers["words"]) for one in table["text"].to_pylist()]
+            written, forms = [one.sentences for one in found], [one.forms for one in found]
+            cut = [one.cut for one in found]
+        return pa.table(
+            {
+                **columns,
+                "words": pa.array(forms, SENTENCES),
+                "text": pa.array(written, SENTENCES),
+                "cut": pa.array(cut, pa.bool_()),
+                "key": pa.array(map(key, forms), pa.int64()),
+            }
         )
 
-    def state(self) -> dict[str, Any]:
-        """Plain data for a checkpoint."""
-        return {"words": self.vocabulary.state(), "text": asdict(self.text), "learned": self.tokenizer.state()}
+    def _limited(self, sentences: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
+        return [words[: self.text_options.max_words] for words in sentences[: self.text_options.max_sentences]]
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The encoder that `state` came from."""
-        # Before there were tokenizers to choose from, all were words of English.
-        return cls(Vocabulary.from_state(state["words"]), DocumentTextOptions.of(state["text"]), state.get("learned"))
+    def batch(self, parts: Mapping[str, Any], index: Tensor) -> DocumentBatch:
+        words, mask = parts["words"]
+        more = {name: parts.get(name) for name in ("evidence", "text")}
+        return DocumentBatch.of(words, mask, parts.get("label"), index=index, **more)
 
+    def display(self, one: str) -> list[list[str]]:
+        """The words of each sentence as they are written, in the positions that they have in the batch."""
+        return split_text(one, self.text_options, self.tokenizers["words"]).sentences
 
-class EncodedDocuments(StoredSplit):
-    """Documents of a prepared split."""
+    def learned_from(self, train: datasets.Dataset, columns: Sequence[str]) -> Iterable[str]:
+        """The sentences of the training documents."""
+        texts = map(clean, values_of(train, "text"))
+        return chain.from_iterable(
+            split_sentences(one, self.text_options.sentences, self.text_options.language) for one in texts
+        )
 
-    def __init__(self, documents: datasets.Dataset) -> None:
-        super().__init__(documents, ("words", "label", "evidence", "text"), numbers_of(documents, "num_words"))
-
-
-def collate(rows: Rows) -> DocumentBatch:
-    """Documents from the disk as a batch."""
-    documents = rows.table["words"].combine_chunks()
-    sentences = documents.flatten()
-    evidence = (
-        rows.table["evidence"].combine_chunks().flatten().flatten() if "evidence" in rows.table.column_names else None
-    )
-    return batch_of(
-        np.asarray(sentences.flatten()),
-        offsets(np.asarray(sentences.value_lengths())),
-        offsets(np.asarray(documents.value_lengths())),
-        label=torch.from_numpy(np.array(rows.table["label"].to_numpy(), np.int64)),
-        index=torch.tensor(rows.numbers),
-        evidence=None if evidence is None else np.asarray(evidence),
-        text=tuple(rows.table["text"].to_pylist()) if "text" in rows.table.column_names else None,
-    )
+    def minimum_frequency(self, count: int) -> int:
+        return self.text_options.minimum_frequency or (2 if count < FEW else 5)
 
 
-def batch_of(
-    words: NDArray[Any],
-    first_word: NDArray[np.int64],
-    first_sentence: NDArray[np.int64],
-    *,
-    label: Tensor | None = None,
-    index: Tensor | None = None,
-    evidence: NDArray[np.bool_] | None = None,
-    text: tuple[list[list[str]], ...] | None = None,
-) -> DocumentBatch:
-    """Pad N word ids, cut into sentences by `first_word` and these into B documents by `first_sentence` (see
-    `offsets`)."""
-    words_in, sentences_in = np.diff(first_word), np.diff(first_sentence)
-    shape = len(sentences_in), max(1, sentences_in.max(initial=0)), max(1, words_in.max(initial=0))
-    row = np.arange(len(words_in)) + np.repeat(np.arange(shape[0]) * shape[1] - first_sentence[:-1], sentences_in)
-    cell = np.arange(len(words)) + np.repeat(row * shape[2] - first_word[:-1], words_in)
-
-    def grid(values: Any, dtype: type) -> Tensor:
-        padded = np.zeros(shape, dtype)
-        padded.reshape(-1)[cell] = values
-        return torch.from_numpy(padded)
-
-    return DocumentBatch.of(
-        grid(words, np.int64),
-        grid(True, np.bool_),
-        label,
-        index=index,
-        evidence=None if evidence is None else grid(evidence, np.bool_),
-        text=text,
-    )
+def _size(sentences: Sequence[Sequence[Any]]) -> int:
+    return sum(map(len, sentences))

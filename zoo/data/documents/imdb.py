@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from zoo.data.documents.corpus import Corpus
+from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_tang
 from zoo.data.documents.samples import reviews
 from zoo.data.documents.sources import DocumentSource, Sample, folder_source
@@ -20,23 +20,23 @@ from zoo.data.sources import SampleGenerator
 RATINGS = tuple(f"{n} of 10" for n in range(1, 11))
 
 
-class Imdb(Corpus):
+class Imdb(DocumentCorpus):
     """Reviews, negative or positive. `source`: `sample`, `hub`, or a path: the folder aclImdb with train/pos/*.txt and
-    so on, or Tang's `.ss` files with ratings from 1 to 10, which want `text.sentences=lines`."""
+    so on, or Tang's `.ss` files with ratings from 1 to 10, which require `text.sentences=lines`."""
 
     name = "imdb"
     noun = "reviews"
-    classes = ("negative", "positive")
+    class_names = ("negative", "positive")
     hub = "stanfordnlp/imdb"
     layout = "the folder aclImdb with train/pos/*.txt, train/neg/*.txt, test/pos/*.txt and test/neg/*.txt"
 
     def sample_generator(self) -> SampleGenerator:
         return generate_polar
 
-    def open_files(self, path: Path) -> DocumentSource | None:
+    def official_files(self, path: Path) -> DocumentSource | None:
         if path.is_file() and path.suffix != ".zip":
             return None
-        ratings = self._files(path, ".ss", read_tang, RATINGS)
+        ratings = self.split_files(path, ".ss", read_tang, RATINGS)
         return ratings or folder_source(path, self.noun, classes={"neg": "negative", "pos": "positive"})
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
+from zoo.data.corpus import OwnFiles
 from zoo.data.documents.module import DocumentData
-from zoo.data.documents.options import DocumentTextOptions, OwnSplitOptions
+from zoo.data.documents.options import OwnSplitOptions
 from zoo.data.documents.sources import DocumentSource, folder_source, table_source
-from zoo.data.options import LoaderOptions
 from zoo.data.readers import TABLES, is_table
 from zoo.data.sources import existing, find_splits
-from zoo.errors import ConfigError, DataError
+from zoo.data.text.vectored import VectorArguments
+from zoo.errors import DataError
 
 LAYOUT = (
     f"a file ({', '.join(TABLES)}) with named columns, a folder with such files called train, test and perhaps val, "
@@ -20,52 +20,37 @@ LAYOUT = (
 )
 
 
-class OwnDocuments(DocumentData):
-    """Documents from `path`. Labels are names or numbers. Splits that are neither files nor folders of their own are
-    drawn by `split.seed`."""
+class OwnDocumentArguments(VectorArguments):
+    """The arguments of documents of your own besides the columns."""
+
+    path: str
+
+
+class OwnDocuments(OwnFiles, DocumentData):
+    """Documents from `path`. Labels are names or numbers. Splits that have no file or folder of their own are drawn by
+    `split.seed`."""
 
     name = "documents"
     noun = "documents"
+    layout = LAYOUT
+    split_options = OwnSplitOptions
+    split: OwnSplitOptions
 
     def __init__(
-        self,
-        *,
-        path: str,
-        text_column: str = "text",
-        label_column: str = "label",
-        split: Mapping[str, Any] | OwnSplitOptions | None = None,
-        text: Mapping[str, Any] | DocumentTextOptions | None = None,
-        vectors: str | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        self, *, text_column: str = "text", label_column: str = "label", **rest: Unpack[OwnDocumentArguments]
     ) -> None:
-        """`path` is one of LAYOUT; the columns are those of a table; the rest as in `DocumentData`."""
-        self.own_split = OwnSplitOptions.of(split)
-        super().__init__(
-            text=text,
-            split=self.own_split,
-            vectors=vectors,
-            loader=loader,
-        )
-        self.path = path
+        """The columns are those of a table."""
+        super().__init__(**rest)
         self.text_column = text_column
         self.label_column = label_column
 
-    def open_source(self) -> DocumentSource:
-        if not self.path:
-            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
-        path = existing(self.path, "data.path", LAYOUT)
+    def open_files(self, path: Path) -> DocumentSource | None:
         if files := self._tables(path):
-            for split, other in self.own_split.named().items():
-                files[split] = [
-                    existing(
-                        other, f"data.split.{split}", "a share between 0 and 1, or a file of the kind of data.path"
-                    )
-                ]
+            for split, other in self.split.named().items():
+                expected = "a share between 0 and 1, or a file of the kind of data.path"
+                files[split] = [existing(other, f"data.split.{split}", expected)]
             return table_source(path, files, self.text_column, self.label_column, self.noun)
-        found = folder_source(path, self.noun, patterns=self.own_split.named())
-        if found is None:
-            raise DataError(f"{path}: no documents found; expected: {LAYOUT}")
-        return found
+        return folder_source(path, self.noun, patterns=self.split.named())
 
     def _tables(self, path: Path) -> dict[str, list[Path]]:
         if path.is_dir():

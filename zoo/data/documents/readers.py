@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.data.readers import read_columns
-from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of, reading
+from zoo.data.rows import BadRows, Lines, csv_rows, decode_file, guarded, json_rows, line_of, reading
 from zoo.data.text.sentences import unescape_zhang
 
 WHOLE = re.compile(r"(?<=\d)\.0+$")
@@ -30,9 +30,10 @@ class Row(NamedTuple):
     """File and line, for messages."""
 
 
+@guarded
 def read_zhang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
     """The csv files of Zhang et al. (2015): no header; a class from 1 on, then one or more fields of text."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         for number, fields in csv_rows(lines, ",", bad):
             place = line_of(path, number)
             label = _class_from_one(fields[0], classes)
@@ -51,11 +52,12 @@ def read_zhang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
 def _class_from_one(value: Any, classes: int) -> int | None:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return int(number) - 1 if number in range(1, classes + 1) else None
 
 
+@guarded
 def read_yelp_json(path: Path, bad: BadRows) -> Iterator[Row]:
     """The Yelp open dataset: json lines with `stars` (1.0 to 5.0) and `text`."""
     for number, record in json_rows(path, ("stars", "text"), "", bad):
@@ -69,10 +71,11 @@ def read_yelp_json(path: Path, bad: BadRows) -> Iterator[Row]:
             yield Row(text, label, place)
 
 
+@guarded
 def read_tang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
     """The `.ss` files of Tang et al. (2015): user, product, rating from 1 on and text, two tabs between, `<sssss>`
     between sentences."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         for line in lines:
             place, undecodable = line_of(path, lines.number), lines.undecodable
             lines.mark()
@@ -93,6 +96,7 @@ def read_tang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
                 yield Row(text, label, place)
 
 
+@guarded
 def read_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[Row]:
     """A csv, tsv, json lines or parquet file with named columns; labels come as names.
 
@@ -118,11 +122,8 @@ def read_class_files(names: Sequence[str], read: Callable[[str], bytes], where: 
     """One document a text file; the name of its folder is its class. `read` gives the bytes of a name."""
     for name in names:
         place, raw = f"{where}/{name}", read(name)
-        try:
-            text = raw.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = raw.count(b"\n", 0, error.start) + 1
-            bad(line_of(place, line), "not UTF-8", f"byte 0x{raw[error.start]:02x} at offset {error.start} of the file")
+        text = decode_file(place, raw, bad)
+        if text is None:
             continue
         if text.strip():
             yield Row(text, Path(name).parent.name, place)
@@ -135,12 +136,17 @@ def class_files(path: Path) -> tuple[list[str], Callable[[str], bytes]]:
     bytes."""
     if path.is_dir():
         names = [file.relative_to(path).as_posix() for file in path.rglob("*.txt") if file.is_file()]
-        return sorted(name for name in names if "/" in name), partial(_read_file, path)
+        return sorted(filter(_in_class_folder, names)), partial(_read_file, path)
     with reading(path):
         archive = zipfile.ZipFile(path)
-    names = [name for name in archive.namelist() if name.endswith(".txt") and "/" in name and "__MACOSX" not in name]
-
+    names = [name for name in archive.namelist() if name.endswith(".txt") and _in_class_folder(name)]
     return sorted(names), partial(_read_zipped, archive)
+
+
+def _in_class_folder(name: str) -> bool:
+    """Whether a file is inside a folder, and neither of them is hidden or one that macOS writes."""
+    parts = name.split("/")
+    return len(parts) > 1 and not any(part.startswith(".") or part == "__MACOSX" for part in parts)
 
 
 def _read_file(folder: Path, name: str) -> bytes:
@@ -158,6 +164,7 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
     return [name for name in names if fnmatch.fnmatchcase(Path(name).name, pattern)]
 
 
+@guarded
 def read_hub_parquet(path: Path, classes: int, hint: str, bad: BadRows) -> Iterator[Row]:
     """The parquet files of the hub: `text`, and `label` counted from 0; `hint` as in `read_columns`."""
     for place, text, label in read_columns(path, ("text", "label"), hint, bad):

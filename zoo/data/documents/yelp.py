@@ -10,22 +10,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from zoo.data.documents.corpus import Corpus
+from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_tang, read_yelp_json, read_zhang
 from zoo.data.documents.samples import reviews
 from zoo.data.documents.sources import DocumentSource, with_classes
+from zoo.data.rows import visible
 from zoo.data.sources import SampleGenerator, file_source
 from zoo.data.text.sentences import unescape_zhang
 
 
-class Yelp(Corpus):
-    """Reviews with their stars as classes. `source`: `sample`, `hub`, or a path: a folder with train.csv and test.csv
-    (Yelp Review Full), the open dataset's json lines (a file or its folder), or Tang's `.ss` files, which want
-    `text.sentences=lines`."""
+class Yelp(DocumentCorpus):
+    """Reviews with their stars as classes.
+
+    `source` is `sample`, `hub`, or a path: a folder with train.csv and test.csv (Yelp Review Full), the open dataset's
+    json lines (a file or its folder), or Tang's `.ss` files, which require `text.sentences=lines`.
+    """
 
     name = "yelp"
     noun = "reviews"
-    classes = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
+    class_names = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
     hub = "Yelp/yelp_review_full"
     layout = "a folder with train.csv and test.csv, or the open dataset's yelp_academic_dataset_review.json"
 
@@ -35,8 +38,10 @@ class Yelp(Corpus):
     def unescape(self, text: str) -> str:
         return unescape_zhang(text)
 
-    def open_files(self, path: Path) -> DocumentSource | None:
-        files = [path] if path.is_file() else sorted(path.glob("*review*.json*"))
+    def official_files(self, path: Path) -> DocumentSource | None:
+        files = [path] if path.is_file() else visible(path, "*review*.json*")
         if files and all(file.name.removesuffix(".gz").endswith((".json", ".jsonl")) for file in files):
-            return with_classes(file_source(path, {"train": files}, read_yelp_json, self.noun), self.classes)
-        return self._files(path, ".csv", read_zhang, self.classes) or self._files(path, ".ss", read_tang, self.classes)
+            return with_classes(file_source(path, {"train": files}, read_yelp_json, self.noun), self.class_names)
+        return self.split_files(path, ".csv", read_zhang, self.class_names) or self.split_files(
+            path, ".ss", read_tang, self.class_names
+        )

@@ -1,4 +1,4 @@
-"""What is known of an image beside its pixels, for metrics, tables and pictures."""
+"""Facts about an image besides its pixels, for metrics, tables and pictures."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class About:
-    """One image of a split, or one that a user gives."""
+    """An image of a split, or an image that a user gives."""
 
     name: str
-    """Its file, or the number of a generated one."""
+    """File name, or the number of a generated image."""
     captions: tuple[str, ...] = ()
-    """All its captions as they stood in their file."""
+    """All captions, as written in their file."""
     facts: Any = None
-    """What is true of it as plain data (see `zoo.data.images.truth`); only where the data knows it (the scenes)."""
+    """Known facts of the scene as plain data (see `zoo.data.images.truth`); only generated scenes have them."""
     file: str | None = None
-    """Where its pixels can be read; only where a batch has features in their place, and the image is a file."""
+    """Path to the pixels, if a batch has features instead of pixels and the image is a file."""

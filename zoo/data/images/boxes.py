@@ -1,4 +1,4 @@
-"""From the boxes of objects to the cells of a grid."""
+"""Converts boxes of objects to cells of a grid."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 HALF = 0.5
-"""Of a cell: so much wider a box is taken to be on each side. An object that covers no centre of a cell has one all the
-same, and what a network sees around a centre is more than the cell."""
+"""Share of a cell by which a box is widened on each side.
+
+So an object that covers no centre of a cell still has a cell; a network sees more around a centre than the cell.
+"""
 
 
 def cells(boxes: ArrayLike, grid: Sequence[int]) -> NDArray[np.bool_]:
-    """(N, S) True at the cells of a grid of rows by columns, one row of cells after the other, of which the centre lies
-    in a box that is half a cell wider on each side; boxes (N, 4) in shares of the picture, see `Box`."""
+    """Mask (N, S) of the cells whose centre lies in a box (N, 4) that is widened by half a cell on each side.
+
+    `grid` is (rows, columns), in row-major order; boxes are in shares of the picture, see `Box`.
+    """
     left, top, right, bottom = np.asarray(boxes, np.float64).reshape(-1, 4).T
     rows, columns = grid
     down = _between(top * rows, bottom * rows, rows)
@@ -23,7 +27,7 @@ def cells(boxes: ArrayLike, grid: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def _between(begin: NDArray[np.float64], end: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
-    """(N, count) True at the cells along one side whose centres lie there; one cell is one unit long."""
+    """Mask (N, count) of the cells along one axis whose centres lie between `begin` and `end`, in units of a cell."""
     centre = np.arange(count) + 0.5
     return (begin[:, None] - HALF <= centre) & (centre <= end[:, None] + HALF)
 
@@ -31,8 +35,10 @@ def _between(begin: NDArray[np.float64], end: NDArray[np.float64], count: int) -
 def alignment(
     shape: tuple[int, int], rows: ArrayLike, positions: ArrayLike, boxes: ArrayLike, grid: Sequence[int]
 ) -> NDArray[np.bool_]:
-    """(B, T, S) for captions of `shape` (B, T): each of N named words, by its row and its position, with the cells of
-    its box (N, 4); two boxes of one word (a piece that two words share) are taken together."""
+    """Mask (B, T, S) for captions of `shape` (B, T): the cells of the box (N, 4) of each of N named words.
+
+    `row` and `position` locate the words; two boxes of one token (a subword of two words) are united.
+    """
     found = np.zeros((*shape, grid[0] * grid[1]), np.bool_)
     np.logical_or.at(found, (np.asarray(rows, int), np.asarray(positions, int)), cells(boxes, grid))
     return found

@@ -8,12 +8,20 @@ to test, and 30,504 left over, `restval`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from zoo.data.images.options import CaptionTextOptions, PictureOptions
-from zoo.data.images.photographs import Photographs
-from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
+from zoo.data.images.options import PictureOptions
+from zoo.data.images.photographs import PhotographArguments, Photographs
 from zoo.values import hold
+
+
+class CocoArguments(PhotographArguments, total=False):
+    """The arguments of `Coco` besides `restval`."""
+
+    source: str | None
+    images: str | None
+    picture: Mapping[str, Any] | PictureOptions | None
+    grid: Sequence[int]
 
 
 class Coco(Photographs):
@@ -24,36 +32,9 @@ class Coco(Photographs):
     texts = ("dataset_coco.json", "captions_train2014.json", "captions_train2017.json")
     photographs = "http://images.cocodataset.org/zips/train2014.zip and val2014.zip"
 
-    def __init__(
-        self,
-        *,
-        source: str | None = "sample",
-        images: str | None = None,
-        restval: bool = True,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        text: Mapping[str, Any] | CaptionTextOptions | None = None,
-        picture: Mapping[str, Any] | PictureOptions | None = None,
-        grid: Sequence[int] = (14, 14),
-        batches: str = "lengths",
-        captions_per_image: int | None = None,
-        features: Mapping[str, Any] | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """`restval`: the images that Karpathy left over are trained on, as everybody does since, and Xu et al. 2015 did
-        not; the rest as in `Photographs`."""
+    def __init__(self, *, restval: bool = True, **rest: Unpack[CocoArguments]) -> None:
+        """With `restval` the images that Karpathy left over are trained on, which is usual today and which Xu et al.
+        2015 did not do."""
         hold("data.restval", restval, bool)
-        super().__init__(
-            source=source,
-            images=images,
-            sample=sample,
-            split=split,
-            text=text,
-            picture=picture,
-            grid=grid,
-            batches=batches,
-            captions_per_image=captions_per_image,
-            features=features,
-            loader=loader,
-        )
+        super().__init__(**rest)
         self.restval = restval

@@ -24,6 +24,12 @@ from zoo.data.images.options import PictureOptions
 from zoo.errors import UnusableInput
 
 LARGEST = PictureOptions.max_pixels
+LARGE = 2**24
+"""Pixels of a picture that is reduced while it is decoded, to at least twice the side that a network sees."""
+MEMORY = 2**29
+"""Bytes that a decoded picture may take."""
+BYTES = {"1": 1, "L": 1, "P": 1, "LA": 4, "PA": 4, "I;16": 2, "I;16B": 2, "I;16L": 2}
+"""Bytes per pixel of Pillow's modes; 4 for all others."""
 ORIENTATION = 0x0112
 """The EXIF tag that says how a picture is to be turned."""
 WHITE = (255, 255, 255)
@@ -50,22 +56,26 @@ class UnusablePicture(UnusableInput):
 # Any picture to pixels
 
 
-def decode(picture: Any, largest: int = LARGEST) -> Tensor:
+def decode(picture: Any, largest: int = LARGEST, side: int | None = None) -> Tensor:
     """uint8 (3, h, w) of a picture: its path, a PIL image, or an array or tensor of bytes, (3, h, w) or (h, w, 3).
-    Raises UnusablePicture for one that is missing, broken, of no kind that is known, or of more than `largest`
-    pixels."""
+
+    A large picture is reduced where `side` says how many pixels of its shorter side are needed. Raises UnusablePicture
+    for a picture that is missing, broken, of an unknown kind, or of more than `largest` pixels.
+    """
     if isinstance(picture, str | Path):
-        return _decode_file(Path(picture).expanduser(), largest)
+        return _decode_file(Path(picture).expanduser(), largest, side)
     if isinstance(picture, Image.Image):
         with _named(GIVEN):
-            return _decode_image(picture, GIVEN, largest)
+            return _decode_image(picture, GIVEN, largest, side)
     return _decode_array(picture)
 
 
-def _decode_file(path: Path, largest: int) -> Tensor:
+def _decode_file(path: Path, largest: int, side: int | None) -> Tensor:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise UnusablePicture(str(path), "no picture", "found a pipe or a device, expected a file")
     # not by its name: Pillow would map plain grey .tif files into memory, and jumble those that lie on their side
     with _named(str(path)), path.open("rb") as file, _opened(file) as image:
-        return _decode_image(image, str(path), largest)
+        return _decode_image(image, str(path), largest, side)
 
 
 def _opened(file: IO[bytes]) -> Image.Image:
@@ -101,14 +111,22 @@ def _named(place: str) -> Iterator[None]:
         raise UnusablePicture(place, "broken picture", f"{reason}; get the file anew") from error
 
 
-def _decode_image(image: Image.Image, place: str, largest: int) -> Tensor:
+def _decode_image(image: Image.Image, place: str, largest: int, side: int | None) -> Tensor:
     width, height = image.size
     if width * height > largest:
         found = f"found {width} x {height} pixels, expected {largest:,} or fewer"
         raise UnusablePicture(place, "too large a picture", f"{found} (data.picture.max_pixels)")
     if width * height == 0:
         raise UnusablePicture(place, "no picture", f"found {width} x {height} pixels")
+    factor = min(image.size) // (2 * side) if side and width * height > LARGE else 1
+    if factor > 1:  # JPEG is decoded at a half, a quarter or an eighth of its size
+        image.draft(image.mode, (2 * side, 2 * side))  # type: ignore[operator]
+    if (taken := image.width * image.height * BYTES.get(image.mode, 4)) > MEMORY:
+        found = f"found {width} x {height} pixels of mode {image.mode}, which take {taken // 2**20:,} MB"
+        raise UnusablePicture(place, "too large a picture", f"{found}, expected {MEMORY // 2**20} MB or less")
     image.load()  # all of it, so that what is broken shows; of an animation the first frame
+    if factor > 1:
+        image = _reduced(image, 2 * side)  # type: ignore[operator]
     with suppress(Exception):  # a tag that cannot be read says nothing of how to turn it, and its pixels are there
         if image.getexif().get(ORIENTATION, 1) != 1:
             image = ImageOps.exif_transpose(image)
@@ -118,6 +136,21 @@ def _decode_image(image: Image.Image, place: str, largest: int) -> Tensor:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, WHITE), image)
     return v2.pil_to_tensor(image if image.mode == "RGB" else image.convert("RGB"))
+
+
+def _reduced(image: Image.Image, side: int) -> Image.Image:
+    """The picture by means of squares of pixels, its shorter side at least `side`; with the tag that says how to turn
+    it."""
+    factor = min(image.size) // side
+    if factor < 2:
+        return image
+    exif = image.getexif()
+    if image.mode in ("1", "P"):  # these have no means
+        colours = "RGBA" if image.has_transparency_data else "RGB"
+        image = image.convert("L" if image.mode == "1" else colours)
+    small = image.reduce(factor)
+    small.getexif()[ORIENTATION] = exif.get(ORIENTATION, 1)
+    return small
 
 
 def _scaled(grey: NDArray[Any], place: str) -> NDArray[np.uint8]:
@@ -155,7 +188,7 @@ def _decode_array(given: Any) -> Tensor:
 def seen(picture: Any, options: PictureOptions, draw: np.random.Generator | None = None) -> Tensor:
     """uint8 (3, H, W) of any picture as a network sees it, in training by the numbers of `draw`. Raises UnusablePicture
     as `decode`."""
-    pixels = decode(picture, options.max_pixels)
+    pixels = decode(picture, options.max_pixels, _side(options))
     size = (pixels.shape[1], pixels.shape[2])
     try:
         return fit(pixels, options, None if draw is None else drawn(size, options, draw))
@@ -164,10 +197,15 @@ def seen(picture: Any, options: PictureOptions, draw: np.random.Generator | None
         raise UnusablePicture(named, error.problem, error.detail) from None
 
 
+def _side(options: PictureOptions) -> int:
+    """Pixels of a picture's shorter side that are needed."""
+    return max(options.resize or 0, *options.sides)
+
+
 def problem(path: Path, options: PictureOptions) -> UnusablePicture | None:
     """What is wrong with a file as a picture; None where a network can see it."""
     try:
-        pixels = decode(path, options.max_pixels)
+        pixels = decode(path, options.max_pixels, _side(options))
         central((pixels.shape[1], pixels.shape[2]), options)
     except UnusablePicture as error:
         return UnusablePicture(str(path), error.problem, error.detail)

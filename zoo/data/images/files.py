@@ -180,10 +180,20 @@ def _images(folder: Path) -> list[tuple[str, int]]:
     """Name and size of the images in a folder; other files come and go without a change of the data."""
     try:
         with os.scandir(folder) as entries:
-            found = (entry for entry in entries if Path(entry.name).suffix.lower() in SUFFIXES and entry.is_file())
+            found = (
+                entry for entry in entries if Path(entry.name).suffix.lower() in SUFFIXES and _is_visible_file(entry)
+            )
             return sorted((entry.name, entry.stat().st_size) for entry in found)
     except PermissionError:
         return []
+
+
+def _is_visible_file(entry: os.DirEntry[str]) -> bool:
+    """False for a hidden file, a folder, a pipe, and a link that leads nowhere or to itself."""
+    try:
+        return not entry.name.startswith(".") and entry.is_file()
+    except OSError:
+        return False
 
 
 class Names:

@@ -3,39 +3,60 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import datasets
 import numpy as np
+from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.bucketing import Bucketed, Evaluation
-from zoo.data.cache import cache_root, steps_beside
-from zoo.data.images.encoding import ImageCaptionEncoder, collate_captions
+from zoo.data.cache import cache_root
+from zoo.data.images.encoding import WORDS, ImageCaptionEncoder
 from zoo.data.images.features import FrozenEncoder, store_features, stored_features
 from zoo.data.images.options import Batches, CaptionTextOptions, Grid, PictureOptions
 from zoo.data.images.order import CAPTIONS as CAPTION_NOUNS
 from zoo.data.images.order import PICTURES, OfPictures, SameLength
 from zoo.data.images.pictures import PictureFiles, Pictures, StoredPictures
-from zoo.data.images.prepare import CAPTIONS, FILES, FORMAT, IMAGES, PIXELS, TEXT, prepare_images
+from zoo.data.images.row import ImageRow
 from zoo.data.images.spec import ImageSpec
 from zoo.data.images.stored import CaptionedPictures
-from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.images.storing import FILES, PIXELS, PictureStore
 from zoo.data.order import Nouns, Order
-from zoo.data.prepared import ABOUT, PreparedData
-from zoo.data.rows import counted
+from zoo.data.prepared import ABOUT
+from zoo.data.reading import Reading
 from zoo.data.sources import Source
-from zoo.data.stored import StoredSplit
-from zoo.data.text.tokenization import tokenizer_of
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN, WRITTEN_SPECIAL, Vocabulary
+from zoo.data.stored import StoredSplit, numbers_of, save, values_of
+from zoo.data.table_data import EXAMPLES, TableArguments, TableData
+from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 from zoo.errors import ConfigError, one_of
 from zoo.values import hold
 
+IMAGES = "images"
+"""The folder with a row for each image."""
 
-class ImageData(PreparedData[Source]):
+
+class PictureArguments(TableArguments, total=False):
+    """The arguments of images whose grid and batches have defaults of their own."""
+
+    picture: Mapping[str, Any] | PictureOptions | None
+    captions_per_image: Count | None
+    features: Mapping[str, Any] | None
+
+
+class ImageArguments(PictureArguments, total=False):
+    """The arguments of every family of images."""
+
+    grid: Sequence[int]
+    batches: str
+
+
+class ImageData(TableData[Source]):
     """Images, each with some captions.
 
     In training a batch is of so many images and some captions of each (`batches=pictures`), or of so many captions of
@@ -44,60 +65,62 @@ class ImageData(PreparedData[Source]):
     splits, the end included: training captions are filtered, those of evaluation never are.
     """
 
-    task: ClassVar[str] = "captioning"
+    tasks: ClassVar[tuple[str, ...]] = ("captioning",)
     nouns: ClassVar[Nouns] = CAPTION_NOUNS
+    encoding = ImageCaptionEncoder
+    text_options = CaptionTextOptions
+    picture_options = PictureOptions
+    length_parts = (WORDS,)
+    filter_keys = "data.text.max_length"
+    row_noun = "images"
+    text: CaptionTextOptions
     spec: ImageSpec
     encoder: ImageCaptionEncoder
 
     def __init__(
         self,
         *,
-        text: CaptionTextOptions,
-        picture: PictureOptions,
+        picture: Mapping[str, Any] | PictureOptions | None = None,
         grid: Sequence[int] = (14, 14),
         batches: str = "lengths",
-        captions_per_image: int | None = None,
-        split: SplitOptions | None = None,
+        captions_per_image: Count | None = None,
         features: Mapping[str, Any] | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[TableArguments],
     ) -> None:
         """No file is touched here.
 
         Args:
-            text: how captions become tokens, see `CaptionTextOptions`.
             picture: how a picture is seen, see `PictureOptions`.
             grid: rows and columns of cells that networks look at.
             batches: `pictures` or `lengths`, see above.
-            captions_per_image: of `pictures`: so many captions of each image, drawn anew in each epoch; None: all.
-            split: shares of the splits that the corpus comes without, see `SplitOptions`.
-            features: None, or the configuration of an encoder, such as `${model.encoder}`: batches then hold what it
-                makes of the pictures, which is computed once; see `zoo.data.images.features`.
-            loader: how batches are made, see `LoaderOptions`; `batch_size` counts images, and captions in the training
-                batches of `lengths`, as does `max_tokens` their tokens.
+            captions_per_image: with `pictures`, so many captions of each image are drawn anew in each epoch; None: all.
+            features: None, or the configuration of an encoder, such as `${model.encoder}`. Batches then hold the
+                features of the pictures, which are computed once; see `zoo.data.images.features`.
+            rest: the arguments of `TableData`. `loader.batch_size` counts images, and captions in the training batches
+                of `lengths`, as `loader.max_tokens` counts their tokens.
         """
-        super().__init__(loader=loader)
+        super().__init__(**rest)
         one_of("data.batches", batches, ("pictures", "lengths"))
         hold("data.grid", list(grid), Grid)
         hold("data.captions_per_image", captions_per_image, Count | None)
         if batches == "lengths" and captions_per_image is not None:
             raise ConfigError(
                 f"data.captions_per_image={captions_per_image} draws captions for data.batches=pictures; with "
-                "data.batches=lengths an epoch has every caption once: leave it null"
+                "data.batches=lengths an epoch has every caption once: set it to null"
             )
         if batches == "pictures" and self.loader.max_tokens is not None:
             raise ConfigError(
                 f"data.loader.max_tokens={self.loader.max_tokens} counts tokens, and data.batches=pictures counts "
-                "images: take data.loader.batch_size, or data.batches=lengths"
+                "images: use data.loader.batch_size, or data.batches=lengths"
             )
-        self.text, self.picture = text, picture
+        self.picture = PictureOptions.of(picture)
         self.grid = (int(grid[0]), int(grid[1]))
         self.batches: Batches = "pictures" if batches == "pictures" else "lengths"
         self.captions_per_image = captions_per_image
-        self.split = split or SplitOptions()
-        if features is not None and picture.varies:
+        if features is not None and self.picture.varies:
             raise ConfigError(
-                "data.features: features are computed once, and data.picture.random_crop and data.picture.flip would "
-                "have each epoch see pictures another way: leave both false, or data.features=null"
+                "data.features: features are computed once, and data.picture.random_crop and data.picture.flip change "
+                "the pictures in each epoch: set both to false, or data.features=null"
             )
         self.features = None if features is None else dict(features)
 
@@ -123,28 +146,88 @@ class ImageData(PreparedData[Source]):
         frozen = FrozenEncoder(encoder, (pixels.shape[1], pixels.shape[2]), self.grid)
         return cache_root(self.loader.cache_dir) / self.name, frozen, pixels.identity()
 
-    def _facts(self, source: Source) -> dict[str, Any]:
-        return {"family": "images", "format": FORMAT, "text": vars(self.text), "split": vars(self.split)}
+    def new_encoder(self) -> ImageCaptionEncoder:
+        return ImageCaptionEncoder(self.text, picture=self.picture, grid=self.grid)
 
-    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
-        with steps_beside(folder) as steps:
-            return prepare_images(folder, steps, source, self.text, self.split, self.loader.on_bad_row)
+    @contextmanager
+    def storing(self, folder: Path) -> Iterator[None]:
+        with PictureStore(folder) as self._pictures:
+            yield
+
+    def examples(self, rows: Iterator[ImageRow], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
+        """The images with at least one caption that says something. Blank captions are usual in training files, and
+        counted; elsewhere they are bad rows, as is a NUL byte in any split."""
+        for row in rows:
+            if any("\0" in caption for caption in row.captions):
+                reading.bad(row.place, "NUL byte", "the file is binary or damaged")
+                continue
+            kept = [number for number, caption in enumerate(row.captions) if caption.strip()]
+            if len(kept) < len(row.captions) and not reading.training:
+                reading.bad(row.place, "no text", f"a caption of {row.name} is empty")
+            elif len(kept) < len(row.captions):
+                reading.dropped["empty captions"] += len(row.captions) - len(kept)
+            if kept:
+                boxes = row.boxes and tuple(row.boxes[number] for number in kept)
+                captions = tuple(row.captions[number] for number in kept)
+                yield self._pictures.columns(row._replace(captions=captions, boxes=boxes))
+            elif reading.training:
+                reading.dropped["images without captions"] += 1
+            elif not row.captions:
+                reading.bad(row.place, "no caption", f"{row.name} has none")
+
+    def left_out(self, train: datasets.Dataset, lengths: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
+        found = {"captions without words": lengths[WORDS] == 0}
+        if (most := self.text.max_length) is not None:
+            found[f"captions longer than {most} tokens"] = lengths[WORDS] > most
+        return found
+
+    def store(
+        self,
+        folder: Path,
+        raw: dict[str, datasets.Dataset],
+        tokens: Mapping[str, datasets.Dataset],
+        readings: Mapping[str, Reading],
+    ) -> None:
+        """Write a row for each image that has a caption left."""
+        images, captions = (np.fromiter(values_of(part["train"], "stored"), np.int64) for part in (raw, tokens))
+        keep = np.isin(images, captions)
+        if not keep.all():
+            readings["train"].dropped["images without captions"] += int((~keep).sum())
+            raw["train"] = raw["train"].select(np.flatnonzero(keep))
+        more = {"key", "named"} & set(raw["train"].column_names)
+        save({name: part.remove_columns(sorted(more)) for name, part in raw.items()}, folder / IMAGES)
+
+    def with_keys(
+        self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
+    ) -> Mapping[str, datasets.Dataset]:
+        return raw
+
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        return {"images": len(np.unique(numbers_of(split, "stored")))}
+
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        longest = max(int(numbers_of(part, f"num_{WORDS}").max()) for part in splits.values())
+        return {"picture_shape": self._pictures.shape, "longest_target": longest + 1}  # the end
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        return {"image": row["name"], "captions": " | ".join(row["captions"])}
+
+    def shown_rows(self, raw: datasets.Dataset, tokens: datasets.Dataset) -> datasets.Dataset:
+        return raw
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        known = json.loads((folder / TEXT).read_text("utf-8"))
-        tokenizer = tokenizer_of(self.text, self.text.language, known["learned"])
-        vocabulary = Vocabulary.from_state(known["vocabulary"], WRITTEN_SPECIAL)
         pictures, frozen, files = self.pixels(folder, about), None, None
         if self.features is not None:
             files = pictures.files if isinstance(pictures, PictureFiles) else None
             pictures, frozen = stored_features(*self._features(pictures, self.features))
-        self.encoder = ImageCaptionEncoder(tokenizer, vocabulary, self.text, self.picture, self.grid, frozen)
+        self.encoder = self._stored_encoder(folder)
+        self.encoder.features = frozen
         channels, height, width = pictures.shape
         self.spec = ImageSpec(
             channels=channels,
             height=height,
             width=width,
-            target_size=about["target_size"],
+            target_size=about["vocabulary_size"],
             longest_target=about["longest_target"],
             grid=self.grid,
             encoded=pictures.encoded,
@@ -153,7 +236,7 @@ class ImageData(PreparedData[Source]):
             begin=BEGIN,
             end=END,
         )
-        captions, images = (datasets.load_from_disk(folder / name) for name in (CAPTIONS, IMAGES))
+        captions, images = (datasets.load_from_disk(folder / name) for name in (EXAMPLES, IMAGES))
         return {
             # it evaluates what it trains on
             name: CaptionedPictures(
@@ -161,6 +244,13 @@ class ImageData(PreparedData[Source]):
             )
             for name, part in captions.items()
         }
+
+    def _stored_encoder(self, folder: Path) -> ImageCaptionEncoder:
+        state = self.encoder_state(folder)
+        return ImageCaptionEncoder.from_state(state | {"picture": asdict(self.picture), "grid": list(self.grid)})
+
+    def set_spec(self, about: Mapping[str, Any]) -> None:
+        """`_read` sets it, since it depends on the pictures, too."""
 
     # Serving
 
@@ -193,34 +283,13 @@ class ImageData(PreparedData[Source]):
         images = Evaluation(lengths, **self.loader.limit, **self.ranks, nouns=PICTURES)
         return OfPictures(images, part.captions_of)
 
-    @property
-    def _collate(self) -> Callable[[Any], Any]:
-        return partial(collate_captions, grid=self.grid)
-
     def training_references(self) -> Iterator[list[list[int]]]:
         """All captions of each training image."""
         return self.part("train").ids()
 
-    # Describing
-
-    def describe(self) -> dict[str, Any]:
-        about, spec = super().describe(), self.spec
-        what = "features" if spec.encoded else "pixels"
-        lines = [
-            f"a vocabulary of {about['target_size']:,} tokens",
+    def contents(self, about: Mapping[str, Any]) -> list[str]:
+        what, spec = "features" if self.spec.encoded else "pixels", self.spec
+        return [
+            f"a vocabulary of {about['vocabulary_size']:,} tokens",
             f"{what} of {spec.channels} x {spec.height} x {spec.width}, cells of {spec.grid[0]} x {spec.grid[1]}",
         ]
-        return about | {"contents": lines}
-
-    def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        splits = about["splits"]
-        sizes = ", ".join(f"{name} {part['images']:,}" for name, part in splits.items())
-        captions, unknown = splits["train"]["captions"], splits["test"]["unknown_rate"]
-        known = f"a vocabulary of {about['target_size']:,}, unknown tokens in test {unknown:.1%}"
-        lines = [about["source"], f"{sizes} images, {captions:,} captions to train on, {known}"]
-        for name, part in splits.items():
-            if dropped := part["dropped"]:
-                lines.append(f"{name}: dropped {counted(dropped)}")
-        if skipped := about["skipped"]:
-            lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines

@@ -12,23 +12,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, Required, Unpack
 
 import datasets
 import numpy as np
 from torch import Tensor
 
+from zoo.arguments import Count
+from zoo.data.corpus import OwnFiles
 from zoo.data.images.files import folders, told_apart, usable
-from zoo.data.images.module import ImageData
-from zoo.data.images.options import CaptionTextOptions, PictureOptions
+from zoo.data.images.module import IMAGES, ImageData
+from zoo.data.images.options import PictureOptions
 from zoo.data.images.pictures import PictureFiles, Pictures
-from zoo.data.images.prepare import IMAGES
 from zoo.data.images.row import ImageRow
 from zoo.data.notes import key, repeated
-from zoo.data.options import LoaderOptions
 from zoo.data.rows import BadRows, json_rows, line_of
-from zoo.data.sources import SPLITS, Source, existing, identity
+from zoo.data.sources import SPLITS, Source, identity
 from zoo.data.stored import values_of
+from zoo.data.table_data import TextArguments
 from zoo.errors import ConfigError, DataError
 from zoo.values import hold
 
@@ -61,54 +62,46 @@ class Record(NamedTuple):
     place: str
 
 
-class Nlvr(ImageData):
+class NlvrArguments(TextArguments):
+    """The arguments of `Nlvr` besides those of its own."""
+
+    path: Required[str]
+    captions_per_image: NotRequired[Count | None]
+
+
+class Nlvr(OwnFiles, ImageData):
     """True sentences of the pictures at `path`: those of `hidden` and `test` are trained on, one half of `dev`
     validates and the other one tests. The official `train` is not read."""
 
     name = "nlvr"
+    layout = LAYOUT
 
     def __init__(
         self,
         *,
-        path: str,
         shuffle_boxes: bool = True,
-        text: Mapping[str, Any] | CaptionTextOptions | None = None,
         picture: Mapping[str, Any] | PictureOptions | None = None,
         grid: Sequence[int] = (4, 16),
         batches: str = "pictures",
-        captions_per_image: int | None = None,
         features: Mapping[str, Any] | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[NlvrArguments],
     ) -> None:
-        """`path` is LAYOUT; `shuffle_boxes`: in training the three boxes of a picture stand in any order, of which no
-        sentence speaks; the rest as in `ImageData`."""
+        """With `shuffle_boxes` training sees the three boxes of a picture in any order, which no sentence mentions."""
         hold("data.shuffle_boxes", shuffle_boxes, bool)
         seen = PictureOptions.of({"size": list(SIDES)} if picture is None else picture)
         if shuffle_boxes and (features is not None or seen.sides != SIDES or seen.resize not in (None, SIDES[0])):
             raise ConfigError(
                 "data.shuffle_boxes=true moves the boxes of pictures of 100 by 400 pixels, each time anew: with "
-                "data.features, data.picture.resize or another data.picture.size take data.shuffle_boxes=false"
+                "data.features, data.picture.resize or another data.picture.size set data.shuffle_boxes=false"
             )
-        super().__init__(
-            text=CaptionTextOptions.of(text),
-            picture=seen,
-            grid=grid,
-            batches=batches,
-            captions_per_image=captions_per_image,
-            features=features,
-            loader=loader,
-        )
-        self.path, self.shuffle_boxes = path, shuffle_boxes
+        super().__init__(picture=seen, grid=grid, batches=batches, features=features, **rest)
+        self.shuffle_boxes = shuffle_boxes
 
-    def open_source(self) -> Source:
-        if not self.path:
-            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
-        path = existing(self.path, "data.path", LAYOUT)
+    def open_files(self, path: Path) -> Source | None:
         inside = folders(path) if path.is_dir() else []
         root = next((folder for folder in inside if (folder / "dev" / "dev.json").is_file()), None)
         if root is None:
-            there = ", ".join(sorted(part.name for part in path.iterdir())[:8]) if path.is_dir() else "a file"
-            raise DataError(f"{path}: found {there or 'nothing'}; expected {LAYOUT}")
+            return None
         files = {official: root / official / f"{official}.json" for official in OFFICIAL}
         if missing := [file for file in files.values() if not file.is_file()]:
             raise DataError(f"{missing[0]}: there is no such file; expected {LAYOUT}")

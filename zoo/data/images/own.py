@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, Required, Unpack
 
+from zoo.data.corpus import OwnFiles
 from zoo.data.images.files import FileSource
-from zoo.data.images.module import ImageData
-from zoo.data.images.options import CaptionColumns, CaptionTextOptions, PictureOptions
+from zoo.data.images.module import ImageData, PictureArguments
+from zoo.data.images.options import CaptionColumns
 from zoo.data.images.readers import Described, read_table, table_columns
-from zoo.data.options import LoaderOptions, SplitOptions
 from zoo.data.readers import TABLES, is_table, read_columns
-from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, existing, find_splits
-from zoo.errors import ConfigError, DataError
+from zoo.data.rows import BadRows, visible
+from zoo.data.sources import SPLITS, Source, find_splits
+from zoo.errors import DataError
 
 LAYOUT = (
     f"a table ({', '.join(TABLES)}) with a column of image files and one of captions, any number of rows an image, or "
@@ -31,52 +31,41 @@ class Unsaid(BadRows):
         return
 
 
-class OwnCaptions(ImageData):
-    """Images from `path`. Splits that no column and no table tells are drawn by `split.seed`, by image."""
+class OwnCaptionArguments(PictureArguments):
+    """The arguments of `OwnCaptions` besides those of its own."""
+
+    path: Required[str]
+    grid: NotRequired[Sequence[int]]
+
+
+class OwnCaptions(OwnFiles, ImageData):
+    """Images from `path`. Splits that neither a column nor a table names are drawn by `split.seed`, by image."""
 
     name = "captions"
+    layout = LAYOUT
 
     def __init__(
         self,
         *,
-        path: str,
         images: str | None = None,
         columns: Mapping[str, Any] | CaptionColumns | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        text: Mapping[str, Any] | CaptionTextOptions | None = None,
-        picture: Mapping[str, Any] | PictureOptions | None = None,
-        grid: Sequence[int] = (14, 14),
         batches: str = "pictures",
-        captions_per_image: int | None = None,
-        features: Mapping[str, Any] | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[OwnCaptionArguments],
     ) -> None:
-        """`path` is one of LAYOUT; `images` the folder of the images, or one above it, None: beside the table; the rest
-        as in `ImageData`."""
-        super().__init__(
-            text=CaptionTextOptions.of(text),
-            picture=PictureOptions.of(picture),
-            grid=grid,
-            batches=batches,
-            captions_per_image=captions_per_image,
-            split=SplitOptions.of(split),
-            features=features,
-            loader=loader,
-        )
-        self.path, self.images = path, images
+        """`images` is the folder of the images, or one above it; None: beside the table. `columns` names the columns of
+        the table."""
+        super().__init__(batches=batches, **rest)
+        self.images = images
         self.columns = CaptionColumns.of(columns)
 
-    def open_source(self) -> Source:
-        if not self.path:
-            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
-        path = existing(self.path, "data.path", LAYOUT)
+    def open_files(self, path: Path) -> Source:
         tables = self._tables(path)
         facts = {"columns": vars(self.columns), "tables": {split: list(map(str, tables[split])) for split in tables}}
         texts = [table for part in tables.values() for table in part]
         named = [self._columns(table) for table in texts]  # what is missing is said before anything is read
         splits: Sequence[str] = list(tables)
         if list(tables) == ["train"] and all(len(columns) == 3 for columns in named):
-            told = {one.split for one in self._told(tables, Unsaid())}
+            told = {one.split for one in self._told(tables, Unsaid(encoding=self.loader.encoding))}
             splits = [split for split in SPLITS if split in told] or list(tables)
             if told and "train" not in told:
                 raise DataError(f"{texts[0]}: column {named[0][2]!r} puts no image into train; expected some there")
@@ -88,7 +77,7 @@ class OwnCaptions(ImageData):
             if not is_table(path):
                 raise DataError(f"{path}: unknown kind of file {path.suffix!r}; expected: {LAYOUT}")
             return {"train": [path]}
-        there = sorted(file for file in path.iterdir() if file.is_file() and is_table(file))
+        there = [file for file in visible(path) if file.is_file() and is_table(file)]
         if len(there) == 1:
             return {"train": there}
         if found := find_splits(path, TABLES):
@@ -100,9 +89,9 @@ class OwnCaptions(ImageData):
 
     def _columns(self, table: Path) -> list[str]:
         """The names of the columns that are read of a table: files, captions, and splits where it tells them."""
-        found = table_columns(table)
+        found = table_columns(table, self.loader.encoding)
         split = self.columns.split or next((name for name in found if name.lower() == "split"), None)
-        if split and self.columns.split is None and _blank(table, split):
+        if split and self.columns.split is None and _blank(table, split, self.loader.encoding):
             split = None  # a form that nobody filled in
         return [self.columns.file, self.columns.caption, *([split] if split else [])]
 
@@ -124,6 +113,8 @@ class OwnCaptions(ImageData):
                     yield one._replace(split=one.split or split)
 
 
-def _blank(table: Path, column: str) -> bool:
+def _blank(table: Path, column: str, encoding: str) -> bool:
     """Whether no row of a table says anything in a column."""
-    return all(not str(value or "").strip() for _, value in read_columns(table, (column,), HINT, Unsaid()))
+    return all(
+        not str(value or "").strip() for _, value in read_columns(table, (column,), HINT, Unsaid(encoding=encoding))
+    )

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Unpack
 
+from zoo.arguments import Count
+from zoo.data.corpus import Corpus
 from zoo.data.images.files import FileSource, folders
 from zoo.data.images.module import ImageData
-from zoo.data.images.options import CaptionTextOptions, PictureOptions
+from zoo.data.images.options import PictureOptions
 from zoo.data.images.readers import Described, listed, read_coco, read_karpathy, read_tokens
 from zoo.data.images.samples.scenes import SIDE
 from zoo.data.images.scenes import scene_source
-from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
-from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, existing
+from zoo.data.options import SampleOptions
+from zoo.data.rows import BadRows, visible
+from zoo.data.sources import SPLITS, Source
+from zoo.data.table_data import TableArguments
 from zoo.errors import ConfigError, DataError
 
 KARPATHY = "https://cs.stanford.edu/people/karpathy/deepimagesent/caption_datasets.zip"
@@ -34,7 +37,16 @@ class Texts(NamedTuple):
     splits: Sequence[str]
 
 
-class Photographs(ImageData):
+class PhotographArguments(TableArguments, total=False):
+    """The arguments of `Photographs` besides those of its own."""
+
+    sample: Mapping[str, Any] | SampleOptions | None
+    batches: str
+    captions_per_image: Count | None
+    features: Mapping[str, Any] | None
+
+
+class Photographs(Corpus, ImageData):
     """Captions of photographs. `source`: `sample`, generated scenes, or a path: a file of captions, or a folder that
     holds one and the photographs."""
 
@@ -42,6 +54,7 @@ class Photographs(ImageData):
     """Names of files with captions, those that are taken first first; letters may be of any case."""
     photographs: ClassVar[str]
     """Where the photographs can be had."""
+    on_hub = False
     restval: bool = False
     """The images that Karpathy left over are trained on."""
 
@@ -50,50 +63,36 @@ class Photographs(ImageData):
         *,
         source: str | None = "sample",
         images: str | None = None,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        text: Mapping[str, Any] | CaptionTextOptions | None = None,
         picture: Mapping[str, Any] | PictureOptions | None = None,
         grid: Sequence[int] = (14, 14),
-        batches: str = "lengths",
-        captions_per_image: int | None = None,
-        features: Mapping[str, Any] | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[PhotographArguments],
     ) -> None:
-        """`images` is the folder of the photographs, or one above it; None: beside the captions. `split` is of files
-        that come without lists of what is trained on. `sample` gives the number of scenes, which have SIDE by SIDE
-        pixels and cells of SAMPLE_GRID whatever `picture` and `grid` say; the rest as in `ImageData`."""
-        sampled = source == "sample"
-        seen = PictureOptions.of(picture)
+        """`images` is the folder of the photographs, or one above it; None: beside the captions. `sample` gives the
+        number of scenes, which have SIDE by SIDE pixels and cells of SAMPLE_GRID whatever `picture` and `grid` are."""
+        sampled, seen = source == "sample", PictureOptions.of(picture)
         super().__init__(
-            text=CaptionTextOptions.of(text),
+            source=source,
             picture=PictureOptions(size=SIDE) if sampled else seen,
             grid=SAMPLE_GRID if sampled else grid,
-            batches=batches,
-            captions_per_image=captions_per_image,
-            split=SplitOptions.of(split),
-            features=features,
-            loader=loader,
+            **rest,
         )
-        self.source, self.images = source, images
-        self.sample = SampleOptions.of(sample)
+        self.images = images
 
     @property
-    def layout(self) -> str:
-        """What a path is expected to be."""
+    def layout(self) -> str:  # type: ignore[override]
+        """The official files, for messages."""
         return f"{' or '.join(self.texts[:2])}, or a folder with it, and the photographs beside it or in data.images"
 
-    def open_source(self) -> Source:
-        if not self.source:
-            raise ConfigError(f"data.source is not set; expected: sample, or the path of {self.layout}")
-        if self.source == "sample":
-            return scene_source(self.sample, SIDE)
-        if self.source == "hub":
-            raise ConfigError(
-                f"data.source=hub: {self.name} is not to be had freely there; expected: sample, or the path of "
-                f"{self.layout}. The captions: {KARPATHY}; the photographs: {self.photographs}"
-            )
-        path = existing(self.source, "data.source", f"sample, or the path of {self.layout}")
+    def open_sample(self) -> Source:
+        return scene_source(self.sample, SIDE)
+
+    def open_hub(self) -> Source:
+        raise ConfigError(
+            f"data.source=hub: {self.name} is not freely available there; expected: {self.sources}. The captions: "
+            f"{KARPATHY}; the photographs: {self.photographs}"
+        )
+
+    def open_files(self, path: Path) -> Source:
         found = self._texts(path if path.is_file() else self._text_in(path))
         facts = {"restval": self.restval, "split": [file.name for file in found.files]}
         return FileSource(
@@ -102,7 +101,7 @@ class Photographs(ImageData):
 
     def _text_in(self, folder: Path) -> Path:
         """The file of captions in a folder or below it."""
-        inside = [file for part in folders(folder) for file in sorted(part.iterdir()) if _is_text(file)]
+        inside = [file for part in folders(folder) for file in visible(part) if _is_text(file)]
         for name in self.texts:
             for file in inside:
                 if file.name.lower() == name.lower():
@@ -110,7 +109,7 @@ class Photographs(ImageData):
         found = ", ".join(str(file.relative_to(folder)) for file in inside[:8]) or "no file of text"
         raise DataError(
             f"{folder}: found {found}; expected {self.layout}. The captions: {KARPATHY}; the photographs: "
-            f"{self.photographs}; or take data.source=sample"
+            f"{self.photographs}; or use data.source=sample"
         )
 
     def _texts(self, file: Path) -> Texts:
@@ -147,7 +146,7 @@ def _coco(file: Path) -> Texts:
 def _tokens(file: Path) -> Texts:
     """Lines of captions, and the lists of images beside them; without lists the splits are drawn by image."""
     lists: dict[str, Path] = {}
-    for other in sorted(file.parent.glob("*.txt")):
+    for other in visible(file.parent, "*.txt"):
         for split, said in LISTS.items():
             if other != file and said.search(other.name.lower()):
                 if split in lists:

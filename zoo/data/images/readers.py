@@ -3,15 +3,28 @@ cannot use. No image is opened here."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
+from zoo.data.encodings import UTF8
 from zoo.data.readers import TABLES, kind_of, read_columns
-from zoo.data.rows import BadRows, Lines, csv_rows, json_rows, line_of, open_binary, read_lines, reading
+from zoo.data.rows import (
+    BadRows,
+    Lines,
+    NotJson,
+    csv_rows,
+    decode_file,
+    guarded,
+    json_rows,
+    line_of,
+    open_binary,
+    parse_json,
+    read_lines,
+    reading,
+)
 from zoo.data.sources import SPLITS, split_of
 from zoo.errors import DataError, alternatives, or_nearest
 
@@ -56,18 +69,20 @@ class Gathered:
 # Json
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The one object of a json file. Raises DataError, with the line, for what is none."""
+def read_json(path: Path, bad: BadRows) -> dict[str, Any]:
+    """The one object of a json file. Raises DataError, with the line, for another file."""
     with open_binary(path) as file, reading(path):
-        text = file.read()
+        raw = file.read()
+    text = decode_file(path, raw, BadRows(encoding=bad.encoding))
     try:
-        found = json.loads(text)
-    except json.JSONDecodeError as error:
-        at_end = error.pos >= len(error.doc.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        found = parse_json(text or "")
+    except NotJson as error:
+        if error.position is None or text is None:
+            raise DataError(f"{path}: {error}") from error
+        at_end = error.position >= len(text.rstrip()) - 1 or error.detail.startswith("Unterminated")
+        line, letter = text.count("\n", 0, error.position) + 1, error.position - text.rfind("\n", 0, error.position)
         cut = "; is the file whole?" if at_end else ""
-        raise DataError(f"{line_of(path, error.lineno)}: not json: {error.msg} at letter {error.colno}{cut}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8: {error.reason} at byte {error.start}; save the file as UTF-8") from error
+        raise DataError(f"{line_of(path, line)}: {error} at letter {letter}{cut}") from error
     if not isinstance(found, dict):
         raise DataError(f"{path}: found a json {type(found).__name__}, expected an object: {KARPATHY_LAYOUT}")
     return found
@@ -80,10 +95,11 @@ def is_karpathy(found: Mapping[str, Any]) -> bool:
     return isinstance(first, dict) and "sentences" in first
 
 
+@guarded
 def read_karpathy(path: Path, restval: bool, bad: BadRows) -> Iterator[Described]:
     """The images of `dataset_flickr8k.json`, `dataset_flickr30k.json` or `dataset_coco.json` (Karpathy and Fei-Fei
     2015) with their raw sentences; `restval`: those of COCO's that he left over are trained on, else left out."""
-    found = read_json(path)
+    found = read_json(path, bad)
     if "annotations" in found and not is_karpathy(found):
         raise DataError(f"{path}: found annotations of COCO; expected {KARPATHY_LAYOUT}, or captions_train2014.json")
     for number, image in enumerate(_list(found, "images", path, KARPATHY_LAYOUT), 1):
@@ -94,7 +110,7 @@ def read_karpathy(path: Path, restval: bool, bad: BadRows) -> Iterator[Described
         except (KeyError, TypeError, AttributeError) as error:
             bad(place, "not as expected", f"{_lacking(error)}; expected {KARPATHY_LAYOUT}")
             continue
-        if split not in KARPATHY_SPLITS:
+        if not isinstance(split, str) or split not in KARPATHY_SPLITS:
             bad(place, "unknown split", f"found {split!r}, expected {alternatives(list(KARPATHY_SPLITS))}")
         elif problem := _no_texts([folder, file, *captions]):
             bad(place, "no text", problem)
@@ -102,9 +118,10 @@ def read_karpathy(path: Path, restval: bool, bad: BadRows) -> Iterator[Described
             yield Described(str(Path(folder, file)), captions, f"{place} ({file})", KARPATHY_SPLITS[split])
 
 
+@guarded
 def read_coco(path: Path, bad: BadRows) -> Iterator[Described]:
     """The images of an annotation file of COCO, such as `captions_train2014.json`, in its order."""
-    found = read_json(path)
+    found = read_json(path, bad)
     told: dict[int | str, tuple[str, list[str], str]] = {}
     for number, image in enumerate(_list(found, "images", path, COCO_LAYOUT), 1):
         place = f"{path}, image {number}"
@@ -151,12 +168,13 @@ def _no_texts(values: Sequence[Any]) -> str | None:
 # Lines
 
 
+@guarded
 def read_tokens(path: Path, bad: BadRows) -> Iterator[Described]:
     """`Flickr8k.token.txt` and `results_20130124.token`, `NAME.jpg#0`, a tab and a caption a line; or the forms in
     which they are passed on: `captions.txt` with the header `image,caption`, `results.csv` with bars between its
     columns."""
     gathered = Gathered()
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         first = lines.peek().strip().lower()
         if first == "image,caption":
             for number, fields in csv_rows(lines, ",", bad):
@@ -219,7 +237,7 @@ def listed(described: Iterator[Described], lists: Mapping[str, Path], bad: BadRo
 # Tables
 
 
-def table_columns(path: Path) -> list[str]:
+def table_columns(path: Path, encoding: str = UTF8) -> list[str]:
     """The names of a table's columns. Raises DataError where it is no table."""
     kind = kind_of(path)
     if kind not in TABLES:
@@ -228,12 +246,13 @@ def table_columns(path: Path) -> list[str]:
         with reading(path):
             return list(pq.read_schema(path).names)
     if kind in (".csv", ".tsv"):
-        with Lines(path) as lines:
+        with Lines(path, encoding=encoding) as lines:
             delimiter = "\t" if kind == ".tsv" else max(",;\t", key=lines.peek().count)
             return [name.strip() for name in next(csv_rows(lines, delimiter, BadRows()), (1, []))[1]]
-    return list(next(json_rows(path, (), "", BadRows("skip")), (1, {}))[1])
+    return list(next(json_rows(path, (), "", BadRows("skip", encoding)), (1, {}))[1])
 
 
+@guarded
 def read_table(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> Iterator[Described]:
     """A table with a column of files and one of captions, any number of rows an image, and perhaps one of splits:
     `columns` are their names. In json lines and parquet a caption may also be a list of them."""

@@ -1,4 +1,4 @@
-"""One image with its captions as a source gives it: what every reader yields."""
+"""An image with its captions: the row that every reader of images yields."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 
 class Box(NamedTuple):
-    """A rectangle, in shares of the width and of the height of the picture as a network sees it; (0, 0) is its upper
-    left corner and (1, 1) its lower right one."""
+    """A rectangle, in shares of the width and the height of the picture that the network sees.
+
+    (0, 0) is the upper left corner, (1, 1) the lower right one.
+    """
 
     left: float
     top: float
@@ -23,24 +25,24 @@ class Named(NamedTuple):
     """A word of a caption that names an object."""
 
     begin: int
-    """Its first letter in the caption, so that it holds for tokens of any kind."""
+    """Offset of its first letter in the caption, which is valid for any tokenizer."""
     end: int
-    """The letter after its last."""
+    """Offset after its last letter."""
     box: Box
-    """Where the object is."""
+    """Position of the object."""
 
 
 class ImageRow(NamedTuple):
-    """One image and its captions as they stand in their file; the captions may be blank, and there may be none."""
+    """An image and its captions as written in their file; captions may be blank or missing."""
 
     name: str
-    """What it is called: its file within its folder, or the number of a generated one."""
+    """File name within its folder, or the number of a generated image."""
     picture: NDArray[np.uint8] | Path
-    """(H, W, 3) pixels, which are stored among the prepared data, or the file that is read whenever it is needed."""
+    """(H, W, 3) pixels, which are stored with the prepared data, or a file that is read when it is needed."""
     captions: tuple[str, ...]
     place: str
     """File and line, for messages."""
     boxes: tuple[tuple[Named, ...], ...] | None = None
-    """Of each caption the words that name an object; only where the data knows it (the scenes)."""
+    """The words of each caption that name an object; only generated scenes have them."""
     facts: Any = None
-    """What is true of it, as plain data (see `zoo.data.images.truth`)."""
+    """Known facts as plain data (see `zoo.data.images.truth`)."""

@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from zoo.arguments import Count
 from zoo.data.images.module import ImageData
-from zoo.data.images.options import CaptionTextOptions, PictureOptions
+from zoo.data.images.options import PictureOptions
 from zoo.data.images.row import ImageRow, Named
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.scenes import SIDE, Scene
 from zoo.data.images.writing import write_images
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, sample_source
+from zoo.data.table_data import TextArguments
 from zoo.values import hold
 
 
@@ -29,23 +30,21 @@ class Scenes(ImageData):
     def __init__(
         self,
         *,
-        size: int = SIDE,
+        size: Count = SIDE,
         grid: Sequence[int] = (8, 8),
         batches: str = "pictures",
-        captions_per_image: int | None = 3,
+        captions_per_image: Count | None = 3,
         sample: Mapping[str, Any] | SampleOptions | None = None,
-        text: Mapping[str, Any] | CaptionTextOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[TextArguments],
     ) -> None:
-        """`size` is that of the pictures, in pixels; `sample` gives the number of them; the rest as in `ImageData`."""
+        """`size` is that of the pictures, in pixels; `sample` gives the number of them."""
         hold("data.size", size, Count)
         super().__init__(
-            text=CaptionTextOptions.of(text),
             picture=PictureOptions(size=size),
             grid=grid,
             batches=batches,
             captions_per_image=captions_per_image,
-            loader=loader,
+            **rest,
         )
         self.size = size
         self.sample = SampleOptions.of(sample)
@@ -56,7 +55,7 @@ class Scenes(ImageData):
     def write(self, folder: Path) -> list[Path]:
         """Write the scenes as .png files, and their captions as a table, which data=captions reads. Raises DataError
         where the folder is not empty, or cannot be written; nothing is left then."""
-        source, bad = self.open_source(), BadRows(self.loader.on_bad_row)
+        source, bad = self.open_source(), self.bad_rows()
         return write_images(folder, {split: read(bad) for split, read in source.splits.items()})
 
 

@@ -54,7 +54,7 @@ class CaptionedPictures(StoredSplit):
         as they stood in their file, and facts; `pictures` are those of all splits, and `files` theirs, where they are
         features of files."""
         more = ("named", "boxes") if evaluation else ()
-        super().__init__(captions, ("ids", *more), numbers_of(captions, "num_tokens") + 1)  # with its end
+        super().__init__(captions, ("ids", *more), numbers_of(captions, "num_ids") + 1)  # with its end
         self.pictures, self.evaluation, self.files = pictures, evaluation, files
         self._images = images.with_format("arrow", columns=["name", "captions", "facts"])
         self._stored: NDArray[np.int64] = numbers_of(images, "stored").astype(np.int64)

@@ -1,4 +1,4 @@
-"""Whether a caption is true of a scene, and where the objects are that it names."""
+"""Decides whether a caption is true of a scene, and finds the objects that it names."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from zoo.data.images.samples.grammar import NAMED, Kind, read, relation
 
 
 def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
-    """Whether the scene has two objects as the caption, a text or its words, names them, and the one stands as it says,
-    seen from the other. A sentence outside the grammar is false.
+    """Whether the scene has the two objects of the caption, a text or its words, in the relation that it states.
+
+    A sentence outside the grammar is false.
 
     `facts` are plain data, as `zoo.data.images.samples.scenes` gives them: `objects`, each with `size`, `colour`,
     `shape` and `centre`, (x, y) with y growing downwards.
@@ -28,8 +29,8 @@ def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
 
 
 def boxes_named(words: Sequence[str], facts: Mapping[str, Any]) -> list[tuple[float, ...] | None]:
-    """For each word of a caption the box of the object that it names together with its neighbours, in the shares of
-    `zoo.data.images.row.Box`; None for words that name nothing, or what is not there.
+    """For each word of a caption, the box of the object that its phrase names, in the units of `Box` (`row.py`).
+    None for words that do not name an object, or name an object that is not in the scene.
 
     `facts` are those of `is_true`, each object with its `box`.
     """

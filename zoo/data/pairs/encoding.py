@@ -1,160 +1,158 @@
-"""Pairs to batches: from the disk while training, from texts when predicting, through the same padding; and back."""
+"""Pairs of texts to batches, and ids back to texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-import datasets
 import numpy as np
+import pyarrow as pa
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from zoo.data.encoder import Encoder
+from zoo.data.notes import key
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.stored import Rows, StoredSplit, numbers_of
-from zoo.data.text.tokenization import Tokenizer, tokenizer_of
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, WRITTEN_SPECIAL, Vocabulary
+from zoo.data.parts import Numbers, Padded, Ragged, Shown, Words
+from zoo.data.table_encoder import WritingEncoder
+from zoo.data.text.tokenization import Tokenizer
+from zoo.data.text.vocabulary import BEGIN, END, WRITTEN_SPECIAL, Vocabulary
+
+SIDES = ("source", "target")
+NUMBERS = pa.list_(pa.int32())
+LINKS = ("source_spans", "target_spans", "linked_source", "linked_target")
+"""The alignment of words: where each begins and ends in the text, as pairs of numbers, and the linked words."""
+
+
+def _side(name: str) -> Words:
+    return Words(
+        name,
+        vocabulary=name,
+        special=WRITTEN_SPECIAL,
+        lengths=f"{name}_tokens",
+        unknown=f"{name}_unknown_rate",
+        unit=f"a training {name}",
+    )
 
 
 class Side(NamedTuple):
-    """What is needed of one language."""
+    """The tokenizer and the vocabulary of one language."""
 
     tokenizer: Tokenizer
     vocabulary: Vocabulary
 
-    def ids(self, text: str) -> list[int]:
-        """The ids of a text's tokens, without the end."""
-        return self.vocabulary.encode(self.tokenizer.split(text).forms)
 
+class PairEncoder(WritingEncoder):
+    """Sources, with or without their targets, to batches."""
 
-class PairEncoder(Encoder):
-    """Texts to batches and ids to texts with the vocabularies and the rules of the training data; all that a prediction
-    needs of them."""
+    options = PairTextOptions
+    raw = pa.schema({**{f"{side}_text": pa.string() for side in SIDES}, **dict.fromkeys(LINKS, NUMBERS)})
+    given = ("source_text",)
+    parts = (
+        *map(_side, SIDES),
+        *(Numbers(f"aligned_{side}", training=False) for side in SIDES),
+        *(Shown(f"{side}_text", training=True) for side in SIDES),
+    )
+    texts = "{}_text"
+    target = "target"
+    text_options: PairTextOptions
 
-    def __init__(self, source: Side, target: Side, text: PairTextOptions, languages: tuple[str, str]) -> None:
-        """With `text.joint` both sides have the same vocabulary."""
-        self.source, self.target = source, target
-        self.text_options, self.languages = text, languages
+    def __init__(
+        self,
+        text: PairTextOptions,
+        vocabularies: Sequence[Vocabulary] = (),
+        subwords: Sequence[str | None] = (),
+        *,
+        languages: Sequence[str] = ("en", "en"),
+    ) -> None:
+        """`languages` are those of the source and the target; the rest as in `TableEncoder`."""
+        self.languages = (languages[0], languages[1])
+        self.joint = text.joint
+        super().__init__(text, vocabularies, subwords)
 
-    # To the model
+    def extra_state(self) -> dict[str, Any]:
+        return {"languages": list(self.languages)}
 
-    def display(self, text: str) -> list[str]:
-        """The tokens of a source as they are written, and its end: what the columns of attention stand for."""
-        return [*self.source.tokenizer.split(text).shown, WRITTEN_SPECIAL[END]]
+    def language(self, part: Words) -> str:
+        return self.languages[SIDES.index(part.name)]
+
+    def vocabulary_name(self, part: Words) -> str:
+        return "shared" if self.joint else part.name
+
+    def size(self, name: str) -> int | None:
+        return self.text_options.sizes[SIDES.index(name) if name in SIDES else 0]
+
+    def side(self, name: str) -> Side:
+        """The tokenizer and the vocabulary of `source` or `target`."""
+        return Side(self.tokenizers[name], self.known.vocabularies[name])
+
+    def typed(self, one: str) -> dict[str, Any]:
+        return {"source_text": one}
 
     def __call__(self, texts: str | Sequence[str], references: Sequence[str] | None = None) -> PairBatch:
-        """A batch of sources, with targets where translations are given. A source may be of any length; one without
-        tokens is its end alone."""
+        """A batch of sources, with targets where translations are given. A source may have any length; one without
+        tokens is only its end."""
         texts = [texts] if isinstance(texts, str) else texts
-        return PairBatch.of(
-            *padded([self.source.ids(text) for text in texts]),
-            *(() if references is None else self.targets(references)),
-            begin=BEGIN,
-            source_text=tuple(texts),
-            target_text=None if references is None else tuple(references),
-        )
+        if references is None:
+            return super().__call__(texts)
+        pairs = zip(texts, references, strict=True)
+        return self.encode([{"source_text": source, "target_text": target} for source, target in pairs])
 
-    def targets(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """The ids of translations (B, T), each with its end, and their mask."""
-        return padded([self.target.ids(text) for text in texts])
+    def tokens(self, table: pa.Table) -> pa.Table:
+        """Cut both texts into tokens, and turn links of words into links of tokens."""
+        given = [side for side in SIDES if f"{side}_text" in table.column_names]
+        columns: dict[str, Any] = {f"{side}_text": table[f"{side}_text"] for side in given}
+        texts = [table[f"{side}_text"].to_pylist() for side in given]
+        for side, every in zip(given, texts, strict=True):
+            forms = [self.tokenizers[side].split(text).forms for text in every]
+            columns[side] = pa.array(forms, pa.list_(pa.string()))
+        if "linked_source" in table.column_names:
+            links = [links_of_tokens(row, [self.tokenizers[side] for side in SIDES]) for row in table.to_pylist()]
+            for number, side in enumerate(SIDES):
+                columns[f"aligned_{side}"] = pa.array([[link[number] for link in row] for row in links], NUMBERS)
+        columns["key"] = pa.array(map(key, zip(*texts, strict=True)), pa.int64())
+        return pa.table(columns)
 
-    # From the model
+    def batch(self, parts: Mapping[str, Any], index: Tensor) -> PairBatch:
+        source, target = parts["source"], parts.get("target", (None, None))
+        linked = None
+        if "aligned_source" in parts:
+            linked = alignment(target, source, parts["aligned_target"], parts["aligned_source"])
+        texts: dict[str, Any] = {f"{side}_text": parts.get(f"{side}_text") for side in SIDES}
+        return PairBatch.of(*source, *target, begin=BEGIN, index=index, alignment=linked, **texts)
 
-    def decode(self, ids: Sequence[int] | Tensor) -> list[str]:
-        """The target tokens of one sequence of ids (T,), up to its end; begin and padding are left out."""
-        ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
-        ids = ids[: ids.index(END)] if END in ids else ids
-        return self.target.vocabulary.decode(number for number in ids if number not in (PADDING, BEGIN))
-
-    def text(self, tokens: Sequence[int] | Sequence[str] | Tensor) -> str:
-        """The text of one target as plain writing, from its tokens, or from its ids up to their end and without begin
-        and padding; what is unknown stays `<unk>`."""
-        if isinstance(tokens, Tensor) or (len(tokens) and not isinstance(tokens[0], str)):
-            tokens = self.decode(tokens)  # type: ignore[arg-type]
-        return self.target.tokenizer.join([str(token) for token in tokens])
-
-    # In a checkpoint
-
-    def state(self) -> dict[str, Any]:
-        """Plain data for a checkpoint; what both sides share stands there once."""
-        sides = [self.source] if self.text_options.joint else [self.source, self.target]
-        return {
-            "text": asdict(self.text_options),
-            "languages": list(self.languages),
-            "vocabularies": [side.vocabulary.state() for side in sides],
-            "learned": [side.tokenizer.state() for side in sides],
-        }
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The encoder that `state` came from."""
-        text = PairTextOptions.of(state["text"])
-        vocabularies = [Vocabulary.from_state(words, WRITTEN_SPECIAL) for words in state["vocabularies"]]
-        source, target = (
-            Side(tokenizer_of(text, language, learned), vocabulary)
-            for language, learned, vocabulary in zip(
-                state["languages"], _both(state["learned"]), _both(vocabularies), strict=True
-            )
-        )
-        return cls(source, target, text, (state["languages"][0], state["languages"][1]))
+    def display(self, one: str) -> list[str]:
+        """The tokens of a source as they are written, and its end, in the order of the columns of attention."""
+        return [*self.tokenizers["source"].split(one).shown, WRITTEN_SPECIAL[END]]
 
 
-def _both(parts: Sequence[Any]) -> list[Any]:
-    """One for each side of what they may share."""
-    return [parts[0], parts[-1]]
+def alignment(target: Padded, source: Padded, targets: Ragged, sources: Ragged) -> Tensor:
+    """(B, T, S) True where a target token is linked to a source token."""
+    linked = np.zeros((len(targets.lengths), target.values.shape[1], source.values.shape[1]), np.bool_)
+    row = np.repeat(np.arange(len(linked)), targets.lengths)
+    linked[row, targets.values, sources.values] = True
+    return torch.from_numpy(linked)
 
 
-class EncodedPairs(StoredSplit):
-    """Pairs of a prepared split; for evaluation with their texts and, where it is known, their alignment."""
-
-    def __init__(self, pairs: datasets.Dataset, *, evaluation: bool) -> None:
-        more = ("source_text", "target_text", "aligned_source", "aligned_target") if evaluation else ()
-        lengths = np.stack([numbers_of(pairs, "num_source"), numbers_of(pairs, "num_target")], 1)
-        super().__init__(pairs, ("source", "target", *more), lengths + 1)  # with their ends
-
-
-def collate_pairs(rows: Rows) -> PairBatch:
-    """Pairs from the disk as a batch."""
-    source, target = grid(*_flat(rows, "source")), grid(*_flat(rows, "target"))
-    alignment = source_text = target_text = None
-    if "aligned_source" in rows.table.column_names:
-        (sources, links), (targets, _) = _flat(rows, "aligned_source"), _flat(rows, "aligned_target")
-        linked = np.zeros((len(links), target[0].shape[1], source[0].shape[1]), np.bool_)
-        linked[np.repeat(np.arange(len(links)), links), targets, sources] = True
-        alignment = torch.from_numpy(linked)
-    if "source_text" in rows.table.column_names:
-        source_text, target_text = (tuple(rows.table[f"{side}_text"].to_pylist()) for side in ("source", "target"))
-    return PairBatch.of(
-        *source,
-        *target,
-        begin=BEGIN,
-        index=torch.tensor(rows.numbers),
-        alignment=alignment,
-        source_text=source_text,
-        target_text=target_text,
-    )
+def links_of_tokens(row: Mapping[str, Any], tokenizers: Sequence[Tokenizer]) -> list[tuple[int, int]]:
+    """(source token, target token) for each link of words and the tokens that share a letter with these words."""
+    parts = [
+        _covering(row[f"{side}_spans"], tokenizer.spans(row[f"{side}_text"]))
+        for side, tokenizer in zip(SIDES, tokenizers, strict=True)
+    ]
+    links = zip(row["linked_source"], row["linked_target"], strict=True)
+    return sorted({(s, t) for source, target in links for s in parts[0][source] for t in parts[1][target]})
 
 
-def _flat(rows: Rows, column: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The numbers of a column of lists one after the other, and how many each row has."""
-    lists = rows.table[column].combine_chunks()
-    return np.asarray(lists.flatten()), np.asarray(lists.value_lengths())
-
-
-def padded(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Sequences of ids, each with an end put to it, as (B, S), and their mask."""
-    ids = np.array([number for sequence in sequences for number in sequence], np.int64)
-    return grid(ids, np.array([len(sequence) for sequence in sequences], np.int64))
-
-
-def grid(ids: NDArray[Any], lengths: NDArray[Any]) -> tuple[Tensor, Tensor]:
-    """N ids, cut into B rows of `lengths` (B,), each with an end put to it, as (B, S), and their mask."""
-    step = np.arange(lengths.max(initial=0) + 1)
-    filled = np.full((len(lengths), len(step)), PADDING, np.int64)
-    filled[step < lengths[:, None]] = ids
-    filled[np.arange(len(lengths)), lengths] = END
-    return torch.from_numpy(filled), torch.from_numpy(step <= lengths[:, None])
+def _covering(words: list[int], tokens: list[tuple[int, int]]) -> list[list[int]]:
+    """For each word the tokens that share a letter with it. `words` holds the begin and the end of each word; words and
+    tokens are in the order of the text."""
+    found, first = [], 0
+    for begin, end in zip(words[::2], words[1::2], strict=True):
+        while first < len(tokens) and tokens[first][1] <= begin:
+            first += 1
+        after = first
+        while after < len(tokens) and tokens[after][0] < end:
+            after += 1
+        found.append([number for number in range(first, after) if tokens[number][0] < tokens[number][1]])
+    return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.options import LoaderArguments, SampleOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import generated_pairs
@@ -26,13 +26,10 @@ class GeneratedPairs(PairData):
         self,
         *,
         sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[LoaderArguments],
     ) -> None:
-        """`sample` gives the sizes of the splits; the rest as in `PairData`."""
-        super().__init__(
-            text=self.tokens,
-            loader=loader,
-        )
+        """`sample` gives the sizes of the splits."""
+        super().__init__(text=self.tokens, **rest)
         self.sample = SampleOptions.of(sample)
 
     @abstractmethod

@@ -2,116 +2,110 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Unpack
 
 import datasets
+import numpy as np
+from numpy.typing import NDArray
 
 from zoo.data.bucketing import POOL
-from zoo.data.cache import steps_beside
-from zoo.data.options import LoaderOptions, SplitOptions
 from zoo.data.order import Nouns, Order
-from zoo.data.pairs.encoding import EncodedPairs, PairEncoder, collate_pairs
+from zoo.data.pairs.encoding import SIDES, PairEncoder
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.pairs.prepare import ENCODER, FORMAT, PAIRS, prepare_pairs
+from zoo.data.pairs.sources import PairRow
 from zoo.data.pairs.spec import PairSpec
-from zoo.data.prepared import PreparedData
-from zoo.data.rows import counted
+from zoo.data.reading import Reading
 from zoo.data.sources import Source
-from zoo.data.stored import StoredSplit
+from zoo.data.stored import StoredSplit, numbers_of
+from zoo.data.table_data import TableArguments, TableData
 from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 
 
-class PairData(PreparedData[Source]):
+class PairData(TableData[Source]):
     """Pairs of a source and a target text.
 
-    In training a batch of `batch_size` is a draw from all pairs: with pairs of similar length a step would see
-    sentences end at one place alone, and networks learn worse (results/translation.md). One of `max_tokens`, and every
-    batch of an evaluation, holds pairs of which both sides are of similar length. `spec.longest_source` and
-    `spec.longest_target` are those of all three splits, the end included: training pairs are filtered, those of
-    evaluation never are.
+    In training a batch of `batch_size` is drawn from all pairs: with pairs of similar length, all sentences of a step
+    would end at one place, and networks learn worse (results/translation.md). A batch of `max_tokens`, which counts
+    source and target together, and every batch of an evaluation hold pairs whose sides have similar lengths.
+    `spec.longest_source` and `spec.longest_target` cover all three splits, the end included: training pairs are
+    filtered, those of evaluation never are.
     """
 
-    task: ClassVar[str] = "translation"
+    tasks: ClassVar[tuple[str, ...]] = ("translation",)
     nouns: ClassVar[Nouns] = Nouns("pairs", "tokens")
+    encoding = PairEncoder
+    text_options = PairTextOptions
+    length_parts = SIDES
+    filter_keys = "data.text.max_length, max_ratio"
+    text: PairTextOptions
     spec: PairSpec
     encoder: PairEncoder
 
-    def __init__(
-        self,
-        *,
-        text: PairTextOptions,
-        languages: tuple[str, str] = ("en", "en"),
-        split: SplitOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """No file is touched here.
-
-        Args:
-            text: how text becomes tokens, see `PairTextOptions`.
-            languages: of the source and of the target, for the rules of words.
-            split: shares of the splits that the corpus comes without, see `SplitOptions`.
-            loader: how batches are made, see `LoaderOptions`; `max_tokens` counts source and target together.
-        """
-        super().__init__(
-            loader=loader,
-        )
-        self.text = text
-        self.languages = languages
-        self.split = split or SplitOptions()
+    def __init__(self, *, languages: Sequence[str] = ("en", "en"), **rest: Unpack[TableArguments]) -> None:
+        """`languages` are those of the source and the target, for the rules of words; the rest as in `TableData`."""
+        super().__init__(**rest)
+        self.languages = (languages[0], languages[1])
 
     def _facts(self, source: Source) -> dict[str, Any]:
-        options = {"text": vars(self.text), "split": vars(self.split), "languages": list(self.languages)}
-        return {"family": "pairs", "format": FORMAT, **options}
+        return super()._facts(source) | {"languages": list(self.languages)}
 
-    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
-        with steps_beside(folder) as steps:
-            return prepare_pairs(folder, steps, source, self.text, self.languages, self.split, self.loader.on_bad_row)
+    def new_encoder(self) -> PairEncoder:
+        return PairEncoder(self.text, languages=self.languages)
 
-    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        self.encoder = PairEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))
-        self.spec = PairSpec(
-            source_size=about["source_size"],
-            target_size=about["target_size"],
-            longest_source=about["longest_source"],
-            longest_target=about["longest_target"],
-            shared=about["shared"],
-            padding=PADDING,
-            unknown=UNKNOWN,
-            begin=BEGIN,
-            end=END,
-        )
-        stored = datasets.load_from_disk(folder / PAIRS)
-        return {
-            name: EncodedPairs(part, evaluation=self.overfitting or name != "train")  # it evaluates what it trains on
-            for name, part in stored.items()
-        }
+    def examples(self, rows: Iterator[PairRow], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
+        """A blank side is usual in training files, and counted; elsewhere it is a bad row, as is a NUL byte in any
+        split."""
+        for row in rows:
+            nul = [place for text, place in zip(row[:2], row.places, strict=True) if "\0" in text]
+            blank = [number for number, text in enumerate(row[:2]) if not text.strip()]
+            if nul:
+                reading.bad(nul[0], "NUL byte", "the file is binary or damaged")
+            elif blank and reading.training:
+                reading.dropped["empty"] += 1
+            elif blank:
+                reading.bad(row.places[blank[0]], "no text", f"the {SIDES[blank[0]]} is empty")
+            else:
+                yield _columns(row)
+
+    def left_out(self, train: datasets.Dataset, lengths: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
+        both = np.stack([lengths[side] for side in SIDES])
+        short, long = both.min(0), both.max(0)
+        found = {"empty": short == 0}
+        if (most := self.text.max_length) is not None:
+            found[f"longer than {most} tokens"] = long > most
+        if (ratio := self.text.max_ratio) is not None:
+            found[f"more than {ratio} times as long as the other side"] = long > ratio * short
+        return found
+
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        most = {side: max(int(numbers_of(part, f"num_{side}").max()) for part in splits.values()) for side in SIDES}
+        longest = {f"longest_{side}": length + 1 for side, length in most.items()}  # the end
+        return {"languages": list(self.languages), "shared": self.text.joint, **longest}
+
+    def set_spec(self, about: Mapping[str, Any]) -> None:
+        sizes = {f"{side}_size": len(self.encoder.side(side).vocabulary) for side in SIDES}
+        longest = {f"longest_{side}": about[f"longest_{side}"] for side in SIDES}
+        special = {"padding": PADDING, "unknown": UNKNOWN, "begin": BEGIN, "end": END}
+        self.spec = PairSpec(**sizes, **longest, shared=about["shared"], **special)
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        texts = {f"{side}_text": row[f"{side}_text"] for side in SIDES}
+        return texts | {f"{side}_tokens": " ".join(row[side]) for side in SIDES}
+
+    def contents(self, about: Mapping[str, Any]) -> list[str]:
+        if about["shared"]:
+            return [f"one vocabulary of {about['vocabulary_size']:,} tokens for both sides"]
+        source, target = (f"{about[f'{side}_size']:,} ({side})" for side in SIDES)
+        return [f"vocabularies of {source} and {target} tokens"]
 
     def training_order(self, part: StoredSplit) -> Order:
         return self._bucketed(part, POOL if self.loader.max_tokens else 1)
 
-    def describe(self) -> dict[str, Any]:
-        about = super().describe()
-        both = f"vocabularies of {about['source_size']:,} (source) and {about['target_size']:,} (target) tokens"
-        one = f"one vocabulary of {about['source_size']:,} tokens for both sides"
-        return about | {"contents": [one if about["shared"] else both]}
 
-    @property
-    def _collate(self) -> Callable[[Any], Any]:
-        return collate_pairs
-
-    def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        splits = about["splits"]
-        sizes = ", ".join(f"{name} {part['pairs']:,}" for name, part in splits.items())
-        unknown = " and ".join(f"{splits['test'][f'{side}_unknown_rate']:.1%}" for side in ("source", "target"))
-        both = f"vocabularies of {about['source_size']:,} and {about['target_size']:,}"
-        vocabularies = f"one vocabulary of {about['source_size']:,}" if about["shared"] else both
-        lines = [about["source"], f"{sizes} pairs, {vocabularies}, unknown tokens in test {unknown}"]
-        for name, part in splits.items():
-            if dropped := part["dropped"]:
-                lines.append(f"{name}: dropped {sum(dropped.values()):,} pairs: {counted(dropped)}")
-        if skipped := about["skipped"]:
-            lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines
+def _columns(row: PairRow) -> dict[str, Any]:
+    columns: dict[str, Any] = {"source_text": row.source, "target_text": row.target}
+    if row.links is not None:
+        columns |= {f"{side}_spans": np.ravel(spans) for side, spans in zip(SIDES, row.links[:2], strict=True)}
+        columns |= {f"linked_{side}": [link[n] for link in row.links.alignment] for n, side in enumerate(SIDES)}
+    return columns

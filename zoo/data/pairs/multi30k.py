@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from zoo.data.options import LoaderOptions, SampleOptions
+from zoo.data.corpus import Corpus
+from zoo.data.options import SampleOptions
 from zoo.data.pairs.module import PairData
-from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import translations
 from zoo.data.pairs.samples.pair import Pair
 from zoo.data.pairs.sources import NOUN, generated_pairs, hub_pairs, line_source
-from zoo.data.sources import SPLITS, SampleGenerator, Source, existing
+from zoo.data.sources import SPLITS, SampleGenerator, Source
+from zoo.data.table_data import TextArguments
 from zoo.data.text.tokenization import RuleTokenizer
 from zoo.errors import ConfigError, DataError, one_of
 
@@ -35,50 +36,38 @@ def generate_back(count: int, *, seed: int) -> Iterator[Pair]:
         yield Pair(pair.target, pair.source, sorted((target, source) for source, target in pair.alignment))
 
 
-class Multi30k(PairData):
-    """Captions and their translations. `source`: `sample`, `hub`, or a path: the official repository or its folder
-    data/task1/raw, .gz or not."""
+class Multi30kArguments(TextArguments, total=False):
+    """The arguments of `Multi30k` besides those of its own."""
+
+    source: str | None
+    sample: Mapping[str, Any] | SampleOptions | None
+
+
+class Multi30k(Corpus, PairData):
+    """Captions and their translations. A path is the official repository or its folder data/task1/raw, .gz or not."""
 
     name = "multi30k"
+    layout = LAYOUT
 
     def __init__(
         self,
         *,
-        source: str | None = "sample",
         source_language: str = "de",
         target_language: str = "en",
         test: str = HUB_TEST,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        text: Mapping[str, Any] | PairTextOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[Multi30kArguments],
     ) -> None:
-        """`source` is `sample`, `hub` or the path of the official files; the languages are two of en, de, fr and cs;
-        `test` is the name of a test set, as in the official files; `sample` the sample's sizes; the rest as in
-        `PairData`. The sample is German and English."""
+        """The languages are two of en, de, fr and cs; `test` is the name of a test set, as in the official files. The
+        sample is German and English."""
         languages = source_language, target_language
         for key, language in zip(("source_language", "target_language"), languages, strict=True):
             one_of(f"data.{key}", language, LANGUAGES)
         if source_language == target_language:
             raise ConfigError(f"data.source_language and data.target_language are both {source_language!r}")
-        super().__init__(
-            text=PairTextOptions.of(text),
-            languages=languages,
-            loader=loader,
-        )
-        self.source = source
+        super().__init__(languages=languages, **rest)
         self.test = test
-        self.sample = SampleOptions.of(sample)
 
-    def open_source(self) -> Source:
-        if not self.source:
-            raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {LAYOUT}")
-        if self.source == "sample":
-            return self._sample()
-        if self.source == "hub":
-            return self._hub()
-        return self._files(existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}"))
-
-    def _sample(self) -> Source:
+    def open_sample(self) -> Source:
         generators: dict[tuple[str, str], SampleGenerator] = {
             ("de", "en"): translations.generate,
             ("en", "de"): generate_back,
@@ -91,7 +80,7 @@ class Multi30k(PairData):
         source, target = (RuleTokenizer("words", language, False).join for language in self.languages)
         return generated_pairs(generators[self.languages], self.sample, f"{NOUN} of sentences", (source, target))
 
-    def _hub(self) -> Source:
+    def open_hub(self) -> Source:
         if not set(self.languages) <= set(HUB_LANGUAGES) or self.test != HUB_TEST:
             raise ConfigError(
                 f"data.source=hub: {HUB} holds {' and '.join(HUB_LANGUAGES)} with {HUB_TEST} only; for "
@@ -99,12 +88,10 @@ class Multi30k(PairData):
             )
         return hub_pairs(HUB, HUB_SPLITS, self.languages)
 
-    def _files(self, path: Path) -> Source:
+    def open_files(self, path: Path) -> Source | None:
         folder = next((path / part for part in FOLDERS if any((path / part).glob("train.*"))), None)
         if folder is None:
-            inside = sorted(part.name for part in path.iterdir()) if path.is_dir() else []
-            found = f"found {', '.join(inside[:8])}" if inside else "there is nothing"
-            raise DataError(f"{path}: no files train.*: {found}; expected {LAYOUT}; or take data.source=sample")
+            return None
         names = dict(zip(SPLITS, ("train", "val", self.test), strict=True))
         files = {split: (self._file(folder, name, 0), self._file(folder, name, 1)) for split, name in names.items()}
         return line_source(f"{path}, {'-'.join(self.languages)}, {self.test}", files)

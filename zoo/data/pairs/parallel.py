@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, cast
 
-from zoo.data.options import LoaderOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns
 from zoo.data.pairs.sources import NOUN, line_source, read_pair_table, read_tsv
 from zoo.data.readers import TABLES, is_table, kind_of
 from zoo.data.sources import Source, existing, file_source, find_splits
+from zoo.data.table_data import TableArguments
 from zoo.errors import ConfigError, DataError
 
 TEXT = "a text file, one sentence a line, .gz or not"
@@ -30,6 +30,10 @@ class Parallel(PairData):
 
     name = "parallel"
 
+    text_options = OwnPairTextOptions
+    split_options = OwnPairSplitOptions
+    split: OwnPairSplitOptions
+
     def __init__(
         self,
         *,
@@ -37,19 +41,12 @@ class Parallel(PairData):
         target_path: str | None = None,
         path: str | None = None,
         columns: Mapping[str, Any] | PairColumns | None = None,
-        split: Mapping[str, Any] | OwnPairSplitOptions | None = None,
-        text: Mapping[str, Any] | OwnPairTextOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[TableArguments],
     ) -> None:
-        """`path` is one of LAYOUT, `columns` names its two columns; the rest as in `PairData`."""
-        own = OwnPairTextOptions.of(text)
-        self.own_split = OwnPairSplitOptions.of(split)
-        super().__init__(
-            text=own.without_languages(),
-            languages=(own.source_language, own.target_language),
-            split=self.own_split,
-            loader=loader,
-        )
+        """`path` is one of LAYOUT, `columns` names its two columns; `text` also names the languages."""
+        super().__init__(**rest)
+        own = cast(OwnPairTextOptions, self.text)
+        self.text, self.languages = own.without_languages(), (own.source_language, own.target_language)
         self.source_path, self.target_path, self.path = source_path, target_path, path
         self.columns = PairColumns.of(columns)
 
@@ -64,7 +61,7 @@ class Parallel(PairData):
 
     def _lines(self) -> Source:
         assert self.source_path is not None and self.target_path is not None
-        paths = {"train": (self.source_path, self.target_path), **self.own_split.files(2)}
+        paths = {"train": (self.source_path, self.target_path), **self.split.files(2)}
         files = {}
         for split, sides in paths.items():
             keys = ("data.source_path", "data.target_path") if split == "train" else (f"data.split.{split}",) * 2
@@ -77,7 +74,7 @@ class Parallel(PairData):
         files = find_splits(path, TABLES) if path.is_dir() else {"train": [path]}
         if not files or not all(is_table(part) for parts in files.values() for part in parts):
             raise DataError(f"{path}: no table of pairs; expected: {LAYOUT}")
-        for split, (other,) in self.own_split.files(1).items():
+        for split, (other,) in self.split.files(1).items():
             files[split] = [existing(other, f"data.split.{split}", "a share between 0 and 1, or a table")]
         columns = self.columns.names()
         for part in (part for parts in files.values() for part in parts):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from zoo.data.options import SampleOptions
 from zoo.data.pairs.samples.pair import Pair
 from zoo.data.readers import read_columns
-from zoo.data.rows import BadRows, Lines, line_of
+from zoo.data.rows import BadRows, Lines, guarded, line_of
 from zoo.data.sources import SPLITS, Source, download, identity, sample_source
 from zoo.data.text.tokenization import find
 from zoo.errors import DataError
@@ -40,10 +40,11 @@ class PairRow(NamedTuple):
     links: Links | None = None
 
 
+@guarded
 def read_two_files(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow]:
     """Two files of which each line of one is the translation of the same line of the other. Raises DataError where they
     have different numbers of lines, with both numbers and the first line that has no partner."""
-    with Lines(source) as left, Lines(target) as right:
+    with Lines(source, encoding=bad.encoding) as left, Lines(target, encoding=bad.encoding) as right:
         sides = left, right
         while True:
             texts = [next(lines, None) for lines in sides]
@@ -69,9 +70,10 @@ def read_two_files(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow
                 )
 
 
+@guarded
 def read_tsv(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """A file without header of lines with a source, a tab and a target; quotes mean nothing in it."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         for line in lines:
             place, undecodable = line_of(path, lines.number), lines.undecodable
             lines.mark()
@@ -86,6 +88,7 @@ def read_tsv(path: Path, bad: BadRows) -> Iterator[PairRow]:
                 yield PairRow(fields[0], fields[1], (place, place))
 
 
+@guarded
 def read_pair_table(path: Path, columns: tuple[str, str], hint: str, bad: BadRows) -> Iterator[PairRow]:
     """A csv, tsv, json lines or parquet file with a column of sources and one of targets."""
     for place, *texts in read_columns(path, columns, hint, bad):

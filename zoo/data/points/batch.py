@@ -1,4 +1,4 @@
-"""What a network reads of sets of points: named tensors with boolean masks, True = real."""
+"""Batches of sets of points: named tensors with boolean masks, True = real."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from zoo.layers.packing import Packing
 
 @dataclass(frozen=True)
 class PointBatch(WritingBatch):
-    """B sets of at most n points of W coordinates, and for each a target of at most T tokens. `PointBatch.of` builds it
-    with its packings.
+    """B sets of at most n points of W coordinates, each with a target of at most T tokens.
 
-    What can be attended to are S = 1 + n places: the first is that of the end token, then come the points in the order
-    in which they are read. Without targets, as when predicting, all that speaks of them is None.
+    `PointBatch.of` builds it with its packings. A network can attend to S = 1 + n places: that of the end token, then
+    the points in input order. Without targets, as when predicting, all fields about targets are None.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("points", "scale")

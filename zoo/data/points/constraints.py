@@ -1,4 +1,4 @@
-"""What may be pointed at next: `zoo.decoding.constraint` asks these.
+"""Constraints on the next point of an output, for `zoo.decoding.constraint`.
 
 Notation: B sets of n points, K hypotheses of each, t tokens read.
 """
@@ -16,17 +16,17 @@ from zoo.data.points.spec import PointSpec
 
 END, FIRST = PointSpec.end, PointSpec.first
 AT_ONCE = 2**20
-"""Turns that are looked at together."""
+"""Most turns that are computed together."""
 ROUNDING = 4e-16
-"""A difference of two products in float64 is certainly above 0 where it is larger than this share of their sum."""
+"""A difference of two products in float64 is certainly positive if it exceeds this share of their sum."""
 Parts = Mapping[str, Tensor]
 
 
 class Distinct:
-    """No point is pointed at twice; the end may come at any time."""
+    """Allows each point once, and the end at any time."""
 
     goals: ClassVar[tuple[str, ...]] = ("hull", "tour", "order")
-    """That a constraint rules no right answer of out."""
+    """Goals whose right answers the constraint never excludes."""
 
     def memory(self, batch: PointBatch) -> dict[str, Tensor]:
         return {"point_mask": batch.point_mask}
@@ -36,7 +36,7 @@ class Distinct:
         return {"left": mask, "over": mask.new_zeros(mask.shape[:2])}
 
     def read(self, tokens: Tensor, memory: Parts, written: Parts) -> dict[str, Tensor]:
-        """`left` (B, K, n): not pointed at yet; `over` (B, K): the end was written."""
+        """Masks after the tokens read: `left` (B, K, n), points not yet used; `over` (B, K), the end was written."""
         numbers = FIRST + torch.arange(written["left"].shape[2], device=tokens.device)
         return {
             "left": written["left"] & (tokens[..., None] != numbers),
@@ -44,7 +44,7 @@ class Distinct:
         }
 
     def allowed(self, memory: Parts, written: Parts) -> Tensor:
-        """(B, K, 3 + n). Behind the end there is but the end, and so where nothing else may follow."""
+        """Mask (B, K, 3 + n) of allowed tokens. Only the end follows the end, or a state that allows nothing else."""
         points, end = self.may_follow(memory, written)
         points = points & ~written["over"][..., None]
         end = end | ~points.any(2)
@@ -52,12 +52,12 @@ class Distinct:
         return torch.cat([torch.stack([never, never, end], 2), points], 2)
 
     def may_follow(self, memory: Parts, written: Parts) -> tuple[Tensor, Tensor]:
-        """(B, K, n) the points, and (B, K) whether the end."""
+        """Masks of the points (B, K, n) and of the end (B, K) that may follow."""
         return written["left"], torch.ones_like(written["over"])
 
 
 class Tour(Distinct):
-    """Every point once, and then the end."""
+    """Allows every point once, and the end after all of them."""
 
     goals: ClassVar[tuple[str, ...]] = ("tour", "order")
 
@@ -66,12 +66,12 @@ class Tour(Distinct):
 
 
 class Hull(Distinct):
-    """The vertices of a strictly convex polygon, counter-clockwise, from any of them on; the end may come after three.
+    """Allows the vertices of a strictly convex polygon, counter-clockwise from any vertex, and the end after three.
 
-    A point may follow when with it these are still vertices of such a polygon in their order: the last edge turns left
-    to it, and so do the edge to it, back to the first point, and from there to the second. What is begun can be ended:
-    the second point has some third to its left. Whether other points lie outside is the network's to see. A turn is
-    left where float64 makes it certain; of points that are all in a line nothing follows the first but the end.
+    A point may follow if the points are then still such vertices in order: the path turns left at the last point, at
+    the new point towards the first, and at the first towards the second. Every allowed path can be completed: the
+    second point has a third point to its left. The constraint does not check whether other points lie outside. A turn
+    counts as left if float64 makes it certain; if all points are on one line, only the end follows the first.
     """
 
     goals: ClassVar[tuple[str, ...]] = ("hull",)
@@ -85,7 +85,7 @@ class Hull(Distinct):
         return {**super().begin(memory), "path": path}
 
     def read(self, tokens: Tensor, memory: Parts, written: Parts) -> dict[str, Tensor]:
-        """Also `path` (B, K, t): the numbers of the points, 0 for begin and for what stands behind the end."""
+        """Adds `path` (B, K, t): the numbers of the points, 0 for begin and for tokens after the end."""
         path = torch.cat([written["path"], (tokens - FIRST).clamp(min=0)[..., None]], 2)
         return {**super().read(tokens, memory, written), "path": path}
 
@@ -96,7 +96,7 @@ class Hull(Distinct):
         every = points[:, None]  # (B, 1, n, 2)
 
         def at(place: int) -> Tensor:
-            """(B, K, 1, 2) the point that was pointed at there."""
+            """(B, K, 1, 2) the point at a position of the path."""
             return points[row, path[..., place]][:, :, None]
 
         if count == 0:
@@ -114,11 +114,11 @@ class Hull(Distinct):
 
 
 def _left(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Whether the path a, b, c turns left, points (..., 2) each: (...)."""
+    """Whether the path a, b, c turns left (...), for points (..., 2)."""
     one = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1])
     other = (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
     return one - other > ROUNDING * (one.abs() + other.abs())
 
 
 CONSTRAINTS: Mapping[str, type[Distinct]] = {"distinct": Distinct, "hull": Hull, "tour": Tour}
-"""By their names in a configuration."""
+"""Constraints by their names in a configuration."""

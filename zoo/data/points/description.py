@@ -1,4 +1,4 @@
-"""What sets of points are, in numbers, for `zoo data`; and as text."""
+"""Describes sets of points in numbers, for `zoo data`, and as text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from zoo.data.stored import histogram
 
 
 def facts(counts: NDArray[Any], lengths: ArrayLike, tours: Sequence[float] | NDArray[Any] = ()) -> dict[str, Any]:
-    """Of some sets of `counts` (N,) points: of their targets, which have `lengths` pointers, and, where these are
-    `tours`, how long those are."""
+    """Facts about sets of `counts` (N,) points, their targets of `lengths` pointers, and `tours`, if any."""
     found: dict[str, Any] = {"mean_points": float(counts.mean())}
     pointers = np.asarray(lengths)
     if len(pointers):
@@ -26,7 +25,7 @@ def facts(counts: NDArray[Any], lengths: ArrayLike, tours: Sequence[float] | NDA
 
 
 def tour_length(points: NDArray[Any], tour: Sequence[int]) -> float:
-    """Of a closed tour through points (n, 2)."""
+    """Length of a closed tour through points (n, 2)."""
     visited = points[list(tour)].astype(np.float64)
     return float(np.linalg.norm(visited - np.roll(visited, -1, 0), axis=1).sum())
 

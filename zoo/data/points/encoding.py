@@ -29,8 +29,7 @@ class PointEncoder(Encoder):
 
     def __call__(self, inputs: Sequence[ArrayLike], targets: Sequence[Sequence[int]] | None = None) -> PointBatch:
         """A batch of sets, each n rows of W numbers in the units of its source, or n numbers where W is 1; `targets`
-        are numbers of points from 0, without the end. Raises DataError for what is no set of points that the goal can
-        be found in."""
+        are numbers of points from 0, without the end. Raises DataError for a set in which the goal cannot be found."""
         placed = [into_unit_square(self.checked(one, f"set {number}")) for number, one in enumerate(inputs, 1)]
         scale = np.array([side for _, side in placed], np.float32)
         return padded([points for points, _ in placed], self.goal.width, targets, scale=torch.from_numpy(scale))

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Unpack
 
 import datasets
 from pydantic import Field
 
 from zoo.data.cache import steps_beside
-from zoo.data.options import LoaderOptions, Part, SplitOptions
+from zoo.data.corpus import OwnFiles
+from zoo.data.options import LoaderArguments, Part, SplitOptions
 from zoo.data.order import Nouns
 from zoo.data.points.encoding import PointEncoder
 from zoo.data.points.goals import GOALS, GoalName
@@ -21,12 +22,11 @@ from zoo.data.points.readers import KINDS, TSPLIB, best_tour, read_sets
 from zoo.data.points.sets import PointSet
 from zoo.data.points.spec import PointSpec
 from zoo.data.points.stored import EncodedSets, collate
-from zoo.data.prepared import PreparedData
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, counted
+from zoo.data.rows import BadRows, counted, visible
 from zoo.data.sources import SPLITS, Source, existing, file_source, identity, split_of
 from zoo.data.stored import StoredSplit
-from zoo.errors import ConfigError, DataError, one_of
+from zoo.errors import DataError, one_of
 
 LAYOUT = (
     "a file of sets (.txt: x1 y1 ... xn yn output i1 ... im, a set a line; .csv, .tsv: a point a row), a folder with "
@@ -47,12 +47,21 @@ class OwnSetSplitOptions(SplitOptions):
         return {key: value for key in ("val", "test") if isinstance(value := getattr(self, key), str)}
 
 
-class OwnPoints(PreparedData[Source]):
-    """Sets from `path`. Splits that are no files of their own are drawn by `split.seed`. Where a file has no targets,
-    they are those of the goal. Sets that lie outside the unit square are moved and scaled into it."""
+class OwnPointArguments(LoaderArguments):
+    """The arguments of `OwnPoints` besides those of its own."""
+
+    path: str
+
+
+class OwnPoints(OwnFiles):
+    """Sets from `path`; `split.seed` draws splits without a file.
+
+    If a file has no targets, they are computed. Sets outside the unit square are moved and scaled into it.
+    """
 
     name = "points"
-    task: ClassVar[str] = "pointing"
+    layout = LAYOUT
+    tasks: ClassVar[tuple[str, ...]] = ("pointing",)
     nouns: ClassVar[Nouns] = Nouns(NOUN, "points")
     spec: PointSpec
     encoder: PointEncoder
@@ -60,24 +69,21 @@ class OwnPoints(PreparedData[Source]):
     def __init__(
         self,
         *,
-        path: str,
         goal: GoalName = "hull",
         split: Mapping[str, Any] | OwnSetSplitOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[OwnPointArguments],
     ) -> None:
-        """`path` is one of LAYOUT, `goal` what is pointed out; `loader.max_tokens` counts points."""
-        super().__init__(loader=loader)
-        self.path = path
+        """`goal` is what is pointed out; `loader.max_tokens` counts points."""
+        super().__init__(**rest)
         self.goal = GOALS[one_of("data.goal", goal, GOALS)]
         self.split = OwnSetSplitOptions.of(split)
 
     # Preparing
 
-    def open_source(self) -> Source:
-        if not self.path:
-            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
-        path = existing(self.path, "data.path", LAYOUT)
+    def open_files(self, path: Path) -> Source | None:
         files = self._files(path)
+        if not files.keys() & {"train", "test"}:
+            return None
         for split, other in self.split.named().items():
             expected = "a share between 0 and 1, a file of sets, or a folder of .tsp"
             files[split] = self._part(existing(other, f"data.split.{split}", expected))
@@ -91,19 +97,17 @@ class OwnPoints(PreparedData[Source]):
         if not path.is_dir():
             return {"test" if kind_of(path) == TSPLIB else "train": self._part(path)}
         files: dict[str, list[Path]] = {}
-        for file in sorted(file for file in path.iterdir() if file.is_file() and kind_of(file) in KINDS):
+        for file in (file for file in visible(path) if file.is_file() and kind_of(file) in KINDS):
             split = "test" if kind_of(file) == TSPLIB else split_of(file.name)
             if split is not None:
                 files.setdefault(split, []).append(file)
-        if not files.keys() & {"train", "test"}:
-            raise DataError(f"{path}: no sets of points found; expected: {LAYOUT}")
         return files
 
     @staticmethod
     def _part(path: Path) -> list[Path]:
         """The files that one path stands for."""
         if path.is_dir():
-            if not (files := sorted(file for file in path.iterdir() if file.is_file() and kind_of(file) == TSPLIB)):
+            if not (files := [file for file in visible(path) if file.is_file() and kind_of(file) == TSPLIB]):
                 raise DataError(f"{path}: no {TSPLIB} in this folder; expected: {LAYOUT}")
             return files
         if kind_of(path) not in KINDS:
@@ -115,7 +119,7 @@ class OwnPoints(PreparedData[Source]):
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         with steps_beside(folder) as steps:
-            return prepare(folder, steps, source, self.goal, self.split, self.loader.on_bad_row)
+            return prepare(folder, steps, source, self.goal, self.split, self.bad_rows())
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
         self.encoder = PointEncoder(self.goal.name)

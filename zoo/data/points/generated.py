@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 import torch
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.bucketing import Evaluation
-from zoo.data.options import LoaderOptions, SampleOptions
 from zoo.data.order import Nouns, Order
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.description import facts, shown, sizes_said, tour_length, written
@@ -23,8 +22,10 @@ from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.sets import FLAT, PointSet, problem
 from zoo.data.points.spec import PointSpec
-from zoo.data.streams import Made, Make, Stream, StreamData
+from zoo.data.streams import Made, Make, Stream, StreamArguments, StreamData
 from zoo.data.writing import write_new
+from zoo.errors import ConfigError
+from zoo.memory import memory, size_of
 from zoo.values import refusal
 
 Size = Count | list[Count]
@@ -48,7 +49,7 @@ class Drawn(NamedTuple):
 
 
 def begin(seed: int, number: int, sizes: Sequence[Range]) -> tuple[np.random.Generator, int, int]:
-    """What an example is drawn from, how many points it has, and the part of the test that it belongs to."""
+    """The random generator of an example, its number of points, and its part of the test."""
     turn, group = divmod(number, len(sizes))
     low, high = sizes[group]
     random = np.random.default_rng((seed, low, high, turn))
@@ -56,8 +57,10 @@ def begin(seed: int, number: int, sizes: Sequence[Range]) -> tuple[np.random.Gen
 
 
 def draw(seed: int, number: int, *, goal: str, sizes: Sequence[Range], solved: bool = True) -> Drawn:
-    """Points in the unit square, as many as one of `sizes`, which the examples take by turns; those of one of them are
-    the same whatever others there are."""
+    """Draw points in the unit square; successive examples cycle through `sizes`.
+
+    The sets of one size do not depend on the other sizes.
+    """
     random, size, group = begin(seed, number, sizes)
     while True:
         points = random.random((size, GOALS[goal].width), np.float32)
@@ -100,11 +103,20 @@ class Solved:
         return padded(points, goal.width, targets or None, index=torch.tensor(made.numbers), group=group)
 
 
-class PointStream(StreamData):
-    """Points drawn uniformly from the unit square, in training never the same set twice. In the test there are sets of
-    each of `test_sizes`, equally many, and its figures are told apart by them."""
+class PointArguments(StreamArguments, total=False):
+    """The arguments of every stream of points."""
 
-    task: ClassVar[str] = "pointing"
+    size: Size
+    test_sizes: list[Count] | None
+
+
+class PointStream(StreamData):
+    """Points drawn uniformly from the unit square; no training set occurs twice.
+
+    The test has equally many sets of each of `test_sizes`, with separate metrics for each size.
+    """
+
+    tasks: ClassVar[tuple[str, ...]] = ("pointing",)
     nouns: ClassVar[Nouns] = Nouns("sets", "points")
     goal: ClassVar[str]
     """A name of `zoo.data.points.goals`."""
@@ -116,22 +128,27 @@ class PointStream(StreamData):
         *,
         size: Size = 5,
         test_sizes: list[Count] | None = None,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[StreamArguments],
     ) -> None:
         """
         Args:
             size: points of a set in training and validation; of [low, high] each has as many as a draw says.
             test_sizes: points of a set in each part of the test; None: `size`, or both ends of it.
-            sample: sets of the splits, see `SampleOptions`; `test` is that of each part.
-            loader: how batches are made, see `LoaderOptions`.
+            rest: the arguments of `StreamData`; `sample.test` counts the sets of each part of the test.
         """
-        super().__init__(sample=sample, loader=loader)
+        super().__init__(**rest)
         fewest = self._goal.fewest
         both = [size, size] if isinstance(size, int) else size
+        if len(both) == 2 and fewest <= both[1] < both[0]:
+            raise refusal("data.size", size, f"[least, most] points, so the other way round: [{both[1]}, {both[0]}]")
         if len(both) != 2 or not fewest <= both[0] <= both[1]:
             raise refusal("data.size", size, f"{fewest} points or more, or [least, most] of them")
         low, high = both
+        if (needed := 4 * self._goal.width * high * (self.loader.batch_size or 1)) > memory():
+            raise ConfigError(
+                f"data.size={size}: a batch of {self.loader.batch_size} sets with {high:,} points takes "
+                f"{size_of(needed)}, and this machine has {size_of(memory())}; choose fewer points"
+            )
         self.range: Range = (low, high)
         tested = sorted({low, high}) if test_sizes is None else list(test_sizes)
         if not tested or min(tested) < fewest or len(set(tested)) < len(tested):
@@ -257,23 +274,15 @@ class Tsp(PointStream):
     name = "tsp"
     goal = "tour"
 
-    def __init__(
-        self,
-        *,
-        size: Size = 5,
-        test_sizes: list[Count] | None = None,
-        solve: bool = True,
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """Without `solve` training has points alone, to learn from the length of tours; validation and test have their
-        targets all the same. The rest as in `PointStream`."""
-        super().__init__(size=size, test_sizes=test_sizes, sample=sample, loader=loader)
+    def __init__(self, *, solve: bool = True, **rest: Unpack[PointArguments]) -> None:
+        """Without `solve` training has only points, to learn from the length of tours; validation and test have their
+        targets nevertheless."""
+        super().__init__(**rest)
         self.solve = solve
 
     @property
     def _improvable(self) -> list[str]:
-        """What is to be known of the targets."""
+        """Notes on the targets."""
         if max(self.range[1], *self.test_sizes) <= EXACT:
             return []
         return [

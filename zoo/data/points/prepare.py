@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import datasets
 import numpy as np
@@ -53,11 +53,11 @@ def prepare(
     source: Source,
     goal: Goal,
     split: SplitOptions,
-    on_bad_row: Literal["error", "skip"] = "error",
+    bad: BadRows,
 ) -> dict[str, Any]:
     """Write the sets of `source` into an empty folder, and what is needed on the way alone into another; their
     description. Raises DataError for what cannot be used."""
-    bad, splits = BadRows(on_bad_row), {}
+    splits = {}
     for name, read in source.splits.items():
         file = steps / f"{name}.arrow"
         if not write_rows(file, SCHEMA, rows(read(bad), goal), NOUN):
@@ -105,8 +105,10 @@ def rows(sets: Iterable[PointSet], goal: Goal) -> Iterator[dict[str, Any]]:
 
 
 def parts_of(counts: NDArray[Any]) -> list[Part]:
-    """What a test of sets of `counts` (N,) points falls into: a part for each size, or, where there are many sizes,
-    for each range of them from a power of two to the next."""
+    """The parts of a test of sets of `counts` (N,) points.
+
+    There is one part per size, or, for many sizes, one per range from a power of two to the next.
+    """
     sizes = np.unique(counts).tolist()
     if len(sizes) <= MOST_PARTS:
         return [(size, size) for size in sizes]

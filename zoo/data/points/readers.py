@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zoo.data.encodings import UTF8
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.goals.tour import counter_clockwise
 from zoo.data.points.sets import PointSet, flat, problem
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, csv_rows, line_of, read_lines
+from zoo.data.rows import BadRows, Lines, csv_rows, guarded, line_of, read_lines
 from zoo.errors import DataError, alternatives
 
 TSPLIB = ".tsp"
@@ -27,6 +28,16 @@ AXES = ("x", "y")
 SET = "set"
 PLANAR = ("EUC_2D", "CEIL_2D")
 """Kinds of TSPLIB distances that are those of a plane, if rounded."""
+PROBLEMS = {
+    "ATSP": "a problem with distances that differ by direction",
+    "CVRP": "vehicle routing",
+    "HCP": "a Hamiltonian cycle",
+    "SOP": "sequential ordering",
+    "TOUR": "a tour",
+}
+"""Other types of TSPLIB files."""
+COMMENTS = ("#", "!", "//", "{", "(", "%")
+"""The beginnings of a comment."""
 
 
 class Unusable(Exception):
@@ -36,6 +47,7 @@ class Unusable(Exception):
         super().__init__(place, problem, detail)
 
 
+@guarded
 def read_sets(path: Path, goal: str, bad: BadRows | None = None) -> Iterator[PointSet]:
     """The sets of a file by the kind that its name says: `.txt` as the authors of pointer networks wrote them, `.csv`
     and `.tsv` a point a row, `.tsp` of TSPLIB; see the readers. A set without a target has None. Raises DataError for
@@ -43,7 +55,7 @@ def read_sets(path: Path, goal: str, bad: BadRows | None = None) -> Iterator[Poi
     reader = {".txt": read_lines_of_sets, TSPLIB: read_tsplib}.get(kind_of(path), read_table)
     if kind_of(path) not in KINDS:
         raise DataError(f"{path}: unknown kind of file {kind_of(path)!r}; {', '.join(KINDS)} are read")
-    for make in reader(path, GOALS[goal]):
+    for make in reader(path, GOALS[goal], UTF8 if bad is None else bad.encoding):
         try:
             yield make()
         except Unusable as error:
@@ -67,7 +79,7 @@ def usable(points: NDArray[np.float64], goal: Goal, place: str, target: list[int
 
 
 def _wrong(target: Sequence[int], points: NDArray[np.float64], goal: str) -> str | None:
-    """What is wrong with a target, numbers from 0, in a set of points (n, W)."""
+    """The problem of a target, numbers from 0, in a set of points (n, W)."""
     count = len(points)
     if outside := [number + 1 for number in target if not 0 <= number < count]:
         return f"it points at {outside[0]}, the set has points 1 to {count}"
@@ -104,10 +116,10 @@ def _number(word: str, place: str, column: str) -> float:
 # The authors' text
 
 
-def read_lines_of_sets(path: Path, goal: Goal) -> Sets:
+def read_lines_of_sets(path: Path, goal: Goal, encoding: str = UTF8) -> Sets:
     """`x1 y1 ... xn yn output i1 ... im`, a set a line; numbers of points from 1. Hulls and tours may have their first
     point once more at the end. A line without `output` has no target."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=encoding) as lines:
         for line in lines:
             place, undecodable = line_of(path, lines.number), lines.undecodable
             lines.mark()
@@ -150,18 +162,18 @@ class Row(NamedTuple):
     fields: list[str]
 
 
-def read_table(path: Path, goal: Goal) -> Sets:
+def read_table(path: Path, goal: Goal, encoding: str = UTF8) -> Sets:
     """A point a row: x and y, or one number where the goal is an order. A first row without numbers names the columns.
     Where the first is called `set` it says which set a point is of, by number or name; else a blank line begins a new
     set. There are no targets."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=encoding) as lines:
         delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
         rows = [Row(*row) for row in csv_rows(lines, delimiter, BadRows())]
     header = rows.pop(0).fields if rows and not any(map(_is_number, rows[0].fields[-goal.width :])) else []
     if not rows:
         raise DataError(f"{path}: no point in it; expected {_columns(goal, False)} in each row")
     named = [*header, ""][0].strip().lower() == SET
-    for part in list(_parts(rows, path, named)):  # sets that are apart are said before what follows from that
+    for part in list(_parts(rows, path, named)):  # report separated sets before their consequences
         yield partial(_table, part, goal, path, header, named)
 
 
@@ -214,26 +226,31 @@ def _is_number(word: str) -> bool:
 # TSPLIB
 
 
-def read_tsplib(path: Path, goal: Goal) -> Sets:
-    """One instance of TSPLIB with places in a plane, and its best tour where NAME.opt.tour stands beside NAME.tsp. What
-    TSPLIB rounds is not rounded here, so that lengths differ a little from those it gives."""
+def read_tsplib(path: Path, goal: Goal, encoding: str = UTF8) -> Sets:
+    """One TSPLIB instance with places in a plane, and its best tour if NAME.opt.tour exists next to NAME.tsp.
+
+    TSPLIB rounds distances; here they are not rounded, so that lengths differ a little.
+    """
     if goal.name != "tour":
         raise DataError(f"{path}: a file of TSPLIB is a set for data.goal=tour, found data.goal={goal.name}")
-    yield partial(_tsplib, path, goal)
+    yield partial(_tsplib, path, goal, encoding)
 
 
-def _tsplib(path: Path, goal: Goal) -> PointSet:
-    facts, rows = _sections(path)
-    kind = facts.get("EDGE_WEIGHT_TYPE", "none")
+def _tsplib(path: Path, goal: Goal, encoding: str) -> PointSet:
+    facts, rows = _sections(path, encoding)
+    if (problem_type := _first_word(facts, "TYPE", "TSP").upper()) != "TSP":
+        named = PROBLEMS.get(problem_type, "another problem")
+        raise Unusable(str(path), "another problem", f"found TYPE {problem_type} ({named}), expected TSP")
+    kind = _first_word(facts, "EDGE_WEIGHT_TYPE", "none").upper()
     if kind not in PLANAR:
         raise Unusable(
             str(path), "no distances of a plane", f"found EDGE_WEIGHT_TYPE {kind}, expected {alternatives(PLANAR)}"
         )
     cities = rows.get("NODE_COORD_SECTION", [])
-    if not cities or str(len(cities)) != facts.get("DIMENSION", str(len(cities))):
-        said = facts.get("DIMENSION", "some")
+    dimension = _first_word(facts, "DIMENSION", str(len(cities)))
+    if not cities or str(len(cities)) != dimension:
         raise Unusable(
-            str(path), "wrong number of cities", f"DIMENSION says {said}, NODE_COORD_SECTION has {len(cities)}"
+            str(path), "wrong number of cities", f"DIMENSION is {dimension}, NODE_COORD_SECTION has {len(cities)}"
         )
     number: dict[str, int] = {}
     points: list[list[float]] = []
@@ -245,20 +262,25 @@ def _tsplib(path: Path, goal: Goal) -> PointSet:
         number[fields[0]] = len(points)
         points.append([_number(word, place, f"column {axis}") for word, axis in zip(fields[1:], AXES, strict=True)])
     one = usable(np.array(points), goal, str(path))
-    return one._replace(target=_best(path, one, number))
+    return one._replace(target=_best(path, one, number, encoding))
+
+
+def _first_word(facts: dict[str, str], key: str, default: str) -> str:
+    """The first word of a value; what follows is a comment, such as the author's name after TSP."""
+    return (facts.get(key, "").split() or [default])[0].strip(",;")
 
 
 def best_tour(path: Path) -> Path:
-    """Where the best tour of an instance stands, if anywhere."""
+    """The file with the best tour of an instance, if there is one."""
     return path.with_name(path.name.removesuffix(".gz").removesuffix(TSPLIB) + ".opt.tour")
 
 
-def _best(path: Path, given: PointSet, number: dict[str, int]) -> list[int] | None:
+def _best(path: Path, given: PointSet, number: dict[str, int], encoding: str) -> list[int] | None:
     """The tour beside an instance, as targets are written: from the first city, counter-clockwise."""
     file = best_tour(path)
     if not file.exists():
         return None
-    _, rows = _sections(file)
+    _, rows = _sections(file, encoding)
     target = []
     for line, fields in rows.get("TOUR_SECTION", []):
         for word in fields:
@@ -273,20 +295,28 @@ def _best(path: Path, given: PointSet, number: dict[str, int]) -> list[int] | No
     return counter_clockwise(tour[None], given.points[None])[0].tolist()
 
 
-def _sections(path: Path) -> tuple[dict[str, str], dict[str, list[Row]]]:
-    """The facts (`NAME: berlin52`) of a file of TSPLIB, and the rows of its sections."""
+def _sections(path: Path, encoding: str) -> tuple[dict[str, str], dict[str, list[Row]]]:
+    """The facts (`NAME: berlin52`) of a file of TSPLIB, and the rows of its sections, up to EOF; keys in capitals. A
+    section may have a colon, and a row a comment after its numbers."""
     facts: dict[str, str] = {}
     sections: dict[str, list[Row]] = {}
     current: list[Row] | None = None
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, encoding=encoding), 1):
         fields = line.split()
-        if not fields or fields[0] == "EOF":
+        if not fields or fields[0].startswith(COMMENTS):
             continue
-        if ":" in line and not _is_number(fields[0]):
-            key, _, value = line.partition(":")
-            facts[key.strip()] = value.strip()
-        elif not _is_number(fields[0]):
-            current = sections.setdefault(fields[0], [])
-        elif current is not None:
-            current.append(Row(number, fields))
+        if _is_number(fields[0]):
+            if current is not None:
+                end = next((at for at, word in enumerate(fields) if word.startswith(COMMENTS)), len(fields))
+                current.append(Row(number, fields[:end]))
+            continue
+        key, colon, value = line.partition(":")
+        key = key.strip().upper()
+        section = (key.split() or [""])[0]
+        if section == "EOF":
+            break
+        if section.endswith("_SECTION") or not colon:
+            current = sections.setdefault(section, [])
+        elif value.strip():
+            facts[key] = value.strip()
     return facts, sections

@@ -41,7 +41,7 @@ def table(rows: ArrayLike, goal: Goal) -> NDArray[np.float64]:
 
 
 def problem(points: NDArray[Any], goal: Goal) -> str | None:
-    """What keeps (n, W) points from having a target, with the points counted from 1; None where nothing does."""
+    """The reason why (n, W) points have no target, with the points counted from 1; None if they have one."""
     if len(points) < goal.fewest:
         return f"a set for goal={goal.name} has at least {goal.fewest} points, found {len(points)}"
     if len(bad := np.argwhere(~np.isfinite(points))):
@@ -52,9 +52,12 @@ def problem(points: NDArray[Any], goal: Goal) -> str | None:
     placed, _ = into_unit_square(points)
     order = np.lexsort(placed.T)
     same = (placed[order[1:]] == placed[order[:-1]]).all(1)
-    if same.any():
+    if goal.name == "tour":  # two cities at one place are legal: a tour visits them in sequence
+        if same.all():
+            return f"all {len(points)} points are at one place, where a tour has no length"
+    elif same.any():
         one, two = sorted(order[[at := int(same.argmax()), at + 1]].tolist())
-        return f"points {one + 1} and {two + 1} are the same, or too near to each other to be told apart"
+        return f"points {one + 1} and {two + 1} are the same, or too near to each other to be distinguished"
     if goal.spread and flat(points):
         return f"all {len(points)} points lie on a line, where there is no {goal.name}"
     return None
@@ -80,8 +83,10 @@ def near_the_origin(points: NDArray[Any]) -> NDArray[Any]:
 
 
 def into_unit_square(points: NDArray[Any]) -> tuple[NDArray[np.float32], float]:
-    """The points (n, W) moved and scaled into the unit square, both axes alike, and how long its side is in their
-    units; as they are, and 1, where they lie in it."""
+    """Points (n, W) moved and scaled into the unit square, with one factor, and the length of its side in their units.
+
+    Points inside the unit square are returned unchanged, with 1.
+    """
     low, high = points.min(0, initial=np.inf), points.max(0, initial=-np.inf)
     if not len(points) or (low.min() >= 0 and high.max() <= 1):
         return points.astype(np.float32), 1.0

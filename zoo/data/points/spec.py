@@ -1,4 +1,4 @@
-"""What sets of points are: the facts that a network for them is built from."""
+"""Facts about sets of points that a network needs."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class PointSpec(Spec):
     longest_target: int
     """Tokens of the longest target, its end included."""
     goal: str
-    """What is pointed out: hull, triangulation, tour or order; see `zoo.data.points.goals`."""
+    """The goal: hull, triangulation, tour or order; see `zoo.data.points.goals`."""
     groups: tuple[str, ...]
-    """What the parts of the test are called, such as the numbers of points."""
+    """Names of the parts of the test, such as the numbers of points."""
     solved: bool = True
     """Whether the sets of training have their targets."""
     padding: int = 0
     begin: int = 1
-    """What a decoder reads before the first pointer; never predicted."""
+    """First input of a decoder; it is never predicted."""
     end: int = 2
     """The last token of every target."""
     first: int = 3

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.options import LoaderOptions, SampleOptions
-from zoo.data.rows import BadRows
 from zoo.data.sources import existing
 from zoo.data.stories.module import StoryData
 from zoo.data.stories.options import HoldOutOptions, StoryTextOptions, Tasks
@@ -54,7 +53,7 @@ class Babi(StoryData):
             loader=loader,
         )
         self.source = source
-        self.tasks = _numbers(tasks)
+        self.numbers = _numbers(tasks)
         self.set = set
         self.sample = SampleOptions.of(sample)
 
@@ -62,18 +61,18 @@ class Babi(StoryData):
         if not self.source:
             raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {LAYOUT}")
         if self.source == "sample":
-            return sample_stories(self.sample, self.tasks)
+            return sample_stories(self.sample, self.numbers)
         if self.source == "hub":
-            return hub_source(self.set, self.tasks)
+            return hub_source(self.set, self.numbers)
         path = existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}")
-        return babi_source(self._folder_of(path), self.tasks)
+        return babi_source(self._folder_of(path), self.numbers)
 
     def write(self, folder: Path) -> list[Path]:
         """Write the stories, wherever they come from, as official files. Raises DataError where one is there already,
         or cannot be written; no part of one is left then."""
-        source, bad = self.open_source(), BadRows(self.loader.on_bad_row)
+        source, bad = self.open_source(), self.bad_rows()
         written: dict[tuple[str, int], list[str]] = {
-            (split, task): [] for split in source.splits for task in self.tasks
+            (split, task): [] for split in source.splits for task in self.numbers
         }
         for split, read in source.splits.items():
             for told in read(bad):

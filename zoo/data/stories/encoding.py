@@ -63,7 +63,7 @@ class StoryEncoder(Encoder):
 
     def knows(self, word: str) -> bool:
         """Whether a word as it is written, with its punctuation, is in the vocabulary."""
-        return all(form in self.vocabulary for form in split_words(word).forms)
+        return all(form in self.vocabulary for form in split_words(word, self.text.tokenizer).forms)
 
     def _words(self, one: StoryQuestion | str) -> tuple[list[Words], Words]:
         if isinstance(one, str):
@@ -73,7 +73,7 @@ class StoryEncoder(Encoder):
         return found[-self.text.max_sentences :], self._split(one.question)
 
     def _split(self, sentence: str) -> Words:
-        shown, forms = split_words(sentence)
+        shown, forms = split_words(sentence, self.text.tokenizer)
         return Words(shown[: self.text.max_words], forms[: self.text.max_words])
 
     def state(self) -> dict[str, Any]:

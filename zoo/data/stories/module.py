@@ -30,7 +30,7 @@ class StoryData(PreparedData[StorySource]):
     with `replacement`, from all of them again.
     """
 
-    task: ClassVar[str] = "answering"
+    tasks: ClassVar[tuple[str, ...]] = ("answering",)
     nouns: ClassVar[Nouns] = Nouns("questions", "words")
     spec: StorySpec
     encoder: StoryEncoder
@@ -69,7 +69,7 @@ class StoryData(PreparedData[StorySource]):
         return {"family": "stories", "format": FORMAT, **options}
 
     def _write(self, folder: Path, source: StorySource) -> dict[str, Any]:
-        return prepare(folder, source, self.text, self.split, self.loader.on_bad_row)
+        return prepare(folder, source, self.text, self.split, self.bad_rows())
 
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
         self.encoder = StoryEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from zoo.arguments import Count, Natural
 from zoo.data.options import Options, Part, SplitOptions
+from zoo.data.stories.words import Tokenizer
 
 Task = Annotated[int, Ge(1), Le(20)]
 Tasks = Task | Annotated[list[Task], Field(min_length=1)] | Literal["all"]
@@ -24,6 +25,8 @@ class StoryTextOptions(Options):
 
     group: ClassVar[str] = "text"
 
+    tokenizer: Tokenizer = "whitespace"
+    """`whitespace`: words are separated by blanks; `characters`: each letter is a word, as in Chinese or Thai."""
     max_sentences: Count = 130
     """Statements before a question that are kept, the newest."""
     max_words: Count = 50

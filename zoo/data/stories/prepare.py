@@ -7,12 +7,12 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.data.notes import key, majority, repeated
+from zoo.data.notes import key, majority, repeated, uncut
 from zoo.data.rows import BadRows, counted
 from zoo.data.sources import SPLITS
 from zoo.data.stored import histogram, offsets
@@ -25,11 +25,13 @@ from zoo.data.stories.words import answer_form, split_words
 from zoo.data.text.vocabulary import UNKNOWN, Vocabulary
 from zoo.errors import DataError
 
-FORMAT = 1
+FORMAT = 2
 """Raise it with every change of what is stored or of how text becomes words: older caches are then left alone."""
 ENCODER, SENTENCES = "encoder.json", "sentences"
 MOST_ANSWERS = 20
 """Of more the shares are not told."""
+
+CHARACTERS = "text without blanks between words needs data.text.tokenizer=characters"
 
 SplitChoice = HoldOutOptions | OwnStorySplitOptions
 
@@ -51,7 +53,7 @@ class Numbering:
         """The number of a sentence, which is written down when it first comes."""
         number = self._sentences.setdefault(text, len(self._sentences))
         if number == len(self.shown):
-            shown, forms = split_words(text)
+            shown, forms = split_words(text, self._text.tokenizer)
             most = self._text.max_words
             self.shown.append(shown[:most])
             self.words.extend(map(self.word, forms[:most]))
@@ -98,11 +100,11 @@ def prepare(
     source: StorySource,
     text: StoryTextOptions,
     split: SplitChoice,
-    on_bad_row: Literal["error", "skip"] = "error",
+    bad: BadRows,
 ) -> dict[str, Any]:
     """Write the stories of `source` into an empty folder; their description. Raises DataError for what cannot be
     used. Distinct sentences and the numbers of the others are held in memory, a few bytes a statement."""
-    bad, numbering = BadRows(on_bad_row), Numbering(text)
+    numbering = Numbering(text)
     splits = {name: _gathered(read(bad), numbering, source, text) for name, read in source.splits.items()}
     for name, part in splits.items():
         if not len(part.questions):
@@ -133,6 +135,7 @@ def prepare(
         "splits": facts,
         "notes": [
             *repeated({name: part.keys for name, part in splits.items()}, f"{NOUN} and their stories"),
+            *uncut("a training sentence", facts["train"]["words_of_a_sentence"]["mean"], text, CHARACTERS),
             *majority(_answers(splits["train"], numbering.known), NOUN),
             *(_unheard(name, count) for name, count in untrained.items() if count and source.every_answer),
         ],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, json_rows, line_of, read_lines
+from zoo.data.rows import BadRows, Lines, guarded, json_rows, line_of, read_lines
 from zoo.data.stories.story import Line, Story
 from zoo.data.stories.words import answer_form, split_words
 from zoo.errors import DataError
@@ -125,11 +125,12 @@ class StoryBuilder:
 # Files
 
 
+@guarded
 def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> Iterator[Told]:
     """bAbI's format (Weston et al. 2015): `NUMBER text`, of which number 1 begins a story; a question has a tab, its
     answer, a tab and the numbers of the lines that it follows from. Without `answered` it needs none of these."""
     story = StoryBuilder(task, bad, answered=answered)
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         for line in lines:
             place, undecodable = line_of(path, lines.number), lines.undecodable
             lines.mark()
@@ -168,6 +169,7 @@ def _line(story: StoryBuilder, place: str, text: str) -> None:
         story.statement(place, text.strip())
 
 
+@guarded
 def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Told]:
     """Json lines, each a question: `story`, a list of sentences, `question`, `answer`, and perhaps `supporting`, the
     places in that list, from 0, of the sentences that the answer follows from."""

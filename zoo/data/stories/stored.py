@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from zoo.data.stored import StoredSplit, offsets
+from zoo.data.stored import StoredSplit, offsets, spread
 
 Numbers = NDArray[Any]
 SHOWN = "shown.arrow"
@@ -120,12 +120,6 @@ def runs(first: Numbers, which: Numbers) -> tuple[Numbers, Numbers]:
     begin = first[which].astype(np.int64)
     count = first[which + 1] - begin
     return spread(begin, count), count
-
-
-def spread(begin: Numbers, count: Numbers) -> Numbers:
-    """begin, begin + 1, ..., `count` of them, for each of some runs, one after the other."""
-    ends = np.cumsum(count)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + count, count)
 
 
 def covered(first: Numbers, last: Numbers, size: int) -> NDArray[np.bool_]:

@@ -7,10 +7,12 @@ As in the paper (Sukhbaatar et al. 2015) case and punctuation are dropped, and a
 from __future__ import annotations
 
 import unicodedata
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+Tokenizer = Literal["whitespace", "characters"]
+"""Words are separated by blanks, or each letter is a word, for writing without blanks."""
 PUNCTUATION = ".,;:!?\"'()[]"
-"""Dropped at both ends of a word."""
+"""ASCII marks that are dropped at both ends of a word; others, as in `#5`, belong to it."""
 
 
 class Words(NamedTuple):
@@ -22,17 +24,32 @@ class Words(NamedTuple):
     """As the vocabulary knows them."""
 
 
-def split_words(sentence: str) -> Words:
-    """The words between the blanks of a sentence; punctuation that stands alone belongs to the word before it."""
+def split_words(sentence: str, tokenizer: Tokenizer = "whitespace") -> Words:
+    """The words of a sentence; punctuation that stands alone belongs to the word before it."""
     shown: list[str] = []
     forms: list[str] = []
-    for token in unicodedata.normalize("NFC", sentence).split():
-        if form := token.strip(PUNCTUATION).lower():
+    tokens = unicodedata.normalize("NFC", sentence).split()
+    for token in tokens if tokenizer == "whitespace" else "".join(tokens):
+        if form := without_marks(token).lower():
             shown.append(token)
             forms.append(form)
         elif shown:
-            shown[-1] += f" {token}"
+            shown[-1] += token if tokenizer == "characters" else f" {token}"
     return Words(shown, forms)
+
+
+def without_marks(word: str) -> str:
+    """A word without the punctuation at both of its ends, in any script."""
+    word = word.strip(PUNCTUATION)
+    while word and not (word[0].isascii() and word[-1].isascii()):
+        inner = word
+        for end in (word[0], word[-1]):
+            if not end.isascii() and unicodedata.category(end).startswith("P"):
+                inner = inner.strip(end + PUNCTUATION)
+        if inner == word:
+            break
+        word = inner
+    return word
 
 
 def answer_form(answer: str) -> str:

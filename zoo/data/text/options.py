@@ -16,7 +16,7 @@ SUBWORDS = ("bpe", "unigram")
 """Tokenizers that are learned from the training texts."""
 DEFAULT_SUBWORDS = 8000
 """How many there are where `data.text.vocabulary_size` does not say."""
-UNSPACED_ADVICE = "writing without blanks between words wants data.text.tokenizer=characters, unigram or spacy"
+UNSPACED_ADVICE = "text without blanks between words needs data.text.tokenizer=characters, unigram or spacy"
 Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de")]
 Size = Annotated[int, Field(ge=6)]
 """Of a vocabulary: its special tokens, and something else."""

@@ -11,12 +11,12 @@ import html
 import re
 import unicodedata
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
-
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 from zoo.data.text.languages import primary
 from zoo.data.text.options import SentenceOptions
+from zoo.data.text.punkt import Punkt
 from zoo.data.text.tokenization import Tokenizer
 
 ABBREVIATIONS = {
@@ -56,6 +56,8 @@ its lines and blocks."""
 
 LINE_BREAK = re.compile(r"<\s*(?:br|p|/p)\s*/?\s*>|\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]", re.IGNORECASE)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff]")
+UNUSUAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff]")
+"""Letters that `LINE_BREAK` or `CONTROL` replaces; few texts have any."""
 BLANK_LINE = re.compile(r"\n\s*\n")
 TYPOGRAPHIC = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2026": "..."})  # fmt: skip
 WORD_CHARACTER = re.compile(r"\w")
@@ -74,11 +76,9 @@ class Words(NamedTuple):
 
 
 @cache
-def _punkt(language: str) -> PunktSentenceTokenizer:
-    parameters = PunktParameters()
-    parameters.abbrev_types = {*_abbreviations(language), *ORDINALS.get(language, ())}
-    parameters.sent_starters = set(SENTENCE_STARTERS.get(language, "").split())
-    return PunktSentenceTokenizer(parameters)
+def _punkt(language: str) -> Punkt:
+    abbreviations = {*_abbreviations(language), *ORDINALS.get(language, ())}
+    return Punkt(abbreviations, set(SENTENCE_STARTERS.get(language, "").split()))
 
 
 def _abbreviations(language: str) -> list[str]:
@@ -101,7 +101,9 @@ def unescape_zhang(text: str) -> str:
 def clean(text: str) -> str:
     """`text` with html entities and line breaks decoded, composed accents, plain quotes, no control characters."""
     text = unicodedata.normalize("NFC", html.unescape(text))
-    return CONTROL.sub(" ", LINE_BREAK.sub("\n", text)).translate(TYPOGRAPHIC)
+    if "<" in text or UNUSUAL.search(text):
+        text = CONTROL.sub(" ", LINE_BREAK.sub("\n", text))
+    return text if text.isascii() else text.translate(TYPOGRAPHIC)
 
 
 def split_sentences(text: str, how: str = "punkt", language: str = "en") -> list[str]:
@@ -109,15 +111,20 @@ def split_sentences(text: str, how: str = "punkt", language: str = "en") -> list
     if how == "lines":
         return [line.strip() for line in text.split("\n") if line.strip()]
     found: list[str] = []
-    for block in (piece for paragraph in BLANK_LINE.split(text) for piece in OTHER_ENDS.split(paragraph)):
+    split = _punkt(primary(language)).split
+    for block in chain.from_iterable(map(_blocks, BLANK_LINE.split(text))):
         sentences: list[str] = []
-        for part in _punkt(primary(language)).tokenize(block.strip()):
+        for part in split(block.strip()):
             if sentences and not WORD_CHARACTER.search(part):
                 sentences[-1] += " " + part  # "?!" and ". . ." are no sentences of their own
             else:
                 sentences.append(part)
         found += sentences
     return found
+
+
+def _blocks(paragraph: str) -> list[str]:
+    return [paragraph] if paragraph.isascii() else OTHER_ENDS.split(paragraph)
 
 
 def split_text(text: str, options: SentenceOptions, tokenizer: Tokenizer) -> Words:
@@ -129,8 +136,9 @@ def split_text(text: str, options: SentenceOptions, tokenizer: Tokenizer) -> Wor
         tokens = tokenizer.split(sentence)
         cut = cut or len(tokens.shown) > options.max_words
         words, known = tokens.shown[: options.max_words], tokens.forms[: options.max_words]
-        if not options.subwords:  # a shortened subword would be another one
-            cut = cut or any(len(word) > options.max_word_length for word in words)
+        # A shortened subword would be another one.
+        if words and not options.subwords and max(map(len, words)) > options.max_word_length:
+            cut = True
             words = [word[: options.max_word_length] for word in words]
             known = [word.lower() for word in words] if options.lower else words
         if words:

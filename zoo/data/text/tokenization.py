@@ -21,12 +21,12 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import tokenizers
-from nltk.tokenize import NLTKWordTokenizer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 from zoo.data.text.languages import primary
 from zoo.data.text.options import TokenOptions
 from zoo.data.text.vocabulary import READ_SPECIAL, UNKNOWN
+from zoo.data.text.word_rules import moses, moses_words, treebank_words
 from zoo.errors import ConfigError, DataError
 
 BLANK = "▁"
@@ -77,7 +77,7 @@ class RuleTokenizer(Tokenizer):
 
     def split(self, text: str) -> Tokens:
         shown = self._split(unicodedata.normalize("NFC", text))
-        return Tokens(shown, [token.lower() for token in shown] if self.lower else shown)
+        return Tokens(shown, list(map(str.lower, shown)) if self.lower else shown)
 
     def join(self, tokens: Sequence[str]) -> str:
         if self.kind == "characters":
@@ -86,7 +86,7 @@ class RuleTokenizer(Tokenizer):
             return " ".join(tokens)
         if self.kind == "spacy":
             tokens = CUT_BY_SPACY.sub(r"\1", " ".join(tokens)).split()
-        return _moses(self.language)[1].detokenize(list(tokens), unescape=False) if tokens else ""
+        return moses(self.language)[1].detokenize(list(tokens), unescape=False) if tokens else ""
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         return find(text, self._split(text))
@@ -98,7 +98,7 @@ class RuleTokenizer(Tokenizer):
             return text.split()
         if self.kind == "spacy":
             return [token.text for token in _spacy(self.language)(text)]
-        return _moses(self.language)[0].tokenize(text, escape=False)
+        return moses_words(text, self.language)
 
 
 class TreebankTokenizer(RuleTokenizer):
@@ -108,7 +108,7 @@ class TreebankTokenizer(RuleTokenizer):
         super().__init__("words", "en", lower)
 
     def _split(self, text: str) -> list[str]:
-        return ['"' if word in ("``", "''") else word for word in _treebank().tokenize(text)]
+        return treebank_words(text)
 
 
 class SubwordTokenizer(Tokenizer):
@@ -205,19 +205,6 @@ def find(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
         spans.append((at, at + len(token)))
         at += len(token)
     return spans
-
-
-@cache
-def _treebank() -> NLTKWordTokenizer:
-    return NLTKWordTokenizer()
-
-
-@cache
-def _moses(language: str) -> tuple[Any, Any]:
-    """Tokenizer and detokenizer; without rules for a language, those of English."""
-    import sacremoses
-
-    return sacremoses.MosesTokenizer(language), sacremoses.MosesDetokenizer(language)
 
 
 @cache

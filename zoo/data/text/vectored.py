@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import logging
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar, Unpack
 
 import torch
 
 from zoo.data.cache import fingerprint, make_once
-from zoo.data.prepared import PreparedData
-from zoo.data.sources import existing, identity
+from zoo.data.sources import Source, existing, identity
+from zoo.data.table_data import TableArguments, TableData
 from zoo.data.text.treebank import PLAIN
 from zoo.data.text.vectors import WordVectors, read_vectors
 
 log = logging.getLogger(__name__)
 
-FORMAT = 2
+S = TypeVar("S", bound=Source)
+FORMAT = 3
 """Raised where other vectors are taken from the same file."""
 
 
-class Vectored(PreparedData):
-    """Prepared data with `vectors_path`, the file of word vectors, or None. A family says which words there are."""
+class VectorArguments(TableArguments, total=False):
+    """The arguments of a family whose words may have pretrained vectors."""
 
-    vectors_path: str | None
+    vectors: str | None
 
-    @abstractmethod
-    def _words(self, folder: Path) -> list[str]:
-        """The words of the vocabulary of a prepared folder, in the order of their ids."""
+
+class Vectored(TableData[S]):
+    """Data with one vocabulary, whose words may have pretrained vectors."""
+
+    def __init__(self, *, vectors: str | None = None, **rest: Unpack[TableArguments]) -> None:
+        """`vectors` is a file of word2vec or GloVe; the rest as in `TableData`."""
+        super().__init__(**rest)
+        self.vectors_path = vectors
 
     def prepare_data(self) -> None:
         super().prepare_data()
@@ -49,7 +55,7 @@ class Vectored(PreparedData):
         return vectors
 
     def _prepare_vectors(self, folder: Path, temporary: Path) -> None:
-        words = self._words(folder)
+        words = self._stored_encoder(folder).vocabulary.words
         found = with_plain_marks(words, lambda those: read_vectors(self._vectors_file(), those))
         torch.save(found._asdict(), temporary / "vectors.pt")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Self
+
+import pyarrow as pa
 
 PADDING, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 READ_SPECIAL = ("<pad>", "<unk>")
@@ -42,6 +45,11 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    @cached_property
+    def arrow(self) -> pa.Array:
+        """The words without the special ones, for look-ups of whole columns."""
+        return pa.array(self.state(), pa.string())
 
     def __contains__(self, word: str) -> bool:
         return word in self._ids

@@ -1,4 +1,4 @@
-"""What a network reads of trees: one forest of all of them, and the words at its nodes."""
+"""Batches of trees: one forest of all trees, and the words at its nodes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from zoo.data.batch import Batch
-from zoo.layers.forest import Forest
+from zoo.layers.trees.forest import Forest
 
 NO_LABEL = -1
-"""Of a node that has no label."""
+"""Label of a node without a label."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Trees:
     distinct: Tensor
     """(U,) the distinct word ids of the batch."""
     word_at: Tensor
-    """(W,) for each word of the sentences, one behind the other, its row in `distinct`."""
+    """(W,) the row in `distinct` of each word of the concatenated sentences."""
     words_in: Tensor
     """(T,) words of each sentence."""
     node: Tensor
@@ -37,7 +37,7 @@ class Trees:
     first: Tensor
     """(N,) the first of the words that each node covers,"""
     past: Tensor
-    """(N,) and the one behind the last of them."""
+    """(N,) offset after the last word below each node."""
 
     @classmethod
     def of(cls, parent: ArrayLike, lengths: ArrayLike, word: ArrayLike, words: ArrayLike, words_in: ArrayLike) -> Trees:
@@ -85,7 +85,7 @@ class Trees:
         return [ordered[begin:end] for begin, end in pairwise([0, *ends])]
 
     def plain(self) -> list[tuple[list[int], list[int]]]:
-        """Of each tree the parents of its nodes and which word of its sentence each has, as `Trees.of` takes them."""
+        """The parents and the words of each tree's nodes, in the form that `Trees.of` reads."""
         forest, begins = self.forest, self.words_in.cumsum(0) - self.words_in
         number = forest.cells.cell - forest.cells.row * forest.cells.shape[1]  # in its tree
         parent, word = torch.full_like(number, -1), torch.full_like(number, -1)
@@ -126,9 +126,9 @@ class TreeBatch(Batch):
     text: tuple[list[str], ...] | None = None
     """The words of each sentence as they were written; not for training."""
     built: tuple[str | None, ...] | None = None
-    """What put the trees on the words, None for one that was given; only when predicting."""
+    """The way in which each tree was built, None for a given tree; only when predicting."""
     typed: tuple[list[str | None], ...] | None = None
-    """The label of each tree's nodes as it stands in the brackets, None where there is none; only when predicting."""
+    """The typed label of each node of each tree, None without a label; only when predicting."""
 
     def __len__(self) -> int:
         return len(self.trees)
@@ -173,7 +173,7 @@ class TreePairBatch(Batch):
     text: tuple[list[str], ...] | None = None
     """The words of each of the 2 B sentences as they were written; not for training."""
     built: tuple[str | None, ...] | None = None
-    """What put each of the 2 B trees on its words, None for one that was given; only when predicting."""
+    """The way in which each of the 2 B trees was built, None for a given tree; only when predicting."""
 
     def __len__(self) -> int:
         return len(self.trees) // 2

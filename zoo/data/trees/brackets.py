@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from zoo.data.rows import BadRows, Lines, line_of
+from zoo.data.rows import BadRows, Lines, guarded, line_of
 from zoo.data.trees.row import Labelled
 from zoo.data.trees.tree import Tree
 
@@ -154,10 +154,11 @@ def _writable(token: str, node: int) -> str:
     return token
 
 
+@guarded
 def read_trees(path: Path, bad: BadRows) -> Iterator[Labelled]:
     """The trees of a file, one a line; a line that begins with a blank goes on with a tree of which brackets are open,
     as in the .mrg files of the Penn Treebank. Blank lines are left out. What is not one tree is a bad row."""
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         for number, text in _tree_lines(lines, bad):
             place = line_of(path, number)
             try:

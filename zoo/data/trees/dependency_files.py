@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Literal
 
-from zoo.data.rows import BadRows, Lines, line_of
+from zoo.data.rows import BadRows, Lines, guarded, line_of
 from zoo.data.trees.brackets import text_lines, unescaped
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
@@ -165,7 +165,7 @@ def aligned(paths: Sequence[Path], bad: BadRows) -> Iterator[tuple[int, list[str
     """(number, that line of each file) of the lines that are not blank in all of them. Raises DataError where one file
     has more lines than another."""
     with ExitStack() as stack:
-        files = [stack.enter_context(Lines(path)) for path in paths]
+        files = [stack.enter_context(Lines(path, encoding=bad.encoding)) for path in paths]
         for number, texts in enumerate(zip_longest(*(text_lines(file, bad) for file in files), fillvalue=""), 1):
             if not any(text is None or text.strip() for text in texts):
                 continue
@@ -184,6 +184,7 @@ def aligned(paths: Sequence[Path], bad: BadRows) -> Iterator[tuple[int, list[str
 # CoNLL-U
 
 
+@guarded
 def read_conllu(path: Path, bad: BadRows) -> Iterator[tuple[Tree, str]]:
     """Dependency trees, each with the place of its first token, from CoNLL-U: FORM and HEAD are read. Comments, tokens
     of several words (1-2) and empty nodes (1.1) are left out, and the whole sentence where a line of it is broken."""
@@ -192,7 +193,7 @@ def read_conllu(path: Path, bad: BadRows) -> Iterator[tuple[Tree, str]]:
     at: list[int] = []
     """The line of each word."""
     usable = True
-    with Lines(path) as lines:
+    with Lines(path, encoding=bad.encoding) as lines:
         for text in chain(text_lines(lines, bad), [""]):
             if text is None:
                 usable = False

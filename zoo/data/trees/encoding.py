@@ -1,94 +1,99 @@
-"""Trees to batches: from the disk while training, from a text when predicting."""
+"""Trees to batches: given in brackets, in files, or built on the words of a text."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import chain
-from typing import Any, Self
+from typing import Any
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import torch
-from numpy.typing import NDArray
+from torch import Tensor
 
-from zoo.data.encoder import Encoder
+from zoo.data.parts import Class, Number, Numbers, Part, Ragged, Shown, Words, lowered
 from zoo.data.rows import beginning
-from zoo.data.stored import Rows, StoredSplit, numbers_of
-from zoo.data.text.treebank import Spelling
+from zoo.data.stored import list_array, offsets, spread
+from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
-from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
+from zoo.data.trees.batch import NO_LABEL, TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.brackets import EXAMPLE
-from zoo.data.trees.options import TreeTextOptions
-from zoo.data.trees.planting import Planting, planted
+from zoo.data.trees.builder import TreeBuilder, typed_tree
+from zoo.data.trees.options import GRAMMAR, TreeTextOptions
 from zoo.data.trees.tree import Tree
 from zoo.errors import UnusableInput
 
 ONE, TWO = ("",), ("_a", "_b")
-"""Behind the names of the columns: the trees of an example."""
+"""The endings of the names of the columns, one for each tree of an example."""
+NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
 
 
-class TreeReading(Encoder):
-    """Lines to trees with the vocabulary and the rules of the training data; all that a prediction needs of them."""
+def _columns(sides: Sequence[str]) -> dict[str, pa.DataType]:
+    kinds = {"parent": NUMBERS, "word": NUMBERS, "words": WORDS, "built": pa.string(), "typed": WORDS}
+    return {f"{name}{side}": kind for side in sides for name, kind in kinds.items()}
+
+
+def _parts(sides: Sequence[str]) -> tuple[Part, ...]:
+    return tuple(
+        part
+        for side in sides
+        for part in (
+            Numbers(f"parent{side}"),
+            Numbers(f"word{side}"),
+            Words(f"words{side}", padded=False),
+            Shown(f"text{side}"),
+            Shown(f"built{side}"),
+            Shown(f"typed{side}"),
+        )
+    )
+
+
+class TreeReading(TableEncoder):
+    """Lines to trees, and trees to batches; all that a prediction needs of the training data."""
+
+    options = TreeTextOptions
+    sides: tuple[str, ...]
+    cuts = False
+    treebank_marks = True
+    text_options: TreeTextOptions
 
     def __init__(
-        self, vocabulary: Vocabulary, text: TreeTextOptions, trees: str, *, inside: bool, arity: int, binary: bool
+        self,
+        text: TreeTextOptions,
+        vocabularies: Sequence[Vocabulary] = (),
+        subwords: Sequence[str | None] = (),
+        *,
+        trees: str,
+        inside: bool,
+        arity: int = 0,
+        binary: bool = True,
+        grammar: str | None = None,
     ) -> None:
-        """`trees` is the way of the data to its trees, of which nodes with children have words where `inside` is True
-        and `arity` children at most; two of them, and no word, where `binary` is True."""
-        self.vocabulary = vocabulary
-        self.planting = Planting(trees, text, inside=inside)
+        """`trees` is the way of the data to its trees. Their nodes have at most `arity` children, and with `inside`
+        nodes with children may have words. With `binary` a node has either two children or a word."""
+        super().__init__(text, vocabularies, subwords)
+        self.builder = TreeBuilder(trees, text, inside=inside)
         self.arity, self.binary = arity, binary
-        self._spelling = Spelling(vocabulary)
-        self.spare: str | None = "balanced"
-        """What puts a tree on a text where the data brought its trees along."""
+        self.grammar = grammar
+        self.spare: str | None = None if grammar is None else f"{GRAMMAR}{grammar}"
+        """The way to a tree for a text, where the data brought its trees along."""
 
-    def state(self) -> dict[str, Any]:
-        """Plain data for a checkpoint."""
-        shape = {"inside": self.planting.inside, "arity": self.arity, "binary": self.binary}
-        return self.plain_state(self.vocabulary, self.planting, shape)
-
-    @staticmethod
-    def plain_state(vocabulary: Vocabulary, planting: Planting, shape: Mapping[str, int]) -> dict[str, Any]:
-        """The `state` of an encoder with these; `shape` are its arguments by keyword."""
-        return {"words": vocabulary.state(), "text": asdict(planting.text), "trees": planting.trees, **shape}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The encoder that `state` came from."""
-        text, vocabulary = TreeTextOptions.of(state["text"]), Vocabulary.from_state(state["words"])
-        shape = {name: state[name] for name in ("inside", "arity", "binary")}
-        return cls(vocabulary, text, state["trees"], **shape)
+    def extra_state(self) -> dict[str, Any]:
+        shape = {"inside": self.builder.inside, "arity": self.arity, "binary": self.binary}
+        return {"trees": self.builder.trees, "grammar": self.grammar, **shape}
 
     def tree(self, line: str) -> tuple[Tree, str | None]:
-        """The tree of a line, and what put it on its words. Raises UnusableInput for brackets that are no tree, for a
-        text without words, and for a tree of another shape than those that the network was trained on."""
-        tree, by = planted(line, self.planting, self.spare)
+        """The tree of a line, and the way in which it was built on the words. Raises UnusableInput for brackets that
+        are not a tree, for a text without words, and for a tree of another shape than those of the training data."""
+        tree, by = typed_tree(line, self.builder, self.spare)
         if not tree.parent:
             raise UnusableInput(f"{beginning(line)}: found no words, expected a text or {EXAMPLE}")
         self._check(tree)
         return tree, by
 
-    def plant(self, lines: Sequence[str]) -> tuple[Trees, tuple[Tree, ...], tuple[str | None, ...]]:
-        """The trees of lines, together and one by one, and what put them on their words. Raises UnusableInput as
-        `tree`."""
-        found = [self.tree(line) for line in lines]
-        forms = [self._spelling(self.planting.forms(tree.words)) for tree, _ in found]
-        trees = Trees.of(
-            list(chain.from_iterable(tree.parent for tree, _ in found)),
-            [len(tree.parent) for tree, _ in found],
-            list(chain.from_iterable(tree.word for tree, _ in found)),
-            self.vocabulary.encode(chain.from_iterable(forms)),
-            [len(tree.words) for tree, _ in found],
-        )
-        return trees, tuple(tree for tree, _ in found), tuple(by for _, by in found)
-
     def _check(self, tree: Tree) -> None:
         text = beginning(" ".join(tree.words))
-        if self.planting.inside and any(word < 0 for word in tree.word):
+        if self.builder.inside and any(word < 0 for word in tree.word):
             raise UnusableInput(
                 f"{text}: found nodes without a word, as brackets have them; the network was trained on trees with a "
                 "word at every node: give the words alone, and --trees builds such a tree"
@@ -96,38 +101,81 @@ class TreeReading(Encoder):
         if tree.arity <= self.arity and (tree.binary or not self.binary):
             return
         fan = next((len(below) for below in tree.children if self.binary and len(below) not in (0, 2)), tree.arity)
-        known = f"up to {self.arity} children" + (" and words at any node" if self.planting.inside else "")
+        known = f"up to {self.arity} children" + (" and words at any node" if self.builder.inside else "")
         known = "two children at each node that has any" if self.binary else known
         raise UnusableInput(
             f"{text}: a node with {fan} {'child' if fan == 1 else 'children'}; the network was trained on trees with "
             f"{known}"
         )
 
-    @abstractmethod
-    def display(self, one: Any) -> Any: ...
+    def typed_tree(self, line: str, side: str) -> dict[str, Any]:
+        """The raw columns of a line that a user gives."""
+        tree, by = self.tree(line)
+        columns = {"parent": tree.parent, "word": tree.word, "words": tree.words, "built": by, "typed": tree.label}
+        return {f"{name}{side}": value for name, value in columns.items()}
+
+    def tokens(self, table: pa.Table) -> pa.Table:
+        """Words as the vocabulary has them; as they were written they are `text`."""
+        columns = {name: table[name] for name in table.column_names}
+        for side in self.sides:
+            words = table[f"words{side}"].combine_chunks()
+            columns[f"text{side}"] = words
+            if self.text_options.lower:
+                columns[f"words{side}"] = list_array(lowered(words.flatten()), pc.list_value_length(words))
+        return pa.table(columns)
+
+    def trees(self, parts: Mapping[str, Any]) -> Trees:
+        """The trees of collated parts, those of one example next to each other."""
+        names = ("parent", "word", "words")
+        parent, word, words = (_joined([parts[name + side] for side in self.sides]) for name in names)
+        return Trees.of(parent.values, parent.lengths, word.values, words.values, words.lengths)
+
+    def shown(self, parts: Mapping[str, Any], name: str) -> tuple[Any, ...] | None:
+        """A shown part of all trees, in their order; None where the table does not have it."""
+        if f"{name}{self.sides[0]}" not in parts:
+            return None
+        return tuple(chain.from_iterable(zip(*(parts[name + side] for side in self.sides), strict=True)))
 
 
 class TreeEncoder(TreeReading):
-    """Lines to a batch of trees: in brackets, or a text on which a tree is put."""
+    """Lines, in brackets or as plain text, to a batch of trees."""
 
-    def display(self, line: str) -> list[str]:
+    sides = ONE
+    raw = pa.schema({**_columns(ONE), "label": WORDS, "evidence": FLAGS, "key": pa.int64()})
+    given = tuple(_columns(ONE))
+    parts = (*_parts(ONE), Class("label", missing=NO_LABEL), Numbers("evidence"))
+
+    def typed(self, one: str) -> dict[str, Any]:
+        return self.typed_tree(one, "")
+
+    def display(self, one: str) -> list[str]:
         """The words of the tree as they are written."""
-        return self.tree(line)[0].words
+        return self.tree(one)[0].words
 
-    def __call__(self, lines: str | Sequence[str]) -> TreeBatch:
-        """A batch without labels, one tree a line."""
-        lines = [lines] if isinstance(lines, str) else lines
-        trees, each, built = self.plant(lines)
-        text, typed = tuple(tree.words for tree in each), tuple(tree.label for tree in each)
-        return TreeBatch(trees, torch.arange(len(lines)), None, None, text, built, typed)
+    def batch(self, parts: Mapping[str, Any], index: Tensor) -> TreeBatch:
+        trees = self.trees(parts)
+        label, evidence = (
+            None if name not in parts else trees.in_forest(parts[name].values) for name in ("label", "evidence")
+        )
+        shown = (self.shown(parts, name) for name in ("text", "built", "typed"))
+        return TreeBatch(trees, index, label, evidence, *shown)
 
 
 class TreePairEncoder(TreeReading):
     """Pairs of lines to a batch of pairs of trees."""
 
-    def display(self, pair: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The words of both trees as they are written. Raises UnusableInput also for what is no pair."""
-        sentences = [pair] if isinstance(pair, str) else list(pair)
+    sides = TWO
+    raw = pa.schema({**_columns(TWO), "score": pa.float64(), "key": pa.int64()})
+    given = tuple(_columns(TWO))
+    parts = (*_parts(TWO), Number("score", kind=np.float32))
+
+    def typed(self, one: Sequence[str]) -> dict[str, Any]:
+        first, second = one
+        return self.typed_tree(first, TWO[0]) | self.typed_tree(second, TWO[1])
+
+    def display(self, one: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The words of both trees as they are written. Raises UnusableInput also for what is not a pair."""
+        sentences = [one] if isinstance(one, str) else list(one)
         if len(sentences) != 2 or not all(sentence.strip() for sentence in sentences):
             found = "one sentence" if len(sentences) == 1 else f"{len(sentences)} sentences"
             found = "an empty sentence" if len(sentences) == 2 else found
@@ -138,59 +186,17 @@ class TreePairEncoder(TreeReading):
         first, second = (self.tree(sentence)[0].words for sentence in sentences)
         return first, second
 
-    def __call__(self, pairs: Sequence[Sequence[str]]) -> TreePairBatch:
-        """A batch without scores, one pair of lines each."""
-        trees, each, built = self.plant([line for pair in pairs for line in pair])
-        return TreePairBatch(trees, torch.arange(len(pairs)), None, tuple(tree.words for tree in each), built)
+    def batch(self, parts: Mapping[str, Any], index: Tensor) -> TreePairBatch:
+        text, built = self.shown(parts, "text"), self.shown(parts, "built")
+        return TreePairBatch(self.trees(parts), index, parts.get("score"), text, built)
 
 
-# From the disk
-
-
-class EncodedTrees(StoredSplit):
-    """Trees, or pairs of them, of a prepared split."""
-
-    def __init__(self, examples: datasets.Dataset, sides: Sequence[str]) -> None:
-        of_tree = [name + side for side in sides for name in ("parent", "word", "words", "text")]
-        nodes = sum(numbers_of(examples, f"num_nodes{side}") for side in sides)
-        super().__init__(examples, (*of_tree, "label", "evidence", "score"), nodes)
-
-
-def collate_trees(rows: Rows) -> TreeBatch:
-    """Trees from the disk as a batch."""
-    trees, text = _trees(rows, ONE)
-    evidence = rows.table["evidence"].combine_chunks().flatten() if "evidence" in rows.table.column_names else None
-    label = np.asarray(rows.table["label"].combine_chunks().flatten()).astype(np.int64)
-    return TreeBatch(
-        trees,
-        torch.tensor(rows.numbers),
-        trees.in_forest(label),
-        None if evidence is None else trees.in_forest(evidence.to_numpy(zero_copy_only=False)),
-        text,
-    )
-
-
-def collate_pairs(rows: Rows) -> TreePairBatch:
-    """Pairs of trees from the disk as a batch."""
-    trees, text = _trees(rows, TWO)
-    score = torch.from_numpy(np.array(rows.table["score"].to_numpy(), np.float32))
-    return TreePairBatch(trees, torch.tensor(rows.numbers), score, text)
-
-
-def _trees(rows: Rows, sides: Sequence[str]) -> tuple[Trees, tuple[list[str], ...] | None]:
-    """The trees of some examples, those of one behind each other, and their words where they are stored."""
-    table, count = rows.table, len(rows.numbers)
-    one_behind_the_other = np.arange(count * len(sides)).reshape(len(sides), count).T.flatten()
-
-    def column(name: str) -> pa.Array:
-        parts = [table[name + side].combine_chunks() for side in sides]
-        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts).take(pa.array(one_behind_the_other))
-
-    def lists(name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        found = column(name)
-        values, lengths = found.flatten(), pc.list_value_length(found)
-        return np.asarray(values).astype(np.int64), np.asarray(lengths).astype(np.int64)
-
-    (parent, nodes), (word, _), (words, words_in) = lists("parent"), lists("word"), lists("words")
-    text = tuple(column("text").to_pylist()) if f"text{sides[0]}" in table.column_names else None
-    return Trees.of(parent, nodes, word, words, words_in), text
+def _joined(sides: Sequence[Ragged]) -> Ragged:
+    """The rows of several sides by turns of the sides: the first row of each, the second of each, ..."""
+    if len(sides) == 1:
+        return sides[0]
+    values = np.concatenate([one.values for one in sides])
+    at = offsets([len(one.values) for one in sides])
+    begin = [at[n] + offsets(one.lengths)[:-1] for n, one in enumerate(sides)]
+    lengths = np.stack([one.lengths for one in sides], 1).reshape(-1)
+    return Ragged(values[spread(np.stack(begin, 1).reshape(-1), lengths)], lengths)

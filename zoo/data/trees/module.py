@@ -2,184 +2,217 @@
 
 from __future__ import annotations
 
-import json
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from zoo.data.cache import steps_beside
-from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.notes import key
 from zoo.data.order import Nouns, Order
-from zoo.data.prepared import PreparedData
-from zoo.data.rows import counted
+from zoo.data.reading import Reading
+from zoo.data.rows import beginning
 from zoo.data.sources import Source
-from zoo.data.stored import StoredSplit
-from zoo.data.text.vectored import Vectored
-from zoo.data.trees.encoding import (
-    ONE,
-    TWO,
-    EncodedTrees,
-    TreeEncoder,
-    TreePairEncoder,
-    TreeReading,
-    collate_pairs,
-    collate_trees,
-)
-from zoo.data.trees.options import TreeTextOptions, check_way
-from zoo.data.trees.planting import Planting
-from zoo.data.trees.prepare import ENCODER, FORMAT, TREES, prepare
+from zoo.data.stored import ROWS, StoredSplit, count_words, histogram, list_array, numbers_of
+from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.vectored import VectorArguments, Vectored
+from zoo.data.trees.batch import NO_LABEL
+from zoo.data.trees.encoding import TWO, TreeEncoder, TreePairEncoder, TreeReading
+from zoo.data.trees.options import GIVEN, TreeTextOptions, check_way
+from zoo.data.trees.row import Labelled, Pair
+from zoo.data.trees.shapes import Shapes
 from zoo.data.trees.sources import PairSource, TreeSource
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
-from zoo.errors import ConfigError, one_of
+from zoo.data.trees.tree import Tree
+from zoo.errors import ConfigError, DataError, one_of
 
 TrainingLabels = Literal["nodes", "roots"]
+UNLABELLED = "_"
+"""The label of a node that has none, where brackets need one."""
+WHOLE = re.compile(r"-?[0-9]+")
 
 
-class TreeCorpus(Vectored, PreparedData[Source]):
+class TreeArguments(VectorArguments, total=False):
+    """The arguments of every family of trees."""
+
+    trees: str
+
+
+class TreeCorpus(Vectored[Source]):
     """Trees, one or two in an example."""
 
-    sides: ClassVar[tuple[str, ...]]
     encoding: ClassVar[type[TreeReading]]
+    text_options = TreeTextOptions
+    length_parts = ()
     encoder: TreeReading
+    text: TreeTextOptions
     inside = False
-    """Whether trees that are built have words at nodes with children."""
+    """Whether built trees have words at nodes with children."""
 
-    def __init__(
-        self,
-        *,
-        trees: str = "given",
-        text: Mapping[str, Any] | TreeTextOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        vectors: str | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """No file is touched here.
-
-        Args:
-            trees: where trees come from, one of `zoo.data.trees.options.WAYS`.
-            text: how words become ids, see `TreeTextOptions`.
-            split: shares of the splits that the corpus comes without, see `SplitOptions`.
-            vectors: file of pretrained word vectors.
-            loader: how batches are made, see `LoaderOptions`.
-        """
-        super().__init__(loader=loader)
+    def __init__(self, *, trees: str = "given", **rest: Unpack[VectorArguments]) -> None:
+        """`trees` is where trees come from, one of `zoo.data.trees.options.WAYS`; the rest as in `Vectored`."""
+        super().__init__(**rest)
         self.trees = check_way(trees)
-        self.text = TreeTextOptions.of(text)
-        self.split = SplitOptions.of(split)
-        self.vectors_path = vectors
-
-    @abstractmethod
-    def _training_labels(self) -> TrainingLabels: ...
 
     def _facts(self, source: Source) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "text": vars(self.text),
-            "split": vars(self.split),
-            "trees": self.trees,
-            "inside": self.inside,
-            "labels": self._training_labels(),
-        }
+        return super()._facts(source) | {"trees": self.trees, "inside": self.inside}
 
-    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
-        planting = Planting(self.trees, self.text, inside=self.inside)
-        with steps_beside(folder) as steps:
-            return prepare(
-                folder,
-                steps,
-                source,
-                planting,
-                self.split,
-                self.loader.on_bad_row,
-                training_labels=self._training_labels(),
-            )
+    def new_encoder(self) -> TreeReading:
+        sampled = getattr(self, "source", None) == "sample" and self.trees == GIVEN
+        return self.encoding(self.text, trees=self.trees, inside=self.inside, grammar=self.name if sampled else None)
 
-    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        self.encoder = self.encoding.from_state(json.loads((folder / ENCODER).read_text("utf-8")))
-        self._set_spec(about)
-        stored = datasets.load_from_disk(folder / TREES)
-        return {name: EncodedTrees(part, self.sides) for name, part in stored.items()}
+    def _prepare(self, folder: Path, steps: Path, source: Source) -> dict[str, Any]:
+        self._shapes, self._builder = Shapes(), self.new_encoder().builder
+        return super()._prepare(folder, steps, source)
 
-    @abstractmethod
-    def _set_spec(self, about: Mapping[str, Any]) -> None:
-        """Sets `spec` from the description of the prepared data."""
+    def counted_splits(self) -> tuple[str, ...]:
+        return ("train", "val", "test") if self.text.vocabulary_splits == "all" else ("train",)
 
-    def _words(self, folder: Path) -> list[str]:
-        return self.encoding.from_state(json.loads((folder / ENCODER).read_text("utf-8"))).vocabulary.words
+    def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
+        assert isinstance(encoder, TreeReading)
+        encoder.arity, encoder.binary = self._shapes.arity, self._shapes.binary
+        encoder.builder.inside = self.inside or self._shapes.inside
+
+    def lengths(self, split: datasets.Dataset) -> NDArray[Any]:
+        """(N,) nodes of each example."""
+        return np.sum([_list_lengths(split, f"parent{side}") for side in self.encoding.sides], 0)
+
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        sides = self.encoding.sides
+        nodes = np.concatenate([_list_lengths(split, f"parent{side}") for side in sides])
+        words = np.concatenate([numbers_of(split, f"num_words{side}") for side in sides])
+        return {"nodes": histogram(nodes), "words": histogram(words)}
+
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        notes = self._shapes.notes(self.nouns.examples, self.text.max_words)
+        return {"trees": self.trees, "shapes": self._shapes.facts(), "notes": notes}
 
     def training_order(self, part: StoredSplit) -> Order:
-        """In batches drawn from all: nothing is padded, and so nothing is saved by trees of similar size."""
+        """Batches drawn from all: nothing is padded, so trees of similar size would save nothing."""
         return self._bucketed(part, 1)
 
-    def describe(self) -> dict[str, Any]:
-        about = super().describe()
+    def contents(self, about: Mapping[str, Any]) -> list[str]:
         shapes = about["shapes"]
-        kind = "binary trees" if shapes["binary"] else f"trees of up to {shapes['arity']} children a node"
+        kind = "binary trees" if shapes["binary"] else f"trees of up to {shapes['arity']} children per node"
         words = "words at any node" if shapes["words_inside"] else "words at the leaves"
-        way = "as they are in the data" if about["trees"] == "given" else about["trees"]
-        contents = f"{kind}, {words}, {way}; a vocabulary of {about['vocabulary_size']:,}"
-        lines = [contents + (f", {len(about['classes'])} classes, counted at the roots" if about["classes"] else "")]
-        if about["left_out"]:
-            lines.append(f"left out: {counted(about['left_out'])}")
-        return about | {"contents": lines}
+        way = "as they are in the data" if about["trees"] == "given" else f"{about['trees']} (data.trees)"
+        contents = f"{kind}, {words}, {way}; vocabulary {about['vocabulary_size']:,} words"
+        return [contents + (f", {len(about['classes'])} classes, counted at the roots" if about["classes"] else "")]
 
-    def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        splits = about["splits"]
-        sizes = ", ".join(f"{name} {part[self.nouns.examples]:,}" for name, part in splits.items())
-        nodes = splits["train"]["nodes"]
-        classes = f", {len(about['classes'])} classes" if about["classes"] else ""
-        lines = [
-            about["source"],
-            (
-                f"{sizes} {self.nouns.examples}, {nodes['mean']:g} nodes on average, {nodes['max']:,} at most"
-                f"{classes}, vocabulary {about['vocabulary_size']:,}, unknown words in test "
-                f"{splits['test']['unknown_rate']:.1%}"
-            ),
-        ]
-        if about["drawn"]:
-            lines.append(f"{' and '.join(about['drawn'])}: drawn from the training {self.nouns.examples} (data.split)")
-        if about["trees"] != "given":
-            lines.append(f"trees: {about['trees']} (data.trees)")
-        if gone := {**about["skipped"], **about["left_out"]}:
-            lines.append(f"left out {sum(gone.values()):,} {self.nouns.examples}: {counted(gone)}")
-        return lines
+    def row_of(self, tree: Tree, place: str, side: str) -> dict[str, Any]:
+        """The raw columns of a tree, which is counted among the shapes."""
+        self._shapes.see(tree, place)
+        return {f"parent{side}": tree.parent, f"word{side}": tree.word, f"words{side}": tree.words}
+
+
+class LabelledTreeArguments(TreeArguments, total=False):
+    """The arguments of every corpus of labelled trees."""
+
+    train_on: TrainingLabels
 
 
 class TreeData(TreeCorpus):
     """Trees with labels at their nodes."""
 
-    task: ClassVar[str] = "tree_classification"
+    tasks: ClassVar[tuple[str, ...]] = ("tree_classification",)
     nouns: ClassVar[Nouns] = Nouns("trees", "nodes")
-    sides = ONE
     encoding = TreeEncoder
     spec: LabelledTreeSpec
 
-    def __init__(
-        self,
-        *,
-        train_on: TrainingLabels = "nodes",
-        trees: str = "given",
-        text: Mapping[str, Any] | TreeTextOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        vectors: str | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """`train_on` says which labels of the training trees are learned from, those of all nodes or those of the
-        roots; the rest as in `TreeCorpus`."""
-        super().__init__(trees=trees, text=text, split=split, vectors=vectors, loader=loader)
+    def __init__(self, *, train_on: TrainingLabels = "nodes", **rest: Unpack[TreeArguments]) -> None:
+        """`train_on` says which labels of the training trees are learned: those of all nodes, or those of the
+        roots."""
+        super().__init__(**rest)
         self.train_on = one_of("data.train_on", train_on, get_args(TrainingLabels))
-
-    def _training_labels(self) -> TrainingLabels:
-        return "roots" if self.train_on == "roots" else "nodes"
 
     def _facts(self, source: Source) -> dict[str, Any]:
         assert isinstance(source, TreeSource)
-        return super()._facts(source) | {"classes": source.classes, "neutral": source.neutral}
+        return super()._facts(source) | {
+            "labels": self.train_on,
+            "classes": source.classes,
+            "neutral": source.neutral,
+        }
 
-    def _set_spec(self, about: Mapping[str, Any]) -> None:
+    def examples(self, rows: Iterator[Labelled], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
+        assert isinstance(source, TreeSource)
+        for row in rows:
+            tree = self._builder.of_tree(row.tree)
+            if (label := self._labels(tree, row, source, reading)) is None:
+                continue
+            if source.neutral is not None and label[tree.root] == source.neutral:
+                reading.dropped[f"{source.neutral} as a whole"] += 1
+                continue
+            found = self.row_of(tree, row.place, "") | {"label": label, "key": key([tree.parent, tree.words])}
+            self._shapes.cut += row.cut
+            if row.evidence is not None and tree is row.tree:
+                found["evidence"] = row.evidence
+            yield found
+
+    def _labels(self, tree: Tree, row: Labelled, source: TreeSource, reading: Reading) -> list[str | None] | None:
+        """The names of the classes of the nodes; None, once reported, for a tree that cannot be used."""
+        names, label = source.classes, list(tree.label)
+        if names is None:
+            label = [None if one == UNLABELLED else one for one in label]
+        elif strange := [one for one in label if one is not None and one not in names]:
+            expected = ", ".join(names)
+            reading.bad(row.place, "label out of range", f"found {strange[0]!r}, expected one of {expected}")
+            return None
+        root = label[tree.root]
+        if root is None:
+            reading.bad(row.place, "no label", _unlabelled(row.tree))
+            return None
+        if names is not None:
+            return [None if one is None else names[one] for one in label]
+        if reading.training and self.train_on == "nodes":
+            reading.labels.update(dict.fromkeys(one for one in label if one is not None))
+        return label if reading.knows(root, row.place, self.nouns.examples) else None
+
+    def strata(self, train: datasets.Dataset) -> NDArray[Any]:
+        return _root_labels(train).astype(str)
+
+    def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
+        assert isinstance(source, TreeSource)
+        super().finish(encoder, source, splits)
+        encoder.classes = self._classes(source, splits)
+
+    def _classes(self, source: TreeSource, splits: Mapping[str, datasets.Dataset]) -> list[str]:
+        if source.classes is not None:
+            return list(dict.fromkeys(source.classes.values()))
+        found: set[Any] = set()
+        for part in splits.values():
+            found |= set(count_words(part, "label") if self.train_on == "nodes" else _root_labels(part).tolist())
+        found -= {None}
+        whole = all(WHOLE.fullmatch(name) for name in found)
+        names = sorted(found, key=lambda name: (int(name), name)) if whole else sorted(found)
+        if len(names) < 2:
+            raise DataError(
+                f"{source.place}: all {self.train_on} have the label {names[0]!r}; at least two classes are expected"
+            )
+        return names
+
+    def numbering(self, encoder: TableEncoder, split: str) -> Callable[[pa.Table], pa.Table]:
+        number = super().numbering(encoder, split)
+        return partial(_of_roots, number) if split == "train" and self.train_on == "roots" else number
+
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        every = _flat(split.data.column("label"))
+        counts = np.bincount(_root_labels(split), minlength=len(encoder.classes))
+        return {
+            "classes": dict(zip(encoder.classes, counts.tolist(), strict=True)),
+            "labelled_rate": float(np.mean(np.asarray(every) != NO_LABEL)),
+            **super().facts(split, encoder),
+        }
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        return {"label": str(row["label"][row["parent"].index(-1)]), "text": " ".join(row["words"])}
+
+    def set_spec(self, about: Mapping[str, Any]) -> None:
         source, classes = self.open_source(), about["classes"]
         assert isinstance(source, TreeSource)
         if source.polarity and len(source.polarity) != len(classes):
@@ -195,29 +228,64 @@ class TreeData(TreeCorpus):
             labels=tuple((source.classes or {}).items()),
         )
 
-    @property
-    def _collate(self) -> Callable[[Any], Any]:
-        return collate_trees
-
 
 class TreePairData(TreeCorpus):
     """Pairs of trees with a score."""
 
-    task: ClassVar[str] = "relatedness"
+    tasks: ClassVar[tuple[str, ...]] = ("relatedness",)
     nouns: ClassVar[Nouns] = Nouns("pairs", "nodes")
-    sides = TWO
     encoding = TreePairEncoder
     spec: TreePairSpec
 
-    def _training_labels(self) -> TrainingLabels:
-        return "roots"  # a pair has one score
+    def examples(self, rows: Iterator[Pair], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
+        for row in rows:
+            found: dict[str, Any] = {"score": row.score, "key": key([row.first.words, row.second.words])}
+            for side, tree in zip(TWO, (row.first, row.second), strict=True):
+                found |= self.row_of(self._builder.of_tree(tree), row.place, side)
+            self._shapes.cut += row.cut
+            yield found
 
-    def _set_spec(self, about: Mapping[str, Any]) -> None:
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        return {"mean_score": round(float(numbers_of(split, "score").mean()), 3), **super().facts(split, encoder)}
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        texts = {f"text{side.replace('_', ' ')}": " ".join(row[f"words{side}"]) for side in TWO}
+        return {"score": f"{row['score']:g}", **texts}
+
+    def set_spec(self, about: Mapping[str, Any]) -> None:
         source = self.open_source()
         assert isinstance(source, PairSource)
         lowest, highest = source.grades
         self.spec = TreePairSpec(about["vocabulary_size"], **about["shapes"], lowest=lowest, highest=highest)
 
-    @property
-    def _collate(self) -> Callable[[Any], Any]:
-        return collate_pairs
+
+def _of_roots(number: Callable[[pa.Table], pa.Table], table: pa.Table) -> pa.Table:
+    """Ids of trees, without the labels of nodes inside."""
+    label, inner = table["label"].combine_chunks(), pc.greater_equal(_flat(table["parent"]), 0)
+    roots = pc.if_else(inner, pa.scalar(None, pa.string()), label.flatten())
+    at = table.column_names.index("label")
+    return number(table.set_column(at, "label", list_array(roots, pc.list_value_length(label))))
+
+
+def _unlabelled(tree: Tree) -> str:
+    """The message for a tree whose root has no label."""
+    shown = beginning(" ".join(tree.words))
+    if tree.label[tree.root] == UNLABELLED:
+        return f"the root of the tree, {shown}, has {UNLABELLED}, which means none"
+    return f"the root of the tree, {shown}, has none"
+
+
+def _flat(column: Any) -> Any:
+    return column.combine_chunks().flatten()
+
+
+def _list_lengths(split: datasets.Dataset, column: str) -> NDArray[np.int64]:
+    return np.asarray(pc.list_value_length(split.data.column(column)))
+
+
+def _root_labels(split: datasets.Dataset) -> NDArray[Any]:
+    """(N,) the labels, names or numbers, of the roots of a split."""
+    found = []
+    for table in split.select_columns(["parent", "label"]).with_format("arrow").iter(batch_size=ROWS):
+        found.append(np.asarray(_flat(table["label"]).filter(pc.less(_flat(table["parent"]), 0))))
+    return np.concatenate(found)

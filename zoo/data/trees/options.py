@@ -12,7 +12,7 @@ from zoo.data.trees.tree import BUILDERS
 from zoo.errors import ConfigError
 from zoo.values import refusal
 
-GIVEN, BINARISED, SPACY = "given", "binarised", "spacy:"
+GIVEN, BINARISED, SPACY, GRAMMAR = "given", "binarised", "spacy:", "grammar:"
 WAYS = f"{GIVEN}, {BINARISED}, {', '.join(BUILDERS)}, or {SPACY}MODEL with a parser that spaCy has installed"
 NAMES = (GIVEN, BINARISED, *BUILDERS)
 """Where the trees come from: as they stand in the data, these with two children at each node, or built on the words."""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, Required, Unpack
 
-from zoo.data.options import LoaderOptions, SplitOptions
+from zoo.data.corpus import OwnFiles
 from zoo.data.readers import TABLES, is_table, read_columns
 from zoo.data.rows import BadRows
-from zoo.data.sources import Source, existing, file_source, find_splits
+from zoo.data.sources import Source, file_source, find_splits
 from zoo.data.text.options import check_language
 from zoo.data.text.tokenization import tokenizer_of
 from zoo.data.trees.brackets import read_trees
-from zoo.data.trees.module import TrainingLabels, TreeData
-from zoo.data.trees.options import SPACY, TreeTextOptions, builds
+from zoo.data.trees.module import LabelledTreeArguments, TreeData
+from zoo.data.trees.options import SPACY, builds
 from zoo.data.trees.row import Labelled
 from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.tree import Tree
@@ -31,44 +31,42 @@ LAYOUT = (
 COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
 
 
-class OwnTrees(TreeData):
+class OwnTreeArguments(LabelledTreeArguments):
+    """The arguments of `OwnTrees` besides those of its own."""
+
+    path: Required[str]
+
+
+class OwnTrees(OwnFiles, TreeData):
     """Trees from `path`, with any labels, at some nodes or at all; the root has one. Splits that are not files of their
     own are drawn by `split.seed`."""
 
     name = "trees"
+    layout = LAYOUT
 
     def __init__(
         self,
         *,
-        path: str,
         text_column: str = "text",
         label_column: str = "label",
         polarity: Sequence[int] | None = None,
-        train_on: TrainingLabels = "nodes",
-        trees: str = "given",
-        text: Mapping[str, Any] | TreeTextOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        vectors: str | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
+        **rest: Unpack[OwnTreeArguments],
     ) -> None:
-        """`path` is one of LAYOUT; the columns are those of a table. `polarity` is -1, 0 or 1 for each class, in the
-        order of their names, where they are negative, neutral or positive. The rest as in `TreeData`."""
-        super().__init__(train_on=train_on, trees=trees, text=text, split=split, vectors=vectors, loader=loader)
-        self.path, self.text_column, self.label_column = path, text_column, label_column
+        """The columns are those of a table. `polarity` is -1, 0 or 1 for each class, in the order of their names, where
+        they are negative, neutral or positive."""
+        super().__init__(**rest)
+        self.text_column, self.label_column = text_column, label_column
         hold("data.polarity", polarity, list[Literal[-1, 0, 1]] | None)
         self.polarity = tuple(polarity or ())
-        self.inside = trees.startswith(SPACY)
+        self.inside = self.trees.startswith(SPACY)
 
-    def open_source(self) -> TreeSource:
-        if not self.path:
-            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
-        path = existing(self.path, "data.path", LAYOUT)
+    def open_files(self, path: Path) -> TreeSource | None:
         bracketed = {"train": [path]} if _is_bracketed(path) else _splits(path, BRACKETS)
         if bracketed:
             return self._source(file_source(path, bracketed, read_trees, "trees"))
         tables = {"train": [path]} if is_table(path) else _splits(path, TABLES)
         if not tables:
-            raise DataError(f"{path}: no trees found; expected: {LAYOUT}")
+            return None
         if not builds(self.trees):
             raise ConfigError(
                 f"{path}: these texts have no trees, and data.trees={self.trees} takes those that are there: "

@@ -1,4 +1,4 @@
-"""What readers and generators of trees give."""
+"""The rows that readers and generators of trees yield."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Labelled(NamedTuple):
     place: str
     """File and line, for messages."""
     evidence: Sequence[bool] | None = None
-    """For each node whether the label of the root can be read off it; None where that is not known."""
+    """For each node, whether it shows the label of the root; None if that is not known."""
     cut: bool = False
-    """Words of a text without a tree were left out, since they were too many."""
+    """Whether words of a text without a tree were left out, because there were too many."""
 
 
 class Pair(NamedTuple):
-    """Two trees and how much they have to do with each other."""
+    """Two trees and the score of their relatedness."""
 
     first: Tree
     second: Tree
@@ -29,4 +29,4 @@ class Pair(NamedTuple):
     place: str
     """File and line, for messages."""
     cut: bool = False
-    """Words of a sentence without a tree were left out, since they were too many."""
+    """Whether words of a sentence without a tree were left out, because there were too many."""

@@ -1,6 +1,6 @@
-"""SICK, sentences involving compositional knowledge: pairs of sentences with a score of relatedness from 1 to 5.
+"""SICK, sentences involving compositional knowledge: pairs of sentences with a relatedness score from 1 to 5.
 
-Marelli et al. 2014, https://aclanthology.org/L14-1314. Two forms go round that are not the same set: SemEval's has
+Marelli et al. 2014, https://aclanthology.org/L14-1314. There are two different sets: SemEval's has
 4,500, 500 and 4,927 pairs, that of the Hugging Face hub 4,439, 495 and 4,906. Tai et al. (2015) report on the first.
 """
 
@@ -9,26 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
-from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
-from zoo.data.rows import BadRows
-from zoo.data.sources import Source, existing, identity, sample_source
+from zoo.data.corpus import Corpus, CorpusArguments
+from zoo.data.rows import BadRows, visible
+from zoo.data.sources import Source, identity, sample_source
 from zoo.data.text.tokenization import tokenizer_of
-from zoo.data.trees.module import TreePairData
-from zoo.data.trees.options import BINARISED, SPACY, TreeTextOptions, builds
+from zoo.data.trees.module import TreeArguments, TreePairData
+from zoo.data.trees.options import BINARISED, SPACY, builds
 from zoo.data.trees.row import Pair
 from zoo.data.trees.samples import relatedness
 from zoo.data.trees.sick_files import HIGHEST, LOWEST, Parse, Split, read_conllu_pairs, read_parsed, read_sick
 from zoo.data.trees.sources import PairSource
 from zoo.data.trees.tree import Tree
-from zoo.errors import ConfigError, DataError, one_of
+from zoo.data.trees.writing import write_pairs
+from zoo.errors import ConfigError, one_of
 
 KNOWN = {
     4927: "as SemEval's, on which Tai et al. (2015) report",
     4906: "as on the Hugging Face hub, 21 fewer than SemEval's",
 }
-"""What a test set of so many pairs is."""
+"""Number of test pairs -> name of the set."""
 PARSED = (
     "folders train, dev and test with a.toks, a.parents, b.toks, b.parents and sim.txt, or a.conllu, b.conllu, sim.txt"
 )
@@ -42,48 +43,53 @@ SEMEVAL: dict[Split, tuple[str, ...]] = {
     "val": ("SICK_trial.txt",),
     "test": ("SICK_test_annotated.txt", "SICK_test.txt"),
 }
-"""What holds each split, by the first of these names that is there. Without scores, SICK_test.txt is refused."""
+"""Candidate file names of each split; the first that exists is read. SICK_test.txt, which has no scores, is refused."""
 
 
-class SICK(TreePairData):
-    """Pairs of sentences with their relatedness. `source`: `sample`, or the path of LAYOUT. `parse` = dependency |
+class SICKArguments(CorpusArguments, TreeArguments, total=False):
+    """The arguments of `SICK` besides `parse`."""
+
+
+class SICK(Corpus, TreePairData):
+    """Pairs of sentences with their relatedness. A path is one of LAYOUT. `parse` = dependency |
     constituency: which trees of the parsed files, or of the sample, are read, and what is built on words."""
 
     name = "sick"
+    layout = LAYOUT
+    on_hub = False
 
-    def __init__(
-        self,
-        *,
-        source: str | None = "sample",
-        parse: Parse = "dependency",
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        trees: str = "given",
-        text: Mapping[str, Any] | TreeTextOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        vectors: str | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """`sample` are the sizes of the generated data; the rest as in `TreeCorpus`."""
-        super().__init__(trees=trees, text=text, split=split, vectors=vectors, loader=loader)
-        self.source = source
-        self.sample = SampleOptions.of(sample)
+    def __init__(self, *, parse: Parse = "dependency", **rest: Unpack[SICKArguments]) -> None:
+        """`parse` is described above."""
+        super().__init__(**rest)
         self.parse: Parse = one_of("data.parse", parse, get_args(Parse))  # type: ignore[assignment]
-        self.inside = parse == "dependency" and trees != BINARISED  # binarised, words go down to the leaves
+        self.inside = parse == "dependency" and self.trees != BINARISED  # binarised, words go down to the leaves
+
+    @classmethod
+    def check_model(cls, options: Mapping[str, Any], model: Any) -> None:
+        """Raise ConfigError where dependency trees, which have a word at every node, meet a network of two children."""
+        if getattr(model, "binary_only", False) and options["parse"] == "dependency" and options["trees"] == "given":
+            raise ConfigError(
+                f"data.parse=dependency: these trees have a word at every node, and {model.__name__} makes a state "
+                "of two others; set data.parse=constituency, or use model=tree_lstm"
+            )
 
     def _facts(self, source: Source) -> dict[str, Any]:
         return super()._facts(source) | {"parse": self.parse}
 
-    def open_source(self) -> PairSource:
-        return PairSource(**vars(self._opened()), grades=(LOWEST, HIGHEST))
+    def write(self, folder: Path) -> list[Path]:
+        if builds(self.trees):
+            raise ConfigError(f"--write: the files have the trees of the data; leave data.trees={self.trees} out")
+        return write_pairs(self.open_source(), folder, self.parse, BadRows(self.loader.on_bad_row))
 
-    def _opened(self) -> Source:
-        if not self.source:
-            raise ConfigError(f"data.source is not set; expected: sample, or the path of {LAYOUT}")
-        if self.source == "sample":
-            return sample_source(relatedness.generate, self.sample, "pairs", parse=self.parse)
-        path = existing(self.source, "data.source", f"sample, or the path of {LAYOUT}")
+    def open_source(self) -> PairSource:
+        return PairSource(**vars(super().open_source()), grades=(LOWEST, HIGHEST))
+
+    def open_sample(self) -> Source:
+        return sample_source(relatedness.generate, self.sample, "pairs", parse=self.parse)
+
+    def open_files(self, path: Path) -> Source | None:
         if folders := _found(path, FOLDERS, "folder"):
-            inside = [file for folder in folders.values() for file in sorted(folder.iterdir()) if file.is_file()]
+            inside = [file for folder in folders.values() for file in visible(folder) if file.is_file()]
             return Source(
                 place=str(path),
                 description=f"path: {path}, {self.parse} parses, {{count}} pairs",
@@ -93,11 +99,11 @@ class SICK(TreePairData):
         whole = path if path.is_file() else path / "SICK.txt"
         files = dict.fromkeys(get_args(Split), whole) if whole.is_file() else _found(path, SEMEVAL, "file")
         if not files:
-            raise DataError(f"{path}: no pairs found; expected {LAYOUT}; or take data.source=sample")
+            return None
         if not builds(self.trees):
             raise ConfigError(
-                f"{path}: these sentences have no trees, and data.trees={self.trees} takes those that are there: give "
-                f"{PARSED}, or data.trees=balanced, left, right or {SPACY}MODEL, which puts some on them"
+                f"{path}: these sentences have no trees, and data.trees={self.trees} reads given trees: give {PARSED}, "
+                f"or set data.trees=balanced, left, right or {SPACY}MODEL, which builds some on the words"
             )
         return Source(
             place=str(path),
@@ -131,12 +137,8 @@ class SICK(TreePairData):
             about["source"] += f", {pairs:,} to test on {KNOWN[pairs]}"
         return about
 
-    def describe(self) -> dict[str, Any]:
-        about = super().describe()
-        return about | {"contents": [*about["contents"], *self._which(about)]}
-
-    def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        return [*super()._summary(about), *self._which(about)]
+    def contents(self, about: Mapping[str, Any]) -> list[str]:
+        return [*super().contents(about), *self._which(about)]
 
     def _which(self, about: Mapping[str, Any]) -> list[str]:
         """Which of the sets that go round under the same name this is."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from zoo.data.rows import BadRows, Lines, line_of, missing_column, read_lines
+from zoo.data.rows import BadRows, Lines, guarded, line_of, missing_column, read_lines
 from zoo.data.trees.brackets import text_lines
 from zoo.data.trees.dependency_files import Builder, aligned, binary_tree, dependency_tree, read_conllu, tree_of
 from zoo.data.trees.row import Pair
@@ -53,11 +53,12 @@ class _Said(BadRows):
         """Nothing, so that one row counts once."""
 
 
+@guarded
 def read_sick(path: Path, split: Split | None, bad: BadRows) -> Iterator[SickRow]:
     """The pairs of a file of either form; with `split`, those of one split of a file that has a column for it. A quote
     is a letter like any other. Raises DataError where a column is missing."""
-    whole = bad if split in (None, "train") else _Said()
-    with Lines(path) as lines:
+    whole = bad if split in (None, "train") else _Said(encoding=bad.encoding)
+    with Lines(path, encoding=bad.encoding) as lines:
         texts = text_lines(lines, whole)
         header = [name.strip() for name in next((text for text in texts if text and text.strip()), "").split("\t")]
         columns = _columns(path, lines.number, header, split)
@@ -99,6 +100,7 @@ def _columns(path: Path, line: int, header: list[str], split: Split | None) -> l
     return [header.index(name) for name in (*COLUMNS, SET)]
 
 
+@guarded
 def read_parsed(folder: Path, bad: BadRows, parse: Parse) -> Iterator[Pair]:
     """The pairs of one split as the Tree-LSTM's authors prepare them: a.toks and b.toks with their .parents (for
     "dependency") or .cparents (for "constituency"), and sim.txt, a score a line. A pair is left out where one of its
@@ -147,16 +149,17 @@ class _Counted(BadRows):
         raise DataError(f"{place}: {problem}: {detail}; mend it: no sentence can be left out of a.conllu and b.conllu")
 
 
+@guarded
 def read_conllu_pairs(folder: Path, bad: BadRows) -> Iterator[Pair]:
     """The pairs of one split from a.conllu and b.conllu, whose n-th sentences belong together, and sim.txt, a score a
     line. Raises DataError for a broken sentence, since one that is left out would shift all others."""
     names = [folder / name for name in ("a.conllu", "b.conllu", "sim.txt")]
     if missing := [path for path in names if not path.is_file()]:
         raise DataError(f"{missing[0]}: no such file; expected a.conllu, b.conllu and sim.txt")
-    scores = read_lines(names[2])
+    scores = read_lines(names[2], encoding=bad.encoding)
     while scores and not scores[-1].strip():
         scores.pop()
-    firsts, seconds = (list(read_conllu(path, _Counted())) for path in names[:2])
+    firsts, seconds = (list(read_conllu(path, _Counted(encoding=bad.encoding))) for path in names[:2])
     if not len(firsts) == len(seconds) == len(scores):
         raise DataError(
             f"{folder}: {len(firsts)} sentences in a.conllu, {len(seconds)} in b.conllu, {len(scores)} scores in "

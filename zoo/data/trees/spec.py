@@ -1,4 +1,4 @@
-"""What trees are: the facts that a network for them is built from."""
+"""Facts about trees that a network needs."""
 
 from __future__ import annotations
 

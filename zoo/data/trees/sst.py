@@ -6,22 +6,22 @@ Socher et al. 2013, https://aclanthology.org/D13-1170; https://nlp.stanford.edu/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, Unpack, get_args
 
-from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
+from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, beginning
-from zoo.data.sources import SPLITS, Source, download, existing, file_source, find_splits, identity, sample_source
+from zoo.data.sources import SPLITS, Source, download, file_source, find_splits, identity, sample_source
 from zoo.data.trees.brackets import parse, read_trees
-from zoo.data.trees.module import TrainingLabels, TreeData
-from zoo.data.trees.options import TreeTextOptions
+from zoo.data.trees.module import LabelledTreeArguments, TreeData
 from zoo.data.trees.row import Labelled
 from zoo.data.trees.samples import sentiment
 from zoo.data.trees.sources import TreeSource
 from zoo.data.trees.sst_files import FILES, PHRASES, Split, read_raw
-from zoo.errors import ConfigError, DataError, one_of
+from zoo.data.trees.writing import write_trees
+from zoo.errors import one_of
 
 Classes = Literal["fine", "binary"]
 NAMES = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -32,56 +32,49 @@ HUB, HUB_REVISION = "stanfordnlp/sst", "refs/convert/parquet"
 LAYOUT = f"a folder with train.txt, dev.txt and test.txt, a tree a line, or with {', '.join(FILES)}"
 
 
-class SST(TreeData):
-    """Film reviews with a sentiment at every node. `source`: `sample`, `hub`, or the folder of the official files, in
-    brackets (trainDevTestTrees_PTB.zip) or raw (stanfordSentimentTreebank.zip).
+class SSTArguments(CorpusArguments, LabelledTreeArguments, total=False):
+    """The arguments of `SST` besides `classes`."""
+
+
+class SST(Corpus, TreeData):
+    """Film reviews with a sentiment at every node. A path is the folder of the official files, in brackets
+    (trainDevTestTrees_PTB.zip) or raw (stanfordSentimentTreebank.zip).
 
     `classes` = fine: five of them. binary: negative and positive, and neutral for nodes inside of trees, which a
     network has to know, while trees that are neutral as a whole are left out.
     """
 
     name = "sst"
+    layout = LAYOUT
 
-    def __init__(
-        self,
-        *,
-        source: str | None = "sample",
-        classes: Classes = "fine",
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        train_on: TrainingLabels = "nodes",
-        trees: str = "given",
-        text: Mapping[str, Any] | TreeTextOptions | None = None,
-        split: Mapping[str, Any] | SplitOptions | None = None,
-        vectors: str | None = None,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """`sample` are the sizes of the generated data; the rest as in `TreeData`."""
-        super().__init__(train_on=train_on, trees=trees, text=text, split=split, vectors=vectors, loader=loader)
-        self.source = source
-        self.sample = SampleOptions.of(sample)
+    def __init__(self, *, classes: Classes = "fine", **rest: Unpack[SSTArguments]) -> None:
+        """`classes` is described above."""
+        super().__init__(**rest)
         self.classes = one_of("data.classes", classes, get_args(Classes))
 
+    def write(self, folder: Path) -> list[Path]:
+        return write_trees(self.open_source(), folder, BadRows(self.loader.on_bad_row))
+
     def open_source(self) -> TreeSource:
-        found = self._opened()
+        found = super().open_source()
         if self.classes == "fine":
             return TreeSource(**vars(found), classes=FINE, polarity=(-1, -1, 0, 1, 1))
         return TreeSource(**vars(found), classes=BINARY, polarity=(-1, 0, 1), neutral="neutral")
 
-    def _opened(self) -> Source:
-        if not self.source:
-            raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {LAYOUT}")
-        if self.source == "sample":
-            return sample_source(sentiment.generate, self.sample, "trees")
-        if self.source == "hub":
-            return Source(
-                place=HUB,
-                description=f"hub: {HUB}, {{count}} trees",
-                identity={"hub": HUB},
-                splits={split: partial(_read_hub, split) for split in SPLITS},
-            )
-        path = existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}")
+    def open_sample(self) -> Source:
+        return sample_source(sentiment.generate, self.sample, "trees")
+
+    def open_hub(self) -> Source:
+        return Source(
+            place=HUB,
+            description=f"hub: {HUB}, {{count}} trees",
+            identity={"hub": HUB},
+            splits={split: partial(_read_hub, split) for split in SPLITS},
+        )
+
+    def open_files(self, path: Path) -> Source | None:
         if not path.is_dir():
-            raise DataError(f"{path}: no folder; expected {LAYOUT}")
+            return None
         if all((path / name).is_file() for name in FILES):
             return Source(
                 place=str(path),
@@ -89,10 +82,8 @@ class SST(TreeData):
                 identity={"files": [identity(path / name) for name in FILES]},
                 splits={split: partial(_read_raw, path, split) for split in get_args(Split)},
             )
-        if files := find_splits(path, [".txt"]):
-            return file_source(path, files, read_trees, "trees")
-        names = ", ".join(sorted(part.name for part in path.iterdir())[:8]) or "nothing"
-        raise DataError(f"{path}: found {names}; expected {LAYOUT}; or take data.source=sample")
+        files = find_splits(path, [".txt"])
+        return file_source(path, files, read_trees, "trees") if files else None
 
 
 def _read_raw(folder: Path, split: Split, bad: BadRows) -> Iterator[Labelled]:

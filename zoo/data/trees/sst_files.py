@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from zoo.data.rows import BadRows, line_of, read_lines
+from zoo.data.rows import BadRows, guarded, line_of, read_lines
 from zoo.data.trees.brackets import unescaped
 from zoo.data.trees.dependency_files import BadTree, binary_tree, whole_numbers
 from zoo.data.trees.row import Labelled
@@ -34,6 +34,7 @@ THRESHOLDS = (0.2, 0.4, 0.6, 0.8)
 """The highest score of each class but the last: 0.2 is of class 0."""
 
 
+@guarded
 def read_raw(folder: Path, split: Split, bad: BadRows) -> Iterator[Labelled]:
     """The trees of a split, numbered from the top, with a class "0" to "4" at each node whose phrase is in
     dictionary.txt and None at any other; words lose the backslash of `\\/` and `\\*`.
@@ -44,7 +45,7 @@ def read_raw(folder: Path, split: Split, bad: BadRows) -> Iterator[Labelled]:
     """
     if missing := [name for name in FILES if not (folder / name).is_file()]:
         raise DataError(f"{folder}: no {missing[0]}; expected {', '.join(FILES)}, as in stanfordSentimentTreebank.zip")
-    sentences, parents = (_sentence_lines(folder / name) for name in (SENTENCES, TREES))
+    sentences, parents = (_sentence_lines(folder / name, bad.encoding) for name in (SENTENCES, TREES))
     shorter, longer = sorted([(len(sentences), SENTENCES), (len(parents), TREES)])
     if shorter[0] != longer[0]:
         place = line_of(folder / shorter[1], shorter[0])
@@ -133,9 +134,9 @@ def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[int
         yield number, before.strip() if header else before, behind.strip()
 
 
-def _sentence_lines(path: Path) -> list[str]:
+def _sentence_lines(path: Path, encoding: str) -> list[str]:
     """The lines of a file without the blank ones at its end."""
-    lines = read_lines(path)
+    lines = read_lines(path, encoding=encoding)
     while lines and not lines[-1].strip():
         lines.pop()
     return lines

@@ -16,17 +16,17 @@ class Tree(NamedTuple):
     """Its words and how they hang together."""
 
     words: list[str]
-    """Of the whole sentence, in order; one that no node has is not in the tree."""
+    """Words of the whole sentence in order; a word without a node is not in the tree."""
     parent: list[int]
     """The parent of each node, -1 of the root."""
     word: list[int]
     """For each node which of `words` it has, -1 where it has none."""
     label: list[str | None]
-    """Of each node, None where it has none."""
+    """Label of each node, or None."""
 
     @property
     def children(self) -> list[list[int]]:
-        """Of each node, in order."""
+        """The children of each node, in order."""
         found: list[list[int]] = [[] for _ in self.parent]
         for node, above in enumerate(self.parent):
             if above >= 0:

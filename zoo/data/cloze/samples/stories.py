@@ -1,11 +1,10 @@
-"""The embedded sample of cloze questions: stories of twenty sentences about who did what with which thing, and one more
-that tells one of these facts in other words, with a word taken out.
+"""The embedded sample of cloze questions: stories of twenty facts, and a question that rephrases one of them.
 
-A fact is a name, a relation and a thing, and no two facts share more than one of the three. Each of ten relations is
-told of twice, and each of five things (where a thing is asked for, each of five names) four times: the fact that is
-asked for follows from both of the others together and from neither alone. Its sentence and the query never have the
-same form, while the other fact of the relation has the form of the query: most words of the query stand beside a wrong
-candidate. How often a candidate is named says nothing, since the answer is drawn from the ten before anything else.
+A fact is a name, a relation and a thing; no two facts share more than one of the three. Each of ten relations occurs
+twice, and each of five things four times (if the question asks for a thing, each of five names). So the two known parts
+of a fact identify it together, but neither does alone. The sentence of the fact and the query never have the same form,
+but the other fact of the relation has the form of the query: most words of the query occur next to a wrong candidate.
+The frequency of a candidate carries no information, since the answer is drawn from the ten before anything else.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from zoo.data.cloze.question import BLANK, ClozeQuestion
 
 KINDS = ("NE", "CN")
 CANDIDATES, OTHERS, TOLD = 10, 5, 10
-"""Words in a story of the kind that is asked for, those of the other kind, and relations; there are twenty facts."""
+"""Numbers of words of the kind asked for, of words of the other kind, and of relations in a story of twenty facts."""
 ENTITIES = 60
-"""Numbers of entities in anonymous stories are drawn from so many."""
+"""Entity numbers of anonymous stories are below this."""
 
 NAMES = """
     Ada Agnes Amos Anton Boris Bruno Carla Cecil Clara Dora Edgar Edith Emil Felix Flora Frida George Greta Hector Hugo
@@ -43,7 +42,7 @@ RELATIONS = {
     "buy": ("bought", "purchased"),
     "hide": ("buried", "concealed"),
 }
-"""Two verbs for each."""
+"""Two verbs for each relation."""
 FORMS = {
     relation: tuple(
         tuple(form.format(name="{name}", verb=verb, thing="{thing}").split())
@@ -66,11 +65,11 @@ OPENINGS = tuple(
     """.strip().splitlines()
 )
 OPENED = 0.25
-"""Of the sentences begin with one of these."""
+"""Share of sentences that begin with an opening."""
 
 
 class Fact(NamedTuple):
-    """What a sentence of a story tells."""
+    """A fact of a story: a name, a relation and a thing."""
 
     name: str
     relation: str
@@ -78,9 +77,11 @@ class Fact(NamedTuple):
 
 
 def generate(count: int, *, seed: int, kind: str = "NE", anonymous: bool = False) -> Iterator[ClozeQuestion]:
-    """`count` questions; question i depends on the other arguments and on i alone. Of `kind` NE a name is taken out, of
-    CN a thing. In `anonymous` stories names are entities of which the numbers are drawn anew for each, the candidates
-    stand in the order of the document, and nothing begins with a capital: as CNN and Daily Mail have it."""
+    """`count` questions; question i depends on the other arguments and on i alone.
+
+    `kind` NE removes a name, CN a thing. `anonymous` stories have the form of CNN and Daily Mail: names are entities
+    with new random numbers in each story, candidates are in the order of the document, and there are no capitals.
+    """
     for number in range(count):
         yield _question(random.Random(f"story {kind} {anonymous} {seed} {number}"), kind, anonymous)
 
@@ -105,13 +106,13 @@ def facts_of(draw: random.Random, kind: str) -> list[Fact]:
 
 
 def _uneven(words: list[str], draw: random.Random) -> list[str]:
-    """Each of some words in random order once, twice or three times, twice on average."""
+    """The words in random order, each one to three times, twice on average."""
     thrice = draw.randint(1, len(words) // 2)
     return words[:thrice] * 3 + words[thrice:-thrice] * 2 + words[-thrice:]
 
 
 def _clash(asked: Sequence[str], told: Sequence[tuple[str, str]]) -> int | None:
-    """The first fact that shares another part with one of the same word before it."""
+    """Index of the first fact that shares two parts with an earlier fact, or None."""
     seen = set[tuple[str, str]]()
     for number, (one, (other, relation)) in enumerate(zip(asked, told, strict=True)):
         if (one, other) in seen or (one, relation) in seen:

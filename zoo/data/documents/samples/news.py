@@ -1,4 +1,4 @@
-"""The embedded AG's News sample: short news items on four topics, with the words known that decide the topic.
+"""The embedded AG's News sample: short news items on four topics, with known evidence words.
 
 An item reports on its topic in one or two sentences; other sentences belong to any topic, or mention another one in
 passing (a decoy: an old story, a comparison, somebody's hobby). The evidence is the topic's own words in the reports.
@@ -35,7 +35,7 @@ WORDS = {
     },
 }
 
-# {who}, {what} and {did} are the topic's, {place} and {day} anybody's.
+# {who}, {what} and {did} belong to the topic, {place} and {day} to any topic.
 REPORTS = """
     the {who} {did} in {place} on {day} , a spokesman said .
     {place} - the {what} came to an end as the {who} {did} .

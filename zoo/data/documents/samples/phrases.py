@@ -1,8 +1,8 @@
 """The words and sentence patterns of the generated reviews (`reviews.py`).
 
-A pattern is a line of tokens separated by blanks. `{opinion}` takes a sentiment phrase, `{aspect}` one of an aspect's
-things ("the soup"), `{topic}` the aspect itself ("the food"), any other slot an entry of `FREE` of that name. Each kind
-has many patterns, with the phrase now early and now late: with one pattern attention settles on the word beside the phrase.
+A pattern is a line of tokens separated by blanks. `{opinion}` is replaced by a sentiment phrase, `{aspect}` by a thing of an
+aspect ("the soup"), `{topic}` by the aspect itself ("the food"), any other slot by an entry of `FREE` of that name. Each kind
+has many patterns, with the phrase early or late. With a single pattern, attention would settle on the word next to the phrase.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Aspect(NamedTuple):
-    """One of the things a review speaks about, and the adjectives that go with it."""
+    """A subject of reviews, such as the food, and the adjectives that fit it."""
 
     topic: str
     things: tuple[str, ...]
@@ -47,7 +47,7 @@ ASPECTS = (
 )
 
 GOOD = ("good", "nice", "pleasant", "impressive", "lovely", "satisfying", "agreeable", "remarkable")
-"""Adjectives that go with every aspect."""
+"""Adjectives that fit every aspect."""
 BAD = ("bad", "poor", "disappointing", "unpleasant", "annoying", "lousy", "upsetting", "weak")
 
 STRENGTH = {
@@ -56,7 +56,7 @@ STRENGTH = {
     (True, 1): ("not", "not very", "not really", "hardly", "not exactly", "not particularly"),
     (True, 2): ("not at all", "by no means", "anything but", "far from", "in no way", "not the least bit"),
 }
-"""(negated, intensity) -> what stands before the adjective: `not very good` is mildly bad, `not at all good` very bad."""
+"""(negated, intensity) -> words before the adjective: `not very good` is mildly bad, `not at all good` very bad."""
 
 
 def _joined(first: str, second: str) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ FREE = {
     "number": tuple(map(str, range(101, 1000))),
     "time": tuple(f"{hour}:{minute:02}" for hour in range(1, 13) for minute in range(0, 60, 5)),
 }  # fmt: skip
-"""The rare words (names, towns, dishes, numbers) say nothing, as in real reviews; whatever averages over words hears them all."""
+"""Rare words (names, towns, dishes, numbers) carry no opinion, as in real reviews; an average over words includes them all."""
 
 MAIN = (
     "what matters to me is {topic} , and {aspect} was {opinion} .",

@@ -1,4 +1,4 @@
-"""The embedded Yelp sample: restaurant reviews made from patterns, with the words known that decided their stars.
+"""The embedded Yelp sample: restaurant reviews made from patterns, with known evidence words for their stars.
 
 The writer gives this restaurant one opinion on a main aspect, marked as such in its own sentence, and MINORS on others.
 The score is their mean, the main one counted MAIN_WEIGHT times; the stars are the score cut at THRESHOLDS. Opinions of
@@ -17,11 +17,11 @@ from zoo.data.documents.samples.phrases import ASPECTS, BAD, DECOY, FILLER, FREE
 MAIN_WEIGHT = 3
 """How many times the main opinion counts."""
 THRESHOLDS = (-1.2, -0.4, 0.4, 1.2)
-"""Where the score, -2 to 2, is cut into 1 to 5 stars."""
+"""Limits that divide the score, -2 to 2, into 1 to 5 stars."""
 MARGIN = 0.25
 """Reviews whose score lies closer than this to a threshold are drawn again."""
 NEGATED = 0.25
-"""Share of opinions that are negated: "not bad", "hardly tasteless"."""
+"""Share of negated opinions, such as "not bad" or "hardly tasteless"."""
 MINORS, DECOYS, FILLERS = (2, 6), (1, 3), (1, 3)
 """Fewest and most sentences of each kind in a review."""
 
@@ -38,18 +38,18 @@ class Review(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """What somebody thinks of an aspect."""
+    """Somebody's opinion of an aspect."""
 
     aspect: Aspect
     polarity: int
-    """Of the adjective: 1 good, -1 bad."""
+    """Polarity of the adjective: 1 good, -1 bad."""
     negated: bool
     intensity: int
     """1 or 2."""
 
     @property
     def value(self) -> int:
-        """-2 to 2; a negation turns it round."""
+        """The opinion as a number from -2 to 2; a negation reverses its sign."""
         return self.polarity * (-1 if self.negated else 1) * self.intensity
 
 
@@ -66,7 +66,7 @@ def generate(count: int, *, seed: int) -> Iterator[Review]:
 
 
 def review(index: int, *, seed: int) -> Review:
-    """Review number `index` of the endless row that `seed` stands for."""
+    """Review number `index` of the endless sequence that `seed` determines."""
     draw = random.Random(f"review {seed} {index}")
     label = draw.randrange(len(THRESHOLDS) + 1)  # first, so that all stars are equally frequent
     main, minors = _opinions(draw)
@@ -104,7 +104,7 @@ def _opinion(draw: random.Random, aspect: Aspect) -> Opinion:
 
 
 def _sentence(draw: random.Random, kind: str, aspect: Aspect, opinion: Opinion | None) -> tuple[list[str], list[bool]]:
-    """The words of a sentence of some kind on `aspect`, and which of them are evidence."""
+    """The words of a sentence of `kind` about `aspect`, and a mask that is True at evidence."""
     words: list[str] = []
     evidence: list[bool] = []
     for part in draw.choice(PATTERNS[kind]):

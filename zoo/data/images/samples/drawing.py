@@ -1,4 +1,4 @@
-"""Shapes and grounds in pixels."""
+"""Draws shapes and grounds as pixels."""
 
 from __future__ import annotations
 
@@ -16,23 +16,21 @@ PAINT = {
     "purple": (150, 52, 184),
 }
 SPREAD = 14
-"""How far from its paint, in each of red, green and blue, an object's colour may be."""
+"""Largest difference between the colour of an object and its paint, in each of red, green and blue."""
 GREYS = (35, 105)
-"""The darkest and the lightest ground: nearly grey, as no object is, and darker than every object in its strongest
-colour."""
+"""The darkest and the lightest ground, which is nearly grey and darker than the strongest colour of every object."""
 TINT, WAVES, GRAIN = 16, 20, 7
-"""Of a ground: how far each of its colours may be from grey, the height of its gradients and waves, the deviation of
-its pixels."""
+"""Properties of a ground: difference of its colours from grey, height of gradients and waves, deviation of pixels."""
 COARSE = 4
-"""Waves of a ground are drawn on so many by so many points."""
+"""Number of points per axis on which the waves of a ground are drawn."""
 
 POINTS = 5
 INNER = 0.45
-"""Of a star: its points, and how far its inner corners lie from the centre where the outer ones lie at 1."""
+"""Number of points of a star, and radius of its inner corners; the outer corners have radius 1."""
 
 
 def _star() -> Numbers:
-    """The corners (2 POINTS, 2) of a star, one point upwards, of radius 1."""
+    """Corners (2 POINTS, 2) of a star of radius 1 with one point upwards."""
     angle = np.pi * np.arange(2 * POINTS) / POINTS
     radius = np.where(np.arange(2 * POINTS) % 2, INNER, 1)
     return np.stack([radius * np.sin(angle), -radius * np.cos(angle)], 1).astype(np.float32)
@@ -52,8 +50,10 @@ EXTENT = {
 
 
 def distance(shape: str, x: Numbers, y: Numbers) -> Numbers:
-    """How far points lie outside a shape of radius 1 around (0, 0); inside it is negative. Arrays of any one size. It
-    is exact near its edges, which is all that smooth ones need, but for corners, and nothing lies outside EXTENT."""
+    """Signed distance of points to a shape of radius 1 around (0, 0), negative inside, for arrays of equal size.
+
+    It is exact near edges, as smooth edges require, except at corners. The shape lies within EXTENT.
+    """
     if shape == "circle":
         return np.hypot(x, y) - np.float32(1)
     if shape == "square":
@@ -65,8 +65,11 @@ def distance(shape: str, x: Numbers, y: Numbers) -> Numbers:
 
 
 def _in_star(x: Numbers, y: Numbers) -> Numbers:
-    """A star is its right half seen twice, and every point of that lies in the fan between one outer and one inner
-    corner, beyond whose edge it is outside."""
+    """Signed distance to a star.
+
+    A star is symmetric, so that its right half is enough. A point of that half lies in the fan between one outer and
+    one inner corner; it is outside the star if it lies beyond the edge between them.
+    """
     half = np.float32(np.pi / POINTS)
     angle = np.arctan2(x, -y)  # from the point upwards, clockwise
     angle = np.abs(np.mod(angle + half, 2 * half) - half)
@@ -75,7 +78,7 @@ def _in_star(x: Numbers, y: Numbers) -> Numbers:
 
 
 def _beyond(start: Numbers, end: Numbers, x: Numbers, y: Numbers) -> Numbers:
-    """How far points lie left of the line from `start` to `end`, which goes clockwise around a shape."""
+    """Signed distance of points to the left of the line from `start` to `end`, which runs clockwise around a shape."""
     (dx, dy), length = end - start, np.hypot(*(end - start))
     return ((x - start[0]) * dy - (y - start[1]) * dx) / length
 
@@ -102,8 +105,7 @@ def paint_on(
 
 
 def grounds(random: list[np.random.Generator], size: int) -> Numbers:
-    """(I, size, size, 3) grounds, each drawn from a generator of its own: nearly grey, with gradients, waves and
-    grain."""
+    """Grounds (I, size, size, 3), each from its own generator: nearly grey, with gradients, waves and grain."""
     base = np.stack([r.uniform(*GREYS) + r.uniform(-TINT, TINT, 3) for r in random]).astype(np.float32)
     waves = np.stack([r.uniform(-WAVES, WAVES, (COARSE, COARSE)) for r in random]).astype(np.float32)
     grain = np.stack([r.standard_normal((size, size), np.float32) for r in random])
@@ -113,6 +115,6 @@ def grounds(random: list[np.random.Generator], size: int) -> Numbers:
 
 
 def _spread(size: int) -> Numbers:
-    """(size, COARSE) shares of the points of waves in each pixel between them."""
+    """Interpolation weights (size, COARSE) of the wave points in each pixel."""
     place = np.linspace(0, COARSE - 1, size, dtype=np.float32)[:, None]
     return np.clip(1 - np.abs(place - np.arange(COARSE)), 0, 1).astype(np.float32)

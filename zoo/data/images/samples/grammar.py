@@ -1,4 +1,4 @@
-"""The words and the sentences of the scenes: how two objects and where they stand are told, and read again."""
+"""The words and sentences of the scenes: writes and parses captions of two objects and their relation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RELATIONS = {
     "above": ("above", "below it"),
     "below": ("below", "above it"),
 }
-"""Where the first object stands, in words before the second one, and where the second one does, in words behind it."""
+"""The position of the first object, in words before the second, and of the second object, in words after it."""
 FORMS = (
     "{first} is {of} {second}",
     "{first} {of} {second}",
@@ -27,45 +27,45 @@ FORMS = (
 )
 OBJECT = rf"an? (?:({'|'.join(SIZES)}) )?({'|'.join(COLOURS)}) ({'|'.join(SHAPES)})"
 NAMED = re.compile(rf"\b{OBJECT}\b")
-"""The words that name one object: its size, where that is said, its colour and its shape are the groups."""
+"""Matches the words that name one object; its groups are size (optional), colour and shape."""
 PIECES = {form: re.split(r"\{(\w+)\}", form) for form in FORMS}
-"""Of each form the words between its slots and, by turns, the names of these."""
+"""Each form, split into alternating words and slot names."""
 
 
 class Kind(NamedTuple):
-    """What is said of an object."""
+    """The description of an object."""
 
     size: str | None
-    """None where nothing is said of it."""
+    """None if the caption does not mention the size."""
     colour: str
     shape: str
 
     @property
     def words(self) -> list[str]:
-        """Those that name it."""
+        """The words that name the object."""
         return [word for word in self if word]
 
 
 class Statement(NamedTuple):
-    """What a caption says."""
+    """The content of a caption."""
 
     first: Kind
     relation: str
-    """A key of RELATIONS: where the first stands, seen from the second."""
+    """A key of RELATIONS: the position of the first object relative to the second."""
     second: Kind
 
 
-class Telling(NamedTuple):
-    """A caption, and where it names the two objects."""
+class PhrasedCaption(NamedTuple):
+    """A caption, and the positions at which it names the two objects."""
 
     text: str
     first: list[tuple[int, int]]
-    """Where each word that names the first begins and ends."""
+    """Begin and end of each word that names the first object."""
     second: list[tuple[int, int]]
 
 
-def told(form: str, statement: Statement) -> Telling:
-    """The sentence that one of FORMS makes of a statement."""
+def phrased(form: str, statement: Statement) -> PhrasedCaption:
+    """Express a statement by one of FORMS."""
     of, around = RELATIONS[statement.relation]
     text, named = "", {"first": list[tuple[int, int]](), "second": list[tuple[int, int]]()}
     for number, piece in enumerate(PIECES[form]):
@@ -79,7 +79,7 @@ def told(form: str, statement: Statement) -> Telling:
             for word in words:
                 named[piece].append((len(text) + 1, len(text) + 1 + len(word)))
                 text += f" {word}"
-    return Telling(text, **named)
+    return PhrasedCaption(text, **named)
 
 
 def _patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -92,7 +92,7 @@ PATTERNS = tuple(_patterns())
 
 
 def read(caption: str) -> Statement | None:
-    """What a caption says, in any of FORMS; None where it is no sentence of them."""
+    """Parse a caption of any of FORMS; None if it has another form."""
     for relation, pattern in PATTERNS:
         if found := pattern.fullmatch(caption):
             parts = found.groups()
@@ -101,7 +101,10 @@ def read(caption: str) -> Statement | None:
 
 
 def relation(one: Sequence[float], other: Sequence[float]) -> str:
-    """Where a point (x, y) lies, seen from another: `left`, `right`, `above` or `below`, the way it is farther off."""
+    """Position of a point (x, y) relative to another along the axis of the larger difference.
+
+    It is `left`, `right`, `above` or `below`.
+    """
     right, down = one[0] - other[0], one[1] - other[1]
     if abs(right) > abs(down):
         return "right" if right > 0 else "left"

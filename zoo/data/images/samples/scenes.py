@@ -1,8 +1,8 @@
 """The embedded sample: pictures of coloured shapes on a textured ground, each with five captions.
 
-What the captions speak of can be seen: the first object is the most central one, the second is the next, each by a
-clear margin, and so is the one of the four relations that holds between them. No two objects of a picture have the same
-colour and shape, and their boxes do not meet.
+The content of the captions can be seen: the first object is the most central one, the second is the next, each by a
+clear margin, and one of the four relations clearly holds between them. No two objects of a picture have the same colour
+and shape, and their boxes do not overlap.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from numpy.typing import NDArray
 
 from zoo.data.images.row import Box
 from zoo.data.images.samples.drawing import EXTENT, PAINT, SPREAD, Numbers, grounds, paint_on
-from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, Kind, Statement, relation, told
+from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, Kind, Statement, phrased, relation
 
 OBJECTS = (2, 5)
 """Fewest and most objects of a scene."""
 LARGE = 3
-"""Most large objects of a scene; of more of them hardly any placement is clear."""
+"""Most large objects of a scene; with more, hardly any placement is clear."""
 RADII = {"small": (5.0, 5.8), "large": (8.2, 9.2)}
-"""Of the shapes, in a picture of 64 pixels; all lengths below are of that too."""
+"""Radii of the shapes, in a picture of 64 pixels, as all lengths below."""
 SIDE = 64
 CENTRALITY = 5.0
-"""How much nearer to the middle the first object is than the second, and that than the others."""
+"""Least difference in the distance to the centre between the first and the second object, and the second and others."""
 CLEARLY = 8.0
-"""How much farther two objects lie apart the one way than the other."""
+"""Least difference between the two axes in the distance of two objects."""
 GAP = 2.0
-"""Between the boxes of two objects, and between a box and the rim."""
+"""Least gap between the boxes of two objects, and between a box and the rim."""
 TRIES = {2: 16, 3: 64, 4: 256, 5: 512}
-"""So many placements of so many objects are drawn at once; of the more objects, the fewer can be used."""
+"""Number of objects -> placements that are drawn at once; with more objects, fewer of them can be used."""
 CAPTIONS = 5
 AT_ONCE = 100
-"""Scenes that are painted together."""
+"""Number of scenes that are painted together."""
 
 
 class Thing(NamedTuple):
@@ -51,21 +51,21 @@ class Caption(NamedTuple):
 
     text: str
     named: list[tuple[int, int, int]]
-    """Where each such word begins and ends, and the number of its object."""
+    """Begin and end of each such word, and the number of its object."""
 
 
 class Scene(NamedTuple):
-    """One picture and what is true of it."""
+    """A picture and the facts about it."""
 
     pixels: NDArray[np.uint8]
     """(H, W, 3)."""
     things: list[Thing]
-    """Its objects, the most central first; captions speak of the first two."""
+    """Its objects, the most central first; captions describe the first two."""
     captions: list[Caption]
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What `zoo.data.images.truth` reads."""
+        """The facts in the form that `zoo.data.images.truth` reads."""
         return {
             "objects": [
                 {**thing.kind._asdict(), "centre": list(thing.centre), "box": list(thing.box)} for thing in self.things
@@ -74,7 +74,7 @@ class Scene(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where the objects of a scene stand, the most central first; lengths in pixels of a picture of SIDE."""
+    """Positions of the objects of a scene, the most central first; lengths in pixels of a picture of SIDE."""
 
     kinds: list[Kind]
     centres: Numbers
@@ -86,14 +86,13 @@ class Layout(NamedTuple):
 
 
 def generate(count: int, *, seed: int, size: int = SIDE) -> Iterator[Scene]:
-    """`count` scenes of `size` by `size` pixels; scene i depends on `seed` and i alone, and what it shows not on the
-    size."""
+    """`count` scenes of `size` by `size` pixels; scene i depends on `seed` and i alone, its content not on the size."""
     for start in range(0, count, AT_ONCE):
         yield from scenes(range(start, min(count, start + AT_ONCE)), seed=seed, size=size)
 
 
 def scenes(numbers: range, *, seed: int, size: int = SIDE) -> list[Scene]:
-    """The scenes of these numbers."""
+    """The scenes with the given numbers."""
     random = [np.random.default_rng((seed, number)) for number in numbers]
     layouts = [_layout(r) for r in random]
     captions = [_captions(r, layout) for r, layout in zip(random, layouts, strict=True)]
@@ -121,11 +120,13 @@ def _layout(random: np.random.Generator) -> Layout:
 
 
 def _places(random: np.random.Generator, extent: Numbers) -> tuple[Numbers, NDArray[np.int64]]:
-    """Centres (n, 2) of objects with boxes of `extent` (n, 4), such that it can be seen what captions speak of, the
-    most central first; and the number of each."""
+    """Centres (n, 2) of objects with boxes of `extent` (n, 4), the most central first, and the number of each.
+
+    The placement satisfies the margins above, so that captions are unambiguous.
+    """
     low, high = GAP - extent[:, :2], SIDE - GAP - extent[:, 2:]
     one, other = np.triu_indices(len(extent), 1)
-    behind = GAP + extent[one, 2:] - extent[other, :2]  # what it takes to begin where the one ends
+    behind = GAP + extent[one, 2:] - extent[other, :2]  # the offset at which one begins where the other ends
     before = GAP + extent[other, 2:] - extent[one, :2]
     while True:
         centres = random.random((TRIES[len(extent)], len(extent), 2), np.float32) * (high - low) + low
@@ -145,20 +146,20 @@ def _places(random: np.random.Generator, extent: Numbers) -> tuple[Numbers, NDAr
 
 
 def _captions(random: np.random.Generator, layout: Layout) -> list[Caption]:
-    """One sentence in each of some forms, of which one says nothing of sizes."""
+    """One sentence in each of several forms; one of them does not mention sizes."""
     stands = relation(*layout.centres[:2].tolist())
     first, second = layout.kinds[:2]
     found = []
     for number, form in enumerate(random.permutation(len(FORMS))[:CAPTIONS].tolist()):
         kinds = (first, second) if number else (first._replace(size=None), second._replace(size=None))
-        told_ = told(FORMS[form], Statement(kinds[0], stands, kinds[1]))
-        named = [(*span, thing) for thing, spans in enumerate((told_.first, told_.second)) for span in spans]
-        found.append(Caption(told_.text, named))
+        phrase = phrased(FORMS[form], Statement(kinds[0], stands, kinds[1]))
+        named = [(*span, thing) for thing, spans in enumerate((phrase.first, phrase.second)) for span in spans]
+        found.append(Caption(phrase.text, named))
     return [found[number] for number in random.permutation(CAPTIONS).tolist()]
 
 
 def _things(layout: Layout) -> list[Thing]:
-    """The objects in shares of the picture, to four places, so that they are the same as plain data."""
+    """The objects in shares of the picture, rounded to four places, so that they equal their stored form."""
     found = []
     for kind, (x, y), radius in zip(layout.kinds, layout.centres.tolist(), layout.radii.tolist(), strict=True):
         left, top, right, bottom = (radius * edge for edge in EXTENT[kind.shape])

@@ -1,6 +1,6 @@
 """The embedded sample of dates: as people write them, and in ISO 8601. A token is one character on both sides.
 
-Styles of numbers alone keep one rule each: dots and Roman months put the day first, slashes the month first where the
+Each style of numbers alone has one rule: dots and Roman months put the day first, slashes put the month first if the
 year is last, and a year in front is followed by the month. Years have four digits.
 """
 
@@ -58,7 +58,7 @@ STYLES = (
 )
 SLOT = re.compile(r"\{(\w+)\}")
 CASES = (str.lower, str.lower, str.lower, capwords, str.upper)
-"""What is done to a whole date; most stay in lower case."""
+"""Case conversions of a whole date; most stay in lower case."""
 
 
 def generate(count: int, *, seed: int) -> Iterator[Pair]:
@@ -68,7 +68,7 @@ def generate(count: int, *, seed: int) -> Iterator[Pair]:
 
 
 def pair(index: int, *, seed: int) -> Pair:
-    """Pair number `index` of the endless row that `seed` stands for."""
+    """Pair number `index` of the endless sequence that `seed` determines."""
     draw = random.Random(f"date {seed} {index}")
     when = FIRST + timedelta(days=draw.randrange((LAST - FIRST).days + 1))
     style, case = draw.choice(STYLES), draw.choice(CASES)
@@ -84,7 +84,7 @@ def pair(index: int, *, seed: int) -> Pair:
 
 
 def _parts(when: date) -> dict[str, tuple[str, range]]:
-    """What each slot says, and where the date in ISO 8601 says it."""
+    """The text of each slot, and its positions in the ISO 8601 date."""
     year, month, day = range(4), range(5, 7), range(8, 10)
     month_name, weekday = MONTHS[when.month - 1], WEEKDAYS[when.weekday()]
     th = {1: "st", 2: "nd", 3: "rd"}.get(when.day % 10, "th") if when.day not in (11, 12, 13) else "th"
@@ -105,7 +105,7 @@ def _parts(when: date) -> dict[str, tuple[str, range]]:
 
 
 def _links(start: int, text: str, place: range) -> list[tuple[int, int]]:
-    """Digit to digit where a number is written out in full, every character to every digit otherwise."""
+    """Links digit to digit if a number is written in full, otherwise every character to every digit."""
     if text.isdigit() and len(text) == len(place):
         return [(start + i, t) for i, t in enumerate(place)]
     return [(start + i, t) for i in range(len(text)) for t in place]

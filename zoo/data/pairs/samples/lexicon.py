@@ -1,6 +1,6 @@
-"""The words of the translation sample but for its verbs: German forms and what they are in English.
+"""The words of the translation sample except its verbs: German forms and their English translations.
 
-Tables hold entries separated by semicolons. In a form, "_" stands between two tokens.
+Tables hold entries separated by semicolons. In a form, "_" separates two tokens.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ class Noun(NamedTuple):
 
     german: str
     gender: str
-    """m, f, n."""
+    """Gender: m, f or n."""
     plural: str
     genitive: str
     weak: bool
-    """The plural form also stands for every singular case but the nominative: der junge, den jungen."""
+    """Whether every singular case but the nominative has the plural form: der junge, den jungen."""
     english: str
     english_plural: str
     kind: str
-    """The table that it is from: it decides which verbs and adjectives go with it."""
+    """Name of its table, which decides the verbs and adjectives that fit it."""
 
 
 def entries(table: str) -> list[list[str]]:
@@ -137,7 +137,7 @@ wiese f - meadow; regen m - rain
     "entlang_accusative": "straße f - street; fluss m - river; strand m - beach; weg m - path",
     "zu_dative": "bahnhof m - station; schule f - school; auto n - car; markt m - market",
 }
-"""Preposition and case -> the places that go with it; "-" because they have no plural here."""
+"""Preposition and case -> fitting places; "-" because they have no plural here."""
 PLACES = {tuple(key.split("_")): _nouns("place", table) for key, table in PLACE_TABLES.items()}
 PREPOSITIONS = {
     "in": "in", "auf": "on", "an": "at", "vor": "in_front_of", "neben": "next_to", "hinter": "behind", "unter": "under",
@@ -150,9 +150,9 @@ NAMES = {
     "her": ("anna", "maria", "lena", "julia", "sarah", "laura", "lisa", "emma"),
     "his": ("paul", "peter", "stefan", "leon", "felix", "jonas", "jan", "tim"),
 }
-"""By whose their things are."""
+"""First names, by the possessive of their belongings."""
 PRONOUNS = {"his": ("er", "he"), "her": ("sie", "she"), "their": ("sie", "they")}
-"""Whose -> the pronoun in German and in English."""
+"""Possessive -> the pronoun in German and in English."""
 ITS = ("kind",)
 """Neuter people whose things are "its"; a girl's are "her"."""
 
@@ -175,7 +175,7 @@ groß big; klein small; alt old; neu new; leer empty; schön beautiful; ruhig qu
 """,
 }
 ADJECTIVES = {kind: entries(table) for kind, table in ADJECTIVE_TABLES.items()}
-"""Kind of noun -> (German stem, English); those of kinds without a list of their own are the objects'."""
+"""Kind of noun -> (German stem, English); kinds without a list use that of the objects."""
 QUANTITIES = entries("zwei two; drei three; vier four; mehrere several; viele many")
 MANNERS = entries("""
 langsam slowly; schnell quickly; leise quietly; laut loudly; vorsichtig carefully; fröhlich happily; allein alone;

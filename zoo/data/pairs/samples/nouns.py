@@ -1,4 +1,4 @@
-"""Noun phrases of the translation sample: a determiner, an adjective or none, a noun, in German and in English.
+"""Noun phrases of the translation sample in German and English: a determiner, an optional adjective, a noun.
 
 Determiner, adjective and noun agree in gender, number and case.
 """
@@ -18,9 +18,9 @@ ENDINGS = {
     "dative": {"m": "em", "f": "er", "n": "em", "plural": "en"},
     "genitive": {"m": "es", "f": "er", "n": "es", "plural": "er"},
 }
-"""Of dies-, of ein- and sein- but for those of ENDLESS, and of an adjective where nothing before it shows the case."""
+"""Endings of dies-, of ein- and sein- outside ENDLESS, and of an adjective if no word before it shows the case."""
 ENDLESS = {("nominative", "m"), ("nominative", "n"), ("accusative", "n")}
-"""Where ein and sein have no ending; the adjective shows the case in their stead."""
+"""Cases in which ein and sein have no ending; the adjective then shows the case."""
 ARTICLES = {
     "nominative": {"m": "der", "f": "die", "n": "das", "plural": "die"},
     "accusative": {"m": "den", "f": "die", "n": "das", "plural": "die"},
@@ -31,26 +31,26 @@ ARTICLES = {
 
 @dataclass(eq=False)
 class Word:
-    """A German token; two equal ones are still two."""
+    """A German token, compared by identity: equal tokens at two positions differ."""
 
     text: str
 
 
 class Phrase(NamedTuple):
-    """A part of the sentence in both languages, and the German words that each English word comes from."""
+    """A part of the sentence in both languages, with the German source words of each English word."""
 
     german: list[Word]
     english: list[tuple[str, tuple[Word, ...]]]
 
 
 def phrase_of(german: str, *english: str) -> Phrase:
-    """One German word, and the English words that come from it."""
+    """A phrase of one German word and its English words."""
     word = Word(german)
     return Phrase([word], [(text, (word,)) for text in english])
 
 
 def joined(*phrases: Phrase) -> Phrase:
-    """One after the other, in both languages."""
+    """Concatenate phrases, in both languages."""
     return Phrase([w for phrase in phrases for w in phrase.german], [w for phrase in phrases for w in phrase.english])
 
 
@@ -62,9 +62,9 @@ def noun_phrase(
     determiners: tuple[str, ...] = ("a", "a", "the", "this", "some"),
     own: tuple[str, str] = ("sein", "his"),
 ) -> tuple[Phrase, bool]:
-    """Determiner, adjective or none, noun; and whether they are plural.
+    """Determiner, optional adjective and noun, and whether they are plural.
 
-    `determiners` are drawn from; `own` is the German stem and the English of "own".
+    One of `determiners` is drawn; `own` is the German stem and the English of "own".
     """
     determiner = draw.choice(determiners)
     plural = determiner == "some" or (determiner != "a" and noun.plural != "-" and draw.random() < 0.2)

@@ -1,4 +1,4 @@
-"""What the samples of pairs have in common."""
+"""The row that the samples of pairs yield."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 
 class Pair(NamedTuple):
-    """One generated pair, with the source tokens known that each target token comes from."""
+    """A generated pair, with the source tokens of each target token."""
 
     source: list[str]
     target: list[str]
     alignment: list[tuple[int, int]]
-    """(source position, target position), sorted; no end token. A target token that comes from nothing has no link, one
-    that depends on several source tokens has several."""
+    """Sorted (source position, target position) pairs, without the end token.
+
+    A target token has a link to every source token that it depends on, which may be none.
+    """

@@ -12,20 +12,22 @@ from zoo.data.pairs.samples.pair import Pair
 
 
 def generate_copy(count: int, *, seed: int, symbols: int = 30, shortest: int = 3, longest: int = 12) -> Iterator[Pair]:
-    """`count` sequences of `shortest` to `longest` of `symbols` symbols, each as it is. Pair i depends on `seed`, the
-    other arguments and i alone."""
+    """`count` sequences of `shortest` to `longest` symbols, with the same sequence as target.
+
+    `symbols` is the number of different symbols. Pair i depends on the arguments and i alone.
+    """
     return _generate("copy", count, seed, symbols, shortest, longest, _as_it_is)
 
 
 def generate_reverse(
     count: int, *, seed: int, symbols: int = 30, shortest: int = 3, longest: int = 12
 ) -> Iterator[Pair]:
-    """The same, each sequence from its end to its start."""
+    """As `generate_copy`, with the reversed sequence as target."""
     return _generate("reverse", count, seed, symbols, shortest, longest, _backwards)
 
 
 def generate_sort(count: int, *, seed: int, symbols: int = 30, shortest: int = 3, longest: int = 12) -> Iterator[Pair]:
-    """The same, the symbols of each sequence in rising order; equal ones keep theirs."""
+    """As `generate_copy`, with the sorted sequence as target; the sort is stable."""
     return _generate("sort", count, seed, symbols, shortest, longest, _rising)
 
 

@@ -1,12 +1,12 @@
 """The embedded translation sample: captions in German with their English, made by one grammar, with known alignments.
 
-The English is a function of the German, but not a word-by-word one. What has to be looked up elsewhere in the sentence:
+The English is a function of the German, but not word by word. A translation depends on other words of the sentence:
 
 - the particle at its end: "hebt ... auf" is picking up, "hebt ... hoch" lifting, "steht ... auf" getting up;
-- the verb, which stands last in subordinate clauses and after "hat" or "will";
+- the verb, which comes last in subordinate clauses and after "hat" or "will";
 - the object of the verb: "trägt" is wearing clothes and carrying the rest; a "bank" is a bench or, after "in", a bank;
 - the subject: "seine" is his, her or its things, "ihre" her, its or their things, "sie" she or they;
-- the possessor, which follows in German and comes first in English: "der hund der frau", the woman's dog;
+- the possessor, which comes last in German and first in English: "der hund der frau", the woman's dog;
 - place, time and subordinate clause, which German puts first, in the middle or last, English always last.
 
 Articles and adjectives agree in gender, number and case, verbs in number.
@@ -31,19 +31,19 @@ CONTRACTIONS = {("in", "dem"): "im", ("an", "dem"): "am", ("zu", "dem"): "zum", 
 
 
 class Subject(NamedTuple):
-    """Who does it."""
+    """The subject of a sentence."""
 
     phrase: Phrase
     plural: bool
     own: str
-    """"sein" or "ihr"."""
+    """German possessive, "sein" or "ihr"."""
     whose: str
-    """his, her, its or their."""
+    """English possessive: his, her, its or their."""
     animal: bool = False
 
 
 class Predicate(NamedTuple):
-    """What is done, without its subject. English has the direct object first, then the rest in this order."""
+    """A predicate without its subject. English has the direct object first, then the rest in this order."""
 
     verb: Verb
     indirect: Phrase
@@ -63,7 +63,7 @@ def generate(count: int, *, seed: int) -> Iterator[Pair]:
 
 
 def pair(index: int, *, seed: int) -> Pair:
-    """Pair number `index` of the endless row that `seed` stands for."""
+    """Pair number `index` of the endless sequence that `seed` determines."""
     draw = random.Random(f"translation {seed} {index}")
     while True:
         made = _finished(_sentence(draw))
@@ -96,7 +96,7 @@ def _sentence(draw: random.Random) -> Phrase:
 
 
 def _main(draw: random.Random, subject: Subject, predicate: Predicate, before: Phrase = NOTHING) -> Phrase:
-    """A main clause: one part, the finite verb, the rest. The part is `before` if given; English has that last."""
+    """A main clause: first part, finite verb, rest. `before` is the first part if it is given; English has it last."""
     rest = _second(draw, subject, predicate._replace(time=NOTHING))
     verb, middle = rest.german[0], rest.german[1:]
     english = [*subject.phrase.english, *rest.english, *predicate.time.english, *before.english]
@@ -112,7 +112,7 @@ def _main(draw: random.Random, subject: Subject, predicate: Predicate, before: P
 
 
 def _second(draw: random.Random, subject: Subject, predicate: Predicate) -> Phrase:
-    """The predicate with its finite verb first and the rest of the verb last, as after a subject or "und"."""
+    """The predicate with the finite verb first and the rest of the verb last, as after a subject or "und"."""
     verb, plural = predicate.verb, subject.plural
     middle = _middle(draw, predicate)
     mode = draw.choices(("present", "perfect", "modal"), (70, 15, 15))[0]
@@ -128,7 +128,7 @@ def _second(draw: random.Random, subject: Subject, predicate: Predicate) -> Phra
 
 
 def _last(draw: random.Random, subject: Subject, predicate: Predicate) -> Phrase:
-    """The predicate with all of its verb last, as in a subordinate clause."""
+    """The predicate with the whole verb last, as in a subordinate clause."""
     verb, plural = predicate.verb, subject.plural
     middle = _middle(draw, predicate)
     mode = draw.choices(("present", "perfect", "modal"), (80, 10, 10))[0]
@@ -141,7 +141,7 @@ def _last(draw: random.Random, subject: Subject, predicate: Predicate) -> Phrase
 
 
 def _auxiliary(draw: random.Random, verb: Verb, plural: bool, mode: str) -> tuple[Phrase, Phrase]:
-    """The finite verb and the other one of a perfect or of a modal verb with its infinitive."""
+    """The finite and the infinite verb of a perfect, or of a modal verb with its infinitive."""
     if mode == "perfect":
         first = {"haben": ("hat", "haben"), "sein": ("ist", "sind")}[verb.auxiliary][plural]
         return phrase_of(first, "have" if plural else "has"), phrase_of(verb.particle + verb.participle, *verb.perfect)
@@ -151,7 +151,7 @@ def _auxiliary(draw: random.Random, verb: Verb, plural: bool, mode: str) -> tupl
 
 
 def _purpose(predicate: Predicate) -> tuple[Word, Phrase]:
-    """ "um" and the infinitive with "zu" that follows."""
+    """A purpose clause: "um" and the infinitive with "zu"."""
     verb = predicate.verb
     if verb.particle:
         word = Word(f"{verb.particle}zu{verb.infinitive}")
@@ -165,7 +165,7 @@ def _purpose(predicate: Predicate) -> tuple[Word, Phrase]:
 
 
 def _subordinate(draw: random.Random, subject: Subject) -> Phrase:
-    """A clause with a conjunction; its subject is another one or a pronoun for `subject`."""
+    """A clause with a conjunction; its subject is a new one or a pronoun for `subject`."""
     conjunction, english = draw.choice(lexicon.CONJUNCTIONS)
     other = _subject(draw, simple=True)
     girl = (subject.own, subject.whose) == ("sein", "her")  # whose pronoun would be "es"
@@ -176,14 +176,14 @@ def _subordinate(draw: random.Random, subject: Subject) -> Phrase:
 
 
 def _middle(draw: random.Random, predicate: Predicate) -> list[Word]:
-    """What stands between the two parts of the verb. A way stays next to the second part."""
+    """The words between the two parts of the verb. A way stays next to the second part."""
     _, indirect, direct, manner, place, time = predicate
     parts = [time, indirect, manner, place, direct] if draw.random() < 0.5 else [time, indirect, direct, manner, place]
     return [word for part in parts for word in part.german]
 
 
 def _rest(predicate: Predicate) -> list[tuple[str, tuple[Word, ...]]]:
-    """What follows the verb in English."""
+    """The phrases that follow the verb in English."""
     parts = (predicate.direct, predicate.indirect, predicate.manner, predicate.place, predicate.time)
     return [word for part in parts for word in part.english]
 
@@ -192,7 +192,7 @@ def _rest(predicate: Predicate) -> list[tuple[str, tuple[Word, ...]]]:
 
 
 def _subject(draw: random.Random, *, simple: bool = False) -> Subject:
-    """Somebody; with a description unless `simple`."""
+    """A subject, with a description unless `simple`."""
     kind = draw.choices(("people", "animals", "name", "names", "two"), (60, 14, 14, 4, 8))[0]
     if kind in ("name", "names"):
         whose = draw.choice(sorted(lexicon.NAMES))
@@ -230,7 +230,7 @@ def _clothing(draw: random.Random) -> Phrase:
 
 
 def _predicate(draw: random.Random, subject: Subject, *, more: float) -> Predicate:
-    """Something that the subject can do; manner, place and time each with probability about `more`."""
+    """A predicate that fits the subject; manner, place and time each have a probability of about `more`."""
     takes = draw.choices(("", "W", "A", "D", "DA"), (20, 15, 45, 8, 12))[0]
     verbs = [verb for verb in VERBS[takes] if verb.animals or not subject.animal]
     if not verbs:
@@ -263,7 +263,7 @@ def _time(draw: random.Random) -> Phrase:
 
 
 def _place(draw: random.Random, *, way: bool) -> Phrase:
-    """Where it happens, or with `way` where it goes along."""
+    """A place, or with `way` a way through a place."""
     if not way and draw.random() < 0.15:
         return joined(phrase_of("in", "in"), phrase_of(*draw.choice(lexicon.CITIES)))
     ways = ("durch", "über", "um", "entlang", "zu")
@@ -282,7 +282,7 @@ def _place(draw: random.Random, *, way: bool) -> Phrase:
 
 
 def _object(draw: random.Random, noun: Noun, case: str, subject: Subject) -> Phrase:
-    """An object of what `subject` does: anybody's, the subject's own, or one whose possessor is named."""
+    """An object of the verb: without a possessor, the subject's own, or with a named possessor."""
     chance = draw.random()
     if chance < 0.15:
         return noun_phrase(draw, noun, case, determiners=("own",), own=(subject.own, subject.whose))[0]
@@ -301,7 +301,7 @@ def _object(draw: random.Random, noun: Noun, case: str, subject: Subject) -> Phr
 
 
 def _finished(sentence: Phrase) -> Pair:
-    """With a full stop, without commas before other punctuation, and "an" before vowels."""
+    """Add the full stop, remove commas before other punctuation, and write "an" before vowels."""
     german, english = joined(sentence, phrase_of(".", "."))
     following = [*german[1:], german[-1]]
     kept = [word for word, after in zip(german, following, strict=True) if word.text != "," or after.text not in ",."]

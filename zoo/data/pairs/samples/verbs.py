@@ -1,6 +1,6 @@
-"""The verbs of the translation sample: German forms, what they take, and what they are in English.
+"""The verbs of the translation sample: German forms, their objects, and their English translations.
 
-Many share their forms and differ in the particle or in the kind of their object alone.
+Many verbs share their forms and differ only in the particle or in the kind of their object.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from zoo.data.pairs.samples.lexicon import NOUNS, entries
 
 
 class Verb(NamedTuple):
-    """A verb in both languages: what it takes, and its forms."""
+    """A verb in both languages, with its objects and forms."""
 
     infinitive: str
     present: str
     """Third person singular; the plural is the infinitive."""
     participle: str
     particle: str
-    """Stands at the end of a main clause, and before the verb where that comes last; "" for most."""
+    """Separable particle: at the end of a main clause, or before a verb that comes last; "" for most verbs."""
     auxiliary: str
-    """haben or sein."""
+    """Auxiliary of the perfect: haben or sein."""
     english: tuple[str, ...]
     progressive: tuple[str, ...]
     perfect: tuple[str, ...]
     takes: str
     """"" nothing, A a direct object, D an object in the dative, DA both, W a way: through the park."""
     objects: tuple[str, ...]
-    """The kinds of nouns that the object may be."""
+    """Kinds of nouns that fit as object."""
     to: str
     """The English preposition of the indirect object."""
     animals: bool
-    """Whether animals do it too."""
+    """Whether animals can be the subject."""
 
 
 KINDS = dict(zip("parcodftvyib", NOUNS, strict=True))

@@ -1,4 +1,4 @@
-"""What is pointed out in a set of points: each goal is a file of its own, with the order in which it is written."""
+"""Goals for sets of points: each goal has its own file, which defines the order of its output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Points = NDArray[Any]
 
 
 class Goal(NamedTuple):
-    """What a network is to point out in a set of n points of `width` coordinates."""
+    """The goal of a network in a set of n points of `width` coordinates."""
 
     name: str
     width: int
@@ -28,7 +28,7 @@ class Goal(NamedTuple):
     longest: Callable[[int], int]
     """Pointers that a target of n points has at most, its end not counted."""
     targets: Callable[[Sequence[Points]], list[list[int]]]
-    """What is to be pointed out in each of some sets: numbers of points from 0, in the order of the goal."""
+    """Function that computes the targets of sets: numbers of points from 0, in the order of the goal."""
 
 
 def _each(target: Callable[[Points], list[int]]) -> Callable[[Sequence[Points]], list[list[int]]]:
@@ -36,7 +36,7 @@ def _each(target: Callable[[Points], list[int]]) -> Callable[[Sequence[Points]],
 
 
 HULL = Goal("hull", 2, 3, spread=True, closed=True, longest=lambda n: n, targets=_each(hull.target))
-# n points of which three are on the hull have 2n - 5 triangles, and one less for each more
+# n points with three on the hull have 2n - 5 triangles, and one less for each further point on the hull
 TRIANGULATION = Goal(
     "triangulation",
     2,

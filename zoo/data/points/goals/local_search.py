@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
 
 STARTS = 4
 """Tours that are improved for each set; the best of them is kept."""
@@ -14,7 +19,33 @@ TOGETHER = 2**18
 SEGMENT = 3
 """Cities that or-opt moves at most."""
 GAIN = 1e-10
-"""What a change must save, as a share of the longest distance: less is rounding."""
+"""Least saving of a change, as a share of the longest distance; less is rounding."""
+CHANGES = 0.12
+"""Changes per city until a tour cannot be made shorter, measured on 50 to 400 random cities."""
+QUIET = 10.0
+"""Seconds between two messages of a long search."""
+
+
+class SearchProgress:
+    """Logs every few seconds how much of a long search is done, and an estimate of the time that is left."""
+
+    def __init__(self, tours: int, count: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """`tours` of `count` cities are improved."""
+        self.tours, self.count, self.clock = tours, count, clock
+        self.done = 0
+        self.started = self.said = clock()
+
+    def changed(self, changes: int) -> None:
+        """Some tours were changed."""
+        self.done += changes
+        now = self.clock()
+        if self.done and now - self.said >= QUIET:
+            self.said = now
+            expected = max(CHANGES * self.count * self.tours, self.done)
+            seconds = (now - self.started) * (expected / self.done - 1)
+            left = f"{seconds / 60:,.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
+            share = min(self.done / expected, 0.99)
+            log.info("tours of %s points: %.0f %% done, about %s left", f"{self.count:,}", 100 * share, left)
 
 
 def short(distances: NDArray[np.float64], starts: int = STARTS) -> NDArray[np.int64]:
@@ -26,12 +57,12 @@ def short(distances: NDArray[np.float64], starts: int = STARTS) -> NDArray[np.in
     """
     size, count = distances.shape[:2]
     orders = np.stack([np.random.default_rng((count, start)).permutation(count) for start in range(starts)])
-    together = max(1, TOGETHER // count**2)
+    together, progress = max(1, TOGETHER // count**2), SearchProgress(size * starts, count)
     tours, length = np.zeros((size * starts, count), np.int64), np.zeros(size * starts)
     for first in range(0, size * starts, together):
         which, start = np.divmod(np.arange(first, min(first + together, size * starts)), starts)
         part, rows = distances[which], slice(first, first + together)
-        tours[rows] = improved(inserted(part, orders[start], start == 0), part)
+        tours[rows] = improved(inserted(part, orders[start], start == 0), part, progress)
         length[rows] = lengths(tours[rows], part)
     best = tours.reshape(size, starts, count)[np.arange(size), length.reshape(size, starts).argmin(1)]
     begin = (best == 0).argmax(1)
@@ -71,7 +102,9 @@ def inserted(
     return tours
 
 
-def improved(tours: NDArray[np.int64], distances: NDArray[np.float64]) -> NDArray[np.int64]:
+def improved(
+    tours: NDArray[np.int64], distances: NDArray[np.float64], progress: SearchProgress | None = None
+) -> NDArray[np.int64]:
     """The tours (B, n) after the best change of each, and again, until none has a change that makes it shorter."""
     tours = tours.copy()
     least = GAIN * distances.max((1, 2))
@@ -87,19 +120,21 @@ def improved(tours: NDArray[np.int64], distances: NDArray[np.float64]) -> NDArra
             i, j = divmod(int(changes[kind[at]][at].argmax()), tours.shape[1])
             tours[going[at]] = _changed(tour[at], int(kind[at]), i, j)
         going = going[better]
+        if progress is not None:
+            progress.changed(int(better.sum()))
     return tours
 
 
 def _exchanges(apart: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What 2-opt saves by going from place i to j and from i + 1 to j + 1, all that lies between turned round."""
+    """Saving of 2-opt when it goes from place i to j and from i + 1 to j + 1, with the part between reversed."""
     edge = np.diagonal(np.roll(apart, -1, 2), axis1=1, axis2=2)  # (b, n) from each place to the next
     saved = edge[:, :, None] + edge[:, None] - apart - np.roll(apart, -1, (1, 2))
     return np.where(np.tri(apart.shape[1], k=0, dtype=bool), 0.0, saved)
 
 
 def _moves(apart: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """What or-opt saves by taking the cities from place i on, one of them, two, ..., and putting them between the
-    places j and j + 1, forwards and backwards."""
+    """Saving of or-opt when it moves one, two, ... cities from place i on between the places j and j + 1, in both
+    directions."""
     count = apart.shape[1]
     place = np.arange(count)
     edge = apart[:, place, (place + 1) % count]

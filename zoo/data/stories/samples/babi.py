@@ -1,16 +1,16 @@
-"""The embedded bAbI sample: stories of all twenty tasks in the official form, by a small world that knows the answers.
+"""The embedded bAbI sample: stories of all twenty tasks in the official form, from a small simulated world.
 
-Its unit is the story, as in the official files, and every split has an endless stream of its own for each task, so that
-no story is told in two of them:
+Its unit is the story, as in the official files. Each split has an endless stream for each task, so that no story occurs
+in two splits:
 
 - `questions(task, count, seed=..., split=...)`: the first stories of a stream, the last of them cut after the question
-  that completes `count`. This is what a data module reads and `zoo data --write` writes (`write_story`).
+  that completes `count`. Data modules read these, and `zoo data --write` writes them (`write_story`).
 - `stories(task, seed=..., split=...)`: the stream itself; story k depends on seed, split, task and k alone.
 
-The grammar, the words, the chances of each event and the choice of the questions are those that the official files
-(v1.2, English) show; nothing of their text is in here. Two things are not as they are there, since their answers do not
-follow: nobody is `either in the park or the park` (task 10), and nobody is asked what one gave to another where he gave
-two things (task 5) but for the last. Task 18 chooses its questions nearly as the official files do.
+Grammar, words, probabilities of events and choice of questions are those of the official files (v1.2, English), but
+none of their text is included. Two cases without a valid answer are left out: `either in the park or the park` (task
+10), and the question what one person gave another if there were two gifts, except for the last (task 5). Task 18
+chooses its questions nearly as the official files do.
 
 Source: Weston et al., Towards AI-Complete Question Answering: A Set of Prerequisite Toy Tasks, 2015,
 https://arxiv.org/abs/1502.05698.
@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator
 from itertools import count as from_
 
 from zoo.data.stories.samples import carrying, compass, kinds, motives, moving, sizes, whereabouts
-from zoo.data.stories.samples.telling import Telling
+from zoo.data.stories.samples.story_writer import StoryWriter
 from zoo.data.stories.story import Story
 
-TELLERS: dict[int, Callable[[Telling], None]] = {
+GENERATORS: dict[int, Callable[[StoryWriter], None]] = {
     1: moving.single_supporting_fact,
     2: carrying.two_supporting_facts,
     3: carrying.three_supporting_facts,
@@ -48,12 +48,14 @@ TELLERS: dict[int, Callable[[Telling], None]] = {
     19: compass.path_finding,
     20: motives.agents_motivations,
 }
-"""Tells one story of each task, from its first line to its last question."""
+"""Task number -> function that generates one story of the task, from its first line to its last question."""
 
 
 def questions(task: int, count: int, *, seed: int, split: str) -> Iterator[Story]:
-    """Stories with `count` questions in all: the first of the stream, the last one cut after the question that
-    completes `count`. Raises ValueError for a count below 0."""
+    """The first stories of the stream, with `count` questions in all.
+
+    The last story is cut after the question that completes `count`. Raises ValueError for a count below 0.
+    """
     if count < 0:
         raise ValueError(f"count is the number of questions, 0 or more; got {count}")
     left = count
@@ -68,10 +70,10 @@ def questions(task: int, count: int, *, seed: int, split: str) -> Iterator[Story
 
 
 def stories(task: int, *, seed: int, split: str) -> Iterator[Story]:
-    """The endless stream of a task's stories. Raises ValueError for a number that is no task's."""
-    if task not in TELLERS:
-        raise ValueError(f"the bAbI tasks are 1 to {max(TELLERS)}; got {task}")
+    """The endless stream of a task's stories. Raises ValueError for an unknown task number."""
+    if task not in GENERATORS:
+        raise ValueError(f"the bAbI tasks are 1 to {max(GENERATORS)}; got {task}")
     for index in from_():
-        telling = Telling(random.Random(f"babi {seed} {split} {task} {index}"))
-        TELLERS[task](telling)
-        yield Story(tuple(telling.lines), task)
+        writer = StoryWriter(random.Random(f"babi {seed} {split} {task} {index}"))
+        GENERATORS[task](writer)
+        yield Story(tuple(writer.lines), task)

@@ -1,4 +1,4 @@
-"""Tasks 2, 3 and 5 to 8: where things and people are, who gave what to whom, who carries how much."""
+"""Tasks 2, 3 and 5 to 8: positions of things and people, gifts, and carried things."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from zoo.data.stories.samples.household import THERE, Event, Household
-from zoo.data.stories.samples.telling import Telling
+from zoo.data.stories.samples.story_writer import StoryWriter
 from zoo.data.stories.samples.words import HOUSEHOLD, OBJECTS, RECEIVERS, ROOMS, TRADERS
 
 QUESTIONS = 5
 NUMBERS = ("none", "one", "two", "three")
 
 
-def two_supporting_facts(telling: Telling) -> None:
-    """Task 2: where a thing is that somebody carries, or has dropped."""
-    _tell(Household(telling, HOUSEHOLD), _where_is_thing)
+def two_supporting_facts(writer: StoryWriter) -> None:
+    """Task 2: the room of a thing that somebody carries or has dropped."""
+    _tell(Household(writer, HOUSEHOLD), _where_is_thing)
 
 
-def three_supporting_facts(telling: Telling) -> None:
-    """Task 3: where a thing was before the room to which somebody carried it."""
-    _tell(Household(telling, HOUSEHOLD, gets_there=THERE), _where_was_thing)
+def three_supporting_facts(writer: StoryWriter) -> None:
+    """Task 3: the room in which a thing was before somebody carried it to another."""
+    _tell(Household(writer, HOUSEHOLD, gets_there=THERE), _where_was_thing)
 
 
-def three_arg_relations(telling: Telling) -> None:
-    """Task 5: who gave what to whom."""
-    _tell(Household(telling, TRADERS, giving=True), _who_gave)
+def three_arg_relations(writer: StoryWriter) -> None:
+    """Task 5: giver, thing and receiver of a gift."""
+    _tell(Household(writer, TRADERS, giving=True), _who_gave)
 
 
-def yes_no_questions(telling: Telling) -> None:
+def yes_no_questions(writer: StoryWriter) -> None:
     """Task 6: whether somebody is in a room."""
-    _tell(Household(telling, HOUSEHOLD), _is_person_there)
+    _tell(Household(writer, HOUSEHOLD), _is_person_there)
 
 
-def counting(telling: Telling) -> None:
+def counting(writer: StoryWriter) -> None:
     """Task 7: how many things somebody carries."""
-    _tell(Household(telling, RECEIVERS, giving=True), _how_many)
+    _tell(Household(writer, RECEIVERS, giving=True), _how_many)
 
 
-def lists_sets(telling: Telling) -> None:
+def lists_sets(writer: StoryWriter) -> None:
     """Task 8: which things somebody carries."""
-    _tell(Household(telling, HOUSEHOLD), _what_carried)
+    _tell(Household(writer, HOUSEHOLD), _what_carried)
 
 
 def _tell(house: Household, ask: Callable[[Household], bool]) -> None:
-    """Two events, then a question where one can be asked; until there are five."""
+    """Generate two events, then a question if one can be asked, until there are five questions."""
     asked = 0
     while asked < QUESTIONS:
         house.happen()
@@ -59,7 +59,7 @@ def _where_is_thing(house: Household) -> bool:
         ways = house.ways(last.person, after=last.line) if got else house.ways(last.person, before=last.line)
         if ways:
             supporting = (last.line, ways[-1].line)
-            house.telling.ask(f"Where is the {last.what}?", ways[-1].what, supporting)
+            house.writer.ask(f"Where is the {last.what}?", ways[-1].what, supporting)
             return True
     return False
 
@@ -72,16 +72,16 @@ def _where_was_thing(house: Household) -> bool:
             ways = house.ways(last.person, after=last.line)
         else:
             ways = house.ways(last.person, after=dealings[-2].line, before=last.line)
-        # Of a room that was visited twice, only what was before the second time can be meant.
+        # If a room was visited twice, the question can only refer to the time before the second visit.
         steps = [
             (before, there)
             for number, (before, there) in enumerate(pairwise(ways), 2)
             if there.what not in {later.what for later in ways[number:]}
         ]
         if steps:
-            before, there = house.telling.pick(steps)
+            before, there = house.writer.pick(steps)
             supporting = (last.line, there.line, before.line)
-            house.telling.ask(f"Where was the {last.what} before the {there.what}?", before.what, supporting)
+            house.writer.ask(f"Where was the {last.what} before the {there.what}?", before.what, supporting)
             return True
     return False
 
@@ -95,28 +95,28 @@ def _who_gave(house: Household) -> bool:
 
 
 def _ask_about(house: Household, gift: Event) -> None:
-    """One of five questions, half of those about people naming the other one too."""
+    """Ask one of five questions; half of those about people name the other person too."""
     giver, thing, receiver = gift.person, gift.what, str(gift.to)
     between = [e for e in house.events if (e.person, e.kind, e.to) == (giver, "give", receiver)]
     roles = ["giver", "receiver"]
     if between[-1] == gift:  # a later one between the same two would be the answer
         roles.append("thing")
-    role, long = house.telling.pick(roles), house.telling.pick((False, True))
+    role, long = house.writer.pick(roles), house.writer.pick((False, True))
     if role == "thing":
         text, answer = f"What did {giver} give to {receiver}?", thing
     elif role == "giver":
         text, answer = f"Who gave the {thing} to {receiver}?" if long else f"Who gave the {thing}?", giver
     else:
         text, answer = f"Who did {giver} give the {thing} to?" if long else f"Who received the {thing}?", receiver
-    house.telling.ask(text, answer, (gift.line,))
+    house.writer.ask(text, answer, (gift.line,))
 
 
 def _is_person_there(house: Household) -> bool:
     for event in house.recent("go"):
         last = house.ways(event.person)[-1]
-        true = house.telling.pick((True, False))
-        room = last.what if true else house.telling.pick([room for room in ROOMS if room != last.what])
-        house.telling.ask(f"Is {last.person} in the {room}?", "yes" if true else "no", (last.line,))
+        true = house.writer.pick((True, False))
+        room = last.what if true else house.writer.pick([room for room in ROOMS if room != last.what])
+        house.writer.ask(f"Is {last.person} in the {room}?", "yes" if true else "no", (last.line,))
         return True
     return False
 
@@ -126,7 +126,7 @@ def _how_many(house: Household) -> bool:
         person = event.person
         lines = [e.line for e in house.events if e.kind != "go" and person in (e.person, e.to)]
         number = sum(house.holder[thing] == person for thing in OBJECTS)
-        house.telling.ask(f"How many objects is {person} carrying?", NUMBERS[number], lines)
+        house.writer.ask(f"How many objects is {person} carrying?", NUMBERS[number], lines)
         return True
     return False
 
@@ -138,6 +138,6 @@ def _what_carried(house: Household) -> bool:
         things = list(dict.fromkeys(e.what for e in dealings))  # in the order in which they were first got
         carried = [thing for thing in things if house.holder[thing] == person]
         lines = [e.line for thing in things for e in dealings if e.what == thing]
-        house.telling.ask(f"What is {person} carrying?", ",".join(carried) or "nothing", lines)
+        house.writer.ask(f"What is {person} carrying?", ",".join(carried) or "nothing", lines)
         return True
     return False

@@ -1,4 +1,4 @@
-"""The words of the tasks that play in a house or a town: who, where, what, and how it is said."""
+"""The words of the tasks in a house or a town: people, places, things and verbs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ SHE = ("Mary", "Sandra")
 HOUSEHOLD = ("Mary", "John", "Daniel", "Sandra")
 TRADERS = ("Mary", "Fred", "Bill", "Jeff")
 RECEIVERS = ("John", "Mary", "Sandra", "Daniel")
-"""The household of task 7. Of `TRADERS` and these, who stands first is given a thing before the others."""
+"""The household of task 7. In `TRADERS` and here, earlier people receive a thing before later ones."""
 TOWNSFOLK = ("Mary", "Fred", "Bill", "Julie")
 
 ROOMS = ("bathroom", "bedroom", "garden", "hallway", "kitchen", "office")

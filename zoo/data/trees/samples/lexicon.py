@@ -1,5 +1,4 @@
-"""The words of the generated sentences: what each is worth in a film review (`sentiment.py`), and which mean the same
-(`relatedness.py`)."""
+"""The words of the generated sentences: their sentiment (`sentiment.py`) and their synonyms (`relatedness.py`)."""
 
 from __future__ import annotations
 
@@ -30,13 +29,15 @@ WORTH = {
         -2: "hated despised loathed",
     },
 }  # fmt: skip
-"""Category -> worth, -2 very negative to 2 very positive -> words. What pleases somebody ("the plot moved me") and
-whom something pleases ("critics loved the plot") are categories of their own, for the sake of grammar alone."""
+"""Category -> sentiment, -2 very negative to 2 very positive -> words.
+
+Verbs such as in "the plot moved me" and "critics loved the plot" are separate categories for grammatical reasons only.
+"""
 
 STRENGTHENING = {"degree": "very extremely", "adverb": "really truly utterly deeply"}
 WEAKENING = {"degree": "fairly rather", "adverb": "slightly somewhat mildly"}
 TURNING = {"negation": "not", "never": "never hardly", "nobody": "nobody", "doubted": "doubted denied"}
-"""Words that act on the worth of what they are joined with, by category; a `degree` goes with adjectives alone."""
+"""Words that change the sentiment of the phrase next to them, by category; a `degree` needs an adjective."""
 
 PHRASES = {
     ("at", "all"): "intensifier",
@@ -45,7 +46,7 @@ PHRASES = {
     ("no", "one"): "negator",
     ("hardly", "anyone"): "negator",
 }
-"""Two words that are one operator together, whatever each is alone."""
+"""Pairs of words that form one operator, independent of each word alone."""
 
 NEUTRAL = {
     "thing": (
@@ -58,9 +59,9 @@ NEUTRAL = {
     "made": ("made", "written", "shot", "acted", "told", "cut"),
     "determiner": ("the", "this", "its"),
 }
-"""Category -> words that are worth nothing."""
+"""Category -> words without sentiment."""
 
-# Pairs of sentences. Words of one line mean the same; the first of them names what they mean.
+# Pairs of sentences. Words of one line are synonyms; the first one is the name of their meaning.
 
 
 def _lines(text: str) -> dict[str, tuple[str, ...]]:
@@ -78,23 +79,23 @@ OBJECTS = _lines("box/carton cup/mug bag/sack photo/picture cart/wagon bike/bicy
 TOOLS = _lines("rope/cord stick/rod hammer/mallet knife/blade cloth/rag")
 LOOKS = _lines("big/large small/little old/aged wet/soaked dirty/filthy thin/slim black white brown")
 MOODS = _lines("tired/weary angry/furious quiet/silent clever/smart happy/cheerful young")
-"""What looks are to all things, moods are to beings."""
+"""Qualities of living beings; looks are qualities of all things."""
 PREPOSITIONS = _lines("behind near/beside under/beneath above/over")
 STATES = _lines(
     "sleeping/napping running/sprinting resting/relaxing crying/weeping laughing/giggling shouting/yelling "
     "talking/chatting jumping/leaping creeping/crawling singing dancing waiting"
 )
-"""What one does alone, as it follows "is"."""
+"""Intransitive verbs, in the form that follows "is"."""
 ACTS = _lines(
     "pushing/shoving cutting/slicing carrying/hauling throwing/tossing cleaning/scrubbing fixing/repairing "
     "lifting/raising hitting/striking breaking/smashing pulling/dragging"
 )
-"""What is done to objects, as it follows "is"."""
+"""Verbs with an object, in the form that follows "is"."""
 DEALINGS = _lines(
     "chases/pursues watches/observes helps/assists hugs/embraces scares/frightens follows/trails bites/nips "
     "leads/guides finds/discovers"
 )
-"""What one being does to another, as it follows "that"."""
+"""Verbs between two living beings, in the form that follows "that"."""
 PARTICIPLES = {
     words[0]: words[1]
     for words in _lines(

@@ -1,20 +1,20 @@
-"""The embedded relatedness sample: pairs of sentences with a score from 1 to 5 that follows from what they say.
+"""The embedded relatedness sample: pairs of sentences with a score from 1 to 5 that follows from their meanings.
 
-A sentence tells a `Meaning`, in words that are drawn for it; the second meaning of a pair is the first one after a few
-edits, or one of its own. A meaning is a set of facts with weights (`facts`), and the score is
+A sentence expresses a `Meaning` in words that are drawn for it. The second meaning of a pair is the first one after a
+few edits, or an unrelated one. A meaning is a set of facts with weights (`facts`), and the score is
 
     1 + 4 d,   d = 2 (weight of the facts that both state) / (weight of all facts of the one + of the other),
 
-d times OPPOSED where exactly one of the two is negated, rounded to tenths. So a synonym, the article and the passive
-change nothing; who does something counts, and not only which words there are: "the dog that chases the cat is sleeping"
-and "the cat that chases the dog is sleeping" share one fact of four.
+d times OPPOSED if exactly one of the two is negated, rounded to tenths. So synonyms, articles and the passive change
+nothing. The score depends on the actor and not only on the words: "the dog that chases the cat is sleeping" and "the
+cat that chases the dog is sleeping" share one fact of four.
 
-Networks that sum over children see neither their order nor the names of relations. Here a role is always told by
-structure or by a word: one noun alone stands below a verb, unless a preposition or "by" marks the others, or it is an
+Networks that sum over children see neither their order nor the names of relations. Here structure or a word always
+identifies a role: a verb has one noun below it, unless a preposition or "by" marks the others, or the noun is an
 object, which never acts.
 
-Of 4,500 pairs the scores have a mean of 3.4 and a standard deviation of 1.3; their correlation with the share of words
-that two sentences have in common is .36, and .70 for who knows which words mean the same.
+Over 4,500 pairs the scores have a mean of 3.4 and a standard deviation of 1.3. Their correlation with the share of
+common words of the two sentences is .36, and .70 if synonyms count as equal.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from zoo.data.trees.tree import Tree
 LENGTHS = (5, 14)
 """Fewest and most words of a sentence, the full stop included."""
 WEIGHTS = {"verb": 2.0, "agent": 2.0, "role": 1.5, "does": 1.0, "undergoes": 1.0, "quality": 0.5}
-"""Of each kind of fact."""
+"""Weight of each kind of fact."""
 OPPOSED = 0.6
 UNRELATED = 0.15
-"""Share of pairs whose meanings have nothing to do with each other, but by chance."""
+"""Share of pairs whose meanings are drawn independently."""
 EDITS = (0, 1, 1, 1, 2, 2, 3)
-"""How many edits lead to the second meaning of any other pair, each of these as likely as the others."""
+"""Numbers of edits that lead to the second meaning of any other pair; one is drawn."""
 RENAMED = 0.5
-"""How often the second sentence avoids a word of the first one that has a synonym."""
+"""Probability that the second sentence avoids a word of the first one that has a synonym."""
 
 
 NOUNS = lexicon.BEINGS | lexicon.PLACES | lexicon.OBJECTS | lexicon.TOOLS
@@ -45,46 +45,46 @@ QUALITIES = lexicon.LOOKS | lexicon.MOODS
 
 
 class Thing(NamedTuple):
-    """Somebody or something."""
+    """A being or an object, with its quality."""
 
     noun: str
     quality: str | None = None
 
 
 class Clause(NamedTuple):
-    """What a relative clause says of the noun before it."""
+    """A relative clause, which describes the noun before it."""
 
     of: str
-    """That noun."""
+    """The noun before the clause."""
     verb: str
     other: str
     """The noun in the clause."""
     does: bool = True
-    """"that chases the cat"; else "that is chased by the cat"."""
+    """True for "that chases the cat", False for "that is chased by the cat"."""
 
 
 class Meaning(NamedTuple):
-    """What a sentence says, in the first word of each line of the lexicon."""
+    """The meaning of a sentence, in terms of the first word of each line of the lexicon."""
 
     verb: str
     agent: Thing
     roles: dict[str, Thing]
-    """`object` of an act, and by a preposition what is behind it; `with` is that of the tool."""
+    """Role -> noun: the `object` of an act, or a preposition and the noun after it; `with` marks a tool."""
     clause: Clause | None = None
     negated: bool = False
 
     @property
     def things(self) -> list[Thing]:
-        """Those that may have a quality."""
+        """The nouns that may have a quality."""
         return [self.agent, *self.roles.values()]
 
     @property
     def nouns(self) -> list[str]:
-        """All, no two of them the same."""
+        """All nouns, which are distinct."""
         return [thing.noun for thing in self.things] + ([self.clause.other] if self.clause else [])
 
     def renamed(self, names: dict[str, str]) -> Self:
-        """The same of other nouns; a quality stays with its role."""
+        """Replace the nouns; a quality stays with its role."""
 
         def new(thing: Thing) -> Thing:
             return thing._replace(noun=names.get(thing.noun, thing.noun))
@@ -98,14 +98,17 @@ class Meaning(NamedTuple):
         )
 
     def with_qualities(self, qualities: list[str | None]) -> Self:
-        """The same with these qualities of its things."""
+        """Replace the qualities of the nouns."""
         agent, *others = (Thing(thing.noun, quality) for thing, quality in zip(self.things, qualities, strict=True))
         return self._replace(agent=agent, roles=dict(zip(self.roles, others, strict=True)))
 
 
 def facts(meaning: Meaning) -> dict[tuple[str, ...], float]:
-    """What a meaning states, and how much each fact weighs: the verb, who acts, what stands in each role, who does and
-    who undergoes what a relative clause says, and each quality of a noun."""
+    """The facts of a meaning and their weights.
+
+    They are the verb, its actor, the noun of each role, the actor and the patient of a relative clause, and each
+    quality of a noun.
+    """
     clause, found = meaning.clause, dict[tuple[str, ...], float]()
     found["verb", meaning.verb] = WEIGHTS["verb"]
     found["agent", meaning.agent.noun] = WEIGHTS["agent"]
@@ -122,7 +125,7 @@ def facts(meaning: Meaning) -> dict[tuple[str, ...], float]:
 
 
 def relatedness(first: Meaning, second: Meaning) -> float:
-    """The score of two meanings, 1 to 5, the same in either order."""
+    """The symmetric score of two meanings, 1 to 5."""
     one, other = facts(first), facts(second)
     shared = sum(weight for fact, weight in one.items() if fact in other)
     likeness = 2 * shared / (sum(one.values()) + sum(other.values()))
@@ -130,7 +133,7 @@ def relatedness(first: Meaning, second: Meaning) -> float:
 
 
 def drawn(draw: random.Random) -> Meaning:
-    """Any meaning."""
+    """Draw a meaning."""
     beings = draw.sample(list(lexicon.BEINGS), 3)
     roles: dict[str, Thing] = {}
     if draw.random() < 0.55:
@@ -160,24 +163,24 @@ def _with_clause(draw: random.Random, meaning: Meaning, other: str) -> Meaning:
     return meaning._replace(clause=Clause(of, draw.choice(list(lexicon.DEALINGS)), other, draw.random() < 0.6))
 
 
-# Edits: each makes another meaning of one, or the same where it cannot be done.
+# Edits: each returns a changed meaning, or the same meaning if the edit is impossible.
 
 
 def other_verb(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Something else is done."""
+    """Change the verb."""
     verbs = lexicon.ACTS if meaning.verb in lexicon.ACTS else lexicon.STATES
     return meaning._replace(verb=_another(draw, verbs, {meaning.verb}))
 
 
 def other_noun(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Another noun stands in one of the roles or in the clause."""
+    """Change the noun of a role or of the clause."""
     noun = draw.choice(meaning.nouns)
     kind = next(kind for kind in (lexicon.BEINGS, lexicon.PLACES, lexicon.OBJECTS, lexicon.TOOLS) if noun in kind)
     return meaning.renamed({noun: _another(draw, kind, set(meaning.nouns))})
 
 
 def swapped(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Two beings take each other's part: the agent that of another, wherever that stands."""
+    """Swap the agent with another being of the sentence."""
     beings = [noun for noun in meaning.nouns[1:] if noun in lexicon.BEINGS]
     if not beings:
         return meaning
@@ -186,13 +189,13 @@ def swapped(draw: random.Random, meaning: Meaning) -> Meaning:
 
 
 def turned_clause(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Who chased is chased."""
+    """Swap active and passive in the clause: the one who chased is chased."""
     clause = meaning.clause
     return meaning._replace(clause=clause._replace(does=not clause.does)) if clause else meaning
 
 
 def moved_clause(draw: random.Random, meaning: Meaning) -> Meaning:
-    """The clause is said of another being that has a part of its own."""
+    """Move the clause to another being with a role in the sentence."""
     clause = meaning.clause
     beings = [
         thing.noun for thing in meaning.things if thing.noun in lexicon.BEINGS and clause and thing.noun != clause.of
@@ -201,7 +204,7 @@ def moved_clause(draw: random.Random, meaning: Meaning) -> Meaning:
 
 
 def other_clause(draw: random.Random, meaning: Meaning) -> Meaning:
-    """The clause goes, has another verb, or comes."""
+    """Remove the clause, change its verb, or add a clause."""
     if not meaning.clause:
         return _with_clause(draw, meaning, _another(draw, lexicon.BEINGS, set(meaning.nouns)))
     verb = _another(draw, lexicon.DEALINGS, {meaning.clause.verb})
@@ -209,7 +212,7 @@ def other_clause(draw: random.Random, meaning: Meaning) -> Meaning:
 
 
 def other_preposition(draw: random.Random, meaning: Meaning) -> Meaning:
-    """It happens on another side of the place."""
+    """Change the preposition of the place."""
     roles = {
         _another(draw, lexicon.PREPOSITIONS, {role}) if role in lexicon.PREPOSITIONS else role: thing
         for role, thing in meaning.roles.items()
@@ -218,12 +221,12 @@ def other_preposition(draw: random.Random, meaning: Meaning) -> Meaning:
 
 
 def negated(draw: random.Random, meaning: Meaning) -> Meaning:
-    """What is so is not so."""
+    """Negate the meaning."""
     return meaning._replace(negated=not meaning.negated)
 
 
 def other_quality(draw: random.Random, meaning: Meaning) -> Meaning:
-    """A quality goes, is another one, or comes."""
+    """Remove, change or add a quality."""
     qualities = [thing.quality for thing in meaning.things]
     at = draw.randrange(len(qualities))
     another = _another(draw, _qualities(meaning.things[at].noun), {quality for quality in qualities if quality})
@@ -232,7 +235,7 @@ def other_quality(draw: random.Random, meaning: Meaning) -> Meaning:
 
 
 def shifted_quality(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Each noun has the quality of the next one, and the last that of the first."""
+    """Shift qualities cyclically: each noun gets the quality of the next one."""
     first, *others = (thing.quality for thing in meaning.things)
     found = meaning.with_qualities([*others, first])
     fits = all(thing.quality is None or thing.quality in _qualities(thing.noun) for thing in found.things)
@@ -274,18 +277,18 @@ class Phrase(NamedTuple):
 
     words: list[str]
     heads: list[int]
-    """For each word the one that it hangs on, -1 of the head of the phrase."""
+    """Head of each word; -1 for the head of the phrase."""
     parent: list[int]
-    """Of the nodes of the binary tree, numbered from the top; -1 of its root."""
+    """Parent of each node of the binary tree, numbered from the top; -1 for the root."""
     word: list[int]
-    """Of each of these which word it is, -1 of one with two parts."""
+    """Word of each leaf of the binary tree; -1 for inner nodes."""
 
     @classmethod
     def of(cls, word: str) -> Self:
         return cls([word], [-1], [-1], [0])
 
     def joined(self, right: Phrase, *, head: Literal["left", "right"]) -> Phrase:
-        """Two phrases as one, whose head is that of one of them."""
+        """Join two phrases; the head of one of them is the head of the result."""
         words, nodes = len(self.words), len(self.parent)
         heads = [self.heads, [at + words if at >= 0 else -1 for at in right.heads]]
         of_left, of_right = self.heads.index(-1), right.heads.index(-1)
@@ -301,22 +304,22 @@ class Phrase(NamedTuple):
         )
 
     def before(self, right: Phrase) -> Phrase:
-        """With what it hangs on behind it."""
+        """Join with a following phrase, which is the head."""
         return self.joined(right, head="right")
 
     def then(self, right: Phrase) -> Phrase:
-        """With what hangs on it behind it."""
+        """Join with a following phrase, which depends on this one."""
         return self.joined(right, head="left")
 
 
-class Teller:
-    """Puts a meaning into words, which it draws: articles, synonyms, and the passive."""
+class SentenceWriter:
+    """Expresses a meaning in words; articles, synonyms and the passive are drawn at random."""
 
     def __init__(self, draw: random.Random, said: set[str]) -> None:
-        """`said` are words that it had better not use again."""
+        """`said` are words to avoid."""
         self.draw, self.said = draw, said
 
-    def told(self, meaning: Meaning) -> Phrase:
+    def written(self, meaning: Meaning) -> Phrase:
         """The sentence, without its full stop."""
         agent = self._noun(meaning.agent.noun, meaning)
         others = {role: self._noun(thing.noun, meaning) for role, thing in meaning.roles.items()}
@@ -359,22 +362,27 @@ class Teller:
 
 
 def tree(phrase: Phrase, parse: str) -> Tree:
-    """A sentence with its full stop: of its dependencies, whose nodes are its words in order, it is no part."""
+    """The tree of a sentence. The full stop is part of a constituency tree, but not of a dependency tree.
+
+    The nodes of a dependency tree are the words in order.
+    """
     whole = phrase.then(Phrase.of("."))
     parent, word = (phrase.heads, range(len(phrase.words))) if parse == "dependency" else (whole.parent, whole.word)
     return Tree(whole.words, list(parent), list(word), [None] * len(parent))
 
 
 def generate(count: int, *, seed: int, parse: Literal["dependency", "constituency"] = "dependency") -> Iterator[Pair]:
-    """`count` pairs; the sentences and the score of pair i depend on `seed` and i alone. `parse` says which trees they
-    have: of dependencies, or strictly binary ones with the words at their leaves."""
+    """`count` pairs; the sentences and the score of pair i depend on `seed` and i alone.
+
+    `parse` selects dependency trees, or strictly binary trees with the words at their leaves.
+    """
     for index in range(count):
         (first, one), (second, other) = pair(index, seed=seed)
         yield Pair(tree(one, parse), tree(other, parse), relatedness(first, second), "")
 
 
 def pair(index: int, *, seed: int) -> tuple[tuple[Meaning, Phrase], tuple[Meaning, Phrase]]:
-    """Number `index` of the endless row of pairs that `seed` stands for: two meanings, and how they are told."""
+    """Pair number `index` of the endless sequence that `seed` determines: two meanings and their phrases."""
     draw = random.Random(f"relatedness {seed} {index}")
     while True:
         first = second = drawn(draw)
@@ -383,7 +391,7 @@ def pair(index: int, *, seed: int) -> tuple[tuple[Meaning, Phrase], tuple[Meanin
         else:
             for _ in range(draw.choice(EDITS)):
                 second = _edited(draw, second)
-        one = Teller(draw, set()).told(first)
-        other = Teller(draw, set(one.words)).told(second)
+        one = SentenceWriter(draw, set()).written(first)
+        other = SentenceWriter(draw, set(one.words)).written(second)
         if all(LENGTHS[0] <= len(phrase.words) + 1 <= LENGTHS[1] for phrase in (one, other)):
             return (first, one), (second, other)

@@ -1,21 +1,23 @@
 """The embedded sentiment treebank: film reviews from a grammar, with the sentiment of every phrase.
 
-Sentences are derived from RULES, by chance and by their weights; those that are too short or too long (LENGTHS) or say
-a word of content twice are drawn again. The labels 0 to 4 are the worth of a phrase, -2 very negative to 2 very
-positive, plus 2. What a phrase is worth follows from its two parts alone (`composed`):
+Sentences are derived at random from the weighted RULES. Those that are too short or too long (LENGTHS), or repeat a
+content word, are drawn again. The labels 0 to 4 are the worth of a phrase (-2 very negative to 2 very positive) plus 2.
+The worth of a phrase follows from its two parts alone (`composed`):
 
-- a word is worth what `lexicon.WORTH` says, any other 0; a word or a phrase of PHRASES may be an operator;
-- an operator acts on what it is joined with by SHIFTS. A negation turns and weakens it (great 2, not great -1), and
-  since "at all" is an intensifier, "not ... at all" turns it to the end of the scale (not bad 1, not bad at all 2);
-- "but X" overrules what stands before it, and what is joined with "although X" overrules X, whichever comes first;
-  where the part that wins is worth 0, the other one counts;
-- all else, "and" among it, is worth what the one part that is not 0 is worth; of two on one side it is the stronger, of
-  two on opposite sides 0.
+- The worth of a word is given by `lexicon.WORTH`, or 0. A word or a phrase of PHRASES may be an operator.
+- An operator changes the phrase that it is joined with by SHIFTS. A negation reverses and weakens it (great 2, not
+  great -1). "at all" is an intensifier, so "not ... at all" moves it to the end of the scale (not bad 1, not bad at all
+  2).
+- "but X" overrules the phrase before it. A phrase joined with "although X" overrules X, in either order. If the
+  overruling part is worth 0, the other part counts.
+- In all other cases, "and" included, a part that is worth 0 is ignored. Of two parts with one sign the stronger counts;
+  parts with opposite signs give 0.
 
-The grammar is ambiguous where people are: (not good) and clever or not (good and clever), (nobody said that S1) but S2
-or nobody said that (S1 but S2). The words are the same, the labels are not, and the tree tells which is meant. Of
-10,000 sentences 38 % can be read with more than one label, and who knows the grammar but sees the words alone is right
-on 86 % at best (results/tree_grammar.py). Of the 6,000 sentences for training the classes are 13, 27, 21, 27 and 12 %.
+The grammar is as ambiguous as real language: (not good) and clever, or not (good and clever); (nobody thought that S1)
+but S2, or nobody thought that (S1 but S2). The words are the same, the labels differ, and the tree shows which is
+meant. Of 10,000 sentences 38 % can be read with more than one label. A classifier that knows the grammar but sees only
+the words can reach at most 86 % (results/tree_grammar.py). The classes of the 6,000 training sentences are 13, 27, 21,
+27 and 12 %.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ SHIFTS = {
     "diminisher": {-2: -1, -1: -1, 0: 0, 1: 1, 2: 1},
     "negator": {-2: 1, -1: 1, 0: 0, 1: -1, 2: -1},
 }
-"""What each kind of operator makes of the worth of a phrase."""
+"""Sentiment of a phrase -> new sentiment, for each kind of operator."""
 
 RULES: dict[str, dict[str, float]] = {
     "TEXT": {"TOLD .": 1},
@@ -63,12 +65,12 @@ RULES: dict[str, dict[str, float]] = {
     "CLAUSE": {"THING VP": 8, "people LIKED": 4, "NOBODY LIKED_2": 1, "NOBODY_LIKED ATALL": 0.5},
     "NOBODY_LIKED": {"NOBODY LIKED_2": 1},
     "ATALL": {"at all": 1},
-    # what is spoken of
+    # subjects
     "THING": {"determiner thing": 6, "determiner DESCRIBED": 1},
     "DESCRIBED": {"adjective thing": 3, "GRADED thing": 1},
     "GRADED": {"DEGREE adjective": 1},
     "DEGREE": {"degree": 2, "adverb": 3, "a bit": 1, "kind of": 1},
-    # what it does: the plot moved me, the plot was dull
+    # predicates of things: the plot moved me, the plot was dull
     "VP": {"WAS": 8, "PLEASES": 5, "VP_NOT": 3, "VP_MORE": 1, "VP_1 VP_AND": 2, "VP_NOT ATALL": 1},
     "VP_1": {"PLEASES": 2, "WAS": 1, "VP_NOT": 3},
     "VP_2": {"PLEASES": 2, "PLEASES VP_AND": 1},
@@ -80,7 +82,7 @@ RULES: dict[str, dict[str, float]] = {
     "MADE": {"made manner": 1},
     "VERDICT": {"a verdict": 2, "negation NOUN": 1},
     "NOUN": {"a verdict": 1},
-    # what people do: critics loved the plot
+    # predicates of people: critics loved the plot
     "LIKED": {"LIKES": 6, "LIKED_NOT": 3, "LIKED_MORE": 1, "LIKED_1 LIKED_AND": 2, "LIKED_NOT ATALL": 1},
     "LIKED_1": {"LIKES": 1, "LIKED_NOT": 1},
     "LIKED_2": {"LIKES": 2, "LIKES LIKED_AND": 1},
@@ -88,7 +90,7 @@ RULES: dict[str, dict[str, float]] = {
     "LIKED_MORE": {"adverb LIKED_2": 1},
     "LIKED_AND": {"and LIKED": 1},
     "LIKES": {"liked THING": 1},
-    # what it is like: not very good, not good and clever
+    # adjectives: not very good, not good and clever
     "AP": {
         "adjective": 8, "GRADED": 2, "AP_NOT": 5, "AP_MORE": 1, "AP_NOT ATALL": 1.5,
         "AP_1 AP_AND": 4, "AP_1 AP_BUT": 1,
@@ -100,8 +102,10 @@ RULES: dict[str, dict[str, float]] = {
     "AP_AND": {"and AP": 1},
     "AP_BUT": {"but AP": 1},
 }  # fmt: skip
-"""Symbol -> what it may stand for, one symbol or two, with weights; one that is no key here is a category or a word.
-The weights of what can be read in two ways are such that neither of them is much the likelier one."""
+"""Symbol -> its expansions to one or two symbols, with weights; a symbol that is not a key is a category or a word.
+
+The weights are such that neither reading of an ambiguous phrase is much likelier than the other.
+"""
 
 
 def _categories() -> dict[str, tuple[str, ...]]:
@@ -113,19 +117,22 @@ def _categories() -> dict[str, tuple[str, ...]]:
 
 
 CATEGORIES = _categories()
-"""Category -> its words, each as likely as the others."""
+"""Category -> its words, which are drawn uniformly."""
 
 
 class Meaning(NamedTuple):
-    """What a phrase adds to the one it is part of."""
+    """The contribution of a phrase to the phrase that contains it."""
 
     role: str
-    """`intensifier`, `diminisher` or `negator` of an operator, `but` or `although` of the word, `contrast` or
-    `concession` of what it begins; `plain` of all else."""
+    """Function of the phrase.
+
+    An operator is `intensifier`, `diminisher` or `negator`; the words `but` and `although` have their own functions,
+    and begin a `contrast` or a `concession`; everything else is `plain`.
+    """
     worth: int
-    """-2 to 2."""
+    """Sentiment, -2 to 2."""
     opinion: bool = False
-    """It has a word that is worth something."""
+    """Whether the phrase has a word with a sentiment."""
 
 
 def _word_meanings() -> dict[str, Meaning]:
@@ -140,12 +147,12 @@ def _word_meanings() -> dict[str, Meaning]:
 
 
 MEANINGS: Mapping[str, Meaning] = _word_meanings()
-"""Of words; one that is missing is plain and worth 0."""
+"""Meanings of words; a missing word is plain and worth 0."""
 MARKS = {"but": "contrast", "although": "concession"}
 
 
 def composed(left: Meaning, right: Meaning) -> Meaning:
-    """What a phrase of two parts means, by the rules above; one of PHRASES is an operator before it comes to this."""
+    """The meaning of a phrase of two parts by the rules above; PHRASES have been replaced by operators before."""
     opinion = left.opinion or right.opinion
     if left.role in MARKS:
         return Meaning(MARKS[left.role], right.worth, opinion)
@@ -158,7 +165,7 @@ def composed(left: Meaning, right: Meaning) -> Meaning:
 
 
 def _counting(left: Meaning, right: Meaning) -> tuple[int, ...]:
-    """Which of two parts count, 0 the left and 1 the right one, where neither is an operator or a mark."""
+    """The parts that count, 0 for left and 1 for right, if neither is an operator or a mark."""
     if right.role == "contrast" or left.role == "concession":
         return (1,) if right.worth else (0,)
     if right.role == "concession":
@@ -207,7 +214,7 @@ def generate(count: int, *, seed: int) -> Iterator[Labelled]:
 
 
 def sentence(index: int, *, seed: int) -> Labelled:
-    """Tree number `index` of the endless row that `seed` stands for."""
+    """Tree number `index` of the endless sequence that `seed` determines."""
     draw = random.Random(f"sentiment {seed} {index}")
     while True:
         if tree := _derived(draw):
@@ -222,7 +229,7 @@ _ALTERNATIVES = {
 
 
 def _derived(draw: random.Random) -> Tree | None:
-    """A sentence of the grammar, not labelled yet; None for one that is too short or too long."""
+    """A sentence of the grammar without labels; None if it is too short or too long."""
     words: list[str] = []
     parent: list[int] = []
     word: list[int] = []
@@ -241,7 +248,7 @@ def _derived(draw: random.Random) -> Tree | None:
         else:
             word.append(len(words))
             words.append(draw.choice(CATEGORIES.get(parts[0], parts)))
-        if len(words) + len(waiting) > LENGTHS[1]:  # each that waits will be a word at least
+        if len(words) + len(waiting) > LENGTHS[1]:  # each waiting symbol becomes at least one word
             return None
     content = [word for word in words if word in _CONTENT]
     if len(words) < LENGTHS[0] or len(set(content)) < len(content):

@@ -1,4 +1,4 @@
-"""How a story is told: its lines in order, each with its number, and which of them was said of whom."""
+"""The writer of a story: its numbered lines in order, and the person of each statement."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from zoo.data.stories.story import Line
 T = TypeVar("T")
 
 RECENT = 5
-"""A question is about something that one of the last five facts said; the official stories hold to it throughout."""
+"""A question refers to one of the last five facts, as in all official stories."""
 
 
-class Telling:
-    """A story while it is told. `draw` is where all its chances come from."""
+class StoryWriter:
+    """A story that is being written; `draw` is the source of all its random choices."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
@@ -31,13 +31,13 @@ class Telling:
         self.lines.append(Line(text, answer, tuple(supporting)))
 
     def pick(self, of: Sequence[T]) -> T:
-        """One of them, each as likely as the others."""
+        """Draw one element uniformly."""
         return self.draw.choice(of)
 
     def some(self, of: Sequence[T], count: int) -> list[T]:
-        """`count` different ones in any order."""
+        """Draw `count` different elements in random order."""
         return self.draw.sample(of, count)
 
     def recent(self, facts: Sequence[T]) -> list[T]:
-        """The last `RECENT` facts in any order: what a question may be about."""
+        """The last `RECENT` facts in random order: the facts that a question may refer to."""
         return self.some(facts[-RECENT:], min(RECENT, len(facts)))

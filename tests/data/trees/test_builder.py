@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from tests.data.trees.grown import joined
-from zoo.data.trees import planting as module
+from zoo.data.trees import builder as module
 from zoo.data.trees.brackets import parse
+from zoo.data.trees.builder import TreeBuilder, parsed, typed_tree
 from zoo.data.trees.dependency_files import dependency_tree
 from zoo.data.trees.options import TreeTextOptions, builds, check_way
-from zoo.data.trees.planting import Planting, parsed, planted
 from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, UnusableInput
 
@@ -18,7 +18,7 @@ TREE = parse("(4 (2 The) (3 (2 film) (2 was) (3 good)))")
 
 
 def way(trees, *, inside=False, **text):
-    return Planting(trees, TreeTextOptions(**text), inside=inside)
+    return TreeBuilder(trees, TreeTextOptions(**text), inside=inside)
 
 
 # Trees of the data
@@ -83,12 +83,12 @@ def test_leaves_are_words():
 @pytest.mark.parametrize("trees", ["given", "balanced", "left"])
 @pytest.mark.parametrize("spare", [None, "right"])
 def test_brackets_are_taken_as_they_are(trees, spare):
-    assert planted("  (4 (2 a) (3 (2 b) (2 c)))\n", way(trees), spare) == (parse("(4 (2 a) (3 (2 b) (2 c)))"), None)
-    assert planted("(2 a b c)", way(trees), spare) == (parse("(2 a b c)"), None)
+    assert typed_tree("  (4 (2 a) (3 (2 b) (2 c)))\n", way(trees), spare) == (parse("(4 (2 a) (3 (2 b) (2 c)))"), None)
+    assert typed_tree("(2 a b c)", way(trees), spare) == (parse("(2 a b c)"), None)
 
 
 def test_brackets_get_two_children_where_the_data_had_it():
-    assert planted("(2 (1 a) (1 b) (1 c))", way("binarised"), None) == (parse("(2 (1 a) ( (1 b) (1 c)))"), None)
+    assert typed_tree("(2 (1 a) (1 b) (1 c))", way("binarised"), None) == (parse("(2 (1 a) ( (1 b) (1 c)))"), None)
 
 
 @pytest.mark.parametrize(
@@ -101,24 +101,26 @@ def test_brackets_get_two_children_where_the_data_had_it():
     ],
 )
 def test_a_text_has_the_tree_of_the_data_or_the_spare_one(trees, spare, shape, by):
-    tree, built = planted("a b c", way(trees), spare)
+    tree, built = typed_tree("a b c", way(trees), spare)
     assert (joined(tree), built) == (shape, by)
     assert set(tree.label) == {None}
-    words_at_any_node, _ = planted("a b c", way(trees, inside=True), spare)
+    words_at_any_node, _ = typed_tree("a b c", way(trees, inside=True), spare)
     assert words_at_any_node.word == [0, 1, 2]
 
 
 def test_a_text_without_any_tree():
     for trees in ("given", "binarised"):
-        message = "'a b c' has no tree: write it in brackets, or give --trees, one of balanced, left, right"
+        message = (
+            "'a b c' has no tree, and the network was trained on parses; write it in brackets, pass --trees spacy:MODEL"
+        )
         with pytest.raises(UnusableInput, match=message):
-            planted("a b c", way(trees), None)
+            typed_tree("a b c", way(trees), None)
 
 
 def test_brackets_that_are_none():
     said = r"bad tree: found 'b+' at letter 7, expected .* begins with '\(' is read as a tree\)"
     with pytest.raises(UnusableInput, match=rf"^'\(2 a\) b{{54}}'\.\.\.: {said}$"):
-        planted("(2 a) " + "b" * 99, way("balanced"), None)
+        typed_tree("(2 a) " + "b" * 99, way("balanced"), None)
 
 
 # A parser
@@ -143,8 +145,8 @@ def no_model(name):
 @pytest.mark.parametrize(
     ("load", "message"),
     [
-        (None, r"spaCy is not installed; pip install -e '\.\[spacy\]'"),
-        (no_model, "spaCy has no such model; python -m spacy download toy"),
+        (None, r"spaCy is not installed; run pip install -e '\.\[spacy\]'"),
+        (no_model, "spaCy has no such model; run python -m spacy download toy"),
         (
             lambda name: SimpleNamespace(pipe_names=["tok2vec", "tagger"]),
             "this model has no parser, only tok2vec, tagger",
@@ -160,7 +162,7 @@ def test_a_parser_that_is_not_there(asked, load, message):
 
 def test_a_parser_gives_words_at_any_node(asked):
     asked(None)  # which is of no interest where its trees do not fit
-    with pytest.raises(ConfigError, match=r"^data\.trees=spacy:toy .*words stand at leaves here; take one of balanced"):
+    with pytest.raises(ConfigError, match=r"^data\.trees=spacy:toy .*need words only at leaves; use one of balanced"):
         way("spacy:toy")
 
 
@@ -200,7 +202,7 @@ def test_a_parser_by_its_heads(pipeline):
     )
     assert subject.of_text("ran") == Tree(["ran"], [-1], [0], [None])
     assert subject.of_text("") == Tree([], [], [], [])
-    assert planted("Dogs run fast", subject, None)[1] == "spacy:toy"
+    assert typed_tree("Dogs run fast", subject, None)[1] == "spacy:toy"
     flat = Tree(["Dogs", "run", "fast"], [-1, 0, 0, 0], [-1, 0, 1, 2], ["bad", None, None, None])
     assert subject.of_tree(flat).label == [None, "bad", None]
 

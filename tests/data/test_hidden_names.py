@@ -1,0 +1,83 @@
+"""Names that begin with a dot, which editors, notebooks and macOS write, are ignored wherever files are listed."""
+
+import os
+import zipfile
+
+import pytest
+from PIL import Image
+
+from zoo.data.cloze.books import Books
+from zoo.data.cloze.sources import _read_folder
+from zoo.data.documents.readers import class_files
+from zoo.data.documents.yelp import Yelp
+from zoo.data.images.decoding import UnusablePicture, decode
+from zoo.data.images.files import _images
+from zoo.data.points.files import OwnPoints
+from zoo.data.rows import BadRows, visible
+from zoo.data.sources import find_splits
+from zoo.visualize.captioning import _images as images_to_predict
+
+
+def written(folder, *names):
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("some words")
+    return folder
+
+
+CLASSES = ("pos/1.txt", "neg/2.txt", ".ipynb_checkpoints/1.txt", "pos/.ipynb_checkpoints/1.txt", "neg/._2.txt")
+
+
+def test_classes_of_documents(tmp_path):
+    assert class_files(written(tmp_path, *CLASSES))[0] == ["neg/2.txt", "pos/1.txt"]
+
+
+def test_classes_of_documents_in_an_archive(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for name in (*CLASSES, "__MACOSX/pos/1.txt"):
+            archive.writestr(name, "some words")
+    assert class_files(tmp_path / "a.zip")[0] == ["neg/2.txt", "pos/1.txt"]
+
+
+def test_files_of_a_folder(tmp_path):
+    written(tmp_path, "train.txt", "._train.txt", ".train.txt", "b.review.json", "._b.review.json")
+    assert [file.name for file in visible(tmp_path)] == ["b.review.json", "train.txt"]
+    assert find_splits(tmp_path, [".txt"]) == {"train": [tmp_path / "train.txt"]}
+    source = Yelp(source=str(tmp_path)).open_source()
+    assert [file for file, *_ in source.identity["files"]["train"]] == [str(tmp_path / "b.review.json")]
+
+
+def test_books(tmp_path):
+    source = Books(path=str(written(tmp_path, "a.md", "._a.md", ".hidden.txt", "b.txt"))).open_source()
+    assert [os.path.basename(file) for file, *_ in source.identity["books"]] == ["a.md", "b.txt"]
+
+
+def test_questions(tmp_path):
+    (tmp_path / "._1.question").write_bytes(b"\x00\xff")
+    assert list(_read_folder(tmp_path, BadRows())) == []
+
+
+def test_points(tmp_path):
+    written(tmp_path, "train.txt", "test.txt", "._train.txt", ".x.tsp")
+    found = OwnPoints(path=str(tmp_path), goal="order")._files(tmp_path)
+    assert {split: [file.name for file in files] for split, files in found.items()} == {
+        "train": ["train.txt"],
+        "test": ["test.txt"],
+    }
+
+
+def test_images(tmp_path):
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+    written(tmp_path, "._a.png", ".trash/b.png")
+    (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
+    os.mkfifo(tmp_path / "pipe.png")
+    assert [name for name, _ in _images(tmp_path)] == ["a.png"]
+    assert images_to_predict(tmp_path) == [tmp_path / "a.png"]
+
+
+@pytest.mark.parametrize("name", ["pipe.png", "loop.png"])
+def test_a_pipe_and_a_link_to_itself_are_not_waited_for(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
+    with pytest.raises(UnusablePicture, match=name):
+        decode(tmp_path / name)

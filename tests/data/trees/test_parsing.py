@@ -1,0 +1,79 @@
+"""Parsers of the samples' grammars, against the trees that the samples are made with; plain text without a parser."""
+
+import pytest
+
+from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
+from zoo.data.trees.options import TreeTextOptions
+from zoo.data.trees.samples import relatedness, sentiment
+from zoo.data.trees.samples.parsing import EXAMPLES, PARSERS
+from zoo.errors import UnusableInput
+
+
+@pytest.mark.parametrize("parse", ["dependency", "constituency"])
+def test_pairs_are_parsed_as_they_were_made(parse):
+    for pair in relatedness.generate(400, seed=7, parse=parse):
+        for tree in (pair.first, pair.second):
+            found = PARSERS["sick"](tree.words, parse == "dependency")
+            assert (found.words, found.parent, found.word) == (tree.words, tree.parent, tree.word)
+
+
+def test_a_full_stop_may_be_missing():
+    words = ["a", "smart", "ape", "is", "weeping"]
+    assert PARSERS["sick"](words, True).parent == PARSERS["sick"]([*words, "."], True).parent == [2, 2, 4, 4, -1]
+
+
+def test_reviews_get_a_tree_of_their_grammar_and_mostly_the_right_class():
+    """The grammar is ambiguous: its best reading of the words alone has the right class for at most 86 %."""
+    right = 0
+    for row in sentiment.generate(100, seed=7):
+        found = PARSERS["sst"](row.tree.words, False)
+        assert found.binary and found.words == row.tree.words
+        leaves = [word for word in found.word if word >= 0]
+        assert leaves == list(range(len(found.words)))
+        right += sentiment.labelled(found).tree.label[0] == row.tree.label[row.tree.root]
+    assert right > 75
+
+
+def test_an_unambiguous_sentence_has_its_one_tree():
+    tree = PARSERS["sst"](["critics", "loved", "this", "film", "."], False)
+    # ((critics (loved (this film))) .)
+    assert tree.parent == [-1, 0, 1, 1, 3, 3, 5, 5, 0]
+    assert tree.word == [-1, -1, 0, -1, 1, -1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@pytest.mark.parametrize("text", ["hello world", "the the the", "film", "is is a dog ."])
+def test_other_words_have_no_tree(name, text):
+    assert PARSERS[name](text.split(), True) is None
+
+
+def encoder(kind, grammar, inside):
+    words = [Vocabulary(["the", "film"])]
+    return kind(TreeTextOptions(), words, trees="given", inside=inside, arity=9, binary=False, grammar=grammar)
+
+
+def test_plain_text_goes_through_the_grammar_of_the_sample():
+    pairs = encoder(TreePairEncoder, "sick", True)
+    batch = pairs([("the clever monkey is crying .", "a smart ape is weeping .")])
+    assert batch.trees.plain()[0][0] == [2, 2, 4, 4, -1]
+    assert batch.built == ("grammar:sick", "grammar:sick")
+    again = TreePairEncoder.from_state(pairs.state())
+    assert again.spare == "grammar:sick"
+    message = (
+        f"'hello world' is not a sentence of the sample's grammar, .* {EXAMPLES['sick']!r}; pass --trees spacy:MODEL"
+    )
+    with pytest.raises(UnusableInput, match=message):
+        pairs([("hello world", "a smart ape is weeping .")])
+
+
+@pytest.mark.parametrize(
+    ("inside", "advice"), [(True, "pass --trees spacy:MODEL"), (False, "write it in brackets, pass")]
+)
+def test_without_a_parser_plain_text_is_refused_in_one_line(inside, advice):
+    real = encoder(TreeEncoder, None, inside)
+    with pytest.raises(UnusableInput, match=rf"'it works' has no tree, and .* on parses; {advice}.* bag of words$"):
+        real("it works")
+    assert len(real("film")) == 1  # all trees of one word are equal
+    real.spare = "balanced"
+    assert real("it works").built == ("balanced",)

@@ -1,0 +1,104 @@
+"""Where data come from: one ladder for all corpora, and one for files of your own, with one message per failure."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from zoo.data.options import SampleOptions
+from zoo.data.prepared import PreparedData
+from zoo.data.sources import Source, existing
+from zoo.data.table_data import TableArguments
+from zoo.errors import ConfigError, DataError
+
+
+class CorpusArguments(TableArguments, total=False):
+    """The arguments of every corpus of a family of tables."""
+
+    source: str | None
+    sample: Mapping[str, Any] | SampleOptions | None
+
+
+class Corpus(PreparedData[Any]):
+    """A published corpus: `source` is `sample`, `hub`, or the path of its official files."""
+
+    layout: ClassVar[str]
+    """The official files, for messages."""
+    on_hub: ClassVar[bool] = True
+    """Whether the Hugging Face hub has it."""
+
+    def __init__(
+        self,
+        *,
+        source: str | None = "sample",
+        sample: Mapping[str, Any] | SampleOptions | None = None,
+        **rest: Any,
+    ) -> None:
+        """`source` is `sample`, `hub` or the path of the official files; `sample` its sizes; `rest` goes to the
+        family."""
+        super().__init__(**rest)
+        self.source = source
+        self.sample = SampleOptions.of(sample)
+
+    @abstractmethod
+    def open_sample(self) -> Source:
+        """The generated examples. Raises ConfigError for options that the generator does not have."""
+
+    def open_hub(self) -> Source:
+        """The examples on the Hugging Face hub. Raises ConfigError for options that are not there."""
+        raise ConfigError(f"data.source=hub: {self.name} is not on the Hugging Face hub; expected: {self.sources}")
+
+    @abstractmethod
+    def open_files(self, path: Path) -> Source | None:
+        """The official files at a path that exists; None where it has none of the layouts."""
+
+    @property
+    def sources(self) -> str:
+        """The possible values of `data.source`, for messages."""
+        return f"sample, {'hub, ' * self.on_hub}or the path of {self.layout}"
+
+    def open_source(self) -> Any:
+        if not self.source:
+            raise ConfigError(f"data.source is not set; expected: {self.sources}")
+        if self.source == "sample":
+            return self.open_sample()
+        if self.source == "hub":
+            return self.open_hub()
+        path = existing(self.source, "data.source", self.sources)
+        if (found := self.open_files(path)) is None:
+            raise DataError(f"{path}: {there(path)}; expected {self.layout}; or use data.source=sample")
+        return found
+
+
+class OwnFiles(PreparedData[Any]):
+    """Data of your own: `path` is a file or a folder."""
+
+    layout: ClassVar[str]
+    """The possible files and folders, for messages."""
+
+    def __init__(self, *, path: str, **rest: Any) -> None:
+        """`path` is the file or folder; `rest` goes to the family."""
+        super().__init__(**rest)
+        self.path = path
+
+    @abstractmethod
+    def open_files(self, path: Path) -> Source | None:
+        """The examples at a path that exists; None where it has none of the layouts."""
+
+    def open_source(self) -> Any:
+        if not self.path:
+            raise ConfigError(f"data.path is empty; expected: {self.layout}")
+        path = existing(self.path, "data.path", self.layout)
+        if (found := self.open_files(path)) is None:
+            raise DataError(f"{path}: {there(path)}; expected: {self.layout}")
+        return found
+
+
+def there(path: Path) -> str:
+    """Describe what is at a path, for messages."""
+    if path.is_file():
+        return "this file has another form"
+    names = sorted(part.name + "/" * part.is_dir() for part in path.iterdir() if not part.name.startswith("."))
+    return f"found {', '.join(names[:8]) + ', ...' * (len(names) > 8)}" if names else "the folder is empty"

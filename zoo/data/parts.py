@@ -1,0 +1,290 @@
+"""The kinds of parts that an example is declared of.
+
+A family lists its parts, and everything that follows from a kind is written here once: how a column becomes ids, what
+is stored beside it, how stored rows become padded tensors, and how a split is described.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from zoo.data.notes import majority, mostly_unknown, uncut
+from zoo.data.stored import histogram, list_array, numbers_of, offsets
+from zoo.data.text.learning import ids_of
+from zoo.data.text.options import TokenOptions
+from zoo.data.text.vocabulary import END, READ_SPECIAL, UNKNOWN, WRITTEN_SPECIAL, Vocabulary
+
+
+class Padded(NamedTuple):
+    """Rows of unequal length in one tensor."""
+
+    values: Tensor
+    """(B, T) or (B, S, T), 0 at padding."""
+    mask: Tensor
+    """The shape of `values`, True at real positions."""
+
+
+class Ragged(NamedTuple):
+    """Rows of unequal length, in sequence."""
+
+    values: NDArray[Any]
+    """(N,) the values of all rows."""
+    lengths: NDArray[np.int64]
+    """(B,) how many of them each row has."""
+
+
+class Known(NamedTuple):
+    """Everything learned from the training split that turns names into numbers."""
+
+    vocabularies: Mapping[str, Vocabulary]
+    """By the name of the part."""
+    classes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Part(ABC):
+    """One part of an example, by the name of its column."""
+
+    name: str
+
+    def read(self, evaluated: bool) -> bool:
+        """Whether batches have this part, in an evaluation or in training."""
+        return True
+
+    def stored(self, evaluated: bool) -> bool:
+        """Whether a split stores this part. The training split stores what `overfit_batches` evaluates."""
+        return True
+
+    def encoded(self, column: pa.Array, known: Known) -> dict[str, Any]:
+        """The columns to store for a column of tokens or raw values."""
+        return {self.name: column}
+
+    @abstractmethod
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Any:
+        """The value of this part in a batch, from a stored column; `before` holds the parts declared earlier."""
+
+    def facts(self, split: datasets.Dataset, known: Known) -> dict[str, Any]:
+        """The description of this part in one stored split."""
+        return {}
+
+    def notes(self, facts: Mapping[str, Any], text: TokenOptions, noun: str) -> list[str]:
+        """Notes for a person on the training split, which `facts` describes."""
+        return []
+
+
+@dataclass(frozen=True)
+class Words(Part):
+    """Tokens, or with `levels=2` sentences of tokens: ids of a vocabulary."""
+
+    vocabulary: str = "words"
+    """Parts that name the same vocabulary share it."""
+    levels: int = 1
+    special: tuple[str, ...] = READ_SPECIAL
+    """The special tokens of the vocabulary; with END among them, each row gets an end."""
+    spelled: tuple[str, ...] = ()
+    """Special tokens that a text may contain as words, such as the blank of a cloze question."""
+    padded: bool = True
+    lengths: str = ""
+    """The name under which the lengths are described; empty: they are not."""
+    outer: str = ""
+    """The name under which the numbers of sentences are described."""
+    unknown: str = "unknown_rate"
+    """The name of the share of unknown tokens; parts with the same name are counted together."""
+    unit: str = ""
+    """The name of the text that a tokenizer cuts, such as "a training sentence", for a note on text that it left
+    whole."""
+
+    def __post_init__(self) -> None:
+        if self.unit and not self.lengths:
+            raise ValueError(f"{self.name}: `unit` goes with `lengths`, by which a text that was not cut is found")
+
+    @property
+    def written(self) -> bool:
+        """Whether a network writes these tokens, so that each row gets an end."""
+        return self.special == WRITTEN_SPECIAL
+
+    def encoded(self, column: pa.Array, known: Known) -> dict[str, Any]:
+        values, lengths = flattened(column)
+        vocabulary = known.vocabularies[self.name]
+        ids = ids_of(values.cast(pa.string()), vocabulary.arrow, self.special)
+        for token in self.spelled:
+            ids = pc.if_else(pc.equal(values, token), pa.scalar(self.special.index(token), ids.type), ids)
+        ends = offsets(lengths[-1])
+        for level in reversed(lengths[:-1]):
+            ends = ends[offsets(level)]
+        unknown = np.diff(offsets(pc.equal(ids, UNKNOWN))[ends])
+        outer = {f"rows_{self.name}": pa.array(lengths[0], pa.int32())} if self.levels > 1 else {}
+        return {
+            self.name: nested(ids, lengths),
+            f"num_{self.name}": pa.array(np.diff(ends), pa.int32()),
+            f"unknown_{self.name}": pa.array(unknown, pa.int32()),
+            **outer,
+        }
+
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Padded | Ragged:
+        values, lengths = flattened(column)
+        if not self.padded:
+            return Ragged(np.asarray(values).astype(np.int64), lengths[0])
+        return padded(np.asarray(values), lengths, END if self.written else None)
+
+    def facts(self, split: datasets.Dataset, known: Known) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self.outer:
+            found[self.outer] = histogram(numbers_of(split, f"rows_{self.name}"))
+        if self.lengths:
+            found[self.lengths] = histogram(numbers_of(split, f"num_{self.name}"))
+        return found
+
+    def notes(self, facts: Mapping[str, Any], text: TokenOptions, noun: str) -> list[str]:
+        found: list[str] = []
+        if self.unit:
+            rows = facts[self.outer]["mean"] if self.outer else 1
+            found += uncut(self.unit, facts[self.lengths]["mean"] / max(1, rows), text)
+        return found + mostly_unknown(facts[self.unknown], text)
+
+
+@dataclass(frozen=True)
+class Along(Part):
+    """One value for each token of the part `words`."""
+
+    words: str = "words"
+    empty: Any = False
+    """The value at padding."""
+
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Tensor:
+        mask = before[self.words].mask
+        grid = torch.full(mask.shape, self.empty)
+        grid[mask] = torch.from_numpy(np.array(flattened(column)[0])).to(grid.dtype)
+        return grid
+
+
+@dataclass(frozen=True)
+class Class(Part):
+    """The name of the class of an example, or a list of names: numbers of classes, in the order of the logits."""
+
+    missing: int = -1
+    """The number of what has no name."""
+
+    def encoded(self, column: pa.Array, known: Known) -> dict[str, Any]:
+        values, lengths = flattened(column)
+        numbers = pc.index_in(values.cast(pa.string()), pa.array(known.classes, pa.string()))
+        return {self.name: nested(pc.fill_null(numbers, self.missing).cast(pa.int32()), lengths)}
+
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Tensor | Ragged:
+        values, lengths = flattened(column)
+        numbers = np.asarray(values).astype(np.int64)
+        return Ragged(numbers, lengths[0]) if lengths else torch.from_numpy(numbers)
+
+    def facts(self, split: datasets.Dataset, known: Known) -> dict[str, Any]:
+        if pa.types.is_list(split.data.schema.field(self.name).type):
+            return {}
+        counts = np.bincount(numbers_of(split, self.name), minlength=len(known.classes))
+        return {"classes": dict(zip(known.classes, counts.tolist(), strict=True))}
+
+    def notes(self, facts: Mapping[str, Any], text: TokenOptions, noun: str) -> list[str]:
+        classes = {name: count for name, count in facts.get("classes", {}).items() if count}
+        return majority(classes, noun) if classes else []
+
+
+@dataclass(frozen=True)
+class Number(Part):
+    """A number per example."""
+
+    kind: Any = np.int64
+
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Tensor:
+        return torch.from_numpy(column.to_numpy(zero_copy_only=False).astype(self.kind))
+
+
+@dataclass(frozen=True)
+class Numbers(Part):
+    """A list of numbers per example."""
+
+    training: bool = True
+    """Whether training batches have it."""
+
+    def read(self, evaluated: bool) -> bool:
+        return evaluated or self.training
+
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Ragged:
+        values, lengths = flattened(column)
+        return Ragged(values.to_numpy(zero_copy_only=False), lengths[0])
+
+
+@dataclass(frozen=True)
+class Shown(Part):
+    """A part that is kept as it was written, for evaluation."""
+
+    training: bool = False
+    """Whether the training split stores it, too."""
+
+    def read(self, evaluated: bool) -> bool:
+        return evaluated
+
+    def stored(self, evaluated: bool) -> bool:
+        return evaluated or self.training
+
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(column.to_pylist())
+
+
+@dataclass(frozen=True)
+class Stored(Part):
+    """A column for descriptions, or for a task that reads it from the disk; no batch has it."""
+
+    def read(self, evaluated: bool) -> bool:
+        return False
+
+    def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Any:
+        return None
+
+
+def lowered(words: pa.Array) -> pa.Array:
+    """Words in small letters, as Python writes them."""
+    found = words.dictionary_encode()
+    return pa.array([word.lower() for word in found.dictionary.to_pylist()], pa.string()).take(found.indices)
+
+
+def flattened(column: pa.Array) -> tuple[pa.Array, list[NDArray[np.int64]]]:
+    """The values of a column of lists, however deep, and the lengths of each level, the outermost first."""
+    lengths = []
+    while pa.types.is_list(column.type):
+        lengths.append(np.asarray(pc.list_value_length(column)).astype(np.int64))
+        column = column.flatten()
+    return column, lengths
+
+
+def nested(values: pa.Array, lengths: Sequence[NDArray[np.int64]]) -> pa.Array:
+    """The inverse of `flattened`."""
+    for level in reversed(lengths):
+        values = list_array(values, level)
+    return values
+
+
+def padded(values: NDArray[Any], lengths: Sequence[NDArray[np.int64]], end: int | None = None) -> Padded:
+    """N values as (B, T), or with two levels of lengths as (B, S, T); `end` is put after each row of one level."""
+    inner = lengths[-1]
+    if len(lengths) > 1:
+        sentences = np.arange(max(1, lengths[0].max(initial=0))) < lengths[0][:, None]
+        inner = np.zeros(sentences.shape, np.int64)
+        inner[sentences] = lengths[1]
+    width = inner.max(initial=0) + 1 if end is not None else max(1, inner.max(initial=0))
+    step = np.arange(width)
+    grid = np.zeros((*inner.shape, width), np.int64)
+    mask = step < inner[..., None]
+    grid[mask] = values
+    if end is not None:
+        np.put_along_axis(grid, inner[..., None], end, -1)
+        mask = step <= inner[..., None]
+    return Padded(torch.from_numpy(grid), torch.from_numpy(mask))

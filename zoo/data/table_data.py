@@ -1,0 +1,367 @@
+"""Prepared data whose examples are rows of a table, declared by their parts.
+
+The way from a source to the disk is the same for every family: rows, splits, subwords, tokens, filters, vocabularies,
+ids. A family declares its parts in a `TableEncoder` and says here how a row of a source becomes a raw example.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, Unpack
+
+import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from zoo.data.cache import steps_beside
+from zoo.data.notes import repeated
+from zoo.data.options import LoaderArguments, SplitOptions
+from zoo.data.parts import Part, Words
+from zoo.data.prepared import PreparedData
+from zoo.data.reading import Reading
+from zoo.data.rows import counted
+from zoo.data.sources import Source
+from zoo.data.stored import StoredSplit, draw_splits, map_split, numbers_of, save, values_of, write_table
+from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.options import TokenOptions
+from zoo.errors import DataError
+
+FORMAT = 10
+"""Raise it with every change of what is stored or of how text becomes tokens: older caches are then left alone."""
+ENCODER, EXAMPLES = "encoder.json", "examples"
+SHOWN_LETTERS = 300
+"""The most letters of a text that `zoo data` shows."""
+
+S = TypeVar("S", bound=Source)
+
+
+class TextArguments(LoaderArguments, total=False):
+    """The arguments of a family of tables that comes with its splits."""
+
+    text: Mapping[str, Any] | TokenOptions | None
+
+
+class TableArguments(TextArguments, total=False):
+    """The arguments of every other family of tables."""
+
+    split: Mapping[str, Any] | SplitOptions | None
+
+
+class TableData(PreparedData[S]):
+    """Examples that are declared by their parts, prepared once and served from the disk."""
+
+    encoding: ClassVar[type[TableEncoder]]
+    encoder: TableEncoder
+    text_options: ClassVar[Any]
+    """The class of the options by which text becomes tokens."""
+    text: Any
+    split_options: ClassVar[Any] = SplitOptions
+    split: Any
+    length_parts: ClassVar[tuple[str, ...]]
+    """The parts whose numbers of tokens decide which examples share a batch."""
+    filter_keys: ClassVar[str] = ""
+    """The keys by which training examples are left out, for messages."""
+
+    def __init__(
+        self,
+        *,
+        text: Mapping[str, Any] | TokenOptions | None = None,
+        split: Mapping[str, Any] | SplitOptions | None = None,
+        **rest: Unpack[LoaderArguments],
+    ) -> None:
+        """No file is touched here.
+
+        Args:
+            text: how text becomes tokens, see the family's options.
+            split: shares of the splits that the corpus comes without, see `SplitOptions`.
+            rest: `loader`, how batches are made, see `LoaderOptions`.
+        """
+        super().__init__(**rest)
+        self.text = self.text_options.of(text)
+        self.split = self.split_options.of(split)
+
+    # What a family says
+
+    @abstractmethod
+    def examples(self, rows: Iterator[Any], source: S, reading: Reading) -> Iterator[dict[str, Any]]:
+        """The raw examples of one split, the columns of `TableEncoder.raw`; rows that cannot be used are reported to
+        `reading.bad` or counted in `reading.dropped`."""
+
+    @abstractmethod
+    def set_spec(self, about: Mapping[str, Any]) -> None:
+        """Set `spec` from the encoder and from the description of the prepared data."""
+
+    def new_encoder(self) -> TableEncoder:
+        """An encoder that has learned nothing yet. Raises ConfigError for options that do not fit the data."""
+        return self.encoding(self.text)
+
+    # Hooks for a family that stores more than its table
+
+    @property
+    def row_noun(self) -> str:
+        """The plural noun for a row of the source."""
+        return self.nouns.examples
+
+    @contextmanager
+    def storing(self, folder: Path) -> Iterator[None]:
+        """Open what `examples` writes to beside the table, such as a file of pixels."""
+        yield
+
+    def store(
+        self,
+        folder: Path,
+        raw: dict[str, datasets.Dataset],
+        tokens: Mapping[str, datasets.Dataset],
+        readings: Mapping[str, Reading],
+    ) -> None:
+        """Write what is stored beside the table of examples. `raw` holds the rows of the splits and may be changed."""
+
+    def draw(self, raw: dict[str, datasets.Dataset], source: S) -> dict[str, datasets.Dataset]:
+        """Draw the splits that are missing from the training rows."""
+        return draw_splits(raw, self.split, source.place, self.row_noun, self.strata(raw["train"]))
+
+    def with_keys(
+        self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
+    ) -> Mapping[str, datasets.Dataset]:
+        """The splits whose column `key` says which examples are repeated."""
+        return stored
+
+    def shown_rows(self, raw: datasets.Dataset, tokens: datasets.Dataset) -> datasets.Dataset:
+        """The training rows whose first ones `zoo data` shows by `example`."""
+        return tokens
+
+    # Hooks of the way to ids
+
+    def finish(self, encoder: TableEncoder, source: S, splits: Mapping[str, datasets.Dataset]) -> None:
+        """Give the encoder what it needs besides vocabularies, such as `classes` in the order of the logits; `splits`
+        hold tokens."""
+
+    def strata(self, train: datasets.Dataset) -> NDArray[Any] | None:
+        """The class of each training example, so that drawn splits get their share of every class."""
+        return None
+
+    def left_out(self, train: datasets.Dataset, lengths: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
+        """The training examples to leave out, (N,) for each reason; `lengths` are those of the parts."""
+        return {}
+
+    def counted_splits(self) -> tuple[str, ...]:
+        """The splits whose tokens get ids."""
+        return ("train",)
+
+    def numbering(self, encoder: TableEncoder, split: str) -> Callable[[pa.Table], pa.Table]:
+        """The function from tokens of one split to ids. Other processes get a copy of it, so that it holds the encoder
+        and not the data module, whose files they would open again."""
+        return partial(encoder.numbered, evaluated=split != "train")
+
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        """Facts about a stored split besides those of its parts."""
+        return {}
+
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Facts about all prepared data besides those of its splits; `notes` are added to those of the parts."""
+        return {}
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        """A training example of tokens, as `zoo data` shows it."""
+        return {part.name: shortened(row[part.name]) for part in self.encoding.parts if part.name in row}
+
+    # Preparing
+
+    def _facts(self, source: S) -> dict[str, Any]:
+        return {"format": FORMAT, "tasks": self.tasks, "text": vars(self.text), "split": vars(self.split)}
+
+    def _write(self, folder: Path, source: S) -> dict[str, Any]:
+        with steps_beside(folder) as steps:
+            return self._prepare(folder, steps, source)
+
+    def _prepare(self, folder: Path, steps: Path, source: S) -> dict[str, Any]:
+        noun = self.row_noun
+        encoder, bad = self.new_encoder(), self.bad_rows()
+        labels: dict[str, None] = {}
+        readings = {name: Reading(name, bad, Counter(), labels) for name in source.splits}
+        with self.storing(folder):
+            raw = {name: self._raw(steps, source, reading) for name, reading in readings.items()}
+        drawn = self.draw(raw, source)
+        encoder.learn_subwords(drawn["train"])
+        tokens = dict(drawn)
+        if encoder.cuts:
+            tokens = self._mapped(drawn, steps, "tokens", "cutting into tokens", lambda name: encoder.tokens)
+        tokens["train"] = self._kept(tokens["train"], readings["train"].dropped, source.place)
+        self.store(folder, drawn, tokens, readings)
+        counted_in = [tokens[name] for name in self.counted_splits()]
+        total = f"{sum(map(len, counted_in)):,} {'training ' if len(counted_in) == 1 else ''}{self.nouns.examples}"
+        encoder.learn_vocabularies(counted_in, source.place, total)
+        self.finish(encoder, source, tokens)
+        stored = self._mapped(tokens, steps, "ids", "numbering the tokens", partial(self.numbering, encoder))
+        save(stored, folder / EXAMPLES)
+        (folder / ENCODER).write_text(json.dumps(encoder.state(), ensure_ascii=False), "utf-8")
+        facts = {name: self._described(split, encoder) for name, split in stored.items()}
+        for name, reading in readings.items():
+            if reading.dropped:
+                facts[name]["dropped"] = dict(reading.dropped)
+        own, text = self.about(stored, facts), encoder.text_options
+        names = encoder.vocabulary_names
+        sizes = [f"{name}_size" for name in names] if len(names) > 1 else ["vocabulary_size"] * len(names)
+        keys = {name: keys_of(split) for name, split in self.with_keys(drawn, stored).items()}
+        notes = [part.notes(facts["train"], text, noun) for part in encoder.parts]
+        first = self.shown_rows(drawn["train"], tokens["train"]).with_format(None)
+        return {
+            "source": source.description.replace("{count}", f"{sum(map(len, drawn.values())):,}"),
+            "classes": encoder.classes,
+            **{size: len(encoder.by_name[name]) for size, name in zip(sizes, names, strict=True)},
+            "skipped": dict(bad.problems),
+            "splits": facts,
+            **own,
+            "drawn": [name for name in stored if name not in source.splits],
+            "notes": list(dict.fromkeys([*repeated(keys, noun), *chain.from_iterable(notes), *own.get("notes", ())])),
+            "examples": [self.example(row) for row in first.select(range(min(3, len(first))))],
+        }
+
+    def _raw(self, steps: Path, source: S, reading: Reading) -> datasets.Dataset:
+        """The raw examples of one split. Raises DataError where there are none."""
+        file, before = steps / f"{reading.split}.arrow", reading.bad.problems + reading.dropped
+        rows = self.examples(source.splits[reading.split](reading.bad), source, reading)
+        if not write_table(file, self.encoding.raw, rows, self.row_noun):
+            gone = reading.bad.problems + reading.dropped - before
+            left_out = f"; left out: {counted(gone)}" if gone else ""
+            raise DataError(f"{source.place}: no {self.row_noun} in the {reading.split} split{left_out}")
+        return datasets.Dataset.from_file(str(file))
+
+    @staticmethod
+    def _mapped(
+        splits: Mapping[str, datasets.Dataset], steps: Path, step: str, doing: str, function: Callable[[str], Any]
+    ) -> dict[str, datasets.Dataset]:
+        return {
+            name: map_split(split, function(name), steps / f"{name}-{step}.arrow", f"{name}: {doing}")
+            for name, split in splits.items()
+        }
+
+    def _kept(self, train: datasets.Dataset, dropped: Counter[str], where: str) -> datasets.Dataset:
+        """The examples to train on; those that are left out are counted. Raises DataError where none is left."""
+        lengths = {part.name: np.asarray(_lengths(train, part)) for part in _words(self.encoding)}
+        keep = np.ones(len(train), bool)
+        for reason, wrong in self.left_out(train, lengths).items():
+            if count := int((keep & wrong).sum()):
+                dropped[reason] += count
+            keep &= ~wrong
+        if not keep.any():
+            keys = f" ({self.filter_keys})" if self.filter_keys else ""
+            noun = self.nouns.examples
+            raise DataError(f"{where}: no {noun} are left to train on; left out: {counted(dropped)}{keys}")
+        return train if keep.all() else train.select(np.flatnonzero(keep))
+
+    def _described(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        facts: dict[str, Any] = {self.nouns.examples: len(split)}
+        for part in _inside(encoder.parts, split):
+            facts |= part.facts(split, encoder.known)
+        totals: dict[str, list[int]] = {}
+        for part in _words(self.encoding):
+            total = totals.setdefault(part.unknown, [0, 0])
+            total[0] += int(numbers_of(split, f"unknown_{part.name}").sum())
+            total[1] += int(numbers_of(split, f"num_{part.name}").sum())
+        facts |= {name: unknown / max(1, every) for name, (unknown, every) in totals.items()}
+        if "cut" in split.column_names:
+            facts["truncated"] = int(numbers_of(split, "cut").sum())
+        return facts | self.facts(split, encoder)
+
+    # Serving
+
+    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
+        self.encoder = self._stored_encoder(folder)
+        self.set_spec(about)
+        found = datasets.load_from_disk(folder / EXAMPLES)
+        return {name: self.stored_split(split, name != "train" or self.overfitting) for name, split in found.items()}
+
+    def _stored_encoder(self, folder: Path) -> TableEncoder:
+        return self.encoding.from_state(self.encoder_state(folder))
+
+    @staticmethod
+    def encoder_state(folder: Path) -> dict[str, Any]:
+        """The state of the encoder of a prepared folder."""
+        state: dict[str, Any] = json.loads((folder / ENCODER).read_text("utf-8"))
+        return state
+
+    def stored_split(self, split: datasets.Dataset, evaluated: bool) -> StoredSplit:
+        """The rows of a split, with the columns that its batches are made of."""
+        columns = [part.name for part in self.encoding.parts if part.read(evaluated)]
+        return StoredSplit(split, columns, self.lengths(split))
+
+    def lengths(self, split: datasets.Dataset) -> NDArray[Any]:
+        """(N,) or (N, number of parts) lengths by which batches are made, ends included."""
+        parts = {part.name: part for part in _words(self.encoding)}
+        every = [numbers_of(split, f"num_{name}") + parts[name].written for name in self.length_parts]
+        return every[0] if len(every) == 1 else np.stack(every, 1)
+
+    @property
+    def _collate(self) -> Callable[[Any], Any]:
+        return self.encoder.collate
+
+    def contents(self, about: Mapping[str, Any]) -> list[str]:
+        """The contents of all splits together, in a line or more."""
+        classes = f", {len(about['classes'])} classes" if about["classes"] else ""
+        return [f"vocabulary {about['vocabulary_size']:,} words{classes}"]
+
+    def describe(self) -> dict[str, Any]:
+        about = super().describe()
+        return about | {"contents": self.contents(about)}
+
+    def _summary(self, about: Mapping[str, Any]) -> list[str]:
+        splits, noun = about["splits"], self.nouns.examples
+        sizes = ", ".join(f"{name} {split[noun]:,}" for name, split in splits.items())
+        rates = {name: rate for name, rate in splits["test"].items() if name.endswith("unknown_rate")}
+        unknown = " and ".join(f"{rate:.1%}" for rate in rates.values())
+        lines = [
+            about["source"],
+            f"{sizes} {noun}; {'; '.join(self.contents(about))}; unknown in test {unknown}",
+        ]
+        if drawn := about["drawn"]:
+            lines.append(f"{' and '.join(drawn)}: drawn from the training {noun} (data.split)")
+        for name, split in splits.items():
+            if dropped := split.get("dropped"):
+                lines.append(f"{name}: left out {counted(dropped)}")
+        if cut := sum(split.get("truncated", 0) for split in splits.values()):
+            lines.append(f"{cut:,} {noun} were cut (data.text.max_sentences, max_words, max_word_length)")
+        if skipped := about["skipped"]:
+            lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
+        return lines
+
+
+def keys_of(split: datasets.Dataset) -> NDArray[np.int64]:
+    """(N,) a number for each example that equal examples share."""
+    return np.fromiter(values_of(split, "key"), np.int64, len(split))
+
+
+def _words(encoding: type[TableEncoder]) -> list[Words]:
+    return [part for part in encoding.parts if isinstance(part, Words)]
+
+
+def _inside(parts: Iterable[Part], split: datasets.Dataset) -> list[Part]:
+    return [part for part in parts if part.name in split.column_names]
+
+
+def _lengths(split: datasets.Dataset, part: Words) -> NDArray[np.int64]:
+    found: list[Any] = []
+    for table in split.with_format("arrow").iter(batch_size=10_000):
+        found.append(pc.list_value_length(table[part.name]))
+    return np.concatenate([np.asarray(one) for one in found])
+
+
+def shortened(value: Any) -> str:
+    """A text, or words, or sentences of words, as `zoo data` shows them."""
+    text = (
+        value
+        if isinstance(value, str)
+        else " ".join(map(shortened, value))
+        if isinstance(value, Sequence)
+        else str(value)
+    )
+    return text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + " ..."

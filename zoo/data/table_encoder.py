@@ -1,0 +1,287 @@
+"""The encoder of a family that declares its parts: one way from raw examples to batches, for training and predicting.
+
+Training data are prepared by the same `tokens`, `ids` and `collate` that later read what a user types, so that the two
+cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import chain
+from typing import Any, ClassVar, Self
+
+import datasets
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from zoo.data.encoder import Encoder
+from zoo.data.parts import Known, Part, Words
+from zoo.data.stored import Rows, count_words, values_of
+from zoo.data.text.learning import learned, vocabulary_of
+from zoo.data.text.options import check_language
+from zoo.data.text.tokenization import Tokenizer, tokenizer_of
+from zoo.data.text.treebank import Spelling
+from zoo.data.text.vocabulary import BEGIN, END, PADDING, Vocabulary
+
+SHARED_STATE = ("text", "vocabularies", "vocabulary", "words", "learned")
+"""The keys of a state that every family has, old and new."""
+
+
+class TableEncoder(Encoder):
+    """Turns raw examples into batches, by the vocabularies and the rules of the training data.
+
+    A family declares `raw` and `parts` and writes `typed`, `batch` and, where a text has to be cut, `tokens`.
+    """
+
+    raw: ClassVar[pa.Schema]
+    """The columns that an example may have before its texts are cut."""
+    given: ClassVar[tuple[str, ...]]
+    """The columns of an input that a user gives."""
+    parts: ClassVar[tuple[Part, ...]]
+    options: ClassVar[Any]
+    """The class of the options by which text becomes tokens."""
+    cuts: ClassVar[bool] = True
+    """Whether raw examples hold texts, which are cut and stored before their tokens are counted. Otherwise they hold
+    words already, and `tokens` is applied together with `ids`."""
+    treebank_marks: ClassVar[bool] = False
+    """Whether the training texts may write brackets and quotation marks as the Penn Treebank does. Typed words are then
+    spelled as the vocabulary has them."""
+    texts: ClassVar[str] = "text"
+    """The column of text, of a part `{}` if it says so, that subwords are learned from."""
+
+    text_options: Any
+
+    def __init__(
+        self,
+        text: Any,
+        vocabularies: Sequence[Vocabulary] = (),
+        subwords: Sequence[str | None] = (),
+    ) -> None:
+        """`vocabularies` and `subwords`, the states of learned tokenizers, follow the order of `vocabulary_names`; both
+        are empty until they are learned. Raises ConfigError for a tokenizer that has no rules for the language."""
+        self.text_options, self.classes = text, list[str]()
+        for part in self.word_parts:
+            check_language(text.tokenizer, self.language(part))
+        names = self.vocabulary_names
+        self.subwords = dict(zip(names, subwords or [None] * len(names), strict=True))
+        self.by_name = dict(zip(names, vocabularies, strict=False))
+        self.tokenizers = {} if text.subwords and not subwords else self._tokenizers()
+
+    # What a family says
+
+    def typed(self, one: Any) -> dict[str, Any]:
+        """The raw columns of an input that a user gives, which is a mapping of them unless a family reads another form.
+        Raises UnusableInput or DataError for one that has none."""
+        return dict(one)
+
+    def tokens(self, table: pa.Table) -> pa.Table:
+        """Cut the texts of a table of raw examples into tokens."""
+        return table
+
+    def batch(self, parts: Mapping[str, Any], index: Tensor) -> Any:
+        """The family's batch of collated parts, by default a dictionary; parts that a table does not have are missing.
+        `index` is (B,)."""
+        return {**parts, "index": index}
+
+    def language(self, part: Words) -> str:
+        """The language whose rules cut the text of a part."""
+        return str(getattr(self.text_options, "language", "en"))
+
+    def vocabulary_name(self, part: Words) -> str:
+        """The name of the vocabulary of a part."""
+        return part.vocabulary
+
+    def extra_state(self) -> dict[str, Any]:
+        """The arguments of the constructor besides those of this class, as plain data."""
+        return {}
+
+    # What follows
+
+    @property
+    def word_parts(self) -> list[Words]:
+        """The parts that are tokens."""
+        return [part for part in self.parts if isinstance(part, Words)]
+
+    @property
+    def vocabulary_names(self) -> list[str]:
+        """Each vocabulary once, in the order of the parts."""
+        return list(dict.fromkeys(map(self.vocabulary_name, self.word_parts)))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of a family that has one."""
+        (found,) = self.by_name.values()
+        return found
+
+    @property
+    def known(self) -> Known:
+        """The vocabularies and classes, which turn names into numbers."""
+        return Known({part.name: self.by_name[self.vocabulary_name(part)] for part in self.word_parts}, self.classes)
+
+    def ids(self, table: pa.Table, evaluated: bool = True) -> pa.Table:
+        """Turn a table of tokens into ids, with the counts by which a split is described. `evaluated` keeps the parts
+        that training does not need."""
+        columns = {name: table[name] for name in ("cut", "key") if name in table.column_names}
+        for part in self.parts:
+            if part.name in table.column_names and part.stored(evaluated):
+                columns |= part.encoded(table[part.name].combine_chunks(), self.known)
+        return pa.table(columns)
+
+    def numbered(self, table: pa.Table, evaluated: bool) -> pa.Table:
+        """Turn tokens, or raw examples that hold words already, into ids."""
+        return self.ids(table if self.cuts else self.tokens(table), evaluated)
+
+    def collate(self, rows: Rows) -> Any:
+        """A batch of stored examples."""
+        return self.batch(self.collated(rows.table), torch.tensor(rows.numbers, dtype=torch.int64))
+
+    def collated(self, table: pa.Table) -> dict[str, Any]:
+        """The parts of stored examples as tensors."""
+        found: dict[str, Any] = {}
+        for part in self.parts:
+            if part.name in table.column_names and part.read(True):
+                found[part.name] = part.collated(table[part.name].combine_chunks(), found)
+        return found
+
+    def __call__(self, inputs: Sequence[Any]) -> Any:
+        """A batch of inputs, or of one text, in order, without what is to be predicted."""
+        return self.encode([self.typed(one) for one in ([inputs] if isinstance(inputs, str) else inputs)])
+
+    def encode(self, rows: Sequence[Mapping[str, Any]]) -> Any:
+        """A batch of raw examples that all have the same columns."""
+        table = self.tokens(self.table(rows))
+        if self.treebank_marks:
+            table = self._spelled(table)
+        return self.collate(Rows(self.ids(table), list(range(len(rows)))))
+
+    def _spelled(self, table: pa.Table) -> pa.Table:
+        for part in self.word_parts:
+            if part.name in table.column_names:
+                spelling = Spelling(self.known.vocabularies[part.name])
+                words = [spelling(row) for row in table[part.name].to_pylist()]
+                at = table.column_names.index(part.name)
+                table = table.set_column(at, part.name, pa.array(words, table[part.name].type))
+        return table
+
+    def table(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+        """Raw examples as a table."""
+        columns = rows[0] if rows else self.given
+        return pa.Table.from_pylist([dict(row) for row in rows], pa.schema([self.raw.field(name) for name in columns]))
+
+    # Learning from the training split
+
+    def learn_subwords(self, train: datasets.Dataset) -> None:
+        """Learn the subwords of the raw training examples, where the tokenizer is learned."""
+        if not self.text_options.subwords:
+            return
+        for name in self.vocabulary_names:
+            parts = self._sharing(name)
+            texts = partial(self.learned_from, train, [self.texts.format(part.name) for part in parts])
+            self.subwords[name] = learned(self.text_options, texts, parts[0].special, self.size(name)).state()
+        self.tokenizers = self._tokenizers()
+
+    def learned_from(self, train: datasets.Dataset, columns: Sequence[str]) -> Iterable[str]:
+        """The texts from which subwords are learned."""
+        return values_of(train, *columns)
+
+    def learn_vocabularies(self, splits: Sequence[datasets.Dataset], where: str, examples: str) -> None:
+        """Count the tokens of some splits. Raises DataError where no token is frequent enough; `where` and `examples`
+        name the data in its message."""
+        for name in self.vocabulary_names:
+            parts = self._sharing(name)
+            self.by_name[name] = vocabulary_of(
+                self.tokenizers[parts[0].name],
+                partial(self._counts, splits, parts),
+                parts[0].special,
+                minimum_frequency=self.minimum_frequency(sum(map(len, splits))),
+                size=self.size(name),
+                where=where,
+                examples=examples,
+            )
+
+    def minimum_frequency(self, count: int) -> int:
+        """How often a token must occur in `count` training examples."""
+        return self.text_options.minimum_frequency
+
+    def size(self, name: str) -> int | None:
+        """The most tokens of a vocabulary."""
+        return self.text_options.vocabulary_size
+
+    def _sharing(self, name: str) -> list[Words]:
+        return [part for part in self.word_parts if self.vocabulary_name(part) == name]
+
+    def _counts(self, splits: Iterable[datasets.Dataset], parts: Sequence[Words]) -> dict[str, int]:
+        names, own = [part.name for part in parts], set(chain.from_iterable(part.spelled for part in parts))
+        found = sum((count_words(split, *names) for split in splits), Counter[str]())
+        for word in own:
+            found.pop(word, None)
+        if not self.cuts and self.text_options.lower:
+            words, found = found, Counter[str]()
+            for word, count in words.items():
+                found[word.lower()] += count
+        return found
+
+    def _tokenizers(self) -> dict[str, Tokenizer]:
+        return {
+            part.name: tokenizer_of(self.text_options, self.language(part), self.subwords[self.vocabulary_name(part)])
+            for part in self.word_parts
+        }
+
+    # In a checkpoint
+
+    def state(self) -> dict[str, Any]:
+        """Plain data for a checkpoint."""
+        return {
+            "text": asdict(self.text_options),
+            "vocabularies": [self.by_name[name].state() for name in self.vocabulary_names],
+            "learned": list(self.subwords.values()),
+            **self.extra_state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """The encoder that `state` came from."""
+        # Checkpoints of version 0.1 have one vocabulary under a name of its own, and no tokenizers to choose from.
+        words = state.get("vocabularies") or [state.get("words") or state["vocabulary"]]
+        subwords = state.get("learned")
+        special = next(part.special for part in cls.parts if isinstance(part, Words))
+        return cls(
+            cls.options.of(state["text"]),
+            [Vocabulary.from_state(one, special) for one in words],
+            subwords if isinstance(subwords, list) else [subwords],
+            **{name: value for name, value in state.items() if name not in SHARED_STATE},
+        )
+
+
+class WritingEncoder(TableEncoder):
+    """The encoder of a family in which a network writes one of the parts."""
+
+    target: ClassVar[str]
+    """The name of the part that is written."""
+
+    @property
+    def target_vocabulary(self) -> Vocabulary:
+        """The vocabulary of what is written."""
+        return self.known.vocabularies[self.target]
+
+    @property
+    def target_tokenizer(self) -> Tokenizer:
+        """The tokenizer of what is written."""
+        return self.tokenizers[self.target]
+
+    def decode(self, ids: Sequence[int] | Tensor) -> list[str]:
+        """The tokens of one sequence of ids (T,), up to its end; begin and padding are left out."""
+        ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+        ids = ids[: ids.index(END)] if END in ids else ids
+        return self.target_vocabulary.decode(number for number in ids if number not in (PADDING, BEGIN))
+
+    def text(self, tokens: Sequence[int] | Sequence[str] | Tensor) -> str:
+        """The plain text of tokens, or of ids up to their end and without begin and padding; unknown tokens stay
+        `<unk>`."""
+        if isinstance(tokens, Tensor) or (len(tokens) and not isinstance(tokens[0], str)):
+            tokens = self.decode(tokens)  # type: ignore[arg-type]
+        return self.target_tokenizer.join([str(token) for token in tokens])

@@ -1,0 +1,140 @@
+"""Turns a tree, typed brackets, or plain words into the tree that a network reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from zoo.data.rows import beginning
+from zoo.data.text.tokenization import Tokenizer, tokenizer_of
+from zoo.data.trees.brackets import parse
+from zoo.data.trees.options import BINARISED, GIVEN, GRAMMAR, SPACY, TreeTextOptions, builds
+from zoo.data.trees.samples.parsing import EXAMPLES, PARSERS
+from zoo.data.trees.tree import BUILDERS, Tree, binarised, build
+from zoo.errors import ConfigError, UnusableInput
+
+
+class TreeBuilder:
+    """Builds trees in one way, `data.trees`, for one kind of network input.
+
+    `inside` states whether nodes with children have words, as in dependency trees.
+    """
+
+    def __init__(self, trees: str, text: TreeTextOptions, *, inside: bool) -> None:
+        """Raises ConfigError for a parser that is not installed, or that does not give such trees."""
+        self.trees, self.text, self.inside = trees, text, inside
+        self.tokenizer: Tokenizer = tokenizer_of(text, text.language)
+        if trees.startswith(SPACY):
+            if not inside:
+                raise ConfigError(
+                    f"data.trees={trees} builds trees with words at inner nodes, but these data need words only at "
+                    f"leaves; use one of {', '.join(BUILDERS)}"
+                )
+            parser(trees.removeprefix(SPACY))
+
+    def of_tree(self, tree: Tree) -> Tree:
+        """A tree of the data in this way: unchanged, binarised, or built anew on its words.
+
+        A new tree keeps only the label of the root.
+        """
+        if self.trees == GIVEN:
+            return tree
+        if self.trees == BINARISED:
+            return binarised(tree)
+        return self._built(tree.words, tree.label[tree.root])
+
+    def of_text(self, text: str, label: str | None = None) -> Tree:
+        """A tree on the first `max_words` words of a text, as in training; later words have no node.
+
+        A text without words gives a tree without nodes.
+        """
+        words = self.tokenizer.split(text).shown
+        if not words:
+            return Tree([], [], [], [])
+        return self._built(words[: self.text.max_words], label)._replace(words=words)
+
+    def _built(self, words: Sequence[str], label: str | None) -> Tree:
+        if self.trees in BUILDERS:
+            return build(words, BUILDERS[self.trees], inside=self.inside, label=label)
+        if self.trees.startswith(GRAMMAR):
+            return self._of_grammar(words)
+        return parsed(words, self.trees.removeprefix(SPACY), label)
+
+    def _of_grammar(self, words: Sequence[str]) -> Tree:
+        """The tree that the grammar of a sample has for words. Raises UnusableInput if it has none."""
+        sample = self.trees.removeprefix(GRAMMAR)
+        if (found := PARSERS[sample](words, self.inside)) is None:
+            raise UnusableInput(
+                f"{beginning(' '.join(words))} is not a sentence of the sample's grammar, which parses for "
+                f"example {EXAMPLES[sample]!r}; {advice(self.inside)}"
+            )
+        return found
+
+    def forms(self, words: Sequence[str]) -> list[str]:
+        """Words in the form of the vocabulary."""
+        return [word.lower() for word in words] if self.text.lower else list(words)
+
+
+def advice(inside: bool) -> str:
+    """How to give a tree to a network that was trained on parses."""
+    brackets = "" if inside else "write it in brackets, "
+    loss = "with scores like those of a bag of words"
+    return f"{brackets}pass --trees {SPACY}MODEL for a parser, or --trees balanced, {loss}"
+
+
+@cache
+def parser(model: str) -> Any:
+    """The spaCy pipeline called `model`. Raises ConfigError if it is not installed or has no parser."""
+    try:
+        pipeline = import_module("spacy").load(model)
+    except ImportError as error:
+        raise ConfigError(f"data.trees=spacy:{model}: spaCy is not installed; run pip install -e '.[spacy]'") from error
+    except OSError as error:
+        raise ConfigError(
+            f"data.trees=spacy:{model}: spaCy has no such model; run python -m spacy download {model}"
+        ) from error
+    if "parser" not in pipeline.pipe_names:
+        found = ", ".join(pipeline.pipe_names) or "nothing"
+        raise ConfigError(f"data.trees=spacy:{model}: this model has no parser, only {found}; use another model")
+    return pipeline
+
+
+def parsed(words: Sequence[str], model: str, label: str | None) -> Tree:
+    """The dependency tree of words by spaCy; the roots of later sentences become children of the first root."""
+    pipeline = parser(model)
+    document = import_module("spacy.tokens").Doc(pipeline.vocab, list(words))
+    for _, part in pipeline.pipeline:
+        document = part(document)
+    roots = [token.i for token in document if token.head.i == token.i]
+    parent = [token.head.i if token.head.i != token.i else roots[0] for token in document]
+    parent[roots[0]] = -1
+    labels: list[str | None] = [None] * len(parent)
+    labels[roots[0]] = label
+    return Tree(list(words), parent, list(range(len(parent))), labels)
+
+
+def typed_tree(line: str, builder: TreeBuilder, spare: str | None) -> tuple[Tree, str | None]:
+    """The tree of a typed line, and the way in which it was built (None for brackets).
+
+    Plain text gets a tree in the way of the data, or by `spare` if the data have given trees; a single
+    word needs neither. Raises UnusableInput for
+    malformed brackets, and for a text if neither way builds trees.
+    """
+    text = line.strip()
+    if text.startswith("("):
+        try:
+            tree = parse(text)
+        except ValueError as error:
+            said = f"{beginning(text)}: bad tree: {error} (what begins with '(' is read as a tree)"
+            raise UnusableInput(said) from error
+        return (binarised(tree) if builder.trees == BINARISED else tree), None
+    words = builder.tokenizer.split(text).shown
+    way = builder.trees if builds(builder.trees) else spare or ("balanced" if len(words) < 2 else None)
+    if way is None:
+        raise UnusableInput(
+            f"{beginning(text)} has no tree, and the network was trained on parses; {advice(builder.inside)}"
+        )
+    by = builder if way == builder.trees else TreeBuilder(way, builder.text, inside=builder.inside)
+    return by.of_text(text), way
