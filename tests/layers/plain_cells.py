@@ -10,7 +10,7 @@ from torch import Tensor, fx, nn
 from torchvision.models import swin_transformer
 from torchvision.ops import SqueezeExcitation
 
-from zoo.layers.image_encoder import ImageEncoder
+from zoo.layers.images.encoder import ImageEncoder
 
 BENT = (nn.ReLU, nn.ReLU6, nn.Hardswish, nn.SiLU, nn.GELU, nn.Dropout, nn.BatchNorm2d, nn.LayerNorm)
 

@@ -7,15 +7,15 @@ from torch import nn
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.image_encoder import ImageEncoder
+from zoo.layers.images.encoder import ImageEncoder
 
 DOUBLE = torch.float64
 SPEC = ImageSpec(channels=6, height=2, width=3, target_size=11, longest_target=9, grid=(2, 3), encoded=True)
-ENCODER = {"_target_": "zoo.layers.image_small.SmallEncoder"}
-"""Of stored features it computes nothing."""
+ENCODER = {"_target_": "zoo.layers.images.small.SmallEncoder"}
+"""An encoder that only passes stored features on."""
 PIXELS = ImageSpec(channels=3, height=16, width=24, target_size=11, longest_target=9, grid=(2, 3))
 SMALL = ENCODER | {"dim": 6, "width": 4, "halvings": 3}
-"""Of pixels it has weights."""
+"""An encoder of pixels, which has weights."""
 PICTURE = [1, 0, 2, 0, 1]
 
 
@@ -70,7 +70,7 @@ def cells_of(image):
 
 
 def read_of(batch, row):
-    """What is read to write the caption `row`: begin, then its words without the end."""
+    """Inputs for the caption `row`: begin, then its words without the end."""
     return [SPEC.begin, *batch.target[row][batch.target_mask[row]].tolist()[:-1]]
 
 

@@ -42,7 +42,7 @@ def batch_of(questions: list[tuple[list[int], list[int], list[int]]], answers: l
 
 
 def both_directions(encoder: nn.RNNBase, inputs: list[Tensor]) -> list[Tensor]:
-    """What torch's bidirectional GRU gives at each word, one step after the other."""
+    """The states of torch's bidirectional GRU at each word, computed step by step."""
     weights = dict(encoder.named_parameters())
     forward = _gru_loop(weights, "", inputs)
     backward = _gru_loop(weights, "_reverse", inputs[::-1])[::-1]

@@ -116,7 +116,7 @@ def logits_grid(model, batch):
 
 
 def probe(batch):
-    """The same random numbers for every pair wherever it stands: (B, T, V)."""
+    """Random numbers (B, T, V) that depend on the pair and not on its position in the batch."""
     generator = torch.Generator().manual_seed(5)
     return torch.randn(*batch.target.shape, SPEC.target_size, dtype=DOUBLE, generator=generator)
 

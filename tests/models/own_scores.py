@@ -7,14 +7,14 @@ from zoo.attention import DotScore, Score
 
 
 class HiddenDot(DotScore):
-    """The product, with a form that the time loops are not told."""
+    """The product, in a form that the time loops do not support."""
 
     def form(self, prepared):
         return None
 
 
 class DoubledDot(DotScore):
-    """What it inherits says that it is the product."""
+    """Inherits the declaration that it is the product, but is not."""
 
     def many(self, queries, prepared):
         return 2 * super().many(queries, prepared)

@@ -1,4 +1,4 @@
-"""What the equations of networks that point have in common, as slow loops over one set, and batches of such loops."""
+"""Common equations of pointing networks, as slow loops over one set, and batches of such loops."""
 
 import torch
 import torch.nn.functional as F
@@ -58,12 +58,12 @@ def mean(weights, values):
 
 
 def embedded(reader, point):
-    """What a `PointReader` reads of a point."""
+    """The embedding that a `PointReader` computes for a point."""
     return point if reader.embedding is None else reader.embedding.weight @ point + reader.embedding.bias
 
 
 def read(token, begin, points, width):
-    """What a decoder is fed: the point that `token` points at, begin, or nothing."""
+    """Input of a decoder: the point that `token` points at, begin, or nothing."""
     if token == SPEC.begin:
         return begin
     return points[token - FIRST] if token >= FIRST else torch.zeros(width, dtype=DOUBLE)
@@ -103,8 +103,7 @@ def assert_equal_loops(model, batch, decode, places=None):
 
 
 def permuted(batch, seed=0):
-    """The same sets with their points in another order, targets at the same points, and for each set where each place
-    has come from, (B, S)."""
+    """Sets with their points in another order and targets at the same points, and the origin of each place (B, S)."""
     generator = torch.Generator().manual_seed(seed)
     order = torch.rand(batch.point_mask.shape, generator=generator).masked_fill(~batch.point_mask, 2.0).argsort(1)
     back = order.argsort(1)  # where each point has gone

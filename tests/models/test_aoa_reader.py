@@ -80,7 +80,7 @@ def test_scores_that_lie_far_apart_leave_a_finite_loss_and_its_gradient():
 
 
 def test_repeated_words_are_summed():
-    """A candidate that stands in every place has all the mass."""
+    """A candidate that occupies every place has all the mass."""
     model = shaken(AoAReader(SPEC, **SMALL))
     output = model(batch_of([([9, 9, 9], [2, 4], [9])]))
     torch.testing.assert_close(output.logits, torch.zeros(1, 1).double())
@@ -110,8 +110,10 @@ def test_starts_as_the_paper_does():
 
 
 def test_the_papers_size():
-    """Of the named entities, by hand: 53,063 words and three marks of 384 numbers, and four GRUs of 3 gates, each with
-    384 x 384 for the input and for the state and 384 twice for the biases."""
+    """The count for named entities by hand: 53,063 words and three marks of 384 numbers, and four GRUs of 3 gates.
+
+    Each gate has 384 x 384 for the input and for the state, and 384 twice for the biases.
+    """
     model = AoAReader(ClozeSpec(vocabulary_size=53_066, blank=2))
     assert sum(p.numel() for p in model.parameters()) == 53_066 * 384 + 4 * 3 * (2 * 384 * 384 + 2 * 384)
 

@@ -39,7 +39,7 @@ def model_of(spec=SPEC, encoder=ENCODER, **settings):
 
 
 def slow(model, image, read, keep=1.0):
-    """Scores (T, V) and weights (T, S) of one caption. `keep` stands where dropout does."""
+    """Scores (T, V) and weights (T, S) of one caption. `keep` replaces dropout."""
     h = cells_of(image)
     s = (model.initial_state.weight @ (sum(h) / len(h))).tanh()
     w_a, u_a, v_a = model.score.query_projection.weight, model.score.key_projection.weight, model.score.v

@@ -53,8 +53,10 @@ def model_of(spec=SPEC, encoder=ENCODER, **way):
 
 
 def translate(model, batch, way):
-    """What a Transformer with the weights of `model` says of the captions' images as sentences of words: the cells of
-    the batch are the source's vocabulary, and what they are projected to its embeddings."""
+    """The output of a Transformer with the weights of `model`, which reads the images as sentences of words.
+
+    The cells of the batch are the source vocabulary, and their projections are its embeddings.
+    """
     way = {key: value for key, value in way.items() if key != "encoder_layers"}
     images, places = len(batch.image), SPEC.cells
     words = torch.stack(

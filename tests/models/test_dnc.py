@@ -14,6 +14,7 @@ from torch import Tensor
 from tests.families.algorithmic import FAMILY
 from zoo.attention.addressing import LENGTH_FLOOR
 from zoo.attention.allocation import allocation, linked, usage
+from zoo.layers.packing import Packing
 from zoo.models.dnc import DNC, State
 
 VARIANTS: list[dict[str, Any]] = [{"read_heads": 3, "memory_size": 5}]
@@ -121,6 +122,34 @@ def test_forward_is_the_steps(form: dict[str, Any]) -> None:
         torch.testing.assert_close(trace["memory"][row], state.memory[0], rtol=1e-12, atol=1e-12)
     for name in ("read", "write"):
         torch.testing.assert_close(trace[name], output.attention[name], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [{}, {"read_heads": 3}, {"read_heads": 2, "memory_size": 9}], ids=str)
+def test_the_loop_has_the_gradients_of_the_cell(form: dict[str, Any]) -> None:
+    """Autograd through `cell`, step after step, against the loop: for the output and for all weightings."""
+    model, batch = network(**form), FAMILY.batch(1)
+    packing = Packing.of(batch.step_mask)
+    x = model.input(packing.pack(batch.inputs).double())
+    state, states = model.start(len(packing.order)), []
+    for x_t in x.split(packing.batch_sizes):
+        state = model.cell(x_t, State(*(part[: len(x_t)] for part in state)))
+        states.append(state)
+    expected = (
+        torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states]),
+        torch.cat([state.read for state in states]),
+        torch.cat([state.write for state in states]),
+    )
+    found = model._run(x, packing.batch_sizes)
+    factors = [torch.randn_like(part) for part in expected]
+    parameters = [part for name, part in model.named_parameters() if not name.startswith("output")]
+    gradients = [
+        torch.autograd.grad(
+            sum((a * b).sum() for a, b in zip(factors, parts, strict=True)), parameters, retain_graph=True
+        )
+        for parts in (found, expected)
+    ]
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-10, atol=1e-10)
 
 
 @settings(max_examples=30, deadline=None)

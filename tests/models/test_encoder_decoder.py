@@ -14,6 +14,9 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import EncoderDecoder
 
+VARIANTS = [{"shared": True}]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
 PAIRS = family_of("translation")
 SPEC = PAIRS.spec
 DOUBLE = torch.float64
@@ -48,12 +51,12 @@ def gru(rnn, x, h, context, *, reset_first):
 
 
 def slow_scores(model, source, target_input, keep=1.0):
-    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids. `keep` stands where dropout
-    does."""
+    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids. `keep` multiplies where
+    dropout acts."""
     zero = torch.zeros(model.encoder.hidden_size, dtype=DOUBLE)
-    h = zero
+    h, shared = zero, model.encoder is model.decoder
     for token in source:
-        h = gru(model.encoder, keep * model.source_embedding.weight[token], h, (zero,) * 3, reset_first=True)
+        h = gru(model.encoder, keep * model.source_embedding.weight[token], h, (zero,) * 3, reset_first=not shared)
     c = (model.summary.weight @ h + model.summary.bias).tanh()
     h = (model.initial_state.weight @ c + model.initial_state.bias).tanh()
     context = [part @ c for part in model.gates_context.weight.chunk(3)]
@@ -80,8 +83,9 @@ def slow_logits(model, batch, keep=1.0):
     return batch.target_packing.pack(padded)
 
 
-def test_equals_the_equations():
-    model, batch = model_of(), PAIRS.batch(3)
+@pytest.mark.parametrize("shared", [False, True])
+def test_equals_the_equations(shared):
+    model, batch = model_of(shared=shared), PAIRS.batch(3)
     logits, expected = model(batch).logits, slow_logits(model, batch)
     torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
     weights = torch.randn_like(expected)
@@ -122,13 +126,14 @@ def test_the_embedding_of_begin_is_zero_and_stays_zero():
     assert (weight != before)[4:].any(1).all()
 
 
-def test_parameters_by_formula():
+@pytest.mark.parametrize(("shared", "grus"), [(False, 6_612_000), (True, 3_306_000)])
+def test_parameters_by_formula(shared, grus):
     """The paper's network, with the source and target words that Bahdanau et al. 2015 trained it on."""
     spec, e, n, units = PairSpec(30_000, 30_000, 50, 50), 100, 1000, 500
     with torch.device("meta"):
-        model = EncoderDecoder(spec)
+        model = EncoderDecoder(spec, shared=shared)
     embeddings = 2 * 30_000 * e
-    grus = 2 * (3 * n * e + 3 * n * n + 2 * 3 * n)
+    assert grus == (1 if shared else 2) * (3 * n * e + 3 * n * n + 2 * 3 * n)
     summary, context = 2 * (n * n + n), 3 * n * n
     output = 2 * units * (n + e + n) + 2 * units + e * units + 30_000 * e + 30_000
     assert sum(p.numel() for p in model.parameters()) == embeddings + grus + summary + context + output

@@ -1,5 +1,8 @@
 """`from zoo.models import HAN` finds every network, and a file needs no entry in a list for it."""
 
+import subprocess
+import sys
+
 import pytest
 
 import zoo.models
@@ -15,3 +18,10 @@ def test_a_network_is_imported_by_its_name(model):
 def test_there_is_no_other(name):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
         getattr(zoo.models, name)
+
+
+def test_importing_a_network_does_not_import_the_compiler():
+    """torch._dynamo takes as long to import as all of torch."""
+    program = "import sys, zoo.models; zoo.models.HAN; print('torch._dynamo' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -91,8 +91,10 @@ def weights_of(model, h_t, memory, t, attention):
 
 
 def slow(model, source, target_input, attention, keep=1.0):
-    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids. `keep` stands
-    where dropout does."""
+    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids.
+
+    `keep` replaces dropout.
+    """
     width, layers = model.encoder.hidden_size, model.encoder.num_layers
     zero = torch.zeros(width, dtype=DOUBLE)
     h, c = [zero] * layers, [zero] * layers
@@ -260,7 +262,7 @@ def test_dropping_all_is_finite():
 @pytest.mark.parametrize("input_feeding", [True, False])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_dropout_acts_in_forward_where_it_acts_in_the_steps(monkeypatch, layers, input_feeding):
-    """The same features being dropped at all positions, nothing of it is random."""
+    """Dropout removes the same features at all positions, so that nothing is random."""
 
     def every_other(x, p=0.5, training=True, inplace=False):
         kept = (torch.arange(x.shape[-1]) % 2 == 0) / (1 - p)

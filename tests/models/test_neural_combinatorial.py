@@ -83,7 +83,7 @@ def test_parameters_by_formula():
 
 
 def expected_length(model, points):
-    """What the critic says of one set."""
+    """The critic's value of one set."""
     states, h, c = run(model.encoder, [model.embedding(point) for point in points])
     for _ in range(model.process_steps):
         refs = [model.glimpse.key_projection.weight @ r for r in states]

@@ -42,7 +42,7 @@ def network(scale: float = 3.0, **arguments: Any) -> NTM:
 
 
 def by_steps(model: NTM, batch: BitBatch) -> tuple[Tensor, Tensor]:
-    """Logits (B, T, O) and weightings (B, H, T, N) of `step`, one after the other."""
+    """Logits (B, T, O) and weightings (B, H, T, N) of successive calls of `step`."""
     state, found, weightings = model.start(len(batch)), [], []
     for x in batch.inputs.double().unbind(1):
         logits, state, _ = model.step(x, state)
@@ -170,8 +170,10 @@ def test_the_start() -> None:
 
 
 def test_parameters_at_the_papers_size() -> None:
-    """Gates of [x; r] and h with one bias, the start of reads and of h and c, all that two heads are told, the output:
-    the paper's own count, 67,561, follows from no layout that is known."""
+    """Gates of [x; r] and h with one bias, the start of reads and of h and c, the inputs of two heads, the output.
+
+    No known layout gives the paper's own count, 67,561.
+    """
     spec = BitSpec(in_width=9, out_width=8, groups=("all",))
     lstm = 4 * 100 * (9 + 20 + 100 + 1)
     told = (100 + 1) * (2 * (20 + 1 + 1 + 3 + 1) + 2 * 20)

@@ -95,7 +95,7 @@ def test_a_form_is_not_inherited_by_what_computes_something_else():
             return super().prepare(keys) / 2
 
     class Renamed(GeneralScore):
-        """The same under another name."""
+        """An equal function under another name."""
 
     class Told(DotScore):
         def many(self, queries, prepared):
@@ -122,7 +122,7 @@ def test_a_form_is_not_inherited_by_what_computes_something_else():
             "score: it names nowhere.MyScore, which is not here: No module named 'nowhere'; expected one of dot, ",
         ),
         (f"{OWN}.Bilinaer", "score: it names .*Bilinaer, which is not here: .*no attribute 'Bilinaer'"),
-        ("torch.nn.Linear", "score: it names torch.nn.Linear, which is no Score; expected one of dot, "),
+        ("torch.nn.Linear", "score: it names torch.nn.Linear, which is not a subclass of Score; expected one of dot, "),
         ("zoo.attention.Score", "lacks many"),
         (
             f"{OWN}.WantsMore",

@@ -56,7 +56,7 @@ def test_equals_the_equations(process_steps, glimpses):
 def test_the_order_of_the_points_does_not_enter(glimpses):
     assert_permutes(model_of(glimpses=glimpses), POINTS.batch(3))
     torch.manual_seed(0)
-    with pytest.raises(AssertionError):  # it enters a network that reads them one after the other
+    with pytest.raises(AssertionError):  # it matters in a network that reads them in sequence
         assert_permutes(PointerNet(SPEC, embedding_dim=4, hidden_dim=5, init_range=0.8).double(), POINTS.batch(3))
 
 

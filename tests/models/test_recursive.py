@@ -43,8 +43,8 @@ def test_trees_that_are_not_binary_are_refused(network, name):
     with pytest.raises(ConfigError, match=rf"model={name} .* up to 3 children.*data.trees=binarised"):
         network(wide)
     inside = LabelledTreeSpec(30, arity=2, binary=False, words_inside=True, classes=("a", "b"))
-    with pytest.raises(ConfigError, match=r"words at nodes that have children: take data\.parse=constituency with"):
+    with pytest.raises(ConfigError, match=r"words at nodes that have children: use data\.parse=constituency with"):
         network(inside)
     unary = LabelledTreeSpec(30, arity=2, binary=False, words_inside=False, classes=("a", "b"))
-    with pytest.raises(ConfigError, match=r"nodes with one child: take data\.trees=binarised, or"):
+    with pytest.raises(ConfigError, match=r"nodes with one child: use data\.trees=binarised, or"):
         network(unary)

@@ -63,8 +63,10 @@ NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def slow(model, source, target_input, keep=1.0):
-    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids. `keep` stands
-    where dropout does."""
+    """Scores (T, V) and weights (T, S) of one sentence: `source` and `target_input` are lists of ids.
+
+    `keep` replaces dropout.
+    """
     forward, backward = encode(model, source, keep)
     h = [torch.cat(pair) for pair in zip(forward, backward, strict=True)]
     s = (model.initial_state.weight @ backward[0]).tanh()

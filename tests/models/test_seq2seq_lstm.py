@@ -15,7 +15,7 @@ from zoo.data.pairs.spec import PairSpec
 from zoo.models import Seq2SeqLSTM
 from zoo.models.seq2seq_lstm import reversed_words
 
-VARIANTS = [{"reverse_source": False}]
+VARIANTS = [{"reverse_source": False}, {"shared": True}]
 """Other ways through the network than its defaults, which keep the contract too."""
 
 PAIRS = family_of("translation")
@@ -47,8 +47,8 @@ def lstm(rnn, x, states, keep=1.0):
 
 
 def slow_scores(model, source, target_input, keep=1.0):
-    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids. `keep` stands where dropout
-    does."""
+    """(T, V) of one sentence, token by token: `source` and `target_input` are lists of ids. `keep` multiplies where
+    dropout acts."""
     zero = torch.zeros(model.encoder.hidden_size, dtype=DOUBLE)
     states = [(zero, zero)] * model.encoder.num_layers
     for token in [*reversed(source[:-1]), *source[-1:]] if model.reverse_source else source:
@@ -71,9 +71,9 @@ def slow_logits(model, batch, keep=1.0):
     return batch.target_packing.pack(padded)
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-def test_equals_the_equations(reverse):
-    model, batch = model_of(reverse_source=reverse), PAIRS.batch(3)
+@pytest.mark.parametrize(("reverse", "shared"), [(False, False), (True, False), (True, True)])
+def test_equals_the_equations(reverse, shared):
+    model, batch = model_of(reverse_source=reverse, shared=shared), PAIRS.batch(3)
     logits, expected = model(batch).logits, slow_logits(model, batch)
     torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
     weights = torch.randn_like(expected)
@@ -125,6 +125,14 @@ def test_parameters_by_formula():
     assert sum(p.numel() for p in model.parameters()) == 384_000_000 + biases
     for rnn in (model.encoder, model.decoder):
         assert sum(p.numel() for name, p in rnn.named_parameters() if "weight" in name) == side
+
+
+def test_shared_weights_halve_the_recurrent_part():
+    """The second side has 32 M of the paper's 384 M weights, and 32,000 biases."""
+    with torch.device("meta"):
+        one, two = (Seq2SeqLSTM(PairSpec(160_000, 80_000, 50, 50), shared=shared) for shared in (True, False))
+    assert sum(p.numel() for p in one.parameters()) == 352_000_000 + 32_000 + 80_000
+    assert sum(p.numel() for p in two.parameters()) == 384_000_000 + 64_000 + 80_000
 
 
 def test_start():

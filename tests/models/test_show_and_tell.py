@@ -26,6 +26,9 @@ from tests.models.halved import halve
 from zoo.data.images.spec import ImageSpec
 from zoo.models import ShowAndTell
 
+VARIANTS = [{"feed": "every_step"}]
+"""Other ways through the network than its defaults, which keep the contract too."""
+
 
 def model_of(spec=SPEC, encoder=ENCODER, **settings):
     torch.manual_seed(0)
@@ -45,13 +48,16 @@ def lstm(rnn, x, m, c):
 
 
 def slow(model, image, read, keep=1.0):
-    """Scores (T, V) of one caption. `keep` stands where dropout does."""
+    """Scores (T, V) of one caption. `keep` multiplies where dropout acts."""
     cells = cells_of(image)
+    seen = keep * (model.image.weight @ (sum(cells) / len(cells)))
     m = c = torch.zeros(model.lstm.hidden_size, dtype=DOUBLE)
-    m, c = lstm(model.lstm, keep * (model.image.weight @ (sum(cells) / len(cells))), m, c)  # (10)
+    if not model.at_every_step:
+        m, c = lstm(model.lstm, seen, m, c)  # (10)
     scores = []
     for token in read:
-        m, c = lstm(model.lstm, keep * model.embedding.weight[token], m, c)  # (11), (12)
+        word = keep * model.embedding.weight[token]
+        m, c = lstm(model.lstm, torch.cat([word, seen]) if model.at_every_step else word, m, c)  # (11), (12)
         scores.append(model.vocabulary.weight @ (keep * m) + model.vocabulary.bias)
     return torch.stack(scores)
 
@@ -65,8 +71,12 @@ def slow_logits(model, batch, keep=1.0):
     return batch.target_packing.pack(torch.stack(parts))
 
 
-def test_equals_the_equations():
-    model, batch = model_of(), batch_of()
+BOTH = pytest.mark.parametrize("feed", ["once", "every_step"])
+
+
+@BOTH
+def test_equals_the_equations(feed):
+    model, batch = model_of(feed=feed), batch_of()
     output, expected = model(batch), slow_logits(model, batch)
     assert output.attention == {}
     torch.testing.assert_close(output.logits, expected, rtol=1e-12, atol=1e-12)
@@ -74,8 +84,9 @@ def test_equals_the_equations():
     assert_same_gradients(model, (output.logits * weights).sum(), (expected * weights).sum())
 
 
-def test_the_steps_equal_the_parallel_pass_and_the_gradient_reaches_the_pixels_encoder():
-    model, batch = model_of(PIXELS, SMALL), batch_of(pixels())
+@BOTH
+def test_the_steps_equal_the_parallel_pass_and_the_gradient_reaches_the_pixels_encoder(feed):
+    model, batch = model_of(PIXELS, SMALL, feed=feed), batch_of(pixels())
     expected = model(batch).logits.log_softmax(-1)
     log_probs, attention = by_steps(model, batch, batch_of(pixels(), targets=False))
     found = batch.target_packing.pack(log_probs)
@@ -87,8 +98,9 @@ def test_the_steps_equal_the_parallel_pass_and_the_gradient_reaches_the_pixels_e
     assert torch.autograd.grad(model(batch).logits.sum(), first)[0].any()
 
 
-def test_an_image_is_encoded_once_however_many_captions_it_has():
-    model, batch, seen = model_of(PIXELS, SMALL), batch_of(pixels()), []
+@BOTH
+def test_an_image_is_encoded_once_however_many_captions_it_has(feed):
+    model, batch, seen = model_of(PIXELS, SMALL, feed=feed), batch_of(pixels()), []
     for part in (model.encoder, model.image):
         part.register_forward_hook(lambda _, given, __: seen.append(len(given[0])))
     model(batch)
@@ -96,8 +108,9 @@ def test_an_image_is_encoded_once_however_many_captions_it_has():
     assert seen == [3, 3, 3, 3]
 
 
-def test_the_mean_of_the_cells_is_all_that_it_knows_of_an_image():
-    model, batch = model_of(), batch_of()
+@BOTH
+def test_the_mean_of_the_cells_is_all_that_it_knows_of_an_image(feed):
+    model, batch = model_of(feed=feed), batch_of()
     flat = batch.image.flatten(2)
     order = torch.randperm(flat.shape[2], generator=torch.Generator().manual_seed(1))
     other = replace(batch, image=flat[:, :, order].view_as(batch.image))
@@ -107,7 +120,7 @@ def test_the_mean_of_the_cells_is_all_that_it_knows_of_an_image():
 
 
 def test_the_image_is_read_before_the_begin_token():
-    """Its state at the start is that behind the image: the begin token has not been read, and the image is no more."""
+    """The state at the start is that after the image, which is not stored; the begin token has not been read."""
     model, batch = model_of(), batch_of(targets=False)
     state = model.start(batch)
     assert state.memory == {}
@@ -117,6 +130,17 @@ def test_the_image_is_read_before_the_begin_token():
         m, c = lstm(model.lstm, image[row], zero[row], zero[row])
         torch.testing.assert_close(state.hypotheses["hidden"][row, 0], m)
         torch.testing.assert_close(state.hypotheses["cell"][row, 0], c)
+
+
+def test_an_image_at_every_step_is_read_by_the_step_itself():
+    """Another image in the memory changes the scores from the same state."""
+    model, batch = model_of(feed="every_step"), batch_of(targets=False)
+    state, tokens = model.start(batch), torch.full((5, 1), SPEC.begin)
+    torch.testing.assert_close(state.memory["image"], model.image(batch.image.mean((2, 3)))[batch.picture])
+    assert not any(part.any() for part in state.hypotheses.values())
+    other = replace(state, memory={"image": state.memory["image"] + 0.1})
+    change = (model.step(tokens, other).log_probs - model.step(tokens, state).log_probs).abs().amax((1, 2))
+    assert (change > 1e-6).all()
 
 
 def test_the_embedding_of_begin_is_learned_and_that_of_padding_is_zero_and_stays_so():
@@ -130,10 +154,11 @@ def test_the_embedding_of_begin_is_learned_and_that_of_padding_is_zero_and_stays
     assert (model.embedding.weight[SPEC.padding] == 0).all()
 
 
-def test_dropout_acts_on_the_image_the_words_and_the_output_in_training_alone(monkeypatch):
+@BOTH
+def test_dropout_acts_on_the_image_the_words_and_the_output_in_training_alone(feed, monkeypatch):
     halve(monkeypatch)
-    model, batch = model_of(dropout=0.5), batch_of()
-    assert torch.equal(model(batch).logits, model_of(dropout=0.0)(batch).logits)
+    model, batch = model_of(dropout=0.5, feed=feed), batch_of()
+    assert torch.equal(model(batch).logits, model_of(dropout=0.0, feed=feed)(batch).logits)
     model.train()
     expected = slow_logits(model, batch, keep=0.5)
     torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
@@ -142,13 +167,17 @@ def test_dropout_acts_on_the_image_the_words_and_the_output_in_training_alone(mo
     torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
 
 
-def test_parameters_by_formula():
-    """512 for words and LSTM, as in the paper, over 1024 numbers an image; torch's second biases come on top."""
+@pytest.mark.parametrize(("feed", "lstm_weights"), [("once", 2_101_248), ("every_step", 3_149_824)])
+def test_parameters_by_formula(feed, lstm_weights):
+    """512 for words and LSTM, as in the paper, over 1024 numbers per image, with torch's second biases.
+
+    At every step the LSTM reads 512 numbers more: 4 * 512 * 512 = 1,048,576 weights.
+    """
     words, n, features = 10_000, 512, 1024
     with torch.device("meta"):
         spec = ImageSpec(features, 1, 1, target_size=words, longest_target=20, grid=(1, 1), encoded=True)
-        model = ShowAndTell(spec, encoder=ENCODER)
-    lstm_weights = 4 * n * (n + n) + 2 * 4 * n
+        model = ShowAndTell(spec, encoder=ENCODER, feed=feed)
+    assert lstm_weights == 4 * n * (n + n * (2 if feed == "every_step" else 1)) + 2 * 4 * n
     expected = n * features + n * words + lstm_weights + words * n + words
     assert sum(p.numel() for p in model.parameters()) == expected
 
@@ -181,3 +210,5 @@ def test_a_range_is_of_all_but_the_image_encoder():
     assert (model.embedding.weight[PIXELS.padding] == 0).all()
     with pytest.raises(ValueError, match="init_range"):
         built(0.0)
+    with pytest.raises(ValueError, match="feed=always: expected once or every_step"):
+        model_of(feed="always")

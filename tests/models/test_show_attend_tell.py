@@ -6,7 +6,6 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
-import yaml
 
 from tests.catalogue import ROOT
 from tests.contract import by_steps
@@ -15,6 +14,7 @@ from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.data.images.spec import ImageSpec
 from zoo.models import ShowAttendTell
+from zoo.run.compose import compose
 
 VARIANTS = [
     {"gate": "vector", "energy": "relu", "deep_output": False},
@@ -42,8 +42,10 @@ def linear(layer, x):
 
 
 def slow(model, vectors, read, keep=1.0, place=None):
-    """Scores (T, V) and weights (T, S) of one caption: annotation vectors, a list, and the ids that are read. `keep`
-    stands where dropout does; `place(t, weights)` is where hard attention looks."""
+    """Scores (T, V) and weights (T, S) of one caption, from a list of annotation vectors and the ids that are read.
+
+    `keep` replaces dropout; `place(t, weights)` is the place that hard attention reads.
+    """
     m = keep * linear(model.initial, sum(vectors) / len(vectors)).clamp(min=0)
     h, c = linear(model.initial_hidden, m).tanh(), linear(model.initial_cell, m).tanh()
     scores, found = [], []
@@ -119,7 +121,7 @@ def test_the_loop_equals_the_steps(settings):
 
 
 def test_the_state_before_the_recurrence_looks():
-    """The token read last moves the new state and what is said, but not the weights of its step."""
+    """The last token changes the new state and the scores, but not the weights of its step."""
     model, batch = model_of(), batch_of(targets=False)
     state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
     one, other = (model.step(torch.full((len(batch), 1), token), state) for token in (5, 6))
@@ -238,23 +240,23 @@ def test_square_matrices_that_start_as_any_other_in_the_authors_code():
 
 @pytest.mark.parametrize("data", ["flickr8k", "flickr30k", "coco"])
 def test_the_papers_runs_weigh_their_terms_beside_a_mean_over_words(data):
-    """What stands in the authors' code beside a likelihood summed over a caption, over the words that the header says
-    a caption has. RMSProp's epsilon stands beside squares of gradients."""
+    """The weights are those of the authors' code for a likelihood summed over a caption, divided by the number of words
+    that the header gives. RMSProp's epsilon is added to squares of gradients."""
     for attention in ("soft", "hard"):
         name = f"show_attend_tell_{data}" + "_hard" * (attention == "hard")
         text = (ROOT / f"conf/experiment/{name}.yaml").read_text(encoding="utf-8")
-        words = float(re.search(r"caption has(?:\s|#)+about ([\d.]+),", text)[1])
-        run = yaml.safe_load(text)
-        assert run["model"]["attention"] == attention
+        words = float(re.search(r"caption has about ([\d.]+) words", text)[1])
+        run = compose([f"experiment={name}"])
+        assert run.model.attention == attention
         if attention == "soft":
-            penalty = run["regularizer"]["doubly_stochastic"]
-            assert (penalty["weight"] * words, penalty["tau"]) == (pytest.approx(64 / 196, rel=0.03), 1)
+            penalty = run.regularizer.doubly_stochastic
+            assert (penalty.weight * words, penalty.tau) == (pytest.approx(64 / 196, rel=0.03), 1)
         else:
-            assert run["model"]["hard"]["reward"] * words == pytest.approx(0.1, rel=0.03)
-            assert run["model"]["hard"]["entropy"] * words == pytest.approx(0.002, rel=0.03)
-            assert run["model"]["hard"]["divide_by"] == "nothing"
-        if {"override /optimizer": "rmsprop_graves"} in run["defaults"]:
-            assert run["optimizer"]["eps"] * words**2 == pytest.approx(1e-4, rel=0.03)
+            assert run.model.hard.reward * words == pytest.approx(0.1, rel=0.03)
+            assert run.model.hard.entropy * words == pytest.approx(0.002, rel=0.03)
+            assert run.model.hard.divide_by == "nothing"
+        if run.hydra.runtime.choices.optimizer == "rmsprop_graves":
+            assert run.optimizer.eps * words**2 == pytest.approx(1e-4, rel=0.03)
 
 
 def test_the_encoder_starts_by_itself():

@@ -14,7 +14,7 @@ from tests.models.test_show_attend_tell import model_of, slow_batch
 from zoo.attention.hard_rule import Hard, hard_loss
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
-from zoo.layers import attention_loop_viewer
+from zoo.layers.loops import attention_viewer
 from zoo.models import ShowAttendTell, show_attend_tell
 
 DOUBLE = torch.float64
@@ -27,7 +27,7 @@ def hard_model(**options):
 def drawing(monkeypatch, places):
     """Looks draw `places`, a list for each time step, one step after the other."""
     left = iter(places)
-    monkeypatch.setattr(attention_loop_viewer, "draw", lambda weights: torch.tensor(next(left)))
+    monkeypatch.setattr(attention_viewer, "draw", lambda weights: torch.tensor(next(left)))
 
 
 class Waits(TorchDispatchMode):
@@ -52,16 +52,16 @@ def test_a_place_is_drawn_for_each_word_in_training():
     model, batch = hard_model(soft_half=0.0).train(), batch_of()
     torch.manual_seed(5)
     drawn = []
-    draw = attention_loop_viewer.draw
+    draw = attention_viewer.draw
 
     def recorded(weights):
         drawn.append(draw(weights))
         return drawn[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attention_loop_viewer, "draw", recorded)
+        patch.setattr(attention_viewer, "draw", recorded)
         output = model(batch)
-    places = batch.target_packing.unpack(torch.cat(drawn))  # one draw a step and caption
+    places = batch.target_packing.unpack(torch.cat(drawn))  # one draw per step and caption
     expected, weights = slow_batch(model, batch, place=lambda row, t, alpha: int(places[row, t]))
     torch.testing.assert_close(output.logits, expected, rtol=1e-12, atol=1e-12)
     torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
@@ -124,7 +124,7 @@ def test_a_place_is_drawn_in_evaluation_where_told(monkeypatch):
     first, second = model(batch).logits, model(batch).logits
     assert not torch.equal(first, second)
     monkeypatch.setattr(show_attend_tell, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
-    monkeypatch.setattr(attention_loop_viewer, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
+    monkeypatch.setattr(attention_viewer, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
     expected, _ = slow_batch(model, batch, place=lambda row, t, alpha: 2)
     torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
     found = batch.target_packing.pack(by_steps(model, batch, batch_of(targets=False))[0])
@@ -155,7 +155,7 @@ def test_the_baseline_moves_after_use_in_training_alone():
         nll = F.cross_entropy(model(batch).logits, batch.true_tokens, reduction="none")
         costs.append(nll[batch.target_packing.row == row].mean())
     value = model.baseline.value.item()
-    average = torch.stack(costs).mean().item()  # captions count alike, however long
+    average = torch.stack(costs).mean().item()  # captions of all lengths count equally
     assert value == pytest.approx(average * (1 - 0.9**5), rel=1e-12)
 
 
@@ -170,8 +170,8 @@ def test_the_baseline_is_what_was_before_the_batch():
     torch.manual_seed(0)
     alpha = batch.target_packing.pack(output.attention["source"])
     with pytest.MonkeyPatch.context() as patch:
-        places, draw = [], attention_loop_viewer.draw
-        patch.setattr(attention_loop_viewer, "draw", lambda weights: places.append(draw(weights)) or places[-1])
+        places, draw = [], attention_viewer.draw
+        patch.setattr(attention_viewer, "draw", lambda weights: places.append(draw(weights)) or places[-1])
         model(batch)
     log_chance = alpha.gather(1, torch.cat(places)[:, None]).log().sum()
     torch.testing.assert_close(output.losses["hard_attention"] - found, 2.0 * log_chance, rtol=1e-10, atol=1e-10)

@@ -63,7 +63,7 @@ def test_child_sum_equals_the_equations(output_gate, biases):
 
 
 def test_child_sum_over_nodes_without_a_word():
-    """Of binary trees with words at the leaves: inner nodes have the biases alone."""
+    """In binary trees with words at the leaves, inner nodes have only the biases."""
     model = shaken(TreeLSTM(FAMILY.spec, embedding_dim=4, hidden_dim=3, composition="child_sum"))
 
     def state(word, children):

@@ -1,15 +1,6 @@
 """How a query looks at a memory: scores, and the way from scores to weights."""
 
 from zoo.attention.attend import Attention, Memory, per_query, weighted_mean
-from zoo.attention.coverage import (
-    Coverage,
-    CoverageAttention,
-    CoverageMemory,
-    FertilityCoverage,
-    NeuralCoverage,
-    SumCoverage,
-)
-from zoo.attention.hard import Glimpse, HardAttention
 from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.attention.multihead import MultiHeadAttention
 from zoo.attention.restricted import causal_mask, neighbourhood_mask
@@ -37,25 +28,17 @@ __all__ = [
     "ConcatScore",
     "ContextScore",
     "CosineScore",
-    "Coverage",
-    "CoverageAttention",
-    "CoverageMemory",
     "DotScore",
-    "FertilityCoverage",
     "Form",
     "GeneralScore",
-    "Glimpse",
-    "HardAttention",
     "LocationScore",
     "Memory",
     "MonotonicWindow",
     "MultiHeadAttention",
-    "NeuralCoverage",
     "PredictedWindow",
     "ScaledDotScore",
     "Score",
     "ScoreName",
-    "SumCoverage",
     "causal_mask",
     "masked_softmax",
     "neighbourhood_mask",

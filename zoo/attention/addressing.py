@@ -1,7 +1,7 @@
 """How the heads of a neural Turing machine find their place in its memory (Graves, Wayne, Danihelka 2014, section 3.3).
 
-All heads are addressed at once, in float32 at least. Nothing here becomes NaN while what it is given is finite: lengths
-have a floor, powers are taken of logarithms. The equations' numbers are those of the paper.
+All heads are addressed at once, in float32 at least. Finite inputs never give NaN: lengths have a floor, and powers are
+computed from logarithms. The equations' numbers are those of the paper.
 
 Notation: B sequences, H heads, R of them that read and H - R that write, N rows of the memory, W their width, and
 S = 2 r + 1 shifts of a range r.
@@ -19,23 +19,23 @@ from zoo.errors import ConfigError
 from zoo.precision import precise
 
 LENGTH_FLOOR = 1e-6
-"""Added to the square of a length before it divides: a row of zeros is like nothing, and near it the gradient of a
-cosine is at most the square root of one over this."""
+"""Added to the square of a length before it divides: a row of zeros has a cosine of 0 with
+every key, and the gradient of a cosine is at most 1 / sqrt(LENGTH_FLOOR)."""
 
 CLIP = 20.0
-"""A controller's demands on its heads are kept within this, before strengths and gates are made of them (Collier and
-Beel 2018)."""
+"""The numbers that a controller gives its heads are clamped to [-CLIP, CLIP] before strengths and gates are computed
+(Collier and Beel 2018)."""
 
 
 class Demands(NamedTuple):
-    """What all heads ask for at a step, the reading ones first."""
+    """The parameters of all heads at a step, first those of the reading heads."""
 
     key: Tensor
     """(B, H, W)."""
     strength: Tensor
     """(B, H, 1) >= 0, beta."""
     gate: Tensor
-    """(B, H, 1) in [0, 1], how far the content decides and not the last weighting."""
+    """(B, H, 1) in [0, 1], the share of the weighting by content; the rest is the last weighting."""
     shift: Tensor
     """(B, H, S) a distribution over shifts by -r ... r rows."""
     sharpness: Tensor
@@ -47,14 +47,14 @@ class Demands(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """How many heads there are, and what each of them asks for."""
+    """The number of heads, and the sizes of their parameters."""
 
     read: int
     write: int
     width: int
     """W of the memory."""
     shift_range: int
-    """How many rows a step can move a weighting by, in either direction."""
+    """The most rows by which a step can move a weighting, in either direction."""
 
     @property
     def number(self) -> int:
@@ -66,16 +66,16 @@ class Heads(NamedTuple):
 
     @property
     def parts(self) -> tuple[int, int, int, int]:
-        """Numbers a head and step of its key, strength and sharpness, gate, and shift."""
+        """Sizes of a head's parameters: key, strength and sharpness, gate, shift."""
         return self.width, 2, 1, self.shifts
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Numbers a step of all that is asked for, `parts` of each head, and of what is erased and added."""
+        """Sizes of the `parts` of all heads, and of the vectors to erase and to add."""
         return self.number * sum(self.parts), self.write * 2 * self.width
 
     def check(self, rows: int) -> None:
-        """Raises ConfigError where a memory of so many rows is too small for these heads."""
+        """Raises ConfigError if a memory of `rows` rows is too small for these heads."""
         if self.shifts > rows:
             raise ConfigError(
                 f"shift_range={self.shift_range}: heads that move by up to {self.shift_range} rows either way need a "
@@ -84,7 +84,7 @@ class Heads(NamedTuple):
             )
 
     def demands(self, raw: Tensor) -> Demands:
-        """What a controller asks for, of a product with its state, (B, sum of `sizes`)."""
+        """The parameters of the heads, from a linear map of the controller's state (B, sum of `sizes`)."""
         places, changes = precise(raw).clamp(-CLIP, CLIP).split(self.sizes, -1)
         key, scales, gate, shift = places.unflatten(-1, (self.number, -1)).split(self.parts, -1)
         strength, sharpness = F.softplus(scales).split(1, -1)

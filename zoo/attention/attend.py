@@ -1,4 +1,4 @@
-"""From scores to what was looked at: masked softmax and the weighted mean of the values.
+"""From scores to a context: masked softmax and the weighted mean of the values.
 
 Notation: B sentences, L queries of each, S positions, D_q width of a query, D_k of a key, A of a prepared key, D_v of a
 value.
@@ -15,33 +15,29 @@ from zoo.attention.softmax import masked_softmax
 
 
 class Memory(NamedTuple):
-    """What queries look at, computed once and reused at every decoding step."""
+    """The keys, values and mask of a source, computed once and reused at every decoding step."""
 
     keys: Tensor
-    """(B, S, A) what `Score.prepare` made of the keys."""
+    """(B, S, A) the result of `Score.prepare`."""
     values: Tensor
     """(B, S, D_v)."""
     mask: Tensor
     """(B, S) True at real positions."""
 
 
-class ScoredAttention(nn.Module):
-    """A score, and the memory that it reads."""
+class Attention(nn.Module):
+    """a = softmax over the real positions of score(q, k), context = sum_s a_s value_s.
+
+    The hypotheses of a sentence are its queries: K of them share the memory of the sentence, which is never copied.
+    """
 
     def __init__(self, score: Score) -> None:
         super().__init__()
         self.score = score
 
     def prepare(self, keys: Tensor, mask: Tensor, values: Tensor | None = None) -> Memory:
-        """Keys (B, S, D_k) and mask (B, S) -> the memory. The values are the keys unless given, (B, S, D_v)."""
+        """The memory made from keys (B, S, D_k) and `mask` (B, S). Without `values` (B, S, D_v) the keys are used."""
         return Memory(self.score.prepare(keys), keys if values is None else values, mask)
-
-
-class Attention(ScoredAttention):
-    """a = softmax over the real positions of score(q, k), context = sum_s a_s value_s.
-
-    The hypotheses of a sentence are its queries: K of them share the memory of the sentence, which is never copied.
-    """
 
     def forward(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
         """Queries (B, L, D_q) -> contexts (B, L, D_v), weights (B, L, S); one query (B, D_q) -> (B, D_v), (B, S).

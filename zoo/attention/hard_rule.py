@@ -1,8 +1,8 @@
-"""How hard attention learns: REINFORCE on the places that were looked at, as the authors of Xu et al. 2015 run it.
+"""The training of hard attention: REINFORCE on the places that were drawn, as the authors of Xu et al. 2015 run it.
 
 Section 4.1 has the rule; their code (github.com/kelvinxu/arctic-captions) has the numbers, and what the section leaves
-open: the reward of a caption is the mean over its words of log p(word), the same for every look of it, neither this
-term nor the entropy's is divided by the batch, and half of the batches look at the expected context and draw nothing.
+open. The reward of a caption is the mean over its words of log p(word), the same for every place drawn for it. Neither
+this term nor the entropy's is divided by the batch. Half of the batches use the expected context and draw nothing.
 
 Notation: B captions, N real words of all, S places.
 """
@@ -26,21 +26,22 @@ DivideBy = Literal["nothing", "captions", "words"]
 
 @dataclass(frozen=True)
 class Hard:
-    """The keys of hard attention. Raises ConfigError for values that they cannot have."""
+    """The options of hard attention. Raises ConfigError for a value outside its range."""
 
     reward: float = 0.1
     """The weight of the REINFORCE term, lambda_r; 0 leaves it out."""
     entropy: float = 0.002
-    """The weight of the weights' entropy, lambda_e, which it makes larger."""
+    """The weight lambda_e of the entropy term, which makes the attention weights more even."""
     baseline_decay: float = 0.9
-    """How much of the baseline stays at each batch; 1: it stays 0, and there is none."""
+    """The share of the baseline that is kept at each batch; with 1 it stays 0, so that there is no baseline."""
     soft_half: float = 0.5
-    """The chance of a batch to look at the expected context in place of one place a word."""
+    """The probability that a batch uses the expected context instead of one drawn place per word."""
     divide_by: DivideBy = "nothing"
-    """What both terms are divided by: nothing, as in the authors' code; captions, as its likelihood; words, as the
+    """The divisor of both terms: nothing, as in the authors' code; captions, as its likelihood; words, as the
     likelihood is here."""
     reading: Reading = "likeliest"
-    """What a look gives in evaluation: the value at the likeliest place, at one that is drawn, or the expected one."""
+    """The context in evaluation: the value at the likeliest place, the value at a drawn place, or the expected
+    value."""
 
     def __post_init__(self) -> None:
         one_of("divide_by", self.divide_by, get_args(DivideBy))
@@ -52,7 +53,7 @@ class Hard:
 
     @classmethod
     def of(cls, options: Mapping[str, Any] | None) -> Hard:
-        """From a mapping of some of the keys. Raises ConfigError for a key that there is not."""
+        """The options that a mapping of some of them sets. Raises ConfigError for an unknown key."""
         known = [field.name for field in fields(cls)]
         for key in options or {}:
             if key not in known:
@@ -66,7 +67,7 @@ NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
     "baseline_decay": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
     "soft_half": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
 }
-"""What the numbers may be."""
+"""The allowed range of each number."""
 
 
 def is_hard(options: Mapping[str, Any] | None) -> bool:

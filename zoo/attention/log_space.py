@@ -1,9 +1,8 @@
 """Attention as logarithms of its weights, for losses that take the logarithm of a sum of small weights.
 
 A weight of 1e-40 is 0 in float32, and its logarithm -inf; its logarithm itself is -92. Half precision is summed in
-float32, as torch's softmax does it. Where nothing is summed stands the lowest number of the dtype, of which exp is
-exactly 0, and never -inf, through which gradients are NaN.
-"""
+float32, as in torch's softmax. An empty sum gives the lowest number of the dtype, because its exp is exactly 0. It
+never gives -inf, because gradients through -inf are NaN."""
 
 from __future__ import annotations
 
@@ -31,12 +30,14 @@ def masked_logsumexp(values: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
 def pointer_sum(log_weights: Tensor, occurrence: Tensor, count: int) -> Tensor:
     """log of the weight of each of `count` words, summed over all its places: (B, S) -> (B, count).
 
-    `occurrence` (B, S) is the number of the word at each place, -1 where none of them stands. A word without a place
-    has the lowest number.
+    `occurrence` (B, S) is the number of the word at each place, -1 at a place without any of them. A word
+    without a place has the lowest number.
     """
     log_weights = precise(log_weights)
     lowest = torch.finfo(log_weights.dtype).min
-    word = torch.where(occurrence < 0, count, occurrence)  # the places of none are summed too, and left away
+    word = torch.where(
+        occurrence < 0, count, occurrence
+    )  # the places without a word are summed in a column that is cut off
     none = log_weights.new_full((len(word), count + 1), lowest)
     highest = none.scatter_reduce(1, word, log_weights.detach(), "amax")
     total = torch.zeros_like(none).scatter_add(1, word, (log_weights - highest.gather(1, word)).exp())

@@ -27,7 +27,7 @@ class MultiHeadAttention(nn.Module):
     `query_dim`, `key_dim` and `value_dim` are the widths of what is projected: D, the query's and the key's unless
     given. `dropout` acts on the weights, in training; the weights that are returned are those before it.
 
-    `forward` does all of it on padded grids. Its parts serve who knows more: `project`, `queries`, `keys_values` and
+    `forward` does all of it on padded grids. Its parts can be called alone: `project`, `queries`, `keys_values` and
     `output` take tensors (..., width) of any shape, packed ones too, and only `attend` needs the grid.
 
     Raises ValueError where D is not a multiple of H.
@@ -51,7 +51,7 @@ class MultiHeadAttention(nn.Module):
         key_dim, alone = key_dim or query_dim, key_dim is None
         value_dim = value_dim or key_dim
         shapes = [(dim, query_dim), (dim, key_dim), (dim, value_dim)]
-        if value_dim == key_dim:  # matrices that read the same input stand in one
+        if value_dim == key_dim:  # matrices that read the same input are stored as one
             shapes = [(3 * dim, query_dim)] if alone else [(dim, query_dim), (2 * dim, key_dim)]
         self.weights = nn.ParameterList(torch.empty(shape) for shape in shapes)
         self.bias = nn.Parameter(torch.zeros(3 * dim))

@@ -1,9 +1,9 @@
-"""The additive score of all queries of a batch at once, without the tensor that it is a sum of.
+"""The additive score of all queries of a batch at once, without storing the whole tensor that is summed.
 
 u_ts = v . tanh(q_t + k_s) is a sum over (B, T, S, A) numbers: 341 MB for 128 sets of 50 points with 51 steps and 256
-units. Here they stand in memory for a few sets at a time, and the way back computes them anew. That is faster too: a
-part stays in the cache, and tanh(x) = 2 sigmoid(2 x) - 1 takes a sixth of tanh's time on the CPU, with an error of the
-same size.
+units. Here only a few sets are in memory at a time, and the backward pass computes the tensor again. That is faster,
+too: a part stays in the cache, and tanh(x) = 2 sigmoid(2 x) - 1 takes a sixth of tanh's time on the CPU, with an error
+of the same size.
 
 Notation: B sets, T queries of each, S places, A width of a prepared query and key.
 """
@@ -22,8 +22,8 @@ from zoo.precision import precise_dtype
 sigmoid_backward = torch.ops.aten.sigmoid_backward  # (gradient, sigmoid) -> gradient * sigmoid * (1 - sigmoid)
 
 ON_CPU, ELSEWHERE = 2**21, 2**24
-"""How many numbers of the sum are computed at once: what a processor's last cache holds, and what fills other
-devices."""
+"""How many numbers of the sum are computed at once: as many as fit into a processor's last cache, and as many as fill
+other devices."""
 
 
 def additive_scores(queries: Tensor, keys: Tensor, v: Tensor, lengths: Sequence[int] | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""How well a query fits a key: one class and one equation each.
+"""Scores of how well a query fits a key: one class per equation.
 
 A `Score` works in two parts. `prepare` gives the keys' part, computed once per memory; `forward` compares queries with
 it, many at once or one per row. Scores are raw: the mask and the softmax come after (`zoo.attention.masked_softmax`).
@@ -29,12 +29,12 @@ OWN = "the dotted name of a class of your own"
 
 
 class Form(NamedTuple):
-    """A score as the time loops of `zoo.layers.attention_loop` compute it: q . k, or with `v` v . tanh(W q + k)."""
+    """A score as the time loops of `zoo.layers.loops.attention` compute it: q . k, or with `v` v . tanh(W q + k)."""
 
     keys: Tensor
     """(B, S, A) k."""
     matrix: Tensor | None = None
-    """(A, D_q) W; where it is None the query is taken as it is."""
+    """(A, D_q) W; if it is None, the query is used without a projection."""
     v: Tensor | None = None
     """(A)."""
     unit: bool = False
@@ -46,22 +46,22 @@ class Form(NamedTuple):
 class Score(nn.Module, ABC):
     """The protocol: `forward(query, prepare(keys))`.
 
-    A subclass gives `many`, and `prepare` where its keys are not used as they are. One that time loops are to know as
-    well gives its `form`; without it a decoder that looks at every step is trained by its `step`, which is slower.
-    """
+    A subclass defines `many`, and `prepare` if its keys are transformed. A subclass that also defines its `form` can be
+    computed by the time loops. Without it a decoder that attends at every step is trained by its `step`, which is
+    slower."""
 
     equal_widths: ClassVar[bool] = False
     """Queries and keys have to be of one width."""
 
     def __init_subclass__(cls) -> None:
-        """A subclass that computes something else than its parent has not its parent's form."""
+        """Remove the inherited form from a subclass that computes a different score than its parent."""
         super().__init_subclass__()
         own = vars(cls)
         if "form" not in own and any(name in own for name in ("forward", "many", "prepare")):
             cls.form = Score.form  # type: ignore[method-assign]
 
     def form(self, prepared: Tensor) -> Form | None:
-        """What a time loop needs of prepared keys (B, S, A); None where it cannot compute this score."""
+        """The form that a time loop computes from prepared keys (B, S, A); None if it cannot compute this score."""
         return None
 
     def prepare(self, keys: Tensor) -> Tensor:
@@ -69,7 +69,8 @@ class Score(nn.Module, ABC):
         return keys
 
     def forward(self, query: Tensor, prepared: Tensor) -> Tensor:
-        """Queries (..., L, D_q) and prepared keys (..., S, A) -> (..., L, S); one query a row, (..., D_q) -> (..., S).
+        """Queries (..., L, D_q) and prepared keys (..., S, A) -> (..., L, S); one query per row, (..., D_q) -> (...,
+        S).
 
         A query with one dimension fewer than the prepared keys is the single one of its row.
         """
@@ -316,7 +317,7 @@ class ContextScore(nn.Module):
 
 
 def _vector(width: int) -> nn.Parameter:
-    """What nn.Linear(width, 1) starts from."""
+    """A vector initialised as the weight of nn.Linear(width, 1)."""
     return nn.Parameter(torch.empty(width).uniform_(-1, 1) / width**0.5)
 
 

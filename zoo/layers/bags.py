@@ -1,4 +1,4 @@
-"""Sums of weighted rows, many at once: a sparse matrix by which vectors are multiplied from both sides.
+"""Weighted sums of rows, many at once: a sparse matrix that is multiplied with vectors from both sides.
 
 Notation: R bags (rows), C columns, N entries; X any number of vectors that are multiplied at once.
 """
@@ -27,7 +27,7 @@ class Entries:
     weight: Tensor
     """(N,) of each entry."""
     begin: Tensor
-    """(R + 1,) the first entry of each row, and behind the last one of all."""
+    """(R + 1,) the first entry of each row, then N."""
 
     @classmethod
     def of(cls, row: Tensor, column: Tensor, weight: Tensor, rows: int) -> Entries:
@@ -45,11 +45,11 @@ class Entries:
 
 @dataclass(frozen=True)
 class Bags:
-    """A sparse matrix (R, C) that is constant: gradients go through it, not into it."""
+    """A constant sparse matrix (R, C): gradients pass through it, but it has no gradient itself."""
 
     rows: Entries
     columns: Entries
-    """The same entries by column."""
+    """The entries sorted by column."""
     shape: tuple[int, int]
 
     @classmethod
@@ -110,12 +110,12 @@ class Bags:
 
 @dataclass(frozen=True)
 class _Used:
-    """The same without the columns that have no entry; C' are left."""
+    """The matrix without its empty columns; C' columns remain."""
 
     rows: Entries
     columns: Entries
     at: Tensor
-    """(C',) which they are."""
+    """(C',) their numbers in the whole matrix."""
     cells: dict[int, Tensor] = field(default_factory=dict)
 
 

@@ -1,6 +1,6 @@
 """Gated convolutions over packed rows: one gather and one product, no padding.
 
-A convolution reads at each position a window of frames. `window_index` says where they stand in a packed tensor, once
+A convolution reads at each position a window of frames. `window_index` gives their positions in a packed tensor, once
 for all layers with the same kernel size; `windows` gathers them; `GatedConvolution` multiplies them.
 
 Notation: N packed positions, k frames of a window, d channels of a frame, I inputs and O outputs of a linear map.

@@ -1,6 +1,6 @@
-"""A fixed vocabulary of positions, for networks that name the places of a set where others point at them.
+"""A fixed vocabulary of positions, for networks that name the places of a set instead of pointing at them.
 
-Notation: B sets, S places of the largest in the batch, of which the first is that of the end, K hypotheses, V = 3 +
+Notation: B sets, S places of the largest in the batch (the first place is the end), K hypotheses, V = 3 +
 `longest` tokens, E embedding, D width of a state.
 """
 
@@ -30,7 +30,7 @@ class PositionEmbedding(TokenEmbedding):
 class PositionVocabulary(nn.Linear):
     """Scores of the end and of each of `longest` positions, one row of weights for each.
 
-    What a set does not have cannot be named: with sets of one size, the paper's, this changes nothing.
+    Places that a set does not have are masked. With sets of one size, as in the paper, this changes nothing.
     """
 
     def __init__(self, width: int, longest: int) -> None:

@@ -1,4 +1,4 @@
-"""How weights start, where several networks start alike. All of it in place."""
+"""Initialisations that several networks share. All of them work in place."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from torch import Tensor, nn
 from zoo.precision import precise_dtype
 
 STATE_GAIN = 4.0
-"""How many times larger than by Glorot and Bengio (2010) matrices start that read states of an LSTM: where its inputs
-are near 1 in size the states are near 0.2 at first, and each layer above would make them three times smaller."""
+"""The gain over Glorot and Bengio (2010) of matrices that read states of an LSTM. With inputs near 1 these states are
+near 0.2 at first, and without the gain each further layer would make them three times smaller."""
 
 
 def orthogonal_matrix_(matrix: Tensor) -> None:
-    """Start `matrix` as a random orthogonal one, drawn in float32 at least: LAPACK knows no half precision."""
+    """Start `matrix` as a random orthogonal one, drawn in float32 at least, since LAPACK has no half precision."""
     exact = torch.empty_like(matrix, dtype=precise_dtype(matrix.dtype))
     with torch.no_grad():
         matrix.copy_(nn.init.orthogonal_(exact))

@@ -11,14 +11,14 @@ from torch import nn
 
 
 class HasModules(Protocol):
-    """What has modules, as every module has."""
+    """Anything with a method `modules`, such as a network or a task."""
 
     def modules(self) -> Iterator[nn.Module]: ...
 
 
 @contextmanager
 def evaluating(network: HasModules) -> Iterator[None]:
-    """Without dropout and gradients; afterwards every part of `network` is in the mode that it was in."""
+    """Evaluate `network` without dropout and gradients; afterwards each of its parts returns to its mode."""
     training = [part for part in network.modules() if part.training]
     try:
         for part in training:

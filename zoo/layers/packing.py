@@ -19,14 +19,14 @@ from zoo.precision import precise
 
 @dataclass(frozen=True)
 class Cells:
-    """Where each of N things stands in a padded grid."""
+    """The positions of N items in a padded grid."""
 
     shape: tuple[int, ...]
     """Shape of the grid, (..., T)."""
     cell: Tensor
-    """(N,) the flat grid cell of each."""
+    """(N,) the flat grid cell of each item."""
     row: Tensor
-    """(N,) the flat grid row (of prod(shape[:-1])) of each."""
+    """(N,) the flat grid row of each item, from 0 to prod(shape[:-1]) - 1."""
 
     def pack(self, grid: Tensor) -> Tensor:
         """(*shape, ...) -> (N, ...)."""
@@ -44,11 +44,11 @@ class Cells:
         return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
-        """The same with its index tensors on `device`."""
+        """A copy with its index tensors on `device`."""
         return self._with(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> Self:
-        """The same in page-locked memory."""
+        """A copy in page-locked memory."""
         return self._with(Tensor.pin_memory)
 
     def _with(self, change: Callable[[Tensor], Tensor]) -> Self:
@@ -59,7 +59,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Packing(Cells):
-    """Where each real position of a padded grid stands in the packed tensor.
+    """The real positions of a padded grid, in the order of the packed tensor.
 
     Build it with `Packing.of(mask)`, once per batch and on the CPU (in collate): it needs the lengths as numbers.
     """
@@ -110,15 +110,15 @@ class Packing(Cells):
 
     @property
     def time(self) -> Tensor:
-        """(N,) where each packed position stands on the time axis of the grid, from 0."""
+        """(N,) the time step of each packed position in the grid, from 0."""
         return self.cell % max(self.shape[-1], 1)
 
 
 class Forced(NamedTuple):
-    """What teacher forcing reads of B targets."""
+    """The decoder inputs for teacher forcing on B targets."""
 
     read: Tensor
-    """(B, T) the token before each of the target: begin, then the target without its last."""
+    """(B, T) the targets shifted right by one, with the begin token first."""
     mask: Tensor
     """(B, T) True at tokens; a prefix of each row."""
     packing: Packing
@@ -126,7 +126,7 @@ class Forced(NamedTuple):
 
 
 def starts(lengths: Tensor) -> Tensor:
-    """(n,) where each of n parts begins that stand one behind the other."""
+    """(n,) the offset of each of n consecutive parts."""
     return lengths.cumsum(0) - lengths
 
 

@@ -1,10 +1,10 @@
-"""What networks share that point at their input: what a token reads as, scores of all steps at once, logits of tokens.
+"""Parts of networks that point at their input: vectors of tokens, scores of all steps at once, logits of tokens.
 
-A token of `zoo.data.points` is padding, begin, end or a pointer, so that n points have 3 + n; what can be pointed at
-are S = n + 1 places, of which the first is that of the end.
+A token of `zoo.data.points` is padding, begin, end or a pointer, so that n points have 3 + n tokens. A network can
+point at S = n + 1 places; the first place is the end.
 
 Notation: B sets, n points of the largest, W coordinates, V = 3 + n tokens, T target positions, N real ones, K
-hypotheses, E what a decoder reads, A width of the score, D of a value.
+hypotheses, E width of a decoder's input, A of the score, D of a value.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from torch import Tensor, nn
 from zoo.attention.pointing import additive_scores
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
-from zoo.layers.attention_loop import TimeSteps
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
 
 BEGIN, SPECIALS = 1, 3
-"""The number of the begin token, and how many there are before the pointers: padding, begin and end."""
+"""The id of the begin token, and the number of tokens before the pointers: padding, begin and end."""
 
 
 def token_table(points: Tensor, begin: Tensor) -> Tensor:
-    """What each token reads as, (B, V, E), from rows of the points (B, n, E) and of begin (E); padding and end are
+    """The vector of each token, (B, V, E), from rows of the points (B, n, E) and of begin (E); padding and end are
     0."""
     specials = F.pad(begin[None], (0, 0, BEGIN, SPECIALS - BEGIN - 1))
     return torch.cat([specials.expand(len(points), -1, -1), points], 1)
@@ -47,10 +47,10 @@ def read_packed(tokens: Tensor, table: Tensor, packing: Packing) -> Tensor:
 
 
 class PointReader(nn.Module):
-    """Points and tokens as what an LSTM reads: a pointer reads as the point that it points at, begin as a learned
-    vector, the end and padding as 0.
+    """The vectors that an LSTM reads for points and tokens. A pointer is the point that it points at, begin is a
+    learned vector, and the end and padding are 0.
 
-    A point is embedded, W p + b, or with `embedding_dim` 0 its W coordinates are read as they are. Tokens are looked up
+    A point is embedded, W p + b, or with `embedding_dim` = 0 the LSTM reads its W coordinates. Tokens are looked up
     before they are embedded, as [p, 1, 0] or, begin, [0, 0, 1], which keeps the look-up narrow.
     """
 
@@ -66,7 +66,7 @@ class PointReader(nn.Module):
         return points if self.embedding is None else self.embedding(points)
 
     def table(self, points: Tensor) -> Tensor:
-        """What `tokens` and `packed` look up, (B, V, W + 2), of points (B, n, W)."""
+        """The table that `tokens` and `packed` read, (B, V, W + 2), of points (B, n, W)."""
         rows = F.pad(F.pad(points.to(self.begin.dtype), (0, 1), value=1.0), (0, 1))
         return token_table(rows, F.one_hot(torch.tensor(rows.shape[2] - 1, device=rows.device)).to(rows.dtype))
 
@@ -95,7 +95,7 @@ def start_score_(score: AdditiveScore) -> None:
 
 def start_pointing_(network: nn.Module, init_range: float | None) -> None:
     """Start every weight in [-init_range, init_range], or with None the LSTMs by `start_lstm_` and the scores by
-    `start_score_`. Raises ValueError for a range that is none."""
+    `start_score_`. Raises ValueError for an invalid range."""
     if init_range is not None:
         start_uniform_(network, init_range)
         return
@@ -107,7 +107,7 @@ def start_pointing_(network: nn.Module, init_range: float | None) -> None:
 
 
 def decoder_step(decoder: LSTM, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    """One step of each of B x K hypotheses, of x (B, K, E) from the state (h, c), (B, K, H) each: the state behind
+    """One step of each of B x K hypotheses, of x (B, K, E) from the state (h, c), (B, K, H) each: the state after
     it."""
     _, (hidden, cell) = decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
     return hidden.view_as(h), cell.view_as(c)
@@ -120,8 +120,8 @@ def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
 
 
 def step_scores(score: AdditiveScore, queries: Tensor, keys: Tensor) -> Tensor:
-    """The scores (B, K, S) of queries (B, K, D_q) with prepared keys (B, S, A): what `score` gives, in less time on
-    the CPU and with less to keep for the way back."""
+    """The scores (B, K, S) of queries (B, K, D_q) with prepared keys (B, S, A): equal to `score`, but faster on
+    the CPU and with less memory for the backward pass."""
     return additive_scores(score.query_projection(queries), keys, score.v)
 
 
@@ -133,8 +133,8 @@ def step_glimpse(score: AdditiveScore, queries: Tensor, keys: Tensor, values: Te
 
 
 def all_scores(score: AdditiveScore, queries: Tensor, keys: Tensor, packing: Packing) -> Tensor:
-    """The scores (N, S) of queries (N, D_q) packed by `packing` (B, T) with prepared keys (B, S, A): what `score` gives
-    for each, without the (N, S, A) numbers that it is a sum of."""
+    """The scores (N, S) of queries (N, D_q) packed by `packing` (B, T) with prepared keys (B, S, A): equal to
+    `score` of each query, without storing the (N, S, A) numbers that are summed."""
     steps = TimeSteps.of(packing)
     grid = steps.grid(score.query_projection(queries))  # (R, T, A), longest first
     rising = packing.batch_sizes[::-1]

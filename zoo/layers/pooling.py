@@ -1,6 +1,6 @@
-"""From the packed positions of a row to one vector of the row: by attention, by the mean, by the maximum.
+"""Pooling of the packed positions of each row into one vector: by attention, by the mean or by the maximum.
 
-Notation: `packing` packs a grid (..., T) with N real positions, or says where nodes of trees stand in one; D width.
+Notation: `packing` packs a grid (..., T) with N real positions, or gives the positions of tree nodes in one; D width.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Vectors that tell an order-blind layer where a token stands, counted from 0.
+"""Vectors that encode the position of a token, counted from 0, for layers that ignore order.
 
 Notation: D width of a vector.
 """
@@ -19,7 +19,7 @@ Positions = Literal["sinusoidal", "learned"]
 class SinusoidalPositions(nn.Module):
     """PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos of the same (Vaswani et al. 2017, section 3.5).
 
-    There is no table and no longest sequence: the numbers are computed for the positions that are asked for.
+    There is no table and no longest sequence: the numbers are computed for the given positions.
     Raises ValueError for an odd D.
     """
 
@@ -41,7 +41,7 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Embedding):
-    """A table of `count` learned vectors. Positions beyond it take its last row, so that no length is an error."""
+    """A table of `count` learned vectors. Later positions use its last row, so that any length works."""
 
     def __init__(self, count: int, dim: int) -> None:
         super().__init__(count, dim)
@@ -52,5 +52,5 @@ class LearnedPositions(nn.Embedding):
 
 
 def positions_called(name: Positions, longest: int, dim: int) -> nn.Module:
-    """The positions called `name`, of which a table has `longest`."""
+    """The positions called `name`. A learned table has `longest` rows."""
     return LearnedPositions(longest, dim) if name == "learned" else SinusoidalPositions(dim)

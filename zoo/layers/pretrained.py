@@ -1,4 +1,4 @@
-"""Parts of a network that bring their weights along: frozen, or trained from some epoch on at a rate of their own."""
+"""Pretrained parts of a network: frozen, or trained from some epoch on at their own learning rate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _wanted: ContextVar[bool] = ContextVar("pretrained_wanted", default=True)
 
 @contextmanager
 def not_pretrained() -> Iterator[None]:
-    """Within it networks are built of which a checkpoint has the weights: none is read from elsewhere, or drawn."""
+    """Build networks whose weights come from a checkpoint: no pretrained weights are read or drawn in this context."""
     before = _wanted.set(False)
     try:
         yield
@@ -24,7 +24,7 @@ def not_pretrained() -> Iterator[None]:
 
 
 def pretrained_wanted() -> bool:
-    """Whether a network that is built reads the weights that it brings along; not within `not_pretrained`."""
+    """Whether a network that is built reads its pretrained weights; False within `not_pretrained`."""
     return _wanted.get()
 
 
@@ -32,9 +32,8 @@ class Pretrained(nn.Module):
     """`body`, whose weights are not trained until the epoch `finetune_from`, counted from 0, and then at the rate
     `learning_rate`; without `finetune_from` they never are.
 
-    It stays in evaluation, trained or not: what its batch norms have counted elsewhere does not move, and nothing is
-    dropped. A task tells it by `reach` which epoch begins, and gives its parameters a group of their own in the
-    optimizer.
+    It stays in evaluation mode even while it is trained: the statistics of its batch norms do not change, and there is
+    no dropout. A task calls `reach` when an epoch begins, and gives its parameters their own group in the optimizer.
     """
 
     def __init__(self, body: nn.Module, *, finetune_from: int | None = None, learning_rate: float) -> None:
@@ -45,14 +44,14 @@ class Pretrained(nn.Module):
         self.reach(0)
 
     def reach(self, epoch: int) -> bool:
-        """Freezes or frees the weights as it is right for an epoch; whether that changed anything."""
+        """Freeze or unfreeze the weights for an epoch. Returns whether that changed anything."""
         before, self.trained = self.trained, self.finetune_from is not None and epoch >= self.finetune_from
         if self.trained != before:
             self.body.requires_grad_(self.trained)
         return self.trained != before
 
     def train(self, mode: bool = True) -> Pretrained:
-        """Leaves the body in evaluation."""
+        """Leave the body in evaluation mode."""
         self.training = mode
         return self
 
@@ -62,5 +61,5 @@ class Pretrained(nn.Module):
 
 
 def pretrained_parts(network: nn.Module) -> dict[str, Pretrained]:
-    """The parts of a network that bring their weights along, by their names."""
+    """The pretrained parts of a network by their names."""
     return {name: part for name, part in network.named_modules() if isinstance(part, Pretrained)}

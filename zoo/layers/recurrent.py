@@ -1,11 +1,11 @@
 """GRU and LSTM over packed rows: the weights of torch.nn.GRU and torch.nn.LSTM, no padding, a fast CPU training step.
 
-On the CPU a layer is one autograd Function over the whole sequence (`loops.py`). Other devices take torch's kernel,
-which is cuDNN on CUDA, for the forms that it knows. `step` is one time step of the same layers with the same weights,
-in plain differentiable operations: what a decoder does token by token.
+On the CPU a layer is one autograd Function over the whole sequence (`loops/recurrent.py`). Other devices use torch's
+kernel, which is cuDNN on CUDA, for the forms that torch computes. `step` is one time step of the same layers with the
+same weights, in plain differentiable operations: what a decoder does token by token.
 
 The loop runs in float32 where autocast or the weights ask for half precision; its output has the dtype of the weights.
-It is differentiable once: asking for the gradient of a gradient raises.
+It is differentiable once: asking for the gradient of a gradient raises an error.
 
 Notation: N packed positions, U distinct input rows, D directions (1 or 2), L layers, H hidden_size, G gates (3 in a
 GRU, 4 in an LSTM), R rows that are not empty, `rows` all rows of the packing's grid, the empty ones included.
@@ -21,8 +21,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from zoo.errors import one_of
-from zoo.layers.loops import GRULoop, LSTMLoop, ResetFirstGRULoop, Walk
+from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing
+from zoo.layers.uncompiled import uncompiled
 from zoo.precision import precise_dtype
 
 KERNELS = ("auto", "loop", "torch")
@@ -31,9 +32,10 @@ UPDATES = ("keep", "new")
 
 
 class _PackedRNN(nn.RNNBase, ABC):
-    """What GRU and LSTM share: torch's parameters, the layers, the order of the rows, the choice of the kernel."""
+    """The common part of GRU and LSTM: torch's parameters, the layers, the order of the rows, the choice of the
+    kernel."""
 
-    weight_ih_l0: nn.Parameter  # torch makes it
+    weight_ih_l0: nn.Parameter  # created by torch
     known_to_torch = True  # whether torch's kernel computes this form
 
     def __init__(
@@ -50,7 +52,7 @@ class _PackedRNN(nn.RNNBase, ABC):
         super().__init__(mode, input_size, hidden_size, num_layers, bidirectional=bidirectional, dropout=dropout)
         self.kernel = kernel
 
-    @torch.compiler.disable
+    @uncompiled
     def _run(
         self,
         x: Tensor,
@@ -70,7 +72,7 @@ class _PackedRNN(nn.RNNBase, ABC):
         return output, tuple(self._in_grid_order(state, packing) for state in final)
 
     def _library(self, x: Tensor, packing: Packing, start: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
-        sizes = torch.tensor(packing.batch_sizes)  # torch wants it on the CPU
+        sizes = torch.tensor(packing.batch_sizes)  # torch requires it on the CPU
         weights = [weight for weight in self._flat_weights if weight is not None]
         settings = (self.bias, self.num_layers, self.dropout, self.training, self.bidirectional)
         if self.mode == "GRU":
@@ -134,7 +136,7 @@ class _PackedRNN(nn.RNNBase, ABC):
 
     def _check_step(self, x: Tensor, *states: Tensor) -> None:
         if self.bidirectional:
-            raise ValueError("a layer of two directions has no step: it reads the whole row")
+            raise ValueError("a bidirectional layer has no step, because it reads the whole row")
         rows = x.shape[:-1]
         for state in states:
             if x.shape != (*rows, self.input_size) or state.shape != (self.num_layers, *rows, self.hidden_size):
@@ -161,8 +163,8 @@ class _PackedRNN(nn.RNNBase, ABC):
 
 
 def sum_of_biases(bias_x: Tensor, bias_h: Tensor) -> Tensor:
-    """Both together. The product by 1 gives the second a gradient of its own: of views that are added autograd makes
-    gradients in the same memory, and clipping, or a second batch before the step, would change each of them twice."""
+    """The sum of both biases. The product with 1 gives the second bias its own gradient: autograd gives two added views
+    gradients in the same memory, and clipping or accumulation would change that memory twice."""
     return bias_x + 1.0 * bias_h
 
 
@@ -191,7 +193,7 @@ class GRU(_PackedRNN):
         self.reset, self.update = one_of("reset", reset, RESETS), one_of("update", update, UPDATES)
         self.known_to_torch = (reset, update) == ("after", "keep")
         if kernel == "torch" and not self.known_to_torch:
-            raise ValueError(f"torch's kernel knows reset=after with update=keep alone, not {reset} with {update}")
+            raise ValueError(f"kernel=torch requires reset=after and update=keep, found {reset} and {update}")
 
     def forward(
         self,
@@ -235,7 +237,7 @@ class GRU(_PackedRNN):
         w_x, w_h, b_x, b_h = (part[0] for part in super()._weights(layer))
         if self.known_to_torch and context is None:
             return torch.gru_cell(x, h, w_x, w_h, b_x, b_h)
-        inner = b_h if context is None else b_h + context.to(b_h.dtype)  # what stands with the product with U
+        inner = b_h if context is None else b_h + context.to(b_h.dtype)  # added to the product with U
         width = [2 * self.hidden_size, self.hidden_size]
         x_rz, x_n = F.linear(x, w_x, b_x).split(width, -1)
         inner_rz, inner_n = inner.split(width, -1)
@@ -275,9 +277,9 @@ class GRU(_PackedRNN):
         if context is None:
             return
         if self.kernel == "torch":
-            raise ValueError("torch's kernel knows no context: take kernel=auto or loop")
+            raise ValueError("kernel=torch has no context: use kernel=auto or kernel=loop")
         if self.num_layers > 1 or self.bidirectional:
-            raise ValueError("a context belongs to one layer of one direction")
+            raise ValueError("a context requires one layer and one direction")
         if tuple(context.shape) != (rows, 3 * self.hidden_size):
             raise ValueError(
                 f"context must be (rows, 3 * hidden) = {rows, 3 * self.hidden_size}, got {tuple(context.shape)}"

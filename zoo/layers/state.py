@@ -1,34 +1,93 @@
-"""What a decoder carries from token to token, and what it gives at each: the interface of decoding and of training
-by steps.
+"""The state of a decoder from token to token, and the result of a step: the interface of decoding and of training by
+steps.
 
 A generating model has two faces on the same weights. `forward(batch)` scores all target positions at once.
 `start(batch)` gives the `State` before the first token, and `step(tokens, state)` reads one token of each hypothesis
 and gives a `Step`.
 
-Notation: B examples, K hypotheses of each (1 for greedy decoding and for training), S positions of the memory, V
+Notation: B examples, K hypotheses of each (1 for greedy decoding and for training), S positions of a memory, V
 vocabulary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor
 
+from zoo.errors import ConfigError
 from zoo.precision import precise_dtype
 
 
 @dataclass(frozen=True)
+class MemoryPositions:
+    """The positions of a memory that an attention can look at."""
+
+    mask: Tensor
+    """(B, S) True at the positions that exist."""
+    content: Tensor
+    """(B, S) True at the positions with content, which coverage requires to be attended. An end mark has none."""
+    length: Tensor
+    """(B,) the number that limits on the length of the written sequence are relative to."""
+    own: bool = True
+    """Whether the network chose them. False: they are the positions of the batch's memory, such as source tokens."""
+
+    @classmethod
+    def of(cls, mask: Tensor, *, content: Tensor | None = None, length: Tensor | None = None) -> Self:
+        """By default every position of `mask` (B, S) has content, and the length is their number."""
+        return cls(mask, mask if content is None else content, mask.sum(1) if length is None else length)
+
+
+Memories = Mapping[str, MemoryPositions]
+"""The positions of each attention by its name without the layer number: `source` for `source.0` and `source.1`."""
+
+
+def positions_of(name: str, memories: Memories, batch: Any, weights: Tensor | None = None) -> MemoryPositions:
+    """The positions that the attention `name` looks at: the network's own in `memories`, or else those of the batch.
+
+    Raises ConfigError where `weights` (..., S) have another width than the mask of these positions.
+    """
+    kind = name.split(".")[0]
+    own = memories.get(kind)
+    found = own or MemoryPositions(batch.memory_mask, batch.content_mask, batch.memory_length, own=False)
+    if weights is not None and weights.shape[-1] != found.mask.shape[-1]:
+        mask = f"the mask of memories[{kind!r}]" if own else "batch.memory_mask"
+        raise ConfigError(
+            f"attention {name}: its weights have {weights.shape[-1]} columns, {mask} has {found.mask.shape[-1]}; if "
+            f"the network chooses the positions, return memories={{{kind!r}: MemoryPositions.of(mask)}} in the State "
+            "of `start` and in the Output of `forward`"
+        )
+    return found
+
+
+@dataclass(frozen=True)
 class State:
-    """What is known before the next token: of the examples, computed once, and of their hypotheses so far."""
+    """All that a decoder knows before the next token: about the examples, computed once, and about each hypothesis.
+
+    Decoding reads the last three fields from the state that `start` gives. A step need not return them.
+    """
 
     memory: Mapping[str, Tensor]
     """(B, ...) each: the encoder's output, its projections, masks. The hypotheses of an example share it."""
     hypotheses: Mapping[str, Tensor]
     """(B, K, ...) each: what differs between hypotheses. Never changed in place."""
+    memories: Memories = field(default_factory=dict)
+    """The positions that each attention of a step looks at, where the batch's own are not meant: an encoder may shorten
+    its source, and a dialogue has words and turns. The name `source` is that of the attention that coverage, unknown
+    words, alignments, pictures and limits on length use."""
+    first: Tensor | None = None
+    """(B,) the token of each example that the first step reads in place of begin, to continue a text. `start` itself
+    reads the part of a prompt that precedes its last token."""
+    possible: Tensor | None = None
+    """(B, V) True at the columns of the vocabulary that an example has; None where each has all of them. The
+    log-probabilities of the others are -inf."""
+
+    @property
+    def device(self) -> torch.device:
+        return next(iter([*self.hypotheses.values(), *self.memory.values()])).device
 
     def reorder(self, parents: Tensor) -> State:
         """The state of the hypotheses that continue `parents` (B, K'), numbers from 0 to K - 1."""
@@ -36,7 +95,7 @@ class State:
         return State(self.memory, {name: part[row, parents] for name, part in self.hypotheses.items()})
 
     def examples(self, rows: Tensor) -> State:
-        """The state of some of the examples, `rows` (B',) of B: their numbers."""
+        """The state of some of the examples, given by their numbers `rows` (B',)."""
 
         def chosen(parts: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return {name: part.index_select(0, rows) for name, part in parts.items()}
@@ -45,15 +104,16 @@ class State:
 
 
 def log_probabilities(scores: Tensor) -> Tensor:
-    """(..., V) scores -> log-probabilities, in float32 at least: sums of those of half precision add up its errors."""
+    """(..., V) scores -> log-probabilities, in float32 at least: sums in half precision add up rounding errors."""
     return scores.log_softmax(-1, dtype=precise_dtype(scores.dtype))
 
 
 class Step(NamedTuple):
-    """What reading one token gives."""
+    """The result of reading one token."""
 
     log_probs: Tensor
     """(B, K, V) log-probabilities of the next token, in float32 at least."""
     state: State
     attention: dict[str, Tensor]
-    """(B, K, S) or, with several heads, (B, K, H, S) weights on the memory, by the names that `forward` gives them."""
+    """(B, K, S) or, with several heads, (B, K, H, S) weights on a memory, by the names that `forward` gives them. Each
+    name may have a width of its own."""

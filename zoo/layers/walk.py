@@ -1,5 +1,5 @@
-"""A decoder run by its `step` along targets that are known: the slow way to what `forward` gives, for all that
-`forward` cannot do at once.
+"""Teacher forcing by the `step` of a decoder: slower than `forward`, for everything that `forward` cannot compute at
+once.
 
 Notation: B examples, R of them with a target, T target positions, N real ones, V vocabulary.
 """
@@ -15,7 +15,7 @@ from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step
 
 Feed = Callable[[Tensor, Tensor], Tensor]
-"""(log-probabilities (R', 1, V) of the token to come, the true one (R', 1)) -> what is fed: ids (R', 1) or a
+"""(log-probabilities (R', 1, V) of the next token, the true token (R', 1)) -> the next input: ids (R', 1) or a
 distribution (R', 1, V)."""
 
 
@@ -31,8 +31,8 @@ def walk(
     """Log-probabilities (N, V) at the real positions in the order of `packing`, and attention (B, T, S) by name, or
     with heads (B, H, T, S).
 
-    `state` is that before the first token of B examples, `read` (B, T) the true tokens to read; after the first of
-    them `feed` may put others in their place. Examples are sorted by length, and a step computes only those that have
+    `state` is the state of B examples before the first token, and `read` (B, T) are the true tokens to read. After the
+    first token `feed` may replace them. Examples are sorted by length, and a step computes only the examples that have
     a real token there.
     """
     truth = read.index_select(0, packing.order)  # (R, T)
@@ -51,9 +51,9 @@ def walk(
 
 
 def _first(state: State, rows: int) -> State:
-    """The state of the first `rows` examples, without a copy; as it is if there are no more.
+    """The state of the first `rows` examples; `state` itself if there are no others.
 
-    A slice of the whole would cost a copy of the memory on the way back, at every step.
+    Slicing all of them would cost a copy of the memory at every step of the backward pass.
     """
 
     def first(parts: Mapping[str, Tensor]) -> dict[str, Tensor]:

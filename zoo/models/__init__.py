@@ -1,6 +1,6 @@
-"""One paper, one file. Plain modules: they know nothing of Lightning, Hydra or wandb.
+"""One paper, one file: plain modules that do not depend on Lightning, Hydra or wandb.
 
-`from zoo.models import HAN` finds the class wherever it stands, so that a new file needs no line here.
+`from zoo.models import HAN` finds the class in any file of this folder, so that a new file needs no line here.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ Rudolf Kadlec, Martin Schmid, Ondrej Bajgar, Jan Kleindienst. ACL 2016. https://
 Equations: attention to the document (1), pointer sum attention (2).
 
 What differs from the paper:
-- Softmax and sum are taken in log space, so that a small P(word) does not become 0. `logits` are log P(candidate),
-  without normalising over the candidates: the loss -log P(answer) is `-logits[answer]`.
-- `dropout` (0 by default, the paper has none) drops the entries of a word's embedding in all its places of the batch at
-  once.
-- The GRU is torch's: bias also inside the reset gate's product.
+- Softmax and sum are computed in log space, so that a small P(word) does not become 0. `logits` are log P(candidate),
+  not normalised over the candidates: the loss -log P(answer) is `-logits[answer]`.
+- `dropout` (0 by default, the paper has none) drops the same entries of a word's embedding wherever the word occurs in
+  the batch.
+- The GRU is torch's: it has a bias inside the reset gate's product too.
 
 Notation: B questions, D words of a document, Q of a query, U distinct words of the batch, N real words of documents, C
 candidates, E embedding, H units per direction.
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from torch import nn
+from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.attention.log_space import masked_log_softmax, pointer_sum
@@ -34,8 +34,35 @@ START = 0.1
 """Embeddings start uniformly in [-START, START], as in the paper."""
 
 
-class ASReader(nn.Module):
-    """The query as one vector points at words of the document; a word gets what all its places get together."""
+class ClozeReader(nn.Module):
+    """Word vectors and two bidirectional GRUs, which every reader of documents and queries has.
+
+    Embeddings start uniformly in [-init_range, init_range], the GRUs with orthogonal matrices.
+    """
+
+    def __init__(
+        self, spec: ClozeSpec, *, embedding_dim: int, hidden_dim: int, dropout: float, init_range: float
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
+        self.document_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
+        self.query_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
+        self.dropout = nn.Dropout(dropout)
+        nn.init.uniform_(self.embedding.weight, -init_range, init_range)
+        nn.init.zeros_(self.embedding.weight[spec.padding])
+        orthogonal_(self.document_encoder, inputs=True)
+        orthogonal_(self.query_encoder, inputs=True)
+
+    def encode(self, batch: ClozeBatch) -> tuple[Tensor, Tensor, Tensor]:
+        """States of the document (B, D, 2H), packed states of the query (words, 2H) and its last states (2, B, H)."""
+        x = self.dropout(self.embedding(batch.distinct))  # (U, E)
+        h, _ = self.document_encoder(x, batch.document_packing, at=batch.document_at)  # (N, 2H)
+        h_query, last = self.query_encoder(x, batch.query_packing, at=batch.query_at)
+        return batch.document_packing.unpack(h), h_query, last
+
+
+class ASReader(ClozeReader):
+    """The query, as one vector, attends to the document; the probability of a word sums over all its occurrences."""
 
     tasks = ("cloze",)
     attends: ClassVar[Mapping[str, str]] = {"document": "document_mask"}
@@ -48,22 +75,11 @@ class ASReader(nn.Module):
         hidden_dim: Count = 384,
         dropout: Share = 0.0,
     ) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
-        self.document_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
-        self.query_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
-        self.dropout = nn.Dropout(dropout)
-        nn.init.uniform_(self.embedding.weight, -START, START)
-        nn.init.zeros_(self.embedding.weight[spec.padding])
-        orthogonal_(self.document_encoder, inputs=True)
-        orthogonal_(self.query_encoder, inputs=True)
+        super().__init__(spec, embedding_dim=embedding_dim, hidden_dim=hidden_dim, dropout=dropout, init_range=START)
 
     def forward(self, batch: ClozeBatch) -> Output:
-        """log P(candidate) (B, C); attention `document` (B, D), which P sums up."""
-        x = self.dropout(self.embedding(batch.distinct))  # (U, E)
-        h, _ = self.document_encoder(x, batch.document_packing, at=batch.document_at)  # (N, 2H)
-        h_document = batch.document_packing.unpack(h)  # (B, D, 2H)
-        _, ends = self.query_encoder(x, batch.query_packing, at=batch.query_at)  # (2, B, H)
+        """log P(candidate) (B, C); attention `document` (B, D), whose sums are P."""
+        h_document, _, ends = self.encode(batch)  # (B, D, 2H), (2, B, H)
         h_query = ends.transpose(0, 1).flatten(1)  # (B, 2H): forward at the last word, backward at the first
 
         scores = (h_document @ h_query[:, :, None]).squeeze(2)  # (B, D)

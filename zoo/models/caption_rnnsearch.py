@@ -2,18 +2,17 @@
 
 Dzmitry Bahdanau, Kyunghyun Cho, Yoshua Bengio. ICLR 2015. https://arxiv.org/abs/1409.0473
 
-Equations: of the decoder, its attention and its output those in the header of `rnnsearch`, whose code runs here. Of the
-source:
-- The annotations are those of the cells of an image, h_j = a_j, from any image encoder.
+Equations: decoder, attention and output as in the header of `rnnsearch`, whose code runs here. For the source:
+- The annotations are the cells of an image, h_j = a_j, from any image encoder.
 - s_0 = tanh(W_s mean_j a_j).
 
 What differs from the paper:
-- An image takes the place of the sentence, as in Bazzani, Domhan and Hieber 2018 (https://arxiv.org/abs/1810.04101),
-  and the mean of its cells that of the backward state of the first word, of which the paper makes s_0.
-- Where `score` takes keys as wide as the query (dot, scaled_dot, cosine), the key is a projection of a_j.
-- `dropout` and `init` are those of `rnnsearch`; they leave the image encoder alone.
+- An image replaces the sentence, as in Bazzani, Domhan and Hieber 2018 (https://arxiv.org/abs/1810.04101). s_0 is
+  computed from the mean of its cells; the paper computes it from the backward state of the first word.
+- If the keys of `score` must be as wide as the query (dot, scaled_dot, cosine), the key is a projection of a_j.
+- `dropout` and `init` are those of `rnnsearch`; they do not affect the image encoder.
 
-Notation: I images, B captions, S cells, D numbers a cell, T words, N real words of all, K hypotheses, E embedding, n
+Notation: I images, B captions, S cells, D width of a cell, T words, N real words of all, K hypotheses, E embedding, n
 hidden units, l maxout units, V vocabulary.
 """
 
@@ -31,18 +30,18 @@ from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.errors import one_of
 from zoo.layers.annotations import Annotations
-from zoo.layers.image_encoder import image_encoder
+from zoo.layers.images.encoder import image_encoder
 from zoo.layers.state import State
 from zoo.models.output import Output
 from zoo.models.rnnsearch import Init, RNNSearchDecoder
 
 
 class CaptionRNNSearch(RNNSearchDecoder):
-    """RNNsearch's GRU writes the caption and looks at the cells of the image before each word.
+    """RNNsearch's GRU writes the caption and attends to the cells of the image before each word.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `score` = additive (the paper's)
-    | any other of `zoo.attention.SCORES` | a `Score` of your own by its dotted name. `init` = orthogonal | paper.
-    Raises ValueError for another name of either.
+    | any other of `zoo.attention.SCORES` | the dotted name of your own `Score`. `init` = orthogonal | paper. Raises
+    ValueError for an unknown name.
     """
 
     tasks = ("captioning",)
@@ -82,7 +81,7 @@ class CaptionRNNSearch(RNNSearchDecoder):
     def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        With a score that the time loop does not know the scores are log-probabilities.
+        With a score that the time loop does not support, the scores are log-probabilities.
         """
         return self.decode(batch, *self._encode(batch), need_weights)
 
@@ -97,5 +96,5 @@ class CaptionRNNSearch(RNNSearchDecoder):
         return Annotations.of_cells(cells, batch.picture), s.index_select(0, batch.picture)
 
     def _keys(self, h: Tensor) -> Tensor:
-        """(I, S, D) -> as wide as the score wants them."""
+        """(I, S, D) -> keys as wide as the score requires."""
         return self.key(h)

@@ -3,19 +3,19 @@
 Ashish Vaswani, Noam Shazeer, Niki Parmar, Jakob Uszkoreit, Llion Jones, Aidan N. Gomez, Łukasz Kaiser, Illia
 Polosukhin. NeurIPS 2017. https://arxiv.org/abs/1706.03762
 
-Equations: those in the header of `transformer`, whose layers and decoder run here. Of the source:
-- What the encoder's layers read, Dropout(W a_j + b + PE(j)), of the cells a_j of an image from any image encoder, which
-  are numbered row after row.
+Equations: those in the header of `transformer`, whose layers and decoder run here. For the source:
+- The encoder's layers read Dropout(W a_j + b + PE(j)), where a_j are the cells of an image from any image encoder,
+  numbered row by row.
 
 What differs from the paper:
-- An image takes the place of the sentence, as in Bazzani, Domhan and Hieber 2018 (https://arxiv.org/abs/1810.04101),
-  and all its cells are real.
-- There may be no layers of self-attention between cells (`encoder_layers`).
-- `norm`, `positions`, `inner_dropout` and the start of the weights are those of `transformer`. `tied`: the vocabulary
-  layer and the embedding are one matrix.
-- Attention between cells is not returned: there is one for an image, not for a caption.
+- An image replaces the sentence, as in Bazzani, Domhan and Hieber 2018 (https://arxiv.org/abs/1810.04101). All its
+  cells are real.
+- Self-attention between cells can be left out (`encoder_layers`).
+- `norm`, `positions`, `inner_dropout` and the initial weights are those of `transformer`. `tied`: the vocabulary layer
+  and the embedding are one matrix.
+- Attention between cells is not returned, because it belongs to an image and not to a caption.
 
-Notation: I images, B captions, S cells, A numbers a cell, T words, N real words of all, K hypotheses, V vocabulary, D
+Notation: I images, B captions, S cells, A width of a cell, T words, N real words of all, K hypotheses, V vocabulary, D
 hidden_dim, H heads.
 """
 
@@ -35,7 +35,7 @@ from zoo.data.images.spec import ImageSpec
 from zoo.errors import one_of
 from zoo.layers.annotations import Annotations
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.image_encoder import image_encoder
+from zoo.layers.images.encoder import image_encoder
 from zoo.layers.positions import Positions, positions_called
 from zoo.layers.state import State
 from zoo.models.output import Output
@@ -45,12 +45,12 @@ Tied = Literal["none", "target"]
 
 
 class CaptionTransformer(TransformerDecoder):
-    """The Transformer's decoder writes the caption; each of its layers looks at the cells of the image.
+    """The Transformer's decoder writes the caption; each of its layers attends to the cells of the image.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `encoder_layers`: None for no
     self-attention between cells. `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, of cells and of
-    words. `tied` = none | target. Raises ValueError for a choice that does not exist, and for a width that the heads do
-    not divide or that is odd with sinusoidal positions.
+    words. `tied` = none | target. Raises ValueError for an unknown choice, and for a width that the number of heads
+    does not divide or that is odd with sinusoidal positions.
     """
 
     tasks = ("captioning",)

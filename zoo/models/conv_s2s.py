@@ -5,13 +5,13 @@ Jonas Gehring, Michael Auli, David Grangier, Denis Yarats, Yann N. Dauphin. ICML
 Equations: position embeddings section 3.1, blocks of gated convolutions and residuals 3.2, attention in every decoder
 layer 3.3 equations (1)-(2), scaling of sums, contexts and gradients 3.4, initialisation 3.5.
 
-What differs from the paper, where not said otherwise as in the authors' code (fairseq):
-- The sums in query and value are scaled too: d = (W h + b + g) sqrt(1/2), v = (z + e) sqrt(1/2). A context goes back
-  to d channels through a linear map of its own, in each layer.
-- The paper divides the encoder's gradient by the number of attention layers, all but that of the embeddings. Here it
-  is the gradient into z, and the divisor is twice the number. What reaches e through a value is not divided.
-- An embedding is dropped out once, and so it also stands in queries and values.
-- A position behind the end of its table takes the table's last row (fairseq stops).
+What differs from the paper (as in the authors' code, fairseq, unless stated otherwise):
+- The sums in query and value are scaled too: d = (W h + b + g) sqrt(1/2), v = (z + e) sqrt(1/2). In each layer a
+  linear map takes the context back to d channels.
+- The paper divides the encoder's gradient by the number of attention layers, except that of the embeddings. Here the
+  gradient into z is divided, by twice that number. The gradient that reaches e through a value is not divided.
+- Dropout acts on an embedding once; queries and values use the same dropped embedding.
+- A position beyond the end of its table uses the table's last row (fairseq stops).
 
 Notation: B sentences, K hypotheses, S source words, T target words, N real words of one side, V vocabulary, f
 embedding, d channels of a layer, k kernel size, L decoder layers; e, g embedded source and target words, h a layer's
@@ -45,9 +45,9 @@ Attend = Callable[[Tensor], tuple[Tensor, Tensor]]
 class ConvS2S(nn.Module):
     """Gated convolutions on both sides; every decoder layer attends to the source with projections of its own.
 
-    `encoder_layers` and `decoder_layers` are how many layers of `hidden_dim` channels and kernel `kernel_size` there
-    are, or a list of [channels, kernel], one for each layer. `positions` is the length of the position tables.
-    Raises ValueError for a side without layers, an encoder kernel that is even, and a dropout that leaves nothing.
+    `encoder_layers` and `decoder_layers` are each a number of layers with `hidden_dim` channels and kernel size
+    `kernel_size`, or a list with [channels, kernel] of each layer. `positions` is the length of the position tables.
+    Raises ValueError for a side without layers, an even encoder kernel, and a dropout of 1.
     """
 
     tasks = ("translation",)
@@ -70,11 +70,11 @@ class ConvS2S(nn.Module):
         if not 0 <= dropout < 1:
             raise ValueError(f"dropout is at least 0 and less than 1, got {dropout}")
         if positions < 1:
-            raise ValueError(f"positions is the length of both tables of positions, at least 1; got {positions}")
+            raise ValueError(f"positions is the length of both position tables, at least 1; got {positions}")
         encoder = self.encoder_sizes = _sizes("encoder_layers", encoder_layers, hidden_dim, kernel_size)
         decoder = self.decoder_sizes = _sizes("decoder_layers", decoder_layers, hidden_dim, kernel_size)
         if even := [kernel for _, _, kernel in encoder if kernel % 2 == 0]:
-            raise ValueError(f"kernels of the encoder are odd, so that each has a middle; got {even[0]}")
+            raise ValueError(f"encoder kernels must be odd, so that each has a middle; got {even[0]}")
         keep = 1 - dropout
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.source_positions = LearnedPositions(positions, embedding_dim)
@@ -129,8 +129,10 @@ class ConvS2S(nn.Module):
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities. The state of a layer is the last
-        k - 1 frames that it read, (B, K, k - 1, d)."""
+        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities.
+
+        The state of a layer is the last k - 1 frames that it read, (B, K, k - 1, d).
+        """
         memory, before = state.memory, state.hypotheses
 
         def attend(queries: Tensor) -> tuple[Tensor, Tensor]:
@@ -151,7 +153,8 @@ class ConvS2S(nn.Module):
     def _encode(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """Keys z and values (z + e) sqrt(1/2) sqrt(S), (B, S, f) both.
 
-        The paper multiplies a context by S sqrt(1/S), S being the sentence's own length; its values carry it here.
+        The paper multiplies a context by S sqrt(1/S), where S is the length of the sentence; here the values include
+        this factor.
         """
         packing = batch.source_packing
         e = self.dropout(self.source_embedding(packing.pack(batch.source)) + self.source_positions(packing.time))
@@ -193,7 +196,7 @@ class DecoderBlock(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """(..., inputs), the windows (..., k * inputs) and embedded words (..., f) -> (..., channels) and the weights.
 
-        `scales` are the weight norms' factors by the name of the linear map, where they are known.
+        `scales` maps the name of a linear map to its weight norm's factor, if it has been computed already.
         """
         scales = scales or {}
         through = h if self.residual is None else self.residual(h, scales.get("residual"))
@@ -205,7 +208,7 @@ class DecoderBlock(nn.Module):
 
 
 class _ScaleGradient(torch.autograd.Function):
-    """x itself; its gradient times `factor`."""
+    """The identity, whose gradient is multiplied by `factor`."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, factor: float) -> Tensor:
@@ -224,7 +227,7 @@ def _attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> tupl
 
 
 def _sizes(key: str, layers: int | list[list[int]], channels: int, kernel: int) -> list[tuple[int, int, int]]:
-    """(inputs, channels, kernel) of each layer: it reads what the one before it gives, the first its own channels."""
+    """(inputs, channels, kernel) of each layer; the inputs are the previous layer's channels, at first its own."""
     sizes = [[channels, kernel]] * layers if isinstance(layers, int) else layers
     if not sizes or any(len(size) != 2 or min(size) < 1 for size in sizes):
         raise ValueError(f"{key} is a number of layers or a list of [channels, kernel], all positive; got {layers}")

@@ -2,17 +2,17 @@
 
 Alex Graves, Greg Wayne, Malcolm Reynolds, and others. Nature 538, 2016. https://doi.org/10.1038/nature20101
 
-Equations: of the Methods, which have no numbers: the controller, the interface, content, allocation, write weighting,
-links and the three modes of reading.
+Equations (in the Methods, without numbers): the controller, the interface, content, allocation, write weighting, links
+and the three read modes.
 
-What differs from the paper, mostly with the authors' code (google-deepmind/dnc):
-- One layer of LSTM; theirs may be deep. What it tells the memory is kept within -20 and 20.
-- The usage of a row has a floor of 1e-6 where it is multiplied up, and gives the write weighting no gradient, as in
-  their code. Lengths in the cosine have a floor.
-- The output is one linear layer over the state and what was read, W_y h + W_r [r], with a bias.
+What differs from the paper, mostly as in the authors' code (google-deepmind/dnc):
+- The controller is an LSTM of one layer; theirs may be deep. The interface vector is clipped to [-20, 20].
+- The usage of a row has a floor of 1e-6 in products, and the write weighting gets no gradient from it, as in their
+  code. Lengths in the cosine have a floor.
+- The output is one linear layer over the state and the reads, W_y h + W_r [r], with a bias.
 
-Notation: B sequences, T steps of the longest, n steps of all, I and O channels in and out, C units of the controller, R
-heads that read, N rows of the memory, W their width.
+Notation: B sequences, T steps of the longest, n steps of all, I input and O output channels, C controller units, R
+read heads, N rows of the memory, W their width.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ from zoo.attention.addressing import CLIP, by_content, precise_linear, written
 from zoo.attention.allocation import allocation, followed, linked, usage
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
+from zoo.layers.loops.dnc import Interface, Weights, dnc_loop
 from zoo.layers.packing import Packing
 from zoo.models.output import Output
 from zoo.precision import precise
 
 FORGET = 2
-"""Which of the four gates of the controller forgets: they stand as output, input, forget, candidate."""
+"""Index of the controller's forget gate; the order is output, input, forget, candidate."""
 
 
 class State(NamedTuple):
-    """What a step takes over from the one before; all of it begins as 0."""
+    """Recurrent state that one step passes to the next; everything starts at 0."""
 
     reads: Tensor
     """(B, R W)."""
@@ -55,22 +56,22 @@ class State(NamedTuple):
     precedence: Tensor
     """(B, N)."""
     read: Tensor
-    """(B, R, N) the last weightings."""
+    """(B, R, N), the last read weightings."""
     write: Tensor
     """(B, 1, N)."""
 
 
 class DNC(nn.Module):
-    """An LSTM with a memory that knows which rows are free, and in which order they were written.
+    """An LSTM with a memory that tracks which rows are free, and in which order rows were written.
 
-    `forward` computes `step` after `step`, with the inputs' product ahead of the loop and the output behind it.
+    `step` is the readable definition; `forward` computes the same with all steps in one operation of autograd.
     """
 
     tasks = ("algorithmic",)
     attends: ClassVar[Mapping[str, str]] = {"read": "step_mask", "write": "step_mask"}
     unnormalised: ClassVar[tuple[str, ...]] = ("read", "write")
     threads: ClassVar[int] = 1
-    """Its matrices are too small to be shared out among threads."""
+    """The matrices are too small to gain from more threads."""
 
     def __init__(
         self,
@@ -98,8 +99,11 @@ class DNC(nn.Module):
         self.input.bias.detach().chunk(4)[FORGET].fill_(1.0)
 
     def _parts(self) -> list[int]:
-        """Numbers a step of read keys, read strengths, the write key, the write strength, what is erased and written,
-        free gates, the allocation gate, the write gate and the modes of reading."""
+        """Sizes of the parts of the interface vector.
+
+        Read keys, read strengths, the write key, the write strength, erase and write vector, free gates, the
+        allocation gate, the write gate and the read modes.
+        """
         heads, width = self.read_heads, self.memory_width
         return [heads * width, heads, width, 1, width, width, heads, 1, 1, 3 * heads]
 
@@ -108,34 +112,47 @@ class DNC(nn.Module):
         packing = Packing.of(batch.step_mask)
         with torch.autocast(batch.inputs.device.type, enabled=False):
             x = precise_linear(self.input, packing.pack(batch.inputs))  # (n, 4 C)
-            states = self._walk(x, packing.batch_sizes)
-            found = torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states])  # (n, C + R W)
+            found, read, write = self._run(x, packing.batch_sizes)  # (n, C + R W), (n, R, N), (n, 1, N)
             logits = precise_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
-        read, write = (torch.cat(part) for part in ([s.read for s in states], [s.write for s in states]))
         attention = {"read": packing.unpack(read).transpose(1, 2), "write": packing.unpack(write).transpose(1, 2)}
         return Output(packing.unpack(logits), attention)
 
-    def _walk(self, x: Tensor, sizes: tuple[int, ...]) -> list[State]:
-        """The state after each step of packed inputs (n, 4 C), `sizes` of them at a time."""
+    def _run(self, x: Tensor, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
+        """[h; reads] (n, C + R W), read weightings (n, R, N) and write weightings (n, 1, N) of all steps, from packed
+        inputs (n, 4 C), `sizes` of them per step: by the loop, or by the compiled cell."""
+        if self._compiled is not None:
+            states = self._compiled_steps(x, sizes)
+            found = torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states])
+            return found, torch.cat([state.read for state in states]), torch.cat([state.write for state in states])
+        parts = Interface(self.read_heads, self.memory_width)
+        reads, hidden = precise(self.feedback.weight).split([parts.heads * parts.width, self.controller_dim], 1)
+        order = parts.order().to(x.device)
+        weights = Weights(
+            feedback=torch.cat([hidden, reads], 1),
+            interface=precise(self.interface.weight).index_select(0, order),
+            interface_bias=precise(self.interface.bias).index_select(0, order),
+        )
+        found, read, write = dnc_loop(parts, sizes, self.memory_size, x, weights)
+        return found, read, write[:, None]
+
+    def _compiled_steps(self, x: Tensor, sizes: tuple[int, ...]) -> list[State]:
+        """The state after each step, by the compiled cell."""
+        assert self._compiled is not None
         state = self.start(sizes[0] if sizes else 0)
-        if self._compiled is not None and torch.is_grad_enabled():
-            state = State(*(part.requires_grad_() for part in state))  # as later ones: others are compiled anew
+        if torch.is_grad_enabled():
+            state = State(*(part.requires_grad_() for part in state))  # as in later steps, so that nothing recompiles
         states: list[State] = []
         for t, x_t in enumerate(x.split(sizes)):
-            state = _first(state, sizes[t])
-            if self._compiled is None:
-                state = self.cell(x_t, state)
-            else:
-                x_t = x_t.clone()  # where a view begins is compiled too
-                if sizes[t] > 1 and (t == 0 or sizes[t] != sizes[t - 1]):
-                    for tensor in (x_t, *state):
-                        torch._dynamo.maybe_mark_dynamic(tensor, 0)  # compiled for any number of sequences
-                state = self._compiled(self, x_t, state)
+            state, x_t = _first(state, sizes[t]), x_t.clone()  # the offset of a view would be compiled too
+            if sizes[t] > 1 and (t == 0 or sizes[t] != sizes[t - 1]):
+                for tensor in (x_t, *state):
+                    torch._dynamo.maybe_mark_dynamic(tensor, 0)  # compiled for any number of sequences
+            state = self._compiled(self, x_t, state)
             states.append(state)
         return states or [state]
 
     def start(self, rows: int) -> State:
-        """The state before the first step of so many sequences."""
+        """The state of `rows` sequences before the first step."""
         weight, heads, size = precise(self.feedback.weight), self.read_heads, self.memory_size
         return State(
             reads=weight.new_zeros(rows, heads * self.memory_width),
@@ -155,7 +172,7 @@ class DNC(nn.Module):
         return precise_linear(self.output, torch.cat([state.hidden, state.reads], 1)), state
 
     def cell(self, x: Tensor, state: State) -> State:
-        """The state after a step, from inputs (B, 4 C) that are already multiplied with their matrix."""
+        """The state after a step, from inputs (B, 4 C) already multiplied by their matrix."""
         o, i, f, g = (x + precise_linear(self.feedback, torch.cat([state.reads, state.hidden], 1))).chunk(4, 1)
         cell = f.sigmoid() * state.cell + i.sigmoid() * g.tanh()
         hidden = o.sigmoid() * cell.tanh()  # (B, C)
@@ -178,8 +195,10 @@ class DNC(nn.Module):
 
     @torch.no_grad()
     def memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
-        """What the heads did: `read` and `write` (B, heads, T, N), 0 at padding, and `memory` (B, N, W) after the last
-        step of each sequence."""
+        """Record of the heads: `read` and `write` (B, heads, T, N), 0 at padding.
+
+        `memory` (B, N, W) is the memory after the last step of each sequence.
+        """
         with torch.autocast(batch.inputs.device.type, enabled=False):
             state = self.start(len(batch))
             memory, found = state.memory, []
@@ -192,7 +211,7 @@ class DNC(nn.Module):
         return {"read": read, "write": write, "memory": memory}
 
     def compile(self, *args: Any, **options: Any) -> None:
-        """Compiles one time step, once for all numbers of sequences and all lengths; `options` as of torch.compile."""
+        """Compiles one time step, once for all batch sizes and lengths; `options` are those of torch.compile."""
         self._compiled = torch.compile(DNC.cell, *args, **options)
 
     def _of_heads(self, values: Tensor) -> Tensor:
@@ -201,10 +220,10 @@ class DNC(nn.Module):
 
 
 def _oneplus(x: Tensor) -> Tensor:
-    """At least 1."""
+    """1 + softplus(x), at least 1."""
     return 1 + F.softplus(x)
 
 
 def _first(state: State, rows: int) -> State:
-    """The state of the first sequences, itself if there are no more."""
+    """The state of the first `rows` sequences; the same object if it has no more."""
     return state if len(state.reads) == rows else State(*(part[:rows] for part in state))

@@ -3,7 +3,7 @@
 Kyunghyun Cho, Bart van Merrienboer, Caglar Gulcehre, Dzmitry Bahdanau, Fethi Bougares, Holger Schwenk, Yoshua Bengio.
 EMNLP 2014. https://arxiv.org/abs/1406.1078
 
-Equations (appendix A; biases left out there as here):
+Equations (appendix A, which also leaves out biases):
 - Encoder, from h = 0, reset gate before the product:
       r, z = sigmoid(W_rz e(x) + U_rz h),  n = tanh(W e(x) + U (r * h)),  h' = z * h + (1 - z) * n.
 - Summary of the source: c = tanh(V h) of the last h.
@@ -12,12 +12,14 @@ Equations (appendix A; biases left out there as here):
 - Output: s = O_h h' + O_y e(y) + O_c c, t = the larger of each pair of neighbours in s, p = softmax(G_l G_r t).
 
 What differs from the paper:
-- Each GRU has torch's two biases and each other sum one; C c has none of its own.
-- `init` = orthogonal keeps the paper's orthogonal U, draws embeddings from N(0, 1) and the other matrices by Glorot and
-  Bengio (2010), C_rz and C as one; paper draws all of these from N(0, 0.01^2), with which a short run hardly leaves its
-  start.
+- Each GRU has torch's two biases, and every other sum has one, except C c.
+- `init=orthogonal` keeps the paper's orthogonal U, draws embeddings from N(0, 1) and other matrices by Glorot and
+  Bengio (2010), C_rz and C as one. `init=paper` draws all of these from N(0, 0.01^2), from which a short run hardly
+  moves.
 - `dropout` (0 in the paper) acts on embeddings and on t.
-- The paper scores phrase pairs for another system; here the network also translates.
+- `shared` = true lets one GRU read and write, for little data. Its reset gate then acts after the product on both
+  sides, and C c is absent while it reads.
+- The paper's network scores phrase pairs for another system; here it also translates.
 
 Notation: B sentences, S source and T target tokens, N real target tokens of the batch, K hypotheses, E embedding, n
 hidden units, l maxout units, V words.
@@ -25,7 +27,7 @@ hidden units, l maxout units, V words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, get_args
 
 from torch import Tensor, nn
@@ -45,9 +47,10 @@ Init = Literal["orthogonal", "paper"]
 
 
 class EncoderDecoder(nn.Module):
-    """A GRU reads the source into one vector c; a GRU that sees c at every step writes the target. No attention.
+    """A GRU encodes the source as one vector c; a GRU that reads c at every step writes the target. No attention.
 
-    `init` = orthogonal | paper. Raises ValueError for another name.
+    With `shared`, both GRUs are the same module; embeddings are separate, as the two vocabularies are.
+    `init` = orthogonal | paper. Raises ValueError for an unknown name.
     """
 
     tasks = ("translation",)
@@ -60,17 +63,18 @@ class EncoderDecoder(nn.Module):
         embedding_dim: Count = 100,
         hidden_dim: Count = 1000,
         maxout_dim: Count = 500,
+        shared: bool = False,
         dropout: Share = 0.0,
         init: Init = "orthogonal",
     ) -> None:
         super().__init__()
         one_of("init", init, get_args(Init))
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
-        self.encoder = GRU(embedding_dim, hidden_dim, reset="before")
+        self.encoder = GRU(embedding_dim, hidden_dim, reset="after" if shared else "before")
         self.summary = nn.Linear(hidden_dim, hidden_dim)  # V
         self.initial_state = nn.Linear(hidden_dim, hidden_dim)  # V'
         self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.begin)  # e(begin) = 0
-        self.decoder = GRU(embedding_dim, hidden_dim)
+        self.decoder = self.encoder if shared else GRU(embedding_dim, hidden_dim)
         self.gates_context = nn.Linear(hidden_dim, 3 * hidden_dim, bias=False)  # C_r, C_z, C
         self.output_hidden = nn.Linear(hidden_dim, 2 * maxout_dim)  # O_h
         self.output_token = nn.Linear(embedding_dim, 2 * maxout_dim, bias=False)  # O_y
@@ -78,7 +82,7 @@ class EncoderDecoder(nn.Module):
         self.bottleneck = nn.Linear(maxout_dim, embedding_dim, bias=False)  # G_r
         self.vocabulary = nn.Linear(embedding_dim, spec.target_size)  # G_l
         self.dropout = nn.Dropout(dropout)
-        self._initialise(init)
+        self._initialise(init, (self.encoder,) if shared else (self.encoder, self.decoder))
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
@@ -96,7 +100,7 @@ class EncoderDecoder(nn.Module):
         return State(memory, {"hidden": self.initial_state(c).tanh()[:, None]})  # (B, 1, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         h = state.hypotheses["hidden"]  # (B, K, n)
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
         gates = state.memory["gates"].repeat_interleave(h.shape[1], 0)  # (B K, 3n)
@@ -115,9 +119,9 @@ class EncoderDecoder(nn.Module):
         t = maxout(self.output_hidden(h) + self.output_token(y) + context)  # (..., l)
         return self.vocabulary(self.bottleneck(self.dropout(t)))
 
-    def _initialise(self, init: str) -> None:
+    def _initialise(self, init: str, rnns: Sequence[GRU]) -> None:
         matrices = [module.weight for module in self.modules() if isinstance(module, nn.Linear)]
-        for rnn in (self.encoder, self.decoder):
+        for rnn in rnns:
             orthogonal_(rnn)
             matrices += rnn.weight_ih_l0.detach().chunk(3)
         for matrix in matrices:

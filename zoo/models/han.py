@@ -7,9 +7,9 @@ Equations: word encoder and attention (5)-(7), sentence encoder and attention (8
 What differs from the paper:
 - Embeddings start from a normal distribution unless pretrained vectors are given (`data.vectors=`); the
   paper's come from word2vec trained on its own training and validation documents.
-- `dropout` (0 by default, the paper names none) drops the entries of a word's embedding in all its places at once, and
-  those of sentence and document vectors.
-- The GRU is torch's: bias also inside the reset gate's product. The paper writes r * (U h) and no bias there.
+- `dropout` (0 by default, the paper names none) drops the same entries of a word's embedding wherever the word occurs,
+  and entries of sentence and document vectors.
+- The GRU is torch's: it has a bias inside the reset gate's product too. The paper writes r * (U h), without a bias.
 
 Notation: B documents, S sentences, W words, N real words of the batch, E embedding, H units per direction, C
 classes.
@@ -31,7 +31,7 @@ from zoo.models.output import Output
 
 
 class HAN(nn.Module):
-    """Words to sentence vectors, sentence vectors to a document vector, each by a bidirectional GRU and attention.
+    """Words -> sentence vectors -> document vector, each step by a bidirectional GRU and attention.
 
     `word_pooling` and `sentence_pooling` = attention | mean | max: the paper's HN-ATT, HN-AVE and HN-MAX.
     """
@@ -62,7 +62,7 @@ class HAN(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: DocumentBatch) -> Output:
-        """Class scores (B, C); attention `word` (B, S, W) in each sentence, `sentence` (B, S) in the document."""
+        """Class scores (B, C); attention `word` (B, S, W) within each sentence and `sentence` (B, S)."""
         words, sentences = batch.word_packing, batch.sentence_packing
 
         x = self.dropout(self.embedding(batch.distinct))  # (distinct words, E)

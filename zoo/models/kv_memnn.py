@@ -3,15 +3,15 @@
 Alexander Miller, Adam Fisch, Jesse Dodge, Amir-Hossein Karimi, Antoine Bordes, Jason Weston. EMNLP 2016.
 https://arxiv.org/abs/1606.03126
 
-Equations: key hashing, addressing, value reading and the answer, without numbers in section 3; the slots of sentences
-and of windows of section 4.
+Equations: key hashing, addressing, value reading and the answer (section 3, without numbers); slots of sentences and of
+windows (section 4).
 
 What differs from the paper:
-- `times=true`: how old a sentence is, counted back from the question, is a feature of its key and of its value. The
-  documents of the paper are encyclopaedic, stories are not understood without.
-- Where no slot shares a word with the question, all of them are kept.
-- `answers="own"`, the B of the equations; the authors' code shares it with A, which is `shared`.
-- Centres in a dictionary of their own, and titles as values, are features of the paper's documents and not here.
+- `times=true`: the age of a sentence, counted back from the question, is a feature of its key and of its value. The
+  paper's documents are encyclopaedic; stories cannot be understood without it.
+- If no slot shares a word with the question, all slots are kept.
+- `answers="own"` is the B of the equations. The authors' code shares it with A, which is `shared`.
+- Window centres with their own dictionary, and titles as values, fit the paper's documents. They are not here.
 
 Notation: B questions, S sentences of a story of W words, N slots, d width of the embeddings, V words, H hops; x, k, v,
 q, p, o, R as in the paper.
@@ -37,11 +37,11 @@ INIT_STD = 0.1
 
 
 class KeyValueMemNN(nn.Module):
-    """Answers by H looks at slots of a key, by which they are found, and a value, which is read.
+    """Answers by H hops over slots; a slot has a key, which is matched, and a value, which is read.
 
-    `slots`: a `sentence` is the key and the value; or each word is the value of the `window` of it and `side` words of
-    its sentence on both sides. Kept are those that share a word with the question, the `common_words` most frequent
-    ones aside.
+    `slots` = sentence: a sentence is the key and the value; window: a word is the value, and the key is the word with
+    `side` words of its sentence on each side. Slots are kept if they share a word with the question that is not one of
+    the `common_words` most frequent.
     """
 
     tasks = ("answering",)
@@ -76,8 +76,10 @@ class KeyValueMemNN(nn.Module):
             self.transforms.add_(torch.eye(embedding_dim))
 
     def forward(self, batch: StoryBatch) -> Output:
-        """Scores of the words as answers (B, V); attention `hop.0` ... to the sentences (B, S), of windows the sum of
-        those in it."""
+        """Scores of the words as answers (B, V); attention `hop.0` ... to the sentences (B, S).
+
+        The attention to a sentence is the sum over its windows.
+        """
         age = (
             batch.sentence_mask.sum(1, keepdim=True)
             - 1
@@ -97,8 +99,7 @@ class KeyValueMemNN(nn.Module):
         return Output(q @ self.answers.weight.mT, attention)
 
     def _slots(self, batch: StoryBatch, age: Tensor, here: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Keys (B, N, d), values (B, N, d) and the mask (B, N) of the slots that are kept, those of a sentence one
-        behind the other."""
+        """Keys (B, N, d), values (B, N, d) and the mask (B, N) of kept slots; slots of a sentence are adjacent."""
         words = self.embedding(batch.words) * batch.word_mask[..., None]  # (B, S, W, d)
         shared = (batch.words[..., None] == batch.question[:, None, None]) & batch.question_mask[:, None, None]
         rare = shared.any(-1) & (batch.words >= self.first_rare) & batch.word_mask  # (B, S, W) as in the question
@@ -117,7 +118,7 @@ class KeyValueMemNN(nn.Module):
         return keys.flatten(1, 2), values.flatten(1, 2), mask
 
     def _around(self, words: Tensor) -> Tensor:
-        """(B, S, W, d) -> the sums over the window around each word of a sentence."""
+        """(B, S, W, d) -> sums over the window around each word of a sentence."""
         width = 2 * self.side + 1
         total = F.pad(words, (0, 0, self.side + 1, self.side)).cumsum(2)
         return total[:, :, width:] - total[:, :, :-width]

@@ -6,24 +6,24 @@ Equations (h_t the top layer of the decoder after it has read y_{t-1}, h_s that 
 - Attentional vector (5) and prediction (6): h~_t = tanh(W_c [c_t; h_t]), p = softmax(W_s h~_t).
 - Global: a_t(s) = softmax of score(h_t, h_s) over the source (7), score = dot, general or concat, or location:
   a_t = softmax(W_a h_t) (8); c_t = sum_s a_t(s) h_s.
-- Local: the same within the window of D positions to either side of p_t = t (local_m), or of
-  p_t = S sigmoid(v_p . tanh(W_p h_t)) (9), there times exp(-(s - p_t)^2 / (2 (D/2)^2)) (10) (local_p).
+- Local: the same within a window of D positions to each side of p_t. local_m: p_t = t. local_p:
+  p_t = S sigmoid(v_p . tanh(W_p h_t)) (9), and weights times exp(-(s - p_t)^2 / (2 (D/2)^2)) (10).
 - Input feeding (3.3): the decoder's lowest layer reads [e(y_{t-1}); h~_{t-1}], h~_0 = 0.
 
 What differs from the paper:
-- The encoder reads the end of the source, where the authors' code does not: our choice. The end is not attended, as
-  there, and S of local_p does not count it: its state has read the whole sentence, so that a decoder which may look at
-  it looks at nothing else.
-- `reverse_source` turns the whole source round for the encoder alone, so that it reads the end first: our choice too.
-  Positions of the attention are those of the source as written, and so is p_t, as in the authors' code.
-- LSTMs have torch's two biases and the softmax one; no clipping of states inside the LSTM.
-- `score` can be any other; concat's matrix is learned whole, where the authors' code keeps the source's part at the
-  identity. concat and additive are `hidden_dim` wide inside.
-- `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
-  inputs, with a gain where those are states of an LSTM, and so W_c and W_s; attention starts as torch's layers do.
-- `dropout` acts on embeddings, between layers and on h~, before it is fed on and scored (Zaremba et al. 2014).
-- As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: local_p's weights sum to less
-  than 1.
+- The encoder reads the end token of the source. This is our choice; the authors' code does not. As in that code, the
+  end token is not attended, and S of local_p does not count it. Its state has read the whole sentence: a decoder that
+  may attend to it attends to nothing else.
+- `reverse_source` reverses the whole source for the encoder alone, so that it reads the end first. This is our choice
+  too. Attention positions and p_t are those of the source as written, as in the authors' code.
+- LSTMs have torch's two biases, and the softmax has one. States inside the LSTM are not clipped.
+- `score` can be any other score. The whole matrix of concat is learned; the authors' code keeps the source's part at
+  the identity. concat and additive are `hidden_dim` wide inside.
+- `init_range=None` starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
+  inputs, with a gain for inputs that are LSTM states. W_c and W_s start likewise, attention as torch's layers do.
+- `dropout` acts on embeddings, between layers, and on h~ before it is fed back and scored (Zaremba et al. 2014).
+- As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: the weights of local_p sum to
+  less than 1.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses, L
 layers, E embedding, n hidden units, V words.
@@ -45,10 +45,10 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
-from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
-from zoo.layers.attention_loop_lstm import attention_lstm
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.loops.attention import AttendedSource, TimeSteps, say_where_unknown
+from zoo.layers.loops.attention_lstm import attention_lstm
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM, sum_of_biases
 from zoo.layers.state import State, Step, log_probabilities
@@ -59,11 +59,11 @@ Where = Literal["global", "local_m", "local_p"]
 
 
 class Luong(nn.Module):
-    """Stacked LSTMs read the source; others, begun in their last states, write the target and look at the source.
+    """Stacked LSTMs read the source; a second stack starts from their last states, writes the target and attends.
 
-    `score` is one of `zoo.attention.SCORES` or a `Score` of your own by its dotted name, `attention` = global | local_m
-    | local_p with `window` D. All weights start in [-init_range, init_range], as in the paper. Raises ValueError for an
-    unknown name or a range that is none.
+    `score` is one of `zoo.attention.SCORES`, or the dotted name of your own `Score`. `attention` = global | local_m |
+    local_p, the last two with `window` D. All weights start in [-init_range, init_range], as in the paper. Raises
+    ValueError for an unknown name or an invalid range.
     """
 
     tasks = ("translation",)
@@ -115,8 +115,8 @@ class Luong(nn.Module):
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        The same as `step` after `step`. With input feeding and a score that the loop does not know it is done by
-        `step`, and the scores are log-probabilities.
+        The result equals that of calling `step` repeatedly. With input feeding and a score that the loop does not
+        support, `step` computes it, and the scores are log-probabilities.
         """
         read, _, targets = batch.forced
         memory, state = self._encode(batch)  # (M, n), (L, B, n) twice
@@ -148,7 +148,7 @@ class Luong(nn.Module):
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         before, memory = state.hypotheses, state.memory
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
         x = torch.cat([y, before["fed"]], -1) if self.input_feeding else y
@@ -189,7 +189,7 @@ class Luong(nn.Module):
     def _decode_unfed(
         self, y: Tensor, memory: Tensor, keys: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch, targets: Packing
     ) -> tuple[Tensor, Tensor]:
-        """h~ (N, n) and weights (B, T, S) without input feeding: all steps of the LSTMs, then all looks at once."""
+        """h~ (N, n) and weights (B, T, S) without input feeding: all LSTM steps first, then attention at once."""
         h, _ = self.decoder(y, targets, state)  # (N, n)
         queries = targets.unpack(h)  # (B, T, n)
         position = torch.arange(queries.shape[1], device=h.device)
@@ -213,7 +213,7 @@ class Luong(nn.Module):
 
         values = batch.source_packing.unpack(nn.functional.linear(memory, of_context))  # (B, S, n)
         window = self.window if isinstance(self.window, PredictedWindow) else None
-        scene = Scene.of(form, values, self._seen(batch.content_mask, targets), targets, window)
+        scene = AttendedSource.of(form, values, self._seen(batch.content_mask, targets), targets, window)
         dtype = scene.values.dtype
         drops = None
         if self.training and self.dropout.p:
@@ -227,10 +227,10 @@ class Luong(nn.Module):
         return attentional.to(memory.dtype), targets.unpack(found.to(memory.dtype))
 
     def _seen(self, mask: Tensor, targets: Packing) -> Tensor:
-        """(N, S) True at the source positions that a target position may look at, local_p's window aside."""
+        """Mask (N, S) of the source positions that a target position may attend to; local_p's window is not in it."""
         if not isinstance(self.window, MonotonicWindow):
             return mask.index_select(0, targets.row)
-        equal = torch.zeros(*targets.shape, mask.shape[1], device=mask.device)  # scores that leave out nothing
+        equal = torch.zeros(*targets.shape, mask.shape[1], device=mask.device)  # equal scores exclude no position
         return targets.pack(self.window(equal, mask, torch.arange(targets.shape[1], device=mask.device)) > 0)
 
     def _initialise(self, init_range: float | None) -> None:

@@ -2,20 +2,21 @@
 
 Sainbayar Sukhbaatar, Arthur Szlam, Jason Weston, Rob Fergus. NIPS 2015. https://arxiv.org/abs/1503.08895
 
-Equations: match, read and answer (1)-(3), hops (4), and without numbers the sentence representations, temporal and
-position encoding, the two kinds of tying and linear start (sections 2.2 and 4.1).
+Equations: match, read and answer (1)-(3), hops (4). Without numbers: sentence representations, temporal and position
+encoding, the two kinds of tying, linear start (sections 2.2 and 4.1).
 
-What differs from the paper, where the authors' code does too (facebookarchive/MemNN, from which their numbers are):
-- `encoding="position_code"`: its position encoding is 1 + 4 (k - (d + 1) / 2) (j - (J + 1) / 2) / (d J) with J of the
-  longest sentence and one more, about twice the paper's and alike in sentences of all lengths; the latter is
-  `position_paper`. Times are added as they are; there they are a last word of the sentence.
-- `empty="sink"`: the places of the memory that hold nothing take part in the softmax with score 0 and give 0. They are
-  most of it in short stories, and the published numbers need them; `mask` leaves them out.
-- The answer is one of all words; there of the 50 times too.
+What differs from the paper; the authors' code (facebookarchive/MemNN), which gave the published numbers, differs too:
+- `encoding="position_code"` is the position encoding of that code, 1 + 4 (k - (d + 1) / 2) (j - (J + 1) / 2) / (d J).
+  Its J is the length of the longest sentence plus one: it is about twice the paper's, and equal in sentences of all
+  lengths. `position_paper` is the paper's. Time embeddings are added unweighted; in that code they are the last word
+  of a sentence.
+- `empty="sink"`: empty places of the memory take part in the softmax with score 0 and value 0. In short stories most
+  places are empty, and the published numbers need them. `mask` leaves them out.
+- The answer is one of all words; in that code it is one of the words and the 50 times.
 
 Notation: B questions, S sentences of a story, M places of the memory, d width of the embeddings, V words, K hops, U
-distinct words of the batch, L places and T times that are in use, C = U + T rows of a table that are, P parts of a
-position encoding, x, q, m, c, u, o, p as in the paper.
+distinct words of the batch, L places and T times in use, C = U + T table rows in use, P parts of a position encoding;
+x, q, m, c, u, o, p as in the paper.
 """
 
 from __future__ import annotations
@@ -39,25 +40,25 @@ INIT_STD = 0.1
 
 
 class MemN2N(nn.Module):
-    """Answers by K looks at the sentences of a story, each adding what was read to the question.
+    """Attends to the sentences of a story in K hops and adds what each hop reads to the question.
 
-    `tying`: `adjacent`, what is read at a hop is matched at the next, and the last table gives the answers; or
-    `layer_wise`, all hops have the same two tables and u is multiplied by H. `value`: a sentence has an embedding of
-    its `own` to be read, or the `same` by which it is matched. `encoding`: a sentence is the sum of its words, or their
-    places weigh them. `times`: how old a sentence is, counted back from the question, is part of it; `time_noise` is
-    the share of empty places that training puts between them. `nonlinearity`: a ReLU after each hop.
+    `tying` = adjacent: the table that is read at a hop is matched at the next, and the last one scores the answers;
+    layer_wise: all hops share two tables, and u is multiplied by H. `value` = own: the embedding that is read differs
+    from the one that is matched; same: they are one. `encoding`: a sentence is the plain sum of its words, or a sum
+    weighted by position. `times`: add an embedding of the age of a sentence, counted back from the question.
+    `time_noise`: the share of empty places that training inserts between sentences. `nonlinearity`: a ReLU after each
+    hop.
 
-    While `linear` is true, which travels with the weights, there is no softmax in the memory: training sets it for
-    linear start.
+    While `linear` is true, the memory has no softmax. Training sets it for linear start; checkpoints hold it.
     """
 
     tasks = ("answering",)
     attends: ClassVar[Mapping[str, str]] = {"hop": "sentence_mask"}
     zero_rows: ClassVar[tuple[str, ...]] = ("tables", "question_table", "answer_table")
-    """Parameters of which the first row, padding, has to be set to zero after each step of an optimiser."""
+    """Parameters whose first row, the padding, must be set to zero after each optimiser step."""
 
     stacks = True
-    """Its parameters may have axes more in front, of several networks."""
+    """Parameters may have additional leading axes, one network per index."""
     linear = False
     question_table: nn.Parameter | None
     answer_table: nn.Parameter | None
@@ -107,16 +108,16 @@ class MemN2N(nn.Module):
         self.register_buffer("slope", self._slope(embedding_dim), persistent=False)
 
     def get_extra_state(self) -> Tensor:
-        """`linear`, for a checkpoint."""
+        """Return `linear`, for a checkpoint."""
         return torch.tensor(self.linear)
 
     def set_extra_state(self, state: Tensor) -> None:
-        """What `get_extra_state` gave."""
+        """Restore what `get_extra_state` returned."""
         self.linear = bool(state)
 
     @property
     def unnormalised(self) -> tuple[str, ...]:
-        """The rest of the attention lies on the empty places."""
+        """Attention whose rows sum to less than 1: the rest lies on the empty places."""
         return tuple(f"hop.{k}" for k in range(self.hops)) if self.sink else ()
 
     def forward(self, batch: StoryBatch) -> Output:
@@ -143,34 +144,36 @@ class MemN2N(nn.Module):
         return Output(u @ answers.mT, attention)  # (3)
 
     def _weights(self, scores: Tensor, memory: _Memory) -> Tensor:
-        """(B, L + 1) -> weights; in linear start the scores themselves, which the empty places get none of."""
+        """Scores (B, L + 1) -> weights. During linear start they are the scores, and 0 at empty places."""
         if self.linear:
             return scores.masked_fill(~memory.real, 0.0)
         return masked_softmax(scores + memory.log_places, memory.real)
 
-    # A sentence is sum_j l_j E x_j + T, and no such vector is formed. With l_kj = first_j + slope_k second_j, u m is a
-    # sum of numbers out of E u, E (slope u) and T u, which are formed once for the distinct words of a batch, and
-    # sum_i p_i c_i is a sum of rows of E and T whose weights are summed before.
+    # A sentence is sum_j l_j E x_j + T, but this vector is never computed. With l_kj = first_j + slope_k second_j, the
+    # score u m is a sum of entries of E u, E (slope u) and T u, which are computed once for the distinct words of a
+    # batch. The output sum_i p_i c_i is a weighted sum of rows of E and T; the weights of a row are added first.
 
     def _apart(self, u: Tensor) -> Tensor:
-        """(..., B, d) -> (..., P B, d), P = 2: itself, and behind that times the slope of the position encoding."""
+        """(..., B, d) -> (..., P B, d). For P = 2: the input, then the input times the slope of the encoding."""
         return u if self.parts == 1 else torch.cat([u, u * (self.slope / len(self.slope)).to(u.dtype)], -2)
 
     def _together(self, sums: Tensor) -> Tensor:
-        """(..., P B, d) of sums by the first and by the second weights -> (..., B, d)."""
+        """Sums by the first and by the second weights (..., P B, d) -> (..., B, d)."""
         if self.parts == 1:
             return sums
         first, second = sums.chunk(2, -2)
         return first + second * (self.slope / len(self.slope)).to(sums.dtype)
 
     def _slope(self, width: int) -> Tensor:
-        """(d,) what a position encoding multiplies its second weight by, times d (so that no precision exceeds it):
-        l_kj = first_j + slope_k / d second_j."""
+        """Slope (d,) of a position encoding, times d so that it is exact in every precision.
+
+        l_kj = first_j + slope_k / d second_j.
+        """
         k = torch.arange(1.0, width + 1)
         return 4 * k - 2 * (width + 1) if self.encoding == "position_code" else k
 
     def _places(self, place: Tensor, length: Tensor) -> list[Tensor]:
-        """First and second weight of words at `place`, from 0, in sentences of `length`."""
+        """First and second weight of the words at `place`, counted from 0, in sentences of `length`."""
         j = (place + 1).to(self.slope.dtype)
         if self.encoding == "bag":
             return [torch.ones_like(j)]
@@ -180,8 +183,10 @@ class MemN2N(nn.Module):
         return [1 - j / length, 2 * j / length - 1]
 
     def _padding(self, length: Tensor) -> list[Tensor]:
-        """The weights of the padding behind sentences of `length`, summed. Its embedding is zero and stays so, but in
-        the authors' code its gradient is part of what is clipped."""
+        """Sum of the weights of the padding after sentences of `length`.
+
+        The embedding of padding stays zero, but in the authors' code its gradient is part of the norm that is clipped.
+        """
         missing = (self.longest - length).clamp(min=0).to(self.slope.dtype)
         if self.encoding == "position_paper":
             return [torch.zeros_like(missing)] * 2
@@ -191,7 +196,7 @@ class MemN2N(nn.Module):
         return [missing, missing * ((self.longest + length + 1) / 2 - (longest + 1) / 2) / longest]
 
     def _question(self, batch: StoryBatch, columns: int) -> Tensor:
-        """(P B, C), the weights of each distinct word in each question, of C = `columns`."""
+        """Weights (P B, C) of each distinct word in each question; C = `columns`."""
         words, length = batch.question_words, batch.question_mask.sum(1)
         weights = self._places(words.place, length.index_select(0, words.row))
         found = self.slope.new_zeros(self.parts, len(batch), columns)
@@ -207,7 +212,7 @@ class MemN2N(nn.Module):
         number = batch.sentence_mask.sum(1, keepdim=True)  # (B, 1)
         age = number - 1 - torch.arange(shape[1], device=number.device)  # (B, S), 0 is the newest
         here = (age >= 0) & (age < self.memory_size)
-        age = age.where(here, used)  # what is not in the memory stands at the sink, with weight 0
+        age = age.where(here, used)  # sentences outside the memory go to the sink, with weight 0
         time, times = self._times(age, number.clamp(max=self.memory_size), used)
 
         columns = distinct + times
@@ -248,9 +253,11 @@ class MemN2N(nn.Module):
         )
 
     def _times(self, age: Tensor, number: Tensor, used: int) -> tuple[Tensor, int]:
-        """The time (B, S) of sentences of some `age`, and how many times there can be. In training up to a share of
-        empty places comes between them: the n sentences keep their order in n of n + r places, r from 0 to n times
-        that share."""
+        """Time index (B, S) of sentences with `age`, and the number of possible times.
+
+        Training inserts r empty places between the n sentences of a story, r drawn from 0 to `time_noise` n. The
+        sentences keep their order.
+        """
         if not self.times or not self.training or not self.time_noise or not used:
             return age.clamp(max=max(used - 1, 0)), used if self.times else 0
         most = used + int(-(-used * self.time_noise // 1))
@@ -265,20 +272,20 @@ class MemN2N(nn.Module):
 
 
 class _Memory(NamedTuple):
-    """What a batch's stories are as sums of rows, the newest sentence first, the sink of the empty places last."""
+    """The stories of a batch as sums of table rows, the newest sentence first, the sink of the empty places last."""
 
     bags: Bags
-    """(B (L + 1), P B C): columns are the words and times of an example, by their first and by their second weights."""
+    """(B (L + 1), P B C): columns are the words and times of an example, first with first, then with second weights."""
     real: Tensor
-    """(B, L + 1) True at what takes part in the softmax."""
+    """(B, L + 1) True at places that take part in the softmax."""
     log_places: Tensor
-    """(B, L + 1) logarithm of the places that each stands for."""
+    """(B, L + 1) logarithm of the number of places that each column represents."""
     age: Tensor
-    """(B, S) the place of each sentence, L where it is not in the memory."""
+    """(B, S) the place of each sentence; L if it is not in the memory."""
     here: Tensor
     """(B, S) True at sentences in the memory."""
     times: int
-    """Rows of times."""
+    """Number of time rows."""
 
     def to_sentences(self, p: Tensor) -> Tensor:
         """Weights (B, L + 1) by place -> (B, S) by sentence."""

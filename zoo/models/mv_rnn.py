@@ -4,16 +4,16 @@ Richard Socher, Brody Huval, Christopher D. Manning, Andrew Y. Ng. EMNLP 2012. h
 
 Equations: every node has a vector and a matrix. Of children (a, A) and (b, B), each matrix acts on the other's vector,
     p = g(W [B a; A b] + b0),  P = W_M [A; B],
-and softmax(W_l p + b_l) at every node (section 2.3). A word's matrix is of low rank beside its diagonal, A = U V +
+and softmax(W_l p + b_l) at every node (section 2.3). The matrix of a word is a low rank plus a diagonal, A = U V +
 diag(a) (section 2.2).
 
 What differs from the paper:
-- Words have a matrix of their own up to `matrices`, the most frequent first; all others share one.
-- `rank` = null gives each of them a whole matrix, the identity and N(0, 0.01) at first; with a rank U and V start from
-  N(0, 0.1), which makes about as much of their product, and the diagonal as 1.
-- Both blocks of W and of W_M start as half the identity and noise, and g is tanh. The bias b0 is not in the paper.
-- The paper trains by L-BFGS. Words start from N(0, 1), where it takes vectors of Collobert and Weston (2008).
-- `pooling` = attention lets all nodes of a tree speak for it; `dropout` acts on what is classified.
+- The `matrices` most frequent words have their own matrix; all others share one.
+- `rank=null` gives each of them a full matrix, which starts as the identity plus N(0, 0.01). With a rank, U and V start
+  from N(0, 0.1), which gives their product about the same size, and the diagonal starts at 1.
+- Both blocks of W and of W_M start as half the identity plus noise, and g is tanh. The bias b0 is not in the paper.
+- The paper trains by L-BFGS. Words start from N(0, 1); the paper's are vectors of Collobert and Weston (2008).
+- `pooling=attention` pools over all nodes of a tree; `dropout` acts on the vectors that are classified.
 
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, r rank, U distinct words, C classes.
 """
@@ -27,20 +27,22 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.data.trees.batch import TreeBatch, TreePairBatch
+from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.layers.climb import Product, climb
 from zoo.layers.init import start_blocks_
-from zoo.layers.tree_head import TreePooling, only_binary, tree_head
-from zoo.models.output import Output
+from zoo.layers.loops.climb import Product, climb
+from zoo.models.tree_network import TreeNetwork, TreePooling, only_binary, tree_head
 
 
-class MVRNN(nn.Module):
-    """A vector that says what a phrase means and a matrix that says what it does to others. Raises ConfigError for
-    trees that are not binary."""
+class MVRNN(TreeNetwork):
+    """A phrase has a vector, its meaning, and a matrix, its effect on other phrases.
+
+    Raises ConfigError for trees that are not binary.
+    """
 
     tasks = ("tree_classification", "relatedness")
     attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
+    binary_only: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class MVRNN(nn.Module):
         only_binary(spec, "mv_rnn")
         self.hidden_dim, self.rank = hidden_dim, rank
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
-        # Ids rise with falling frequency, the unknown word before all others: those behind the last share its matrix.
+        # Ids rise with falling frequency, the unknown word first: all ids from the last matrix on share it.
         self.shared, own = spec.unknown, min(matrices, max(1, spec.vocabulary_size - spec.unknown - 1))
         self.last = spec.unknown + own
         if rank is None:
@@ -74,19 +76,11 @@ class MVRNN(nn.Module):
         self.of_matrices = nn.Linear(2 * hidden_dim, hidden_dim, bias=False)  # W_M
         start_blocks_(self.composition, 0.5)
         start_blocks_(self.of_matrices, 0.5)
-        self.head = tree_head(
-            spec,
-            hidden_dim,
-            dropout=dropout,
-            pooling=pooling,
-            attention_dim=attention_dim,
-            similarity_dim=similarity_dim,
-        )
+        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
 
-    def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
-        """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
-        weights `node`, (B, M) or (B, 2, M)."""
-        trees, d = batch.trees, self.hidden_dim
+    def states(self, trees: Trees) -> Tensor:
+        """The states (N, D) of all nodes."""
+        d = self.hidden_dim
         words = torch.cat([self.embedding(trees.distinct), self._matrices(trees.distinct).flatten(1)], 1)
         x = words.index_select(0, trees.row)  # (n, D + D D)
         product, product_of_matrices = Product(self.composition.weight), Product(self.of_matrices.weight)
@@ -101,8 +95,7 @@ class MVRNN(nn.Module):
             of_both = product_of_matrices(columns.flatten(0, 1)).view(-1, d, d)  # the columns of P
             return torch.cat([p, of_both.transpose(1, 2).flatten(1)], 1)
 
-        h = climb(trees.forest, x, compose)[:, :d]  # (N, D)
-        return Output(*self.head(h, trees.forest))
+        return climb(trees.forest, x, compose)[:, :d]
 
     def _matrices(self, words: Tensor) -> Tensor:
         """(U, D, D) of word ids (U,)."""

@@ -6,20 +6,20 @@ Equations (sections 3 and 4, appendix A; r_i the encoder's state after point i, 
 - Encoder and decoder: r_i = LSTM(W p_i + b, r_{i-1}), q_0 = r_n, q_j = LSTM(the point that step j - 1 pointed at,
   q_{j-1}); the first input of the decoder is learned.
 - Attention: u_i(q) = v . tanh(W_ref r_i + W_q q).
-- Glimpse: g = sum_i softmax(u'(q_j))_i W'_ref r_i, with weights of its own, asks in place of q_j.
+- Glimpse: g = sum_i softmax(u'(q_j))_i W'_ref r_i, with its own weights, is the query instead of q_j.
 - Pointing: p(point | ...) = softmax of C tanh(u(g)).
-- `Critic`: from the (h, c) after the last point, P times a glimpse at the r_i that is the next input of an LSTM, then
-  two layers, of d units with ReLU and of one.
+- `Critic`: starts from the (h, c) after the last point; P times, a glimpse at the r_i is the next input of an LSTM.
+  Two layers follow, one of d units with ReLU and one of a single unit.
 
 What differs from the paper:
-- Points that were visited are no matter of the network here: the search forbids them by its constraint. In the paper
-  they are masked in the glimpse too; here it sees all points.
-- A tour ends with a token: r_0, a learned vector, is one more place, for the glimpse as for the pointing. Where the
-  constraint makes the end certain it changes no probability of a tour.
-- The temperature of the softmax is that of sampling (`decoding=sampling`), and is 1 in training as there.
+- The search forbids visited points by its constraint; the network does not. In the paper they are masked in the
+  glimpse too; here the glimpse sees all points.
+- A tour ends with a token: r_0, a learned vector, is one more place for the glimpse and for pointing. When the
+  constraint makes the end certain, no probability of a tour changes.
+- The temperature of the softmax is that of sampling (`decoding=sampling`); it is 1 in training, as in the paper.
 - Each LSTM has torch's two biases.
-- `init_range` = None starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs, the scores'
-  matrices so with a gain, and all else as torch's layers do; the paper draws all weights from U(-0.08, 0.08).
+- `init_range=None` starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs. Score matrices start
+  likewise with a gain, everything else as torch's layers do. The paper draws all weights from U(-0.08, 0.08).
 
 Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M and N real points and target tokens of
 the batch, T target tokens, K hypotheses, E embedding, H hidden units.
@@ -55,10 +55,10 @@ from zoo.models.output import Output
 
 
 class NeuralCombinatorial(nn.Module):
-    """A pointer network that glimpses at all points before it points, with scores between -`clip` and `clip`.
+    """A pointer network with a glimpse at all points before it points, and scores between -`clip` and `clip`.
 
-    `clip` = None leaves the scores as they are. All weights start in [-init_range, init_range]. Raises ValueError for a
-    range that is none.
+    `clip=None` leaves the scores unclipped. All weights start in [-init_range, init_range]. Raises ValueError for an
+    invalid range.
     """
 
     tasks = ("pointing",)
@@ -105,7 +105,7 @@ class NeuralCombinatorial(nn.Module):
         return State(memory, {"hidden": h[0, :, None], "cell": c[0, :, None]})  # (B, 1, H)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities, of which the mean point is read."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities; probabilities give their mean point."""
         memory = state.memory
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
@@ -137,10 +137,9 @@ class NeuralCombinatorial(nn.Module):
 
 
 class Critic(nn.Module):
-    """How long a tour through the points to expect of a network with the same kind of encoder: the baseline of
-    REINFORCE.
+    """Expected tour length by a network with the same kind of encoder: the baseline of REINFORCE.
 
-    All weights start in [-init_range, init_range]. Raises ValueError for a range that is none.
+    All weights start in [-init_range, init_range]. Raises ValueError for an invalid range.
     """
 
     def __init__(

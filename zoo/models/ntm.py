@@ -5,19 +5,20 @@ Alex Graves, Greg Wayne, Ivo Danihelka. 2014. https://arxiv.org/abs/1410.5401
 Equations: reading (2), writing (3) and (4), addressing (5)-(9), all of them in `zoo/attention/addressing.py`.
 
 What differs from the paper, or is not fixed there:
-- All heads look at the memory that the last step left, and then the writing ones change it; the paper has no order.
-- Weightings are sharpened as logarithms, and the lengths in the cosine have a floor: the powers as they are written
-  lose a weighting altogether in float32.
-- What the heads are told is kept within -20 and 20, as in Collier and Beel 2018 (https://arxiv.org/abs/1807.08518), and
-  so are two defaults of the start: every number of the memory 1e-6, and reads that are learned. Here the controller's
-  first state is learned too. The first weightings are all at row 0; were they equal everywhere, the rows of such a
-  memory would stay equal for ever.
-- Gradients that go back from one step to another are kept within -1e6 and 1e6, so that none overflows.
-- The output is one linear layer over the controller's state and what was read; the hidden units of a feed-forward
+- All heads address the memory that the last step left; then the write heads change it. The paper gives no order.
+- Weightings are sharpened as logarithms, and the lengths in the cosine have a floor. Computed as written, the powers
+  underflow to a weighting of zeros in float32.
+- The inputs of the heads are clipped to [-20, 20], as in Collier and Beel 2018 (https://arxiv.org/abs/1807.08518).
+  Two defaults of the start are theirs too: every number of the memory is 1e-6, and the first reads are learned. In
+  their code 1e-6 is the start of a trainable memory; here it is constant.
+- The controller's first state is learned. The first weightings are all on row 0: with uniform weightings, the rows of
+  a constant memory would stay equal for ever.
+- Gradients from one step to the step before are clipped to [-1e6, 1e6], so that none overflows.
+- The output is one linear layer over the controller's state and the reads; the hidden units of a feed-forward
   controller are tanh.
 
-Notation: B sequences, T steps of the longest, n steps of all, I and O channels in and out, C units of the controller,
-G numbers inside a layer of it, H heads, R of them that read, N rows of the memory, W their width.
+Notation: B sequences, T steps of the longest, n steps of all, I input and O output channels, C controller units, G
+inner numbers of a controller layer, H heads, R of them read heads, N rows of the memory, W their width.
 """
 
 from __future__ import annotations
@@ -33,33 +34,33 @@ from zoo.attention.addressing import Demands, Heads, addressed, precise_linear, 
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError, one_of
+from zoo.layers.loops.turing import Compiled, turing_loop
+from zoo.layers.loops.turing_steps import StepState, Weights
 from zoo.layers.packing import Packing
-from zoo.layers.turing_loop import Compiled, turing_loop
-from zoo.layers.turing_steps import Carried, Weights
 from zoo.models.output import Output
 from zoo.precision import precise
 
 MEMORY_CONSTANT = 1e-6
-"""Every number of a constant memory."""
+"""Value of every number of a constant memory."""
 MEMORY_STD = 0.5
-"""Of the numbers whose tanh is a memory that is drawn at random, and one that is learned before it has learned."""
+"""Standard deviation of a random or learned memory at the start, before its tanh."""
 FORGET = 2
-"""Which of the four gates of an LSTM forgets: they stand as output, input, forget, candidate."""
+"""Index of the forget gate of an LSTM; the order is output, input, forget, candidate."""
 STATE_STD = 0.1
-"""Of the start of learned reads and states, before their tanh."""
+"""Standard deviation of learned reads and states at the start, before their tanh."""
 TOLD_GAIN = 1.4
 TOLD_BIAS_STD = 0.01
 
 
 class State(NamedTuple):
-    """What a step takes over from the one before."""
+    """Recurrent state that one step passes to the next."""
 
     reads: Tensor
     """(B, R W)."""
     hidden: list[Tensor]
     """(B, C) of each layer of the controller."""
     cells: list[Tensor]
-    """(B, C) of each layer of an LSTM, else none."""
+    """(B, C) of each layer of an LSTM; empty for a feed-forward controller."""
     memory: Tensor
     """(B, N, W)."""
     weighting: Tensor
@@ -67,21 +68,21 @@ class State(NamedTuple):
 
 
 class NTM(nn.Module):
-    """A controller that reads and writes a memory, and finds its places there by content and by steps.
+    """A controller that reads and writes a memory, which it addresses by content and by shifts.
 
-    `controller` = lstm | feedforward, of `controller_layers`. `shift_range`: by how many rows a step can move a head.
-    `memory_start` = constant | random (drawn once, not trained) | learned. `first_weighting` = first_row | learned |
-    uniform, the last not with a constant memory. `start` = learned | zero: what was read before the first step, and
-    the state of an LSTM.
+    `controller` = lstm | feedforward, with `controller_layers` layers. `shift_range`: the most rows by which one step
+    can move a head. `memory_start` = constant | random (drawn once, not trained) | learned. `first_weighting` =
+    first_row | learned | uniform (not with a constant memory). `start` = learned | zero: the reads before the first
+    step, and the state of an LSTM.
 
     `step` is the readable definition; `forward` computes the same with all steps in one operation of autograd. Raises
-    ConfigError for a shift that the memory is too small for, and for equal weightings over equal rows.
+    ConfigError for a memory that is too small for the shifts, and for uniform weightings over equal rows.
     """
 
     tasks = ("algorithmic",)
     attends: ClassVar[Mapping[str, str]] = {"read": "step_mask", "write": "step_mask"}
     threads: ClassVar[int] = 1
-    """Its matrices are too small to be shared out among threads."""
+    """The matrices are too small to gain from more threads."""
 
     first_memory: Tensor
     first_scores: Tensor
@@ -108,7 +109,7 @@ class NTM(nn.Module):
         if (memory_start, first_weighting) == ("constant", "uniform"):
             raise ConfigError(
                 "first_weighting=uniform with memory_start=constant: equal weights on equal rows stay equal for ever; "
-                "take first_weighting=first_row or learned, or memory_start=random"
+                "use first_weighting=first_row or learned, or memory_start=random"
             )
         self.heads = Heads(read_heads, write_heads, memory_width, shift_range)
         self.heads.check(memory_size)
@@ -130,7 +131,7 @@ class NTM(nn.Module):
             constant = memory_start == "constant"
             drawn = torch.full(shape, MEMORY_CONSTANT) if constant else (torch.randn(shape) * MEMORY_STD).tanh()
             self.register_buffer("first_memory", drawn, persistent=not constant)
-        scores = torch.zeros(self.heads.number, memory_size)  # the softmax of them is the first weighting
+        scores = torch.zeros(self.heads.number, memory_size)  # their softmax is the first weighting
         if first_weighting == "learned":
             self.first_scores = nn.Parameter(torch.randn_like(scores))
         else:
@@ -145,7 +146,7 @@ class NTM(nn.Module):
         self._start_weights()
 
     def _start_weights(self) -> None:
-        """Glorot and Bengio (2010); the forget gates begin open."""
+        """Initialise by Glorot and Bengio (2010); the forget gates begin open."""
         for name, parameter in self.named_parameters():
             if name.endswith("weight"):
                 nn.init.xavier_uniform_(parameter, TOLD_GAIN if name.startswith("told") else 1.0)
@@ -156,7 +157,7 @@ class NTM(nn.Module):
             linear.bias.detach().chunk(4)[FORGET].fill_(1.0)
 
     def _layers(self) -> list[nn.Linear]:
-        """Of each layer of the controller, what multiplies [what it reads; its own h]."""
+        """The linear map of each controller layer, from [its input; its own h]."""
         return [self.feedback, *cast("list[nn.Linear]", list(self.deeper))]
 
     def forward(self, batch: BitBatch) -> Output:
@@ -172,7 +173,7 @@ class NTM(nn.Module):
                 heads_bias=precise(self.told.bias),
             )
             rows = len(packing.order)
-            start = Carried(
+            start = StepState(
                 reads=state.reads[:rows],
                 hidden=[h[:rows] for h in state.hidden],
                 cells=[c[:rows] for c in state.cells],
@@ -185,7 +186,7 @@ class NTM(nn.Module):
         return Output(packing.unpack(logits), attention={"read": read, "write": write})
 
     def start(self, rows: int) -> State:
-        """The state before the first step of so many sequences, in float32 at least."""
+        """The state of `rows` sequences before the first step, in float32 at least."""
         memory = precise(self.first_memory)
         if isinstance(self.first_memory, nn.Parameter):
             memory = memory.tanh()
@@ -208,7 +209,7 @@ class NTM(nn.Module):
         )
 
     def step(self, x: Tensor, state: State) -> tuple[Tensor, State, Demands]:
-        """Inputs (B, I) of one time step -> logits (B, O), the state after it, and what the heads were told."""
+        """Inputs (B, I) of one time step -> logits (B, O), the state after it, and the inputs of the heads."""
         below, hidden, cells = state.reads, [], []
         for number, layer in enumerate(self._layers()):
             inside = precise_linear(
@@ -234,8 +235,10 @@ class NTM(nn.Module):
 
     @torch.no_grad()
     def memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
-        """What the heads did: `read` and `write` (B, heads, T, N), `erase` and `add` (B, heads, T, W), 0 at padding,
-        and `memory` (B, N, W) after the last step of each sequence."""
+        """Record of the heads: `read` and `write` (B, heads, T, N), `erase` and `add` (B, heads, T, W), 0 at padding.
+
+        `memory` (B, N, W) is the memory after the last step of each sequence.
+        """
         with torch.autocast(batch.inputs.device.type, enabled=False):
             state, found = self.start(len(batch)), []
             memory = state.memory
@@ -249,5 +252,5 @@ class NTM(nn.Module):
         return dict(zip(("read", "write", "erase", "add"), steps, strict=True)) | {"memory": memory}
 
     def compile(self, *args: Any, **options: Any) -> None:
-        """Compiles one time step, once for all numbers of sequences and all lengths; `options` as of torch.compile."""
+        """Compiles one time step, once for all batch sizes and lengths; `options` are those of torch.compile."""
         self._compiled = Compiled.of(*args, **options)

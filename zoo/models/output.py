@@ -1,22 +1,37 @@
-"""What every model returns."""
+"""The result of every model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor
+
+from zoo.layers.state import Memories
 
 
 @dataclass(frozen=True)
 class Output:
-    """Scores and the attention that led to them."""
+    """Scores, and the attention that led to them."""
 
     logits: Tensor
-    """Unnormalised scores: (B, C) of the classes; of a model that generates, (N, V) of the vocabulary at the N real
-    target positions, in the order of `batch.forced.packing`."""
+    """Unnormalised scores: (B, C) of the classes, or for a model that generates (N, V) of the vocabulary.
+
+    N are the real target positions, in the order of `batch.forced.packing`.
+    """
     attention: dict[str, Tensor] = field(default_factory=dict)
-    """Weights after the softmax and before dropout, by name: `word`, or with the number of the layer `source.0`. What
-    stands before the dot is in the model's `attends`, with the name of the batch's mask that it sees: rows are exactly
-    0 outside it and sum to 1 inside, or to less where the name is in the model's `unnormalised`."""
+    """Weights after the softmax and before dropout, by name: `word`, or with a layer number `source.0`.
+
+    The model's `attends` maps the part before the dot to a mask of the batch, or to None if the model chooses the
+    positions itself and returns them in `memories`. Rows are exactly 0 outside the mask and sum to 1 inside, or to less
+    if the model's `unnormalised` has the name.
+    """
     losses: dict[str, Tensor] = field(default_factory=dict)
-    """Scalar losses of the model's own by name, each a mean over the batch, which every task adds to its loss."""
+    """Further scalar losses of the model by name, each a mean over the batch; the task adds them to its loss."""
+    memories: Memories = field(default_factory=dict)
+    """Positions that an attention can look at, by its name, if the model chooses them; as in the `State` of `start`."""
+    possible: Tensor | None = None
+    """Mask (B, V) of the vocabulary columns that each example has; None for all. The loss ignores other columns."""
+    carried: Any = None
+    """The state after this batch, for the next batch of a stream, where the model has `carries = True`: tensors
+    (B, ...), a row for each row of the batch, in dicts, lists or tuples."""

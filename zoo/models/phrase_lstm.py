@@ -3,19 +3,19 @@
 Kai Sheng Tai, Richard Socher, Christopher D. Manning. ACL 2015. https://arxiv.org/abs/1503.00075, sections 2 and 5;
 the LSTM of Sepp Hochreiter, Juergen Schmidhuber, Neural Computation 1997, in the form of (1).
 
-Equations: (1) over the words of a phrase alone; its state behind the last word stands for the node that covers the
-phrase, and is classified or compared as those of a Tree-LSTM (sections 4.1, 4.2). Bidirectional: the states of both
-directions, one behind the other.
+Equations: (1) over the words of a phrase alone. The state after the last word represents the node that covers the
+phrase; it is classified or compared as in a Tree-LSTM (sections 4.1, 4.2). Bidirectional: the states of both directions
+are concatenated.
 
 What differs from the paper:
-- A phrase is read from its first word with a state of 0, as there, but phrases that begin together are read together:
-  the state behind the k-th word is that of the phrase of k words.
-- Where a node of a dependency tree covers words with a gap, the gap is read too, as the paper labels it.
-- `directions` = both_tied is the paper's bidirectional network, of which both directions have the same weights; both
-  has two of them, forward none.
-- `biases`: torch's LSTM has two a gate, as the released code; the paper's equation has one.
-- `dropout` acts on what is classified and between `layers`, and the last layer's state stands for a phrase; the
-  released code has none between, and joins the states of all layers. States start as orthogonal matrices.
+- A phrase is read from its first word with a state of 0, as in the paper. Phrases that begin at the same word are read
+  together: the state after the k-th word is that of the phrase of k words.
+- If a node of a dependency tree covers words with a gap, the gap is read too, as the paper labels it.
+- `directions=both_tied` is the paper's bidirectional network, whose directions share their weights. `both` has separate
+  weights, `forward` has one direction.
+- `biases`: torch's LSTM and the released code have two per gate; the paper's equation has one.
+- `dropout` acts on the vectors that are classified and between `layers`. The last layer's state represents a phrase.
+  The released code has no dropout between layers, and joins the states of all layers. State matrices start orthogonal.
 
 Notation: N nodes, W words, U distinct ones, P positions that are read, E embedding, H hidden units.
 """
@@ -29,20 +29,19 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
-from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
+from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreePairSpec, TreeSpec
 from zoo.errors import one_of
 from zoo.layers.init import start_lstm_, start_words_
-from zoo.layers.phrases import Readings
 from zoo.layers.recurrent import LSTM
-from zoo.layers.tree_head import TreePooling, tree_head
-from zoo.models.output import Output
+from zoo.layers.trees.phrases import Readings
+from zoo.models.tree_network import TreeNetwork, TreePooling, tree_head
 
 Directions = Literal["forward", "both", "both_tied"]
 
 
-class PhraseLSTM(nn.Module):
-    """An LSTM that reads the words below each node in their order and knows nothing of the tree between them."""
+class PhraseLSTM(TreeNetwork):
+    """An LSTM that reads the words below each node in order, without the tree between them."""
 
     tasks = ("tree_classification", "relatedness")
     attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
@@ -74,28 +73,18 @@ class PhraseLSTM(nn.Module):
             start_lstm_(lstm)
         self.both = directions != "forward"
         self.roots_alone = isinstance(spec, TreePairSpec) and pooling == "root"
-        self.head = tree_head(
-            spec,
-            hidden_dim * (1 + self.both),
-            dropout=dropout,
-            pooling=pooling,
-            attention_dim=attention_dim,
-            similarity_dim=similarity_dim,
-        )
+        self.head = tree_head(spec, hidden_dim * (1 + self.both), dropout, pooling, attention_dim, similarity_dim)
 
-    def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
-        """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
-        weights `node`, (B, M) or (B, 2, M)."""
-        trees = batch.trees
+    def states(self, trees: Trees) -> Tensor:
+        """The states (N, H) of all nodes."""
         x = self.embedding(trees.distinct)  # (U, E)
         h = [self._read(x, trees, self.lstm, backward=False)]
         if self.both:
             h.append(self._read(x, trees, self.backward_lstm or self.lstm, backward=True))
-        return Output(*self.head(torch.cat(h, 1), trees.forest))
+        return torch.cat(h, 1)
 
     def _read(self, x: Tensor, trees: Trees, lstm: LSTM, *, backward: bool) -> Tensor:
-        """(N, H) the states behind the phrases of all nodes, or of the roots alone, 0 elsewhere, from the vectors of
-        the distinct words (U, E)."""
+        """States (N, H) after the phrases of all nodes, or of roots alone (0 elsewhere), from word vectors (U, E)."""
         first, last = trees.first, trees.past - 1
         if self.roots_alone:
             first, last = first.index_select(0, trees.forest.root), last.index_select(0, trees.forest.root)

@@ -3,14 +3,13 @@
 Richard Socher, Alex Perelygin, Jean Wu, Jason Chuang, Christopher D. Manning, Andrew Ng, Christopher Potts. EMNLP 2013.
 https://aclanthology.org/D13-1170, section 5, where it is called VecAvg.
 
-Equations: h_j is the mean of x_w over the words w that node j covers, and is classified by softmax(W h_j + b), or
-compared with that of another tree as the states of a Tree-LSTM are (Tai et al. 2015, equation 15).
+Equations: h_j is the mean of x_w over the words w that node j covers. It is classified by softmax(W h_j + b), or
+compared with that of another tree as in a Tree-LSTM (Tai et al. 2015, equation 15).
 
 What differs from the paper:
-- The mean is taken of vectors that start from N(0, 1) and are learned with the classifier; the paper does not say
-  whether its are.
-- Where a node of a dependency tree covers words with a gap, those in the gap count too.
-- `dropout` acts on what is classified.
+- The word vectors start from N(0, 1) and are learned with the classifier; the paper does not say whether its are.
+- If a node of a dependency tree covers words with a gap, the words in the gap count too.
+- `dropout` acts on the vectors that are classified.
 
 Notation: N nodes, W words, U distinct ones, D width of a vector.
 """
@@ -21,17 +20,16 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.data.trees.batch import TreeBatch, TreePairBatch
+from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.layers.tree_head import TreePooling, tree_head
-from zoo.models.output import Output
+from zoo.models.tree_network import TreeNetwork, TreePooling, tree_head
 
 
-class PhraseMean(nn.Module):
-    """A bag of the words below each node."""
+class PhraseMean(TreeNetwork):
+    """Classifies the mean of the word vectors below each node."""
 
     tasks = ("tree_classification", "relatedness")
     attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
@@ -48,23 +46,13 @@ class PhraseMean(nn.Module):
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
-        self.head = tree_head(
-            spec,
-            hidden_dim,
-            dropout=dropout,
-            pooling=pooling,
-            attention_dim=attention_dim,
-            similarity_dim=similarity_dim,
-        )
+        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
 
-    def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
-        """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
-        weights `node`, (B, M) or (B, 2, M)."""
-        trees = batch.trees
+    def states(self, trees: Trees) -> Tensor:
+        """The states (N, D) of all nodes."""
         x = self.embedding(trees.distinct)  # (U, D)
-        exact = x.float() if x.device.type == "mps" else x.double()  # differences of long sums want the digits
+        exact = x.float() if x.device.type == "mps" else x.double()  # differences of long sums need the digits
         words = exact.index_select(0, trees.word_at)
-        before = F.pad(words.cumsum(0), (0, 0, 1, 0))  # (W + 1, D) the sum of all words before each
+        before = F.pad(words.cumsum(0), (0, 0, 1, 0))  # (W + 1, D) sum of all words before each position
         total = before.index_select(0, trees.past) - before.index_select(0, trees.first)  # (N, D)
-        h = total / (trees.past - trees.first)[:, None]
-        return Output(*self.head(h.to(x.dtype), trees.forest))
+        return total / (trees.past - trees.first)[:, None]

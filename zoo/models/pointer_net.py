@@ -8,16 +8,16 @@ Equations (section 2.3; e_j the encoder's state after point j, d_i the decoder's
 - Attention (3): u_ij = v . tanh(W_1 e_j + W_2 d_i), p(C_i | C_1, ..., C_{i-1}, P) = softmax of u_i over the places.
 
 What differs from the paper:
-- The paper does not say where the end is pointed at, nor what is read first. Here e_0, a learned vector, stands before
-  the states as the place of the end, and begin reads as a learned vector.
-- Points are embedded before they are read, W p + b, by encoder and decoder alike. `embedding_dim` = 0 is the literal
-  form, with the coordinates as they are; the paper does not say that it embeds them.
+- The paper does not say which place stands for the end, nor what the decoder reads first. Here e_0, a learned vector
+  before the states, is the place of the end, and begin is a learned vector.
+- Encoder and decoder embed points before they read them, W p + b. The paper does not mention an embedding;
+  `embedding_dim=0` reads the coordinates directly.
 - Each LSTM has torch's two biases.
-- `init_range` = None starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs, W_1 and W_2 so with
-  a gain, and all else as torch's layers do; the paper draws all weights from U(-0.08, 0.08).
+- `init_range=None` starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs. W_1 and W_2 start
+  likewise with a gain, everything else as torch's layers do. The paper draws all weights from U(-0.08, 0.08).
 
-As in the paper nothing forbids to point twice at a point or to end at once: valid hulls and tours are a constraint of
-the search.
+As in the paper, the network may point at a point twice, or end at once: valid hulls and tours are a constraint of the
+search.
 
 Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M and N real points and target tokens of
 the batch, T target tokens, K hypotheses, E embedding, H hidden units.
@@ -51,10 +51,10 @@ from zoo.models.output import Output
 
 
 class PointerNet(nn.Module):
-    """An LSTM reads the points; another, begun in its last state, points at them one after the other.
+    """An LSTM reads the points; a second LSTM starts from its last state and points at one point per step.
 
-    `embedding_dim` = 0 reads coordinates as they are. All weights start in [-init_range, init_range]. Raises ValueError
-    for a range that is none.
+    `embedding_dim=0` reads the coordinates directly. All weights start in [-init_range, init_range]. Raises ValueError
+    for an invalid range.
     """
 
     tasks = ("pointing",)
@@ -95,7 +95,7 @@ class PointerNet(nn.Module):
         return State(memory, {"hidden": h[0, :, None], "cell": c[0, :, None]})  # (B, 1, H)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities, of which the mean point is read."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities; probabilities give their mean point."""
         memory = state.memory
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)

@@ -4,17 +4,17 @@ Oriol Vinyals, Meire Fortunato, Navdeep Jaitly. NIPS 2015. https://arxiv.org/abs
 
 Equations (2) (section 2.2; e_j the encoder's state after point j, d_i the decoder's at step i):
 - u_ij = v . tanh(W_1 e_j + W_2 d_i), a_i = softmax of u_i over the points, d'_i = sum_j a_ij e_j.
-- [d_i; d'_i] makes the prediction, softmax(W [d_i; d'_i] + b) over a fixed dictionary of n positions and the end, and
-  is fed to the next step: d'_i beside the name of the position, d_i as the state of the LSTM that it is.
+- [d_i; d'_i] gives the prediction, softmax(W [d_i; d'_i] + b) over a fixed dictionary of n positions and the end. It is
+  fed to the next step: d'_i as input together with the position, d_i as the state of the LSTM.
 
 What differs from the paper:
-- A position is read as a learned embedding, begin as another, a point embedded, W p + b: the paper does not say how,
-  nor with what d'_0 begins, which is 0 here.
+- Positions and begin are read as learned embeddings, points as W p + b; the paper does not say how it reads them. It
+  does not give d'_0 either, which is 0 here.
 - The paper trains a network for each n. Here the dictionary has as many positions as the largest set of the data, and
-  those that a set does not have are left out of its softmax: with sets of one size that is the paper's.
-- Each LSTM has torch's two biases and the softmax one.
-- `init_range` = None starts embeddings of positions from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio
-  (2010) for inputs, and so, with a gain, W_1, W_2 and the softmax; the paper draws all weights from U(-0.08, 0.08).
+  the softmax of a set leaves out the positions that it does not have. With sets of one size this equals the paper.
+- Each LSTM has torch's two biases, and the softmax has one.
+- `init_range=None` starts position embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010)
+  for inputs. W_1, W_2 and the softmax start likewise with a gain. The paper draws all weights from U(-0.08, 0.08).
 
 Notation: B sets, S places, the first that of the end, V = 3 + the points of the data's largest set, M and N real points
 and target tokens of the batch, T target tokens, K hypotheses, E embedding, H hidden units.
@@ -44,10 +44,10 @@ from zoo.models.output import Output
 
 
 class PositionAttention(nn.Module):
-    """An LSTM reads the points; another, begun in its last state, looks at them and names their positions.
+    """An LSTM reads the points; a second LSTM starts from its last state, attends and predicts positions.
 
-    All weights start in [-init_range, init_range]. Raises ValueError for a range that is none, and DataError where a
-    set has more points than the largest one that it was built for.
+    All weights start in [-init_range, init_range]. Raises ValueError for an invalid range, and DataError for a set with
+    more points than the largest set that the network was built for.
     """
 
     tasks = ("pointing",)
@@ -76,7 +76,7 @@ class PositionAttention(nn.Module):
         """Log-probabilities (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding,
         at begin and at points that a set does not have; attention `source` (B, T, S).
 
-        `step` after `step`, since each reads what the one before has seen.
+        It repeats `step`, because each step reads the context of the step before.
         """
         read, _, targets = batch.forced
         return Output(*walk(self.step, self.start(batch), read, targets, need_weights=need_weights))
@@ -93,7 +93,7 @@ class PositionAttention(nn.Module):
         return State(memory, {"hidden": h[0, :, None], "cell": c[0, :, None], "context": context[0, :, None]})
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         memory = state.memory
         h, c, context = (state.hypotheses[part] for part in ("hidden", "cell", "context"))  # (B, K, H)
         y = torch.cat([self.position_embedding(tokens), context], -1)  # (B, K, E + H)

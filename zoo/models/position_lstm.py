@@ -3,16 +3,16 @@
 Oriol Vinyals, Meire Fortunato, Navdeep Jaitly. NIPS 2015. https://arxiv.org/abs/1506.03134
 
 Equations: (1) of section 2.1, as Sutskever et al. (2014) compute it. e_n, the encoder LSTM's state after the last
-point, starts the decoder LSTM, which reads the name of the position written before: p(C_i | ...) = softmax(W d_i + b)
-over a fixed dictionary of n positions and the end.
+point, starts the decoder LSTM, which reads the position predicted before: p(C_i | ...) = softmax(W d_i + b) over a
+fixed dictionary of n positions and the end.
 
 What differs from the paper:
-- A position is read as a learned embedding, begin as another, a point embedded, W p + b: the paper does not say how.
+- Positions and begin are read as learned embeddings, points as W p + b; the paper does not say how it reads them.
 - The paper trains a network for each n. Here the dictionary has as many positions as the largest set of the data, and
-  those that a set does not have are left out of its softmax: with sets of one size that is the paper's.
-- Each LSTM has torch's two biases and the softmax one.
-- `init_range` = None starts embeddings of positions from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio
-  (2010) for inputs, and so the softmax with a gain; the paper draws all weights from U(-0.08, 0.08).
+  the softmax of a set leaves out the positions that it does not have. With sets of one size this equals the paper.
+- Each LSTM has torch's two biases, and the softmax has one.
+- `init_range=None` starts position embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010)
+  for inputs. The softmax starts likewise with a gain. The paper draws all weights from U(-0.08, 0.08).
 
 Notation: B sets, V = 3 + the points of the data's largest set, M and N real points and target tokens of the batch, K
 hypotheses, E embedding, H hidden units.
@@ -37,10 +37,10 @@ from zoo.models.output import Output
 
 
 class PositionLSTM(nn.Module):
-    """An LSTM reads the points; another, begun in its last state, names their positions. No attention.
+    """An LSTM reads the points; a second LSTM starts from its last state and predicts positions. No attention.
 
-    All weights start in [-init_range, init_range]. Raises ValueError for a range that is none, and DataError where a
-    set has more points than the largest one that it was built for.
+    All weights start in [-init_range, init_range]. Raises ValueError for an invalid range, and DataError for a set with
+    more points than the largest set that the network was built for.
     """
 
     tasks = ("pointing",)
@@ -78,7 +78,7 @@ class PositionLSTM(nn.Module):
         return State({"mask": batch.memory_mask}, {"hidden": h[0, :, None], "cell": c[0, :, None]})  # (B, 1, H)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         y = self.position_embedding(tokens)  # (B, K, E)
         d, c = decoder_step(self.decoder, y, h, c)

@@ -5,21 +5,20 @@ Oriol Vinyals, Samy Bengio, Manjunath Kudlur. ICLR 2016. https://arxiv.org/abs/1
 Equations (section 4.2):
 - Read: m_i = MLP(x_i), one point at a time.
 - Process (3)-(7), t = 1, ..., P, from q*_0 = 0: q_t = LSTM(q*_{t-1}), e_ti = m_i . q_t, a_t = softmax of e_t over the
-  points, r_t = sum_i a_ti m_i, q*_t = [q_t; r_t]: no order of the points enters.
-- Write: a pointer network (Vinyals et al. 2015) over the m_i, begun with q*_P; with a glimpse, d_i reads the points
-  once before it points: d_i + sum_j softmax(v' . tanh(W_1' m_j + W_2' d_i)) m_j asks in place of d_i.
+  points, r_t = sum_i a_ti m_i, q*_t = [q_t; r_t]. The order of the points has no influence.
+- Write: a pointer network (Vinyals et al. 2015) over the m_i that starts from q*_P. With a glimpse, d_i reads the
+  points once before it points: d_i + sum_j softmax(v' . tanh(W_1' m_j + W_2' d_i)) m_j is the query instead of d_i.
 
 What differs from the paper:
-- Its LSTM of the process has 2H numbers as its state and no input. Here q_{t-1} is the state and r_{t-1} the input: the
-  same products.
-- The paper does not say how 2H numbers begin an LSTM of H units: here its (h, c) is a linear map of q*_P, or, where
-  P = 0 and q* says nothing, learned.
-- The MLP has two hidden layers of H units with ReLU. The decoder reads m of the point that it pointed at; begin reads
-  as a learned vector, and the end is a learned vector m_0 that can be pointed at, and is neither processed nor
-  glimpsed at.
-- Each LSTM has torch's two biases. `init_range` = None starts the decoder orthogonal for states and by Glorot and
-  Bengio (2010) for inputs, so too, with a gain, the MLP and what reads states in the scores, and lets every unit of
-  the first layer begin to act somewhere inside the unit square: near points are hard to tell apart otherwise.
+- The paper's LSTM of the process has a state of 2H numbers and no input. Here q_{t-1} is the state and r_{t-1} the
+  input, which gives the same products.
+- The paper does not say how 2H numbers start an LSTM of H units. Here its (h, c) is a linear map of q*_P; for P = 0,
+  where q* is empty, it is learned.
+- The MLP has two hidden layers of H units with ReLU. The decoder reads m of the point that it pointed at; begin is a
+  learned vector. The end is a learned vector m_0: it can be pointed at, but takes no part in process or glimpse.
+- Each LSTM has torch's two biases. `init_range=None` starts the decoder orthogonal for states and by Glorot and Bengio
+  (2010) for inputs. The MLP and the parts of the scores that read states start likewise, with a gain. Every unit of the
+  first layer starts to act somewhere inside the unit square; otherwise near points are hard to distinguish.
 
 Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M and N real points and target tokens of
 the batch, T target tokens, K hypotheses, H hidden units.
@@ -58,9 +57,9 @@ from zoo.models.output import Output
 
 
 class ReadProcessWrite(nn.Module):
-    """Reads points as a set, looks at all of them `process_steps` times, and points at them one after the other.
+    """Reads points as a set, attends to all of them `process_steps` times, and points at one point per step.
 
-    All weights start in [-init_range, init_range]. Raises ValueError for a range that is none.
+    All weights start in [-init_range, init_range]. Raises ValueError for an invalid range.
     """
 
     tasks = ("pointing",)
@@ -117,7 +116,7 @@ class ReadProcessWrite(nn.Module):
         return State(memory, {"hidden": h[:, None], "cell": c[:, None]})  # (B, 1, H)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities, of which the mean of all m is read."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities; probabilities give their mean of all m."""
         memory = state.memory
         h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
         x = read_tokens(tokens, memory["tokens"])  # (B, K, H)
@@ -130,7 +129,7 @@ class ReadProcessWrite(nn.Module):
         return Step(log_probs, State(memory, {"hidden": h, "cell": c}), {"source": masked_softmax(u, mask)})
 
     def _read(self, batch: PointBatch) -> dict[str, Tensor]:
-        """What is computed of each point by itself, (B, S, H) each, `tokens` (B, V, H), and the masks (B, S)."""
+        """Vectors of each point alone, (B, S, H) each, `tokens` (B, V, H), and the masks (B, S)."""
         points = batch.point_packing
         m = self.reader(points.pack(batch.points).to(self.begin.dtype))  # (M, H)
         memory = {
@@ -145,7 +144,7 @@ class ReadProcessWrite(nn.Module):
         return memory
 
     def _process(self, memory: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """The (h, c), (B, H) each, that the decoder begins with."""
+        """The (h, c), (B, H) each, from which the decoder starts."""
         states, content = memory["states"], memory["content"]
         if not self.process_steps:
             h, c = self.initial.expand(len(states), -1).chunk(2, 1)

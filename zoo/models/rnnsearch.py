@@ -2,24 +2,24 @@
 
 Dzmitry Bahdanau, Kyunghyun Cho, Yoshua Bengio. ICLR 2015. https://arxiv.org/abs/1409.0473
 
-Equations (appendix A.1 and A.2; biases left out there as here):
+Equations (appendix A.1 and A.2, which also leave out biases):
 - GRU, reset gate before the product with U, and z mixes in the new candidate:
       r, z = sigmoid(W_rz e(x) + U_rz h),  n = tanh(W e(x) + U (r * h)),  h' = (1 - z) * h + z * n.
 - Encoder: h_j = [forward h_j; backward h_j].
-- Attention, asked by the state before the recurrence: e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j),
+- Attention, whose query is the state before the recurrence: e_ij = v_a . tanh(W_a s_{i-1} + U_a h_j),
       a_i = softmax of e_i over the source,  c_i = sum_j a_ij h_j.
 - Decoder: the same GRU with C c_i in all three sums, from s_0 = tanh(W_s backward h_1), e(begin) = 0.
 - Output: t = the larger of each pair of neighbours in U_o s_{i-1} + V_o e(y_{i-1}) + C_o c_i, p = softmax(W_o t).
 
 What differs from the paper:
-- The encoder's GRUs have torch's two biases. In the decoder the token's product has one for each of r, z and n, of
-  which the authors' code has only that of n. In the output the state's product has one, as there. W_s and W_o have
-  none, unlike there.
-- `score` can be any other. Where it takes keys as wide as the query (dot, scaled_dot, cosine), the key is the sum of
-  the two directions' states.
-- `init` = orthogonal keeps the paper's orthogonal U, draws embeddings from N(0, 1) and the other matrices by Glorot and
-  Bengio (2010), the decoder's three of one input as one; paper draws all of these from N(0, 0.01^2), W_a and U_a from
-  N(0, 0.001^2) and begins with v_a = 0, with which a short run hardly leaves its start.
+- The encoder's GRUs have torch's two biases. In the decoder the token's product has a bias for each of r, z and n; the
+  authors' code has only that of n. In the output the state's product has one, as in the code. W_s and W_o have none,
+  unlike in the code.
+- `score` can be any other score. If its keys must be as wide as the query (dot, scaled_dot, cosine), the key is the
+  sum of the two directions' states.
+- `init=orthogonal` keeps the paper's orthogonal U, draws embeddings from N(0, 1) and other matrices by Glorot and
+  Bengio (2010), the decoder's three matrices of one input as one. `init=paper` draws all of these from N(0, 0.01^2),
+  W_a and U_a from N(0, 0.001^2), and starts at v_a = 0, from which a short run hardly moves.
 - `dropout` (0 in the paper) acts on embeddings and on t.
 
 Notation: B sentences, S source and T target tokens, M and N real source and target tokens of the batch, K hypotheses,
@@ -42,10 +42,10 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.annotations import Annotations
-from zoo.layers.attention_loop import Scene, TimeSteps, say_where_unknown
-from zoo.layers.attention_loop_gru import attention_gru
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_, orthogonal_matrix_
+from zoo.layers.loops.attention import AttendedSource, TimeSteps, say_where_unknown
+from zoo.layers.loops.attention_gru import attention_gru
 from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
@@ -56,15 +56,18 @@ Init = Literal["orthogonal", "paper"]
 
 
 class RNNSearchDecoder(nn.Module):
-    """The half that writes, looking at the `Annotations` h of any source, D wide. A network that inherits it makes them
-    and s_0, and calls `_add_decoder` where its own parts are made."""
+    """The decoder, which attends to the `Annotations` h of any source, D wide.
+
+    A subclass computes the annotations and s_0, and calls `_add_decoder` in its constructor.
+    """
 
     def decode(self, batch: WritingBatch, h: Annotations, s: Tensor, need_weights: bool) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, from s_0 (B, n); attention
         `source` (B, T, S).
 
-        The same as `step` after `step`; C c_i = sum_j a_ij C h_j, so that C meets each annotation once. With a score
-        that the loop does not know it is done by `step`, and the scores are log-probabilities.
+        The result equals that of calling `step` repeatedly. C c_i = sum_j a_ij C h_j, so that C is applied to each
+        annotation once. With a score that the loop does not support, `step` computes the result, and the scores are
+        log-probabilities.
         """
         read, _, targets = batch.forced
         start = self.begin(h, s)
@@ -74,7 +77,7 @@ class RNNSearchDecoder(nn.Module):
         y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
 
         values = h.laid_out(self.decoder_context(h.vectors))  # (B, S, 3n)
-        scene = Scene.of(form, values, h.mask.index_select(0, targets.row), targets)
+        scene = AttendedSource.of(form, values, h.mask.index_select(0, targets.row), targets)
         table, s, u = (
             part.to(scene.values.dtype)
             for part in (self.decoder_token(y), s.index_select(0, targets.order), self.decoder_state.weight)
@@ -91,7 +94,7 @@ class RNNSearchDecoder(nn.Module):
         return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         s, memory = state.hypotheses["hidden"], state.memory  # s_{i-1} (B, K, n)
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
 
@@ -107,7 +110,7 @@ class RNNSearchDecoder(nn.Module):
         return Step(log_probs, State(memory, {"hidden": s}), {"source": weights})
 
     def _keys(self, h: Tensor) -> Tensor:
-        """What the score compares with a state, of annotations (..., D)."""
+        """Keys of annotations (..., D), as the score reads them."""
         return h
 
     def _scores(self, s: Tensor, y: Tensor, c: Tensor) -> Tensor:
@@ -126,7 +129,7 @@ class RNNSearchDecoder(nn.Module):
         maxout_dim: int,
         dropout: float,
     ) -> None:
-        """Make the parts. `vocabulary` is its size and its begin token."""
+        """Adds the decoder's modules. `vocabulary` holds its size and its begin token."""
         size, begin = vocabulary
         self.score = score  # v_a, W_a, U_a
         say_where_unknown(self.score)
@@ -141,7 +144,7 @@ class RNNSearchDecoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def _initialise(self, init: Init, parts: Iterable[nn.Module]) -> None:
-        """Start the weights of `parts`, the decoder's among them."""
+        """Initialises the weights of `parts`, the decoder's among them."""
         paper, modules = init == "paper", [module for part in parts for module in part.modules()]
         of_score = [part.detach() for part in self.score.parameters()]
         encoders = [module for module in modules if isinstance(module, GRU)]
@@ -167,10 +170,10 @@ class RNNSearchDecoder(nn.Module):
 
 
 class RNNSearch(RNNSearchDecoder):
-    """A bidirectional GRU reads the source; a GRU writes the target and looks at the source before each word.
+    """A bidirectional GRU reads the source; a GRU writes the target and attends to the source before each word.
 
-    `score` = additive (the paper's) | any other of `zoo.attention.SCORES` | a `Score` of your own by its dotted name.
-    `init` = orthogonal | paper. Raises ValueError for another name of either.
+    `score` = additive (the paper's) | any other of `zoo.attention.SCORES` | the dotted name of your own `Score`.
+    `init` = orthogonal | paper. Raises ValueError for an unknown name.
     """
 
     tasks = ("translation",)
@@ -209,7 +212,7 @@ class RNNSearch(RNNSearchDecoder):
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
-        With a score that the time loop does not know the scores are log-probabilities.
+        With a score that the time loop does not support, the scores are log-probabilities.
         """
         return self.decode(batch, *self._encode(batch), need_weights)
 
@@ -225,5 +228,5 @@ class RNNSearch(RNNSearchDecoder):
         return Annotations.of_tokens(h, sources, batch.source_mask), s
 
     def _keys(self, h: Tensor) -> Tensor:
-        """(M, 2n) -> (M, n or 2n), as wide as the score wants them."""
+        """(M, 2n) -> (M, n or 2n), as wide as the score requires."""
         return h.unflatten(-1, (2, -1)).sum(-2) if self.sum_directions else h

@@ -8,14 +8,15 @@ Equations: the recursive neural tensor network (section 4.3). With v = [b; c] of
 and at every node, leaves too, softmax(W_s p + b_s).
 
 What differs from the paper:
-- As in the released code (Stanford CoreNLP, package sentiment): tanh acts on a word's vector at the leaf; both blocks
-  of W start as the identity and U(-1 / 2 sqrt D, 1 / 2 sqrt D), V as U(-1 / 4D, 1 / 4D), W_s as
-  U(-1 / sqrt D, 1 / sqrt D), words as U(-`init_range`, `init_range`), there 0.001; W and W_s have biases, which start
-  at 0. So in an early version of it; a later one starts words from N(0, 0.1^2) and the bias of W_s from U(0, 1).
-- Of V_i only the symmetric part matters; the other half is kept, as there.
-- AdaGrad that forgets each epoch and a weight of L2 for each group of parameters are the optimiser's
-  (optimizer=adagrad_rntn).
-- `pooling` = attention lets all nodes of a tree speak for it; `dropout` acts on what is classified.
+- As in the released code (Stanford CoreNLP, package sentiment), tanh acts on the vector of a word at the leaf. W and
+  W_s have biases, which start at 0.
+- Weights start as in the code: both blocks of W as the identity plus U(-1 / 2 sqrt D, 1 / 2 sqrt D), V as
+  U(-1 / 4D, 1 / 4D), W_s as U(-1 / sqrt D, 1 / sqrt D), words as U(-`init_range`, `init_range`), in the code 0.001.
+  This is an early version of the code; a later one starts words from N(0, 0.1^2) and the bias of W_s from U(0, 1).
+- Only the symmetric part of V_i matters; the other half is kept, as in the code.
+- `optimizer=adagrad_rntn` has the code's AdaGrad, which resets its sums every epoch, and an L2 weight per parameter
+  group.
+- `pooling=attention` pools over all nodes of a tree; `dropout` acts on the vectors that are classified.
 
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, U distinct words, C classes.
 """
@@ -29,19 +30,23 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
-from zoo.data.trees.batch import TreeBatch, TreePairBatch
+from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.layers.climb import Product, climb
 from zoo.layers.init import start_blocks_, start_words_
-from zoo.layers.tree_head import NodeClassifier, TreePooling, only_binary, tree_head
-from zoo.models.output import Output
+from zoo.layers.loops.climb import Product, climb
+from zoo.layers.trees.head import NodeClassifier
+from zoo.models.tree_network import TreeNetwork, TreePooling, only_binary, tree_head
 
 
-class RNTN(nn.Module):
-    """A tensor of quadratic forms makes a parent of two children. Raises ConfigError for trees that are not binary."""
+class RNTN(TreeNetwork):
+    """A tensor of quadratic forms composes a parent from two children.
+
+    Raises ConfigError for trees that are not binary.
+    """
 
     tasks = ("tree_classification", "relatedness")
     attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
+    binary_only: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -59,14 +64,7 @@ class RNTN(nn.Module):
         self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
         self.tensor = nn.Parameter(torch.empty(hidden_dim, 2 * hidden_dim, 2 * hidden_dim))  # V
         self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b
-        self.head = tree_head(
-            spec,
-            hidden_dim,
-            dropout=dropout,
-            pooling=pooling,
-            attention_dim=attention_dim,
-            similarity_dim=similarity_dim,
-        )
+        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
         start_blocks_(self.composition, 1.0)
         nn.init.uniform_(self.tensor, -0.25 / hidden_dim, 0.25 / hidden_dim)
         start_words_(self.embedding, init_range)
@@ -74,10 +72,8 @@ class RNTN(nn.Module):
             nn.init.uniform_(self.head.classifier.weight, -(hidden_dim**-0.5), hidden_dim**-0.5)
             nn.init.zeros_(self.head.classifier.bias)
 
-    def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
-        """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
-        weights `node`, (B, M) or (B, 2, M)."""
-        trees = batch.trees
+    def states(self, trees: Trees) -> Tensor:
+        """The states (N, D) of all nodes."""
         words = self.embedding(trees.distinct).tanh()  # (U, D)
         x = words.index_select(0, trees.row)  # (n, D)
         hidden, width = self.composition.out_features, self.composition.in_features  # D, 2D
@@ -90,5 +86,4 @@ class RNTN(nn.Module):
             forms = torch.bmm(forms.view(-1, hidden, width), v[:, :, None])[:, :, 0]  # v' V_i v  (m, D)
             return (forms + linear + self.composition.bias).tanh()
 
-        h = climb(trees.forest, x, compose)  # (N, D)
-        return Output(*self.head(h, trees.forest))
+        return climb(trees.forest, x, compose)

@@ -7,14 +7,16 @@ top layer of the decoder; each layer of both sides is an LSTM:
     i, f, o = sigmoid(W x + U h),  g = tanh(W_g x + U_g h),  c' = f * c + i * g,  h' = o * tanh(c').
 
 What differs from the paper:
-- Each LSTM has torch's two biases and the softmax one.
+- Each LSTM has torch's two biases, and the softmax has one.
 - `dropout` (0 in the paper) acts on embeddings, between layers and on the top layer's output (Zaremba et al. 2014).
-- `init_range` = None starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
-  inputs, and these and the softmax with a gain where they read states of an LSTM.
-- Where the target is the source (`data=copy`) it is an autoencoder.
+- `init_range=None` starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
+  inputs. Input matrices and softmax have a gain if they read LSTM states.
+- `shared=true` lets one stack of LSTMs read and write, which halves the recurrent weights and suits little data. The
+  paper uses two stacks, because more weights cost it almost no time.
+- If the target equals the source (`data=copy`), the network is an autoencoder.
 
-As in the paper's figure, the end of the source is fed last: only the words before it are reversed. The decoder begins
-with (h, c) of each encoder layer.
+As in the paper's figure, the encoder reads the end token last: only the words before it are reversed. The decoder
+starts from (h, c) of each encoder layer.
 
 Notation: B sentences, S source and T target tokens, N real target tokens of the batch, K hypotheses, L layers, E
 embedding, n hidden units, V words.
@@ -39,9 +41,10 @@ from zoo.models.output import Output
 
 
 class Seq2SeqLSTM(nn.Module):
-    """Stacked LSTMs read the reversed source; others, begun in their last states, write the target. No attention.
+    """Stacked LSTMs read the reversed source. Others start from their last states and write the target. No attention.
 
-    All weights start in [-init_range, init_range], as in the paper. Raises ValueError for a range that is none.
+    With `shared`, encoder and decoder are the same module; embeddings are separate, as the two vocabularies are.
+    All weights start in [-init_range, init_range], as in the paper. Raises ValueError for an invalid range.
     """
 
     tasks = ("translation",)
@@ -55,6 +58,7 @@ class Seq2SeqLSTM(nn.Module):
         hidden_dim: Count = 1000,
         num_layers: Count = 4,
         reverse_source: bool = True,
+        shared: bool = False,
         dropout: Share = 0.0,
         init_range: Positive | None = 0.08,
     ) -> None:
@@ -63,12 +67,14 @@ class Seq2SeqLSTM(nn.Module):
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
         self.target_embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)
-        self.decoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
+        self.decoder = self.encoder
+        if not shared:
+            self.decoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         self.reverse_source = reverse_source
         if init_range is None:
-            for rnn in (self.encoder, self.decoder):
+            for rnn in (self.encoder,) if shared else (self.encoder, self.decoder):
                 start_lstm_(rnn)
             nn.init.xavier_uniform_(self.vocabulary.weight, STATE_GAIN)
         else:
@@ -87,7 +93,7 @@ class Seq2SeqLSTM(nn.Module):
         return State({}, {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]})  # (B, 1, L, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         parts = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, L, n)
         size, count = parts[0].shape[:2]
         h, c = (part.flatten(0, 1).transpose(0, 1) for part in parts)  # (L, B K, n)
@@ -106,7 +112,7 @@ class Seq2SeqLSTM(nn.Module):
 
 
 def reversed_words(tokens: Tensor, mask: Tensor) -> Tensor:
-    """(B, S) rows of tokens with all but the last real one in reverse order; `mask` (B, S) is a prefix of each row."""
+    """Reverse all real tokens but the last of each row (B, S); `mask` (B, S) is a prefix of each row."""
     step = torch.arange(tokens.shape[1], device=tokens.device)
     last = mask.sum(1, keepdim=True) - 1  # (B, 1)
     return tokens.gather(1, torch.where(step < last, last - 1 - step, step))

@@ -5,49 +5,56 @@ Oriol Vinyals, Alexander Toshev, Samy Bengio, Dumitru Erhan. CVPR 2015. https://
 Equations:
 - (4)-(9) the LSTM, p_{t+1} = LSTM(x_t):
       i, f, o = sigmoid(W x + U m),  g = tanh(W_c x + U_c m),  c' = f * c + i * g,  m' = o * c',  p = softmax(W_p m').
-- (10)-(12) what it reads: the image once, x_{-1} = CNN(I), and then the words from the begin token on, x_t = W_e S_t.
-- (13) the loss, -sum_t log p_t(S_t), is the task's.
+- (10)-(12) the inputs: the image once, x_{-1} = CNN(I), then the words from the begin token on, x_t = W_e S_t.
+- (13) the loss, -sum_t log p_t(S_t), is computed by the task.
+With `feed=every_step`, the LSTM starts from zeros, and (10), (11) become x_t = [W_e S_t; CNN(I)].
 
 What differs from the paper:
 - m' = o * tanh(c') and biases (torch's two of each LSTM sum, one of the softmax), as in the authors' later code
-  (im2txt, 2016); the paper's (8) has no tanh and its equations no biases.
+  (im2txt, 2016). The paper's (8) has no tanh, and its equations have no biases.
 - CNN(I) is the mean over the grid of any image encoder, projected to the width of a word; in the paper it is the last
   hidden layer of a GoogLeNet.
-- `dropout` acts on what the LSTM reads, the image among it, and on m', as in that code, whose rate is 0.3; the paper
-  names neither place nor rate.
-- `init_range` = r starts all but the image encoder in [-r, r], in that code 0.08. None, for short runs, starts the LSTM
-  orthogonal for states and by Glorot and Bengio (2010) for what it reads, embeddings from N(0, 1), and the softmax by
-  Glorot and Bengio with a gain.
+- `dropout` acts on the inputs of the LSTM, including the image, and on m', as in that code, whose rate is 0.3. The
+  paper names neither place nor rate.
+- `init_range=r` starts everything but the image encoder in [-r, r]; r is 0.08 in that code. That code starts the LSTM's
+  biases at 0, with a forget bias of 1; here they start in [-r, r] too. None is for short runs: the LSTM starts
+  orthogonal for states, by Glorot and Bengio (2010) for inputs and at 0 for biases. Embeddings then start from N(0, 1),
+  and the softmax by Glorot and Bengio with a gain.
+- `feed=once` is the paper's. The authors tried the image at every step too and report worse results, as it overfits.
 
-There is no attention: what it knows of the image while it writes is in its state.
+There is no attention: the image is a single vector, in the state (`once`) or in every input (`every_step`).
 
-Notation: I images, B captions of T words, N real words of all, K hypotheses, S cells, D numbers a cell, E embedding, n
+Notation: I images, B captions of T words, N real words of all, K hypotheses, S cells, D width of a cell, E embedding, n
 hidden units, V vocabulary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
+import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive, Share
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
+from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.image_encoder import image_encoder
+from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
 
+Feed = Literal["once", "every_step"]
+
 
 class ShowAndTell(nn.Module):
-    """An LSTM reads the image as its first word and writes the caption.
+    """An LSTM reads the image as its first word, or together with every word, and writes the caption.
 
-    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. Raises ValueError for an
-    `init_range` that is none.
+    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. Raises ValueError for another
+    `feed` and for an `init_range` that is not above 0.
     """
 
     tasks = ("captioning",)
@@ -60,6 +67,7 @@ class ShowAndTell(nn.Module):
         encoder: Mapping[str, Any],
         embedding_dim: Count = 512,
         hidden_dim: Count = 512,
+        feed: Feed = "once",
         dropout: Share = 0.3,
         init_range: Positive | None = None,
     ) -> None:
@@ -67,7 +75,8 @@ class ShowAndTell(nn.Module):
         self.encoder = image_encoder(encoder, spec)
         self.image = nn.Linear(self.encoder.dim, embedding_dim, bias=False)
         self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)  # W_e
-        self.lstm = LSTM(embedding_dim, hidden_dim)
+        self.at_every_step = one_of("feed", feed, get_args(Feed)) == "every_step"
+        self.lstm = LSTM(embedding_dim * (2 if self.at_every_step else 1), hidden_dim)
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)  # W_p
         self.dropout = nn.Dropout(dropout)
         if init_range is None:
@@ -81,27 +90,42 @@ class ShowAndTell(nn.Module):
     def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real words, in the order of `batch.target_packing`; no attention."""
         read, _, targets = batch.forced
-        x = self.dropout(self.embedding(targets.pack(read)))  # (11) (N, E)
-        m, _ = self.lstm(x, targets, self._see(batch))  # (12) (N, n)
+        words = self.embedding(targets.pack(read))  # (N, E)
+        if self.at_every_step:
+            x = self.dropout(torch.cat([words, self._see(batch).index_select(0, targets.row)], -1))  # (N, 2 E)
+            m, _ = self.lstm(x, targets)  # (N, n)
+        else:
+            x = self.dropout(words)  # (11) (N, E)
+            m, _ = self.lstm(x, targets, self._first(self._see(batch)))  # (12) (N, n)
         return Output(self.vocabulary(self.dropout(m)))  # (9)
 
     def start(self, batch: ImageBatch) -> State:
-        """The state before the first word: the image has been read."""
-        m, c = self._see(batch)  # (1, B, n)
+        """The state before the first word: the image has been read, or is stored for every step."""
+        image = self._see(batch)
+        if self.at_every_step:
+            nothing = image.new_zeros(len(image), 1, self.lstm.hidden_size)
+            return State({"image": image}, {"hidden": nothing, "cell": nothing.clone()})
+        m, c = self._first(image)  # (1, B, n)
         return State({}, {"hidden": m[0, :, None], "cell": c[0, :, None]})  # (B, 1, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         parts = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, n)
-        x = self.dropout(self.embedding(tokens))  # (11) (B, K, E)
+        x = self.embedding(tokens)  # (B, K, E)
+        if self.at_every_step:
+            x = torch.cat([x, state.memory["image"][:, None].expand_as(x)], -1)  # (B, K, 2 E)
+        x = self.dropout(x)  # (11)
         m, (_, c) = self.lstm.step(x.flatten(0, 1), (parts[0].flatten(0, 1)[None], parts[1].flatten(0, 1)[None]))
         m, c = m.view_as(parts[0]), c.view_as(parts[1])
         log_probs = log_probabilities(self.vocabulary(self.dropout(m)))  # (9) (B, K, V)
         return Step(log_probs, State(state.memory, {"hidden": m, "cell": c}), {})
 
-    def _see(self, batch: ImageBatch) -> tuple[Tensor, Tensor]:
-        """m and c of each caption, (1, B, n), when the LSTM has read the image."""
-        image = self.image(self.encoder(batch.image).mean(1)).index_select(0, batch.picture)  # (B, E)
+    def _see(self, batch: ImageBatch) -> Tensor:
+        """CNN(I) of each caption's image, (B, E)."""
+        return self.image(self.encoder(batch.image).mean(1)).index_select(0, batch.picture)
+
+    def _first(self, image: Tensor) -> tuple[Tensor, Tensor]:
+        """m and c of each caption, (1, B, n), after the LSTM has read the image (B, E)."""
         x = self.dropout(image)  # (10)
         nothing = x.new_zeros(1, len(x), self.lstm.hidden_size)
         return self.lstm.step(x, (nothing, nothing))[1]

@@ -4,37 +4,37 @@ Kelvin Xu, Jimmy Ba, Ryan Kiros, Kyunghyun Cho, Aaron Courville, Ruslan Salakhut
 ICML 2015. https://arxiv.org/abs/1502.03044
 
 Equations (as the authors' code, github.com/kelvinxu/arctic-captions, runs them; a_i the annotation vectors):
-- Attention (4)-(6), asked by the state before the recurrence, with the gate beta of section 4.2.1:
+- Attention (4)-(6), whose query is the state before the recurrence, with the gate beta of section 4.2.1:
       e_ti = u . tanh(P a_i + b + W_d h_{t-1}),  alpha_t = softmax of e_t,  beta_t = sigmoid(w . h_{t-1} + b'),
       z_t = beta_t sum_i alpha_ti a_i, or in hard attention beta_t a_s of one place s drawn from alpha_t (4.1).
 - LSTM (1)-(3): i, f, o = sigmoid, g = tanh of W E y_{t-1} + Z z_t + U h_{t-1} + b'',  c' = f c + i g,  h' = o tanh(c'),
   E y_0 = 0, from m = relu(W_0 mean_i a_i + b_0), h_0 = tanh(W_h m + b_h), c_0 = tanh(W_c m + b_c).
 - Output (7): s_t = tanh(L_h h_t + E y_{t-1} + L_z z_t + b_s), p = softmax(L_o s_t + b_o).
-- Hard attention (8)-(12) learns by `zoo.attention.hard_rule`; its loss is the network's own, of `forward` in training.
-  The penalty (14), doubly stochastic attention, is regularizer=doubly_stochastic.
+- Hard attention (8)-(12) learns by `zoo.attention.hard_rule`; `forward` adds its loss to the output in training.
+  The penalty (14), doubly stochastic attention, is `regularizer=doubly_stochastic`.
 
 What differs from the paper:
-- (7) is there an exponential without tanh, and the perceptrons of h_0 and c_0 share no layer: both as in the code. Of
-  that the bias of e, which a softmax does not see, and a second bias in s_t are left out.
-- `energy` = deep_tanh has keys of two layers, tanh(P_1 (P a_i + b) + b_1), as the authors' run on COCO; relu has relu
-  in place of tanh. `gate` = vector has a beta for each of the D numbers, none leaves it out. `deep_output` = false is
-  p = softmax(L_o h_t + b_o). relu, vector and false are what circulates as a tutorial of this paper, whose h_0 and c_0
-  have no tanh and one layer.
-- `init` = orthogonal has an orthogonal U, embeddings from N(0, 1), the other matrices by Glorot and Bengio (2010);
-  paper, as the code, all from N(0, 0.01^2) but U and other square matrices, orthogonal too, P and Z excepted. Biases
-  are 0.
+- In the paper (7) is an exponential without tanh, and the perceptrons of h_0 and c_0 share no layer; here both are as
+  in the code. Two biases of the code are left out: that of e, which a softmax ignores, and a second one in s_t.
+- `energy=deep_tanh` has keys of two layers, tanh(P_1 (P a_i + b) + b_1), as the authors' run on COCO; `relu` has relu
+  instead of tanh. `gate=vector` has a beta for each of the D numbers; `none` has no gate. `deep_output=false` is
+  p = softmax(L_o h_t + b_o). A well-known tutorial of this paper uses relu, vector and false; its h_0 and c_0 have no
+  tanh and one layer.
+- `init=orthogonal` has an orthogonal U, embeddings from N(0, 1), other matrices by Glorot and Bengio (2010).
+  `init=paper`, as the code, has orthogonal square matrices (U among them, but not P and Z), others from N(0, 0.01^2).
+  Biases are 0.
 - `dropout` (0.5 in the paper's runs) acts on m, on h_t before the output and on s_t.
-- The scale of lambda in (14): the task divides the likelihood by words and the penalty by captions, so that the paper's
-  1 is regularizer.doubly_stochastic.weight = 1 / (mean words of a caption). The authors' code takes the mean over the L
+- The task divides the likelihood by words and the penalty (14) by captions. The paper's lambda = 1 is therefore
+  `regularizer.doubly_stochastic.weight` = 1 / (mean words of a caption). The authors' code takes the mean over the L
   places and the sum over the B captions: B / L of that, a third at B = 64 and L = 196.
-- lambda_r and lambda_e of hard attention are not divided by the batch in the authors' code, nor by default here, where
-  the likelihood is a mean over words and not a sum over a caption's: for their proportion divide both by the mean
-  words of a caption.
-- `step` in training, by which scheduled sampling and rewards teach, looks at the expected context in hard attention
-  too, as half of its batches do: that has a gradient, and a place that was drawn has none.
+- lambda_r and lambda_e of hard attention are divided by the batch neither in the authors' code nor by default here.
+  But here the likelihood is a mean over words, there a sum over the words of a caption. For the authors' proportion
+  divide both by the mean words of a caption.
+- In training, `step` (for scheduled sampling and rewards) uses the expected context in hard attention too, as half of
+  the authors' batches do: it has a gradient, and a drawn place has none.
 
-Notation: I images, B captions, R of them with a word, N real words of all, T words of the longest, K hypotheses, S
-places, D numbers an annotation vector, A width of the attention, E embedding, n hidden units, V vocabulary.
+Notation: I images, B captions, R captions with a word, N real words of all, T words of the longest, K hypotheses, S
+places, D width of an annotation vector, A width of the attention, E embedding, n hidden units, V vocabulary.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from zoo.attention.pointing import additive_scores
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.errors import one_of
-from zoo.layers.attention_loop import TimeSteps
-from zoo.layers.attention_loop_viewer import Look, View, Viewed, attention_viewer
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.image_encoder import image_encoder
+from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import orthogonal_matrix_
+from zoo.layers.loops.attention import TimeSteps
+from zoo.layers.loops.attention_viewer import AttendedImages, Look, ViewerOutput, attention_viewer
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output
@@ -67,14 +67,14 @@ Energy = Literal["tanh", "deep_tanh", "relu"]
 Gate = Literal["scalar", "vector", "none"]
 Init = Literal["orthogonal", "paper"]
 LOOKS: dict[str, Look] = {"likeliest": "likeliest", "sample": "draw", "expected": "mean"}
-"""What a look gives by the name of a reading."""
+"""The look of `zoo.attention` that belongs to each value of `reading`."""
 
 
 class ShowAttendTell(nn.Module):
-    """An LSTM writes the caption and looks at the image before each word.
+    """An LSTM writes the caption and attends to the image before each word.
 
-    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `attention` = soft | hard, which
-    reads `hard`, keys of `zoo.attention.hard_rule.Hard`. Raises ConfigError for names and values that there are not.
+    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `attention` = soft | hard; hard
+    reads `hard`, the keys of `zoo.attention.hard_rule.Hard`. Raises ConfigError for unknown names and values.
     """
 
     tasks = ("captioning",)
@@ -123,15 +123,15 @@ class ShowAttendTell(nn.Module):
             self.output_context = nn.Linear(depth, embedding_dim, bias=False)  # L_z
         self.vocabulary = nn.Linear(embedding_dim if deep_output else hidden_dim, spec.target_size)  # L_o
         self.dropout = nn.Dropout(dropout)
-        self.baseline = Baseline(self.hard.baseline_decay)  # of soft attention too: its weights may start hard
+        self.baseline = Baseline(self.hard.baseline_decay)  # soft attention has it too: hard may start from its weights
         self._initialise(init)
 
     def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `source` (B, T, S), the
         weights alpha that hard attention draws from.
 
-        The same as `step` after `step` in evaluation, unless a place is drawn. What is made of an image alone is made
-        once, however many captions it has.
+        In evaluation it equals repeated calls of `step`, unless a place is drawn. What depends on the image alone is
+        computed once per image, for all its captions.
         """
         read, _, targets = batch.forced
         a = self.encoder(batch.image)  # (I, S, D)
@@ -155,7 +155,7 @@ class ShowAttendTell(nn.Module):
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Read `tokens`, (B, K) ids or (B, K, V) probabilities."""
+        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         h, c = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, n)
         y = self.embedding(tokens)  # (B, K, E)
 
@@ -169,9 +169,11 @@ class ShowAttendTell(nn.Module):
         log_probs = log_probabilities(self._scores(h, y, z))  # (7) (B, K, V)
         return Step(log_probs, State(state.memory, {"hidden": h, "cell": c}), {"source": alpha})
 
-    def _view(self, a: Tensor, y: Tensor, picture: Tensor, targets: Packing) -> Viewed:
-        """All steps, of the R captions that have a word, longest first: annotation vectors (I, S, D), what is read
-        (N, E) and the image of each caption (R,)."""
+    def _view(self, a: Tensor, y: Tensor, picture: Tensor, targets: Packing) -> ViewerOutput:
+        """All steps of the R captions that have a word, longest first.
+
+        `a` (I, S, D) are the annotation vectors, `y` (N, E) the tokens read, `picture` (R,) the image of each caption.
+        """
         dtype = precise_dtype(a.dtype)
         keys, h, c = (part.index_select(0, picture).to(dtype) for part in (self._keys(a), *self._first_state(a)))
         asks, gate_bias = self.query.weight, self.query.weight.new_empty(0)
@@ -179,15 +181,15 @@ class ShowAttendTell(nn.Module):
             asks, gate_bias = torch.cat([asks, self.gate.weight]), self.gate.bias
         weight = torch.cat([self.decoder_context.weight, self.decoder_state.weight], 1)  # (4n, D + n)
         values = a.index_select(0, picture).to(dtype)  # (R, S, D)
-        view = View(keys, values, self.v.to(dtype), asks.to(dtype), gate_bias.to(dtype))
+        view = AttendedImages(keys, values, self.v.to(dtype), asks.to(dtype), gate_bias.to(dtype))
         table = self.decoder_token(y).to(dtype)  # (N, 4n)
-        energy = "relu" if self.energy == "relu" else "tanh"
+        energy: Literal["tanh", "relu"] = "relu" if self.energy == "relu" else "tanh"
         return attention_viewer(
             table, (h, c), weight.to(dtype), view, TimeSteps.of(targets), energy, self._look(whole_batch=True)
         )
 
     def _look(self, *, whole_batch: bool) -> Look:
-        """What a look gives, drawn once for a whole batch in training."""
+        """The kind of look; in training it is drawn once for a whole batch."""
         if self.attention == "soft":
             return "mean"
         if not self.training:
@@ -195,22 +197,22 @@ class ShowAttendTell(nn.Module):
         return "draw" if whole_batch and float(torch.rand(())) >= self.hard.soft_half else "mean"
 
     def _looked_at(self, alpha: Tensor, a: Tensor) -> Tensor:
-        """What looks with weights (B, K, S) give of the annotation vectors (B, S, D): (B, K, D)."""
+        """Contexts (B, K, D) from weights (B, K, S) and annotation vectors (B, S, D)."""
         look = self._look(whole_batch=False)
         if look == "mean":
             return alpha @ a
         place = draw(alpha) if look == "draw" else alpha.argmax(-1)
         return a.gather(1, place[..., None].expand(-1, -1, a.shape[2]))
 
-    def _hard_loss(self, logits: Tensor, batch: ImageBatch, seen: Viewed) -> Tensor:
-        """What teaches the weights where to look; moves the baseline afterwards."""
+    def _hard_loss(self, logits: Tensor, batch: ImageBatch, seen: ViewerOutput) -> Tensor:
+        """Loss of the hard attention weights; updates the baseline afterwards."""
         targets = batch.forced.packing
         scores = precise(logits)
         nll = scores.logsumexp(-1) - scores.gather(1, batch.true_tokens[:, None])[:, 0]  # (N,)
         words = targets.sum(torch.ones_like(nll))
         cost = targets.sum(nll) / words.clamp(min=1)  # (B,)
         loss = hard_loss(seen.weights, seen.places, cost, self.baseline.value, targets.row, self.hard)
-        self.baseline.update(cost.index_select(0, targets.order))  # of those that have a word
+        self.baseline.update(cost.index_select(0, targets.order))  # captions that have a word
         return loss
 
     def _first_state(self, a: Tensor) -> tuple[Tensor, Tensor]:

@@ -2,12 +2,12 @@
 
 Alex Graves, Greg Wayne, Ivo Danihelka. 2014. https://arxiv.org/abs/1410.5401
 
-Equations: none of its own; it is the network that section 4 of the paper compares with (three LSTM layers, one on the
-other, sizes in its table 3), with the LSTM of Hochreiter and Schmidhuber 1997 and forget gates.
+Equations: none of its own. It is the network that section 4 of the paper compares with: three stacked LSTM layers, with
+the sizes of its table 3. The LSTM is that of Hochreiter and Schmidhuber 1997, with forget gates.
 
 What differs from the paper:
-- No peepholes, which the paper does not mention; the output reads the highest layer alone.
-- Forget gates begin open, with a bias of 1; the states begin as zeros.
+- There are no peepholes, which the paper does not mention. The output reads the highest layer alone.
+- Forget gates start open, with a bias of 1; the states start at zero.
 
 Notation: B sequences, T steps of the longest, n steps of all, I and O channels in and out, H units of a layer.
 """
@@ -29,12 +29,12 @@ from zoo.models.output import Output
 
 
 class StackedLSTM(nn.Module):
-    """Layers of LSTMs, and one linear layer from the highest to the bits; all it remembers is in its states."""
+    """Stacked LSTMs, and one linear layer from the highest to the bits; their states are the only memory."""
 
     tasks = ("algorithmic",)
     attends: ClassVar[Mapping[str, str]] = {}
     threads: ClassVar[int] = 1
-    """A recurrence over small matrices loses time by handing them out."""
+    """The matrices are too small to gain from more threads."""
 
     def __init__(self, spec: BitSpec, *, hidden_dim: Count = 256, num_layers: Count = 3, dropout: Share = 0.0) -> None:
         super().__init__()

@@ -5,21 +5,24 @@ Polosukhin. NeurIPS 2017. https://arxiv.org/abs/1706.03762
 
 Equations: stacks of layers section 3.1, attention (1) and multi-head attention 3.2, feed-forward nets (2), embeddings
 3.4, positions 3.5, dropout on the output of each sublayer and on embeddings + positions 5.4. `neighbourhood` = r
-restricts self-attention to |i - j| <= r / 2, section 4. The rate of learning (3) is `scheduler=noam`.
+restricts self-attention to |i - j| <= r / 2, section 4. The learning rate (3) is `scheduler=noam`.
 
 What differs from the paper:
-- Query, key, value and output projections and the vocabulary layer have biases; its equations show none.
-- LayerNorm adds torch's 1e-5 to the variance, the authors' tensor2tensor 1e-6; the paper names no number.
-- `inner_dropout` acts on the weights of attention and on the units of the feed-forward nets; 0 in the paper.
+- Query, key, value and output projections and the vocabulary layer have biases; the paper's equations show none.
+- LayerNorm adds torch's 1e-5 to the variance. The authors' tensor2tensor adds 1e-6; the paper names no number.
+- `inner_dropout` acts on the attention weights and on the units of the feed-forward nets; it is 0 in the paper.
 - Matrices start Xavier-uniform, embeddings normal with deviation D^-1/2; the paper does not say. With learned
-  positions all tables start Xavier-uniform: else words, multiplied by sqrt(D), would start sqrt(D) times as large.
-- The paper's three tied matrices are `tied=all`, which needs one vocabulary for both sides; the default ties none.
-- `norm=pre` normalises the input of a sublayer in place of its sum, and the end of each stack: not the paper's. conf
-  takes it for its short runs, in which it learns far more (results/translation.md); the paper's experiment has `post`.
-- Learned positions behind the end of their table take its last row.
+  positions all tables start Xavier-uniform. Otherwise words, which are multiplied by sqrt(D), would start sqrt(D)
+  times as large.
+- `tied=all` ties the three matrices that the paper ties. It needs one vocabulary for both sides, so the default ties
+  none.
+- `norm=pre` normalises the input of a sublayer instead of its sum, and the end of each stack; the paper does not.
+  `conf/model` sets it for short runs, in which it learns far more (results/translation.md). The paper's experiment
+  sets `post`.
+- Learned positions beyond the end of their table use its last row.
 
 Notation: B sentences, K hypotheses, S source tokens, T target tokens, N real tokens of one side, V vocabulary, D
-hidden_dim, H heads, E = D / H, t tokens read so far. All that concerns one token alone is done for the real tokens
+hidden_dim, H heads, E = D / H, t tokens read so far. Whatever treats each token separately runs on the real tokens
 (N, D); only attention itself needs the padded grid.
 """
 
@@ -49,33 +52,36 @@ Norm = Literal["post", "pre"]
 Tied = Literal["none", "target", "all"]
 
 Attend = Callable[[MultiHeadAttention, Tensor], tuple[Tensor, Tensor | None]]
-"""How a layer's attention is used: the module and tokens (..., D) -> what they see (..., D) and the weights."""
+"""Applies a layer's attention: the module and tokens (..., D) -> contexts (..., D) and the weights."""
 
 
 class Residual(nn.Module):
-    """Around a sublayer f. post: LayerNorm(x + Dropout(f(x))), section 3.1; pre: x + Dropout(f(LayerNorm(x)))."""
+    """Residual connection around a sublayer f, section 3.1.
+
+    post: LayerNorm(x + Dropout(f(x))); pre: x + Dropout(f(LayerNorm(x))).
+    """
 
     def __init__(self, dim: int, dropout: float, norm: Norm) -> None:
         super().__init__()
         self.norm, self.dropout, self.pre = nn.LayerNorm(dim), nn.Dropout(dropout), norm == "pre"
 
     def before(self, x: Tensor) -> Tensor:
-        """What the sublayer reads."""
+        """Input of the sublayer."""
         return self.norm(x) if self.pre else x
 
     def after(self, x: Tensor, y: Tensor) -> Tensor:
-        """x and the sublayer's output y put together."""
+        """Sum of x and the sublayer's output y."""
         x = x + self.dropout(y)
         return x if self.pre else self.norm(x)
 
 
 class Layer(nn.Module):
-    """Self-attention, in the decoder (`cross`) attention to the source, and the feed-forward net."""
+    """Self-attention, attention to the source (`cross`, in the decoder) and the feed-forward net."""
 
     def __init__(
         self, dim: int, heads: int, feedforward_dim: int, dropout: tuple[float, float], norm: Norm, *, cross: bool
     ) -> None:
-        """`dropout` of the sublayers' output, and within them."""
+        """`dropout` holds two rates: for the outputs of the sublayers and for their inner units."""
         super().__init__()
         outer, inner = dropout
         self.self_attention = MultiHeadAttention(dim, heads, dropout=inner)
@@ -107,13 +113,15 @@ class Layer(nn.Module):
 
 
 def end_norm(norm: Norm, dim: int) -> nn.Module:
-    """What stands at the end of a stack of layers."""
+    """Normalisation at the end of a stack of layers; the identity for `post`."""
     return nn.LayerNorm(dim) if norm == "pre" else nn.Identity()
 
 
 class TransformerDecoder(nn.Module):
-    """The half that writes, looking at the `Annotations` of any source. A network that inherits it makes them, and the
-    parts named here, in an order of its own."""
+    """The decoder, which attends to the `Annotations` of any source.
+
+    A subclass builds the modules declared here, in its own order, and computes the annotations.
+    """
 
     dim: int
     neighbourhood: int | None
@@ -150,7 +158,7 @@ class TransformerDecoder(nn.Module):
         return Output(self.vocabulary(self.decoder_norm(x)), attention)
 
     def begin(self, source: Annotations) -> State:
-        """Projects keys and values for every layer, once; nothing has been read."""
+        """Projects keys and values for every layer, once. No token has been read yet."""
         memory, position = {"mask": source.mask}, source.mask.new_zeros(len(source.mask), 1, dtype=torch.long)
         hypotheses = {"position": position}
         for number, layer in enumerate(self.decoder):
@@ -162,8 +170,10 @@ class TransformerDecoder(nn.Module):
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities. The state of a layer is the keys
-        and values of the tokens that it can still see, (B, K, H, t, E)."""
+        """Reads one token of each hypothesis: (B, K) ids or (B, K, V) probabilities.
+
+        The state of a layer is the keys and values of the tokens that it can still see, (B, K, H, t, E).
+        """
         before, position = state.hypotheses, state.hypotheses["position"]
         mask = state.memory["mask"][:, None, None]  # (B, 1, 1, S)
         after, attention = {"position": position + 1}, {}
@@ -176,7 +186,7 @@ class TransformerDecoder(nn.Module):
             ) -> tuple[Tensor, None]:
                 q, k, v = (part.transpose(1, 2)[..., None, :] for part in module.split_heads(module.project(y)))
                 keys, values = (torch.cat([before[name], new], -2) for name, new in zip(names, (k, v), strict=True))
-                if self.neighbourhood is not None:  # it sees the tokens from here on, and later ones see no more
+                if self.neighbourhood is not None:  # neither this token nor a later one sees tokens before this slice
                     keys, values = (part[..., -(self.neighbourhood // 2 + 1) :, :] for part in (keys, values))
                 after.update(zip(names, (keys, values), strict=True))  # (B, K, H, t + 1, E)
                 q, keys, values = (part.flatten(0, 1) for part in (q, keys, values))
@@ -227,14 +237,14 @@ class TransformerDecoder(nn.Module):
 
 
 class Transformer(TransformerDecoder):
-    """Self-attention in place of recurrence, on both sides; every decoder layer attends to the encoder's output.
+    """Self-attention instead of recurrence, on both sides; every decoder layer attends to the encoder's output.
 
-    `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, tables as long as the longest source and
-    target. `tied` = none | target (vocabulary layer and target embedding are one matrix) | all (the source embedding
-    too). `neighbourhood` = r: self-attention sees r // 2 positions to each side; None for all.
+    `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned; learned tables are as long as the longest
+    source and target. `tied` = none | target (vocabulary layer and target embedding are one matrix) | all (the source
+    embedding too). `neighbourhood` = r: self-attention sees r // 2 positions to each side; None: all positions.
 
-    Raises ValueError for a choice that does not exist, `tied=all` without a shared vocabulary, a width that the heads
-    do not divide or that is odd with sinusoidal positions, and a neighbourhood below 1.
+    Raises ValueError for an unknown choice, for `tied=all` without a shared vocabulary, and for a neighbourhood below
+    1. Also for a width that the number of heads does not divide, or that is odd with sinusoidal positions.
     """
 
     tasks = ("translation",)
@@ -263,11 +273,11 @@ class Transformer(TransformerDecoder):
         for key, value, choices in (("norm", norm, Norm), ("positions", positions, Positions), ("tied", tied, Tied)):
             one_of(key, value, get_args(choices))
         if tied == "all" and not spec.shared:
-            raise ValueError("tied=all makes one matrix of both embeddings: it needs one vocabulary for both sides")
+            raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
         if layers < 0:
             raise ValueError(f"layers is the number of layers of each side; got {layers}")
         if neighbourhood is not None and neighbourhood < 1:
-            raise ValueError(f"a neighbourhood holds at least the position itself; got neighbourhood={neighbourhood}")
+            raise ValueError(f"a neighbourhood has at least one position; got neighbourhood={neighbourhood}")
         self.dim, self.neighbourhood = hidden_dim, neighbourhood
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
@@ -318,7 +328,7 @@ class Transformer(TransformerDecoder):
 
 
 def _keys_values(module: MultiHeadAttention, source: Annotations) -> tuple[Tensor, ...]:
-    """What a layer sees of the source: keys and values (B, H, S, E)."""
+    """Keys and values (B, H, S, E) of the source in one layer."""
     return module.split_heads(source.laid_out(module.keys_values(source.vectors)))
 
 

@@ -1,0 +1,364 @@
+"""torchvision's networks as image encoders: their numbers against the networks themselves, shapes, weights, and what is
+refused."""
+
+from __future__ import annotations
+
+import copy
+from urllib.error import URLError
+
+import pytest
+import torch
+import torch.nn.functional as F
+import yaml
+from torch import Tensor
+from torchvision import models
+
+from tests.catalogue import ROOT
+from tests.layers.images.test_cells import spec_of
+from zoo.errors import ConfigError
+from zoo.layers.images import weights as image_weights
+from zoo.layers.images.backbone import Backbone
+from zoo.layers.images.encoder import ImageEncoder, image_encoder
+from zoo.layers.pretrained import not_pretrained
+
+NAME = "shufflenet_v2_x0_5"
+"""The smallest of all."""
+
+
+def images(side: int = 64, count: int = 2) -> Tensor:
+    return torch.randint(256, (count, 3, side, side), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+
+
+def normalised(encoder: ImageEncoder, shown: Tensor) -> Tensor:
+    return (shown - encoder.mean) / encoder.deviation
+
+
+def network_of(encoder: Backbone, name: str, side: int) -> torch.nn.Module:
+    """torchvision's network with the weights of the encoder."""
+    network = image_weights.network(name, drawn=False, size=side)
+    assert not network.load_state_dict(encoder.backbone.body.state_dict(), strict=False).unexpected_keys
+    return network
+
+
+def grid_of(cells: Tensor, encoder: Backbone) -> Tensor:
+    """(I, D, h, w) of what an encoder gives."""
+    return cells.transpose(1, 2).unflatten(2, encoder.cells)
+
+
+@pytest.mark.parametrize("name", ["vgg19", "resnet101", "convnext_tiny", "vit_b_16"])
+def test_the_encoders_of_the_configuration(name: str) -> None:
+    """Numbers and cells of 224 pixels, as their papers have them, and as the files say."""
+    text = (ROOT / f"conf/model/encoder/{name}.yaml").read_text(encoding="utf-8")
+    with not_pretrained():
+        encoder = image_encoder(yaml.safe_load(text), spec_of((14, 14)))
+    assert isinstance(encoder, Backbone)
+    dim, side = {"vgg19": (512, 14), "resnet101": (2048, 7), "convnext_tiny": (768, 7), "vit_b_16": (768, 14)}[name]
+    assert (encoder.dim, encoder.cells) == (dim, (side, side))
+    assert f"{dim} numbers" in " ".join(text.replace("#", "").split()) and f"{side} x {side}" in text
+    assert not any(parameter.requires_grad for parameter in encoder.parameters())
+
+
+def test_vgg_is_the_convolutions_before_the_last_pool() -> None:
+    with not_pretrained():
+        encoder = Backbone(spec_of((4, 4), 64), name="vgg11", size=64)
+    for parameter in encoder.parameters():
+        torch.nn.init.normal_(parameter, std=0.03)
+    network, shown = network_of(encoder, "vgg11", 64), images()
+    *before, last, pool = network.features
+    assert isinstance(last, torch.nn.ReLU) and isinstance(pool, torch.nn.MaxPool2d)
+    expected = torch.nn.Sequential(*before, last)(normalised(encoder, shown))
+    assert expected.max() > 0
+    torch.testing.assert_close(grid_of(encoder(shown), encoder), expected)
+
+
+def test_a_resnet_reads_a_shifted_image() -> None:
+    """16 pixels of border come before it, and the cells that stand on that are dropped."""
+    encoder = Backbone(spec_of((2, 2), 64), name="resnet18", weights="none", size=64)
+    network, shown = network_of(encoder, "resnet18", 64), images()
+    x = F.pad(normalised(encoder, shown), (16, 0, 16, 0), mode="replicate")
+    x = network.maxpool(network.relu(network.bn1(network.conv1(x))))
+    x = network.layer4(network.layer3(network.layer2(network.layer1(x))))
+    assert x.shape == (2, 512, 3, 3)
+    torch.testing.assert_close(grid_of(encoder(shown), encoder), x[:, :, 1:, 1:])
+
+
+def test_a_vit_gives_its_patches() -> None:
+    """Of the last norm, without the class token, one row after the other."""
+    with not_pretrained():
+        encoder = Backbone(spec_of((2, 3), 96, height=64), name="vit_b_32", size=96)
+    body = encoder.backbone.body
+    torch.nn.init.normal_(body.conv_proj.weight, std=0.02)
+    torch.nn.init.normal_(body.encoder.pos_embedding)
+    torch.nn.init.ones_(body.encoder.ln.weight)
+    network, shown = network_of(encoder, "vit_b_32", 96), images(96)
+    patches = network._process_input(normalised(encoder, shown))
+    expected = network.encoder(torch.cat([network.class_token.expand(2, -1, -1), patches], 1))[:, 1:]
+    torch.testing.assert_close(encoder.features(normalised(encoder, shown)).flatten(2).transpose(1, 2), expected)
+    assert encoder.cells == (3, 3) and not torch.allclose(expected[0, 0], expected[0, 1])
+
+
+def test_a_layer_that_has_its_channels_last() -> None:
+    """Swin's: (I, h, w, D) behind `features.7`, and behind its norm `permute` turns them."""
+    spec = spec_of((2, 2), 64)
+    last = Backbone(spec, name="swin_t", layer="features.1", weights="none", size=64)
+    assert (last.plan.layout, last.dim, last.cells) == ("channels last", 96, (16, 16))
+    network, shown = network_of(last, "swin_t", 64), images()
+    expected = network.features[1](network.features[0](normalised(last, shown)))
+    torch.testing.assert_close(last.features(normalised(last, shown)), expected.permute(0, 3, 1, 2))
+
+
+def test_another_layer_and_another_size() -> None:
+    """A cell of layer3 is 16 pixels wide; images are brought to `size`, or taken as they are."""
+    spec = spec_of((4, 4), 64)
+    for size, cells in ((64, 4), (None, 4), (128, 8)):
+        encoder = Backbone(spec, name="resnet18", layer="layer3.0.relu_1", weights="none", size=size)
+        assert (encoder.dim, encoder.cells) == (256, (cells, cells))
+        assert encoder(images()).shape == (2, 16, 256)
+
+
+def test_an_image_is_brought_to_size_as_torchvision_does() -> None:
+    from torchvision.transforms import v2
+
+    encoder = Backbone(spec_of((2, 2), 150), name=NAME, weights="none", size=64)
+    shown = images(150)
+    smaller = v2.functional.resize(shown.float(), [64, 64], antialias=True)
+    torch.testing.assert_close(encoder(shown), encoder(smaller))
+
+
+def test_not_square() -> None:
+    encoder = Backbone(spec_of((2, 3), 96, height=64), name=NAME, weights="none", size=None)
+    assert encoder.cells == (2, 3)
+    assert encoder(torch.zeros(1, 3, 64, 96, dtype=torch.uint8)).shape == (1, 6, 1024)
+
+
+@pytest.mark.parametrize("finetune_from", [None, 0])
+def test_it_computes_in_training_as_in_evaluation(finetune_from: int | None) -> None:
+    """Trained or not: what batch norms have counted stays, a call leaves nothing, nothing is dropped."""
+    encoder = Backbone(spec_of((2, 2), 64), name=NAME, weights="none", size=64, finetune_from=finetune_from)
+    before, shown = copy.deepcopy(encoder.state_dict()), images()
+    expected = encoder.eval()(shown)
+    found = encoder.train()(shown)
+    assert torch.equal(found, expected)
+    assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
+    assert not any(part.training for part in encoder.backbone.body.modules())
+    learning = [parameter for parameter in encoder.parameters() if parameter.requires_grad]
+    assert len(learning) == (0 if finetune_from is None else len(list(encoder.parameters())))
+    assert found.requires_grad == bool(learning)
+    if learning:
+        found.square().sum().backward()
+        assert all(parameter.grad is not None and parameter.grad.any() for parameter in learning)
+
+
+def test_a_copy_is_the_same() -> None:
+    """As `ExponentialAverage` takes one."""
+    encoder, shown = Backbone(spec_of((2, 2), 64), name=NAME, weights="none", size=64), images()
+    assert torch.equal(copy.deepcopy(encoder)(shown), encoder(shown))
+
+
+def test_half_precision_of_autocast() -> None:
+    encoder, shown = Backbone(spec_of((2, 2), 64), name=NAME, weights="none", size=64), images()
+    with torch.autocast("cpu", torch.bfloat16):
+        found = encoder(shown)
+    assert (found.float() - encoder(shown)).norm() < 0.05 * encoder(shown).norm()
+
+
+def test_half_precision_of_weights() -> None:
+    """Of images that are brought to size: smaller ones by an antialias that a processor has in full precision alone."""
+    encoder, shown = Backbone(spec_of((2, 2), 80), name=NAME, weights="none", size=64), images(80)
+    expected = encoder(shown)
+    found = encoder.bfloat16()(shown)
+    assert found.dtype == torch.bfloat16
+    assert (found.float() - expected).norm() < 0.1 * expected.norm()
+
+
+def test_of_stored_features_there_is_no_network() -> None:
+    spec = spec_of((2, 2), 2, channels=1024, encoded=True)
+    encoder = Backbone(spec, name=NAME)
+    assert encoder.dim == 1024 and not list(encoder.parameters())
+    assert encoder(torch.zeros(1, 1024, 2, 2).half()).shape == (1, 4, 1024)
+    with pytest.raises(ConfigError, match=r"finetune_from=3: the data hold features .* or use data with pixels"):
+        Backbone(spec, name=NAME, finetune_from=3)
+
+
+# weights
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A file of torchvision's form, and what is in it."""
+    state = models.get_model(NAME, weights=None).state_dict()
+    torch.save(state, tmp_path / "weights.pth")
+    return tmp_path / "weights.pth", state
+
+
+def built(weights: object, name: str = NAME) -> Backbone:
+    return Backbone(spec_of((2, 2), 64), name=name, weights=str(weights), size=64)
+
+
+def test_weights_of_a_file(saved) -> None:
+    path, state = saved
+    body = built(path).backbone.body.state_dict()
+    assert body and all(torch.equal(value, state[name]) for name, value in body.items())
+    old = {name: value for name, value in state.items() if not name.endswith("num_batches_tracked")}
+    torch.save(old, path)
+    built(path)
+
+
+def test_for_a_checkpoint_no_file_is_read_and_no_number_drawn(tmp_path) -> None:
+    before = torch.get_rng_state()
+    with not_pretrained():
+        for weights in (tmp_path / "deleted.pth", "default", "none"):
+            weights_that_are_drawn = [parameter for parameter in built(weights).parameters() if parameter.dim() > 1]
+            assert weights_that_are_drawn and not any(parameter.any() for parameter in weights_that_are_drawn)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda state: state.pop("conv5.0.weight"), r"it has no conv5\.0\.weight \(and lacks 1 of the \d+ weights"),
+        (
+            lambda state: state.update({"conv5.0.weight": torch.zeros(3)}),
+            r"conv5\.0\.weight is \(3,\) there, \(1024, 192",
+        ),
+        (lambda state: state.update(epoch=3), r"found a dict of conv1\.0\.weight, .*, expected a state dict"),
+    ],
+)
+def test_a_file_that_does_not_fit(saved, change, message: str) -> None:
+    path, state = saved
+    change(state)
+    torch.save(state, path)
+    with pytest.raises(ConfigError, match=f"weights={path}: {message}"):
+        built(path)
+
+
+def test_a_file_of_another_network_or_of_none(saved, tmp_path) -> None:
+    path, _ = saved
+    with pytest.raises(
+        ConfigError, match=r"it has no conv1\.weight .* found conv1\.0\.weight, .* name= of the network"
+    ):
+        built(path, name="resnet18")
+    torch.save([1, 2], path)
+    with pytest.raises(ConfigError, match="found list, expected a state dict"):
+        built(path)
+    path.write_bytes(b"<html>Not found</html>")
+    with pytest.raises(ConfigError, match="not readable as weights: damaged"):
+        built(path)
+    with pytest.raises(
+        ConfigError, match=r"nowhere\.pth: there is no such file; expected none, default \(torchvision's"
+    ):
+        built(tmp_path / "nowhere.pth")
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """Where torch keeps what it downloads, empty; no network."""
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
+
+    def offline(*_: object) -> None:
+        raise URLError("Name or service not known")
+
+    monkeypatch.setattr(torch.hub, "download_url_to_file", offline)
+    return tmp_path / "hub/checkpoints"
+
+
+def test_without_a_network_it_is_said_where_to_put_the_file(hub, saved) -> None:
+    file = models.get_model_weights(NAME).DEFAULT.url.rpartition("/")[2]
+    with pytest.raises(ConfigError) as caught:
+        built("default")
+    said = str(caught.value)
+    assert said.startswith("weights=default: https://download.pytorch.org/models/shufflenetv2_x0.5-")
+    assert f"put it at {hub / file}" in said and "\n" not in said and "weights=none" in said
+    path, state = saved
+    path.rename(hub / file)
+    assert torch.equal(built("default").backbone.body.state_dict()["conv5.0.weight"], state["conv5.0.weight"])
+
+
+def test_weights_are_downloaded_once_and_checked(hub, saved, monkeypatch) -> None:
+    asked, (path, _) = [], saved
+
+    def download(url: str, target: str, prefix: str) -> None:
+        asked.append(prefix)
+        path.rename(target)
+
+    monkeypatch.setattr(torch.hub, "download_url_to_file", download)
+    built("default")
+    built("default")
+    assert len(asked) == 1 and asked[0] in models.get_model_weights(NAME).DEFAULT.url
+
+
+def test_names_of_old_files_of_densenet(tmp_path) -> None:
+    """torchvision renames them itself when it loads its own."""
+    state = image_weights.network("densenet121", drawn=False, size=64).state_dict()
+    old = {
+        name.replace("norm1", "norm.1")
+        .replace("norm2", "norm.2")
+        .replace("conv1", "conv.1")
+        .replace("conv2", "conv.2"): value
+        for name, value in state.items()
+    }
+    assert old.keys() != state.keys()
+    torch.save(old, tmp_path / "old.pth")
+    built(tmp_path / "old.pth", name="densenet121")
+
+
+def test_positions_of_a_vit_of_another_size(tmp_path, monkeypatch) -> None:
+    """Those of 32 pixels, 2 by 2 patches, serve 64: interpolated, the class token's left alone."""
+
+    def tiny(name: str, weights: None = None, image_size: int = 32) -> torch.nn.Module:
+        return models.VisionTransformer(image_size, 16, num_layers=1, num_heads=2, hidden_dim=8, mlp_dim=8)
+
+    torch.manual_seed(0)
+    state = tiny("vit_b_16").state_dict()
+    torch.save(state, tmp_path / "vit.pth")
+    monkeypatch.setattr(image_weights.models, "get_model", tiny)
+    same = Backbone(spec_of((2, 2), 32), name="vit_b_16", weights=str(tmp_path / "vit.pth"), size=32)
+    wide = Backbone(spec_of((4, 4), 64), name="vit_b_16", weights=str(tmp_path / "vit.pth"), size=64)
+    there = state["encoder.pos_embedding"]
+    assert torch.equal(same.backbone.body.encoder.pos_embedding, there)
+    found = wide.backbone.body.encoder.pos_embedding
+    assert found.shape == (1, 17, 8) and torch.equal(found[:, 0], there[:, 0])
+    corners = found[:, 1:].unflatten(1, (4, 4))[:, [0, 0, -1, -1], [0, -1, 0, -1]]
+    assert ((corners - there[:, 1:]).abs() < 0.6 * there[:, 1:].std()).float().mean() > 0.5
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"name": "resnet1O1"},
+            r"name=resnet1O1: torchvision has no such network for images; did you mean resnet101\?",
+        ),
+        ({"layer": "layer5"}, r"layer=layer5: resnet18 has no such node; did you mean layer"),
+        ({"layer": "avgpool"}, r"layer: it has one vector for the whole image"),
+        ({"layer": "fc"}, r"layer: it has one vector for the whole image"),
+        ({"size": 250}, r"size=250: a cell of resnet18 is 32 pixels wide, .* size=256"),
+        ({"size": 8}, r"size=8: a cell of resnet18 is 32 pixels wide, .* size=32"),
+        ({"weights": "/no/file.pth"}, r"weights=/no/file\.pth: there is no such file"),
+    ],
+)
+def test_what_cannot_be(options, message: str) -> None:
+    """Said of the configuration alone, before there are data, as it is when the network is built."""
+    told = {"name": "resnet18", "weights": "none"} | options
+    with pytest.raises(ConfigError, match=message):
+        Backbone.check(told)
+    with pytest.raises(ConfigError, match=message):
+        Backbone(spec_of((7, 7)), **told)
+
+
+def test_a_network_that_takes_one_size_alone(capfd) -> None:
+    """MaxViT's windows divide 224 pixels, and those to which they are shifted not."""
+    with (
+        pytest.raises(ConfigError, match=r"name=maxvit_t: it cannot read images of 240 by 240 pixels \("),
+        not_pretrained(),
+    ):
+        Backbone(spec_of((7, 7)), name="maxvit_t")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_vit_of_images_that_are_no_squares() -> None:
+    with pytest.raises(ConfigError, match=r"size=null: vit_b_32 requires square images, .* 64 by 96: set size=224"):
+        Backbone(spec_of((2, 3), 96, height=64), name="vit_b_32", weights="none", size=None)

@@ -1,0 +1,90 @@
+"""Where the cells of a network stand: numbers by hand, torch's own counts, and gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, fx, nn
+
+from tests.layers.plain_cells import looks_at, plain, regular
+from zoo.data.images.spec import ImageSpec
+from zoo.layers.images.backbone import Backbone
+from zoo.layers.images.cells import Cells, cells_of
+from zoo.layers.pretrained import not_pretrained
+
+
+def spec_of(grid: tuple[int, int], side: int = 224, **other) -> ImageSpec:
+    told = {"channels": 3, "height": side, "width": side, "target_size": 9, "longest_target": 5}
+    return ImageSpec(**told | other, grid=grid)
+
+
+def test_by_hand() -> None:
+    """The first convolution and the pool of a ResNet, a patch of a ViT, AlexNet's first convolution."""
+    assert Cells(224).through(7, 2, 3) == Cells(112, 2, 0.0)
+    assert Cells(112, 2, 0.0).through(3, 2, 1) == Cells(56, 4, 0.0)
+    assert Cells(224).through(16, 16, 0) == Cells(14, 16, 7.5)
+    assert Cells(224).through(11, 4, 2) == Cells(55, 4, 3.0)
+    assert Cells(10).through(3, 1, 0, dilation=2) == Cells(6, 1, 2.0)
+
+
+@given(
+    pixels=st.integers(8, 60),
+    kernel=st.integers(1, 5),
+    stride=st.integers(1, 3),
+    padding=st.integers(0, 2),
+    ceil=st.booleans(),
+)
+def test_as_many_as_torch_gives(pixels: int, kernel: int, stride: int, padding: int, ceil: bool) -> None:
+    padding = min(padding, kernel // 2)
+    pool = nn.MaxPool2d(kernel, stride, padding, ceil_mode=ceil)
+    found = pool(torch.zeros(1, 1, pixels, pixels)).shape[-1]
+    assert Cells(pixels).through(kernel, stride, padding, ceil=ceil).count == found
+
+
+class Branches(nn.Module):
+    """Two ways whose cells stand `apart` pixels from each other."""
+
+    def __init__(self, apart: int) -> None:
+        super().__init__()
+        self.one, self.other = nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(3, 4, 3, padding=1 + apart)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cat([self.one(x), self.other(x)], 1)
+
+
+def test_branches_keep_in_step_or_nothing_is_said() -> None:
+    assert cells_of(fx.symbolic_trace(Branches(0)), 9) == Cells(9)
+    with pytest.raises(ValueError, match="its branches have different cells"):
+        cells_of(fx.symbolic_trace(Branches(1)), 9)
+
+
+FAMILIES = {
+    "alexnet": 224,
+    "convnext_tiny": 224,
+    "densenet121": 224,
+    "efficientnet_b0": 448,  # of wide fields, which the border would cut off
+    "googlenet": 224,
+    "inception_v3": 224,
+    "mnasnet0_5": 448,
+    "mobilenet_v3_small": 448,
+    "regnet_y_400mf": 224,
+    "resnet18": 224,
+    "shufflenet_v2_x0_5": 224,
+    "squeezenet1_1": 224,
+    "swin_t": 224,
+    "vgg11": 224,
+    "vit_b_32": 224,
+}
+
+
+@pytest.mark.parametrize(("name", "side"), FAMILIES.items(), ids=FAMILIES)
+def test_cells_are_regular_whatever_the_network(name: str, side: int) -> None:
+    """To the half of a pixel that a shift by whole pixels leaves."""
+    with not_pretrained():
+        encoder = plain(Backbone(spec_of((7, 7)), name=name, size=side, weights="none", finetune_from=0))
+    assert isinstance(encoder, Backbone)
+    middle = encoder.cells[0] // 2
+    for found in looks_at(encoder, (middle, middle), (side, side)):
+        assert found == pytest.approx(regular(middle, encoder.cells[0], side), abs=0.6)

@@ -1,0 +1,255 @@
+"""Networks of torchvision as image encoders: a grid of vectors from a layer before their classifier.
+
+Cells are regular for every network. In torchvision's ResNets the cells are at pixels 0, 32, 64, ..., half a cell up and
+to the left of a regular grid, since an odd kernel of stride 2 is centred on the first of two pixels. Images are shifted
+by this offset, which `zoo.layers.images.cells` computes from kernels, strides and paddings. The border is repeated
+outward, so that nothing is lost, and cells that see only the repeated border are dropped. The shift is rounded to whole
+pixels: half a pixel of 32 remains. VGG, ConvNeXt, Swin and ViT need no shift.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import redirect_stderr
+from functools import cache
+from io import StringIO
+from typing import Any, Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, fx, nn
+from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
+
+from zoo.arguments import Count, Natural, Positive
+from zoo.errors import ConfigError, did_you_mean
+from zoo.layers.images.cells import Cells, cells_of
+from zoo.layers.images.encoder import ImageEncoder, Images
+from zoo.layers.images.weights import DEFAULT, NONE, check_name, load_weights, network, weights_file
+from zoo.layers.pretrained import Pretrained, pretrained_wanted
+from zoo.precision import precise
+
+Layout = Literal["channels first", "channels last", "tokens"]
+
+LAYERS = {
+    "convnext": "features",
+    "densenet": "relu",
+    "efficientnet": "features",
+    "googlenet": "inception5b",
+    "inception": "Mixed_7c",
+    "maxvit": "blocks",
+    "mnasnet": "layers",
+    "mobilenet": "features",
+    "regnet": "trunk_output",
+    "resnet": "layer4",
+    "resnext": "layer4",
+    "shufflenet": "conv5",
+    "squeezenet": "features",
+    "swin": "permute",
+    "vit": "encoder",
+    "wide_resnet": "layer4",
+}
+"""The last layer that has cells, by the beginning of a network's name. In AlexNet and VGG it is the layer before the
+last pool."""
+
+
+class Axis(NamedTuple):
+    """The padding and the cells of one axis of an image."""
+
+    pixels: int
+    before: int
+    """Copies of the first pixel that are added before it."""
+    after: int
+    """Copies of the last pixel that are added after it."""
+    dropped: int
+    """Cells that see only the copies before the first pixel."""
+    cells: int
+    """Cells that are kept."""
+    all: int
+    """Cells that the network gives."""
+
+    @property
+    def kept(self) -> slice:
+        return slice(self.dropped, self.dropped + self.cells)
+
+
+class Plan(NamedTuple):
+    """The axes of images, and the memory layout of the layer's output."""
+
+    rows: Axis
+    columns: Axis
+    layout: Layout
+    dim: int
+    """D."""
+
+
+class Backbone(ImageEncoder):
+    """Any classifier of torchvision, up to a layer.
+
+    `name` is as `torchvision.models.get_model` takes it, `layer` a node of `torchvision.models.feature_extraction` or a
+    module, whose last node it is; None: the last one with cells, after its ReLU: conv5_4 of VGG-19, layer4 of a ResNet,
+    the patches of a ViT without the class token. `weights` are `none` (random), `default` (torchvision's of ImageNet,
+    downloaded once), or the path of such a state dict. `size` are the pixels of a side to which images are brought
+    first; None: as the data have them. The weights are trained from the epoch `finetune_from` on, counted from 0, at
+    the rate `learning_rate`, the highest that a schedule reaches; None: never. Raises ConfigError for a name, a layer,
+    weights or a size that cannot be.
+    """
+
+    def __init__(
+        self,
+        spec: Images,
+        *,
+        name: str,
+        layer: str | None = None,
+        weights: str = "default",
+        size: Count | None = 224,
+        finetune_from: Natural | None = None,
+        learning_rate: Positive = 1e-5,
+    ) -> None:
+        if spec.encoded:
+            if finetune_from is not None:
+                raise ConfigError(
+                    f"finetune_from={finetune_from}: the data hold features that were computed once, and {name} is not "
+                    "run again: leave it null, or use data with pixels"
+                )
+            super().__init__(spec, spec.channels)
+            return
+        self.check({"name": name, "weights": weights, "size": None})
+        sides = (size, size) if size else (spec.height, spec.width)
+        body, whole = _body(name, layer, sides, drawn=weights == NONE and pretrained_wanted())
+        plan = _plan(body, name, sides)
+        super().__init__(spec, plan.dim)
+        self.plan = plan
+        if weights != NONE and pretrained_wanted():
+            load_weights(body, whole, weights_file(name, weights), name)
+        self.backbone = Pretrained(body, finetune_from=finetune_from, learning_rate=learning_rate)
+
+    @classmethod
+    def check(cls, arguments: Mapping[str, Any]) -> None:
+        """Check the arguments before there are data. Raises ConfigError for an invalid one."""
+        name, layer, weights = arguments["name"], arguments.get("layer"), arguments.get("weights", DEFAULT)
+        check_name(name)
+        if weights not in (NONE, DEFAULT) and pretrained_wanted():
+            weights_file(name, weights)
+        if size := arguments.get("size", 224):
+            _try_out(name, layer, size)
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """Rows and columns of the cells that `features` gives, before they are pooled to the grid."""
+        return self.plan.rows.cells, self.plan.columns.cells
+
+    def features(self, pixels: Tensor) -> Tensor:
+        """(I, D, h, w) from normalised pixels (I, 3, H, W)."""
+        rows, columns, layout, _ = self.plan
+        if pixels.shape[2:] != (rows.pixels, columns.pixels):
+            exact = precise(pixels)  # on a CPU, antialias requires float32
+            brought = F.interpolate(exact, (rows.pixels, columns.pixels), mode="bilinear", antialias=True)
+            pixels = brought.to(pixels.dtype)
+        around = (columns.before, columns.after, rows.before, rows.after)
+        found = self.backbone(F.pad(pixels, around, mode="replicate"))
+        if layout == "tokens":
+            found = found[:, -rows.all * columns.all :].unflatten(1, (rows.all, columns.all))  # without a class token
+        if layout != "channels first":
+            found = found.permute(0, 3, 1, 2)
+        return found[:, :, rows.kept, columns.kept]
+
+
+def _body(name: str, layer: str | None, sides: tuple[int, int], *, drawn: bool) -> tuple[fx.GraphModule, nn.Module]:
+    """torchvision's network up to a layer, and the whole network. Raises ConfigError for an unknown layer."""
+    if name.startswith("vit_") and sides[0] != sides[1]:
+        raise ConfigError(f"size=null: {name} requires square images, found {sides[0]} by {sides[1]}: set size=224")
+    whole = network(name, drawn=drawn, size=sides[0])
+    node = layer or _last_with_cells(name, whole)
+    try:
+        both = create_feature_extractor(whole, [node])
+    except ValueError as error:
+        nodes = get_graph_node_names(whole)[1]
+        modules = [key for key, _ in whole.named_modules() if any(each.startswith(f"{key}.") for each in nodes)]
+        hint = did_you_mean(node, [*nodes, *modules])
+        raise ConfigError(f"layer={node}: {name} has no such node; {hint}") from error
+    body = fx.GraphModule(both, both.eval_graph)
+    (end,) = body.graph.find_nodes(op="output")
+    end.args = (end.args[0][node],)  # the output itself instead of a dict with one entry
+    body.recompile()
+    return body.eval(), whole
+
+
+def _last_with_cells(name: str, whole: nn.Module) -> str:
+    for beginning, layer in LAYERS.items():
+        if name.startswith(beginning):
+            return layer
+    if name.startswith(("alexnet", "vgg")):
+        return f"features.{len(whole.features) - 2}"  # type: ignore[arg-type]
+    raise ConfigError(
+        f"layer=null: the last node of {name} with cells is not known; set layer to one of the names that "
+        "torchvision.models.feature_extraction.get_graph_node_names lists"
+    )
+
+
+@cache
+def _try_out(name: str, layer: str | None, size: int) -> None:
+    """Raises ConfigError if such an encoder cannot be built."""
+    body, _ = _body(name, layer, (size, size), drawn=False)
+    _plan(body, name, (size, size))
+
+
+def _plan(body: fx.GraphModule, name: str, sides: tuple[int, int]) -> Plan:
+    rows, columns = (_axis(body, name, pixels) for pixels in sides)
+    return Plan(rows, columns, *_layout(body, name, rows, columns))
+
+
+def _axis(body: fx.GraphModule, name: str, pixels: int) -> Axis:
+    """The padding that makes the cells of an axis regular. Raises ConfigError if none does."""
+    cells = _cells(body, name, pixels)
+    count, beyond = divmod(pixels, cells.step)
+    if beyond:
+        raise ConfigError(
+            f"size={pixels}: a cell of {name} is {cells.step} pixels wide, expected a multiple of that: set "
+            f"size={round(pixels / cells.step) * cells.step or cells.step}"
+        )
+    late = cells.first - (cells.step - 1) / 2  # pixels by which the first cell is too far
+    dropped = max(0, math.ceil((-0.5 - late) / cells.step))
+    before = max(0, math.ceil(late + dropped * cells.step - 0.5))
+    after = 0
+    while (found := _cells(body, name, before + pixels + after).count) < dropped + count:
+        after += 1
+    return Axis(pixels, before, after, dropped, count, found)
+
+
+def _cells(body: fx.GraphModule, name: str, pixels: int) -> Cells:
+    try:
+        cells = cells_of(body, pixels)
+    except ValueError as error:
+        raise ConfigError(f"layer: its cells have no regular positions, {error}; choose another of {name}") from error
+    if cells is None:
+        raise ConfigError(
+            f"layer: it has one vector for the whole image, not one per cell; choose an earlier one of {name}"
+        )
+    return cells
+
+
+def _layout(body: fx.GraphModule, name: str, rows: Axis, columns: Axis) -> tuple[Layout, int]:
+    """The memory layout of a layer's output and the width of a cell, from a run on the meta device. Raises ConfigError
+    if the network refuses such images, or if its layer has unexpected cells."""
+    weights = {key: torch.empty_like(weight, device="meta") for key, weight in body.state_dict().items()}
+    sides = [axis.before + axis.pixels + axis.after for axis in (rows, columns)]
+    try:
+        with redirect_stderr(StringIO()):  # fx prints the code that it was in
+            shape = torch.func.functional_call(body, weights, torch.empty(1, 3, *sides, device="meta")).shape
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ConfigError(
+            f"name={name}: it cannot read images of {sides[0]} by {sides[1]} pixels ({reason})"
+        ) from error
+    cells = rows.all, columns.all
+    if len(shape) == 4 and shape[2:] == cells:
+        return "channels first", shape[1]
+    if len(shape) == 4 and shape[1:3] == cells:
+        return "channels last", shape[3]
+    if len(shape) == 3 and shape[1] - cells[0] * cells[1] in (0, 1):
+        return "tokens", shape[2]
+    raise ConfigError(
+        f"layer: it gives {' x '.join(map(str, shape[1:]))} numbers per image, expected {cells[0]} x {cells[1]} cells; "
+        f"choose another of {name}, or null"
+    )

@@ -1,0 +1,148 @@
+"""The N-ary Tree-LSTM (Tai et al. 2015) over a forest, one autograd Function over all heights with its own backward.
+
+The backward pass computes the local derivatives of all nodes at once. Then it visits the heights from the roots down,
+and each node reads the gradient that its parent wrote: reading rows is several times cheaper than adding to them. The
+gradient of U is one product at the end. It is differentiable once.
+
+Notation: as in `forest`; n leaves, I = N - n inner nodes, A children each, H hidden units, G = 3 + A gates, or 2 + A
+without an output gate; L different leaves.
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from zoo.layers.loops.recurrent import outside_autocast, sigmoid_backward, tanh_backward
+from zoo.layers.trees.forest import Forest
+from zoo.layers.uncompiled import uncompiled
+
+
+@uncompiled
+def tree_lstm(forest: Forest, leaves: tuple[Tensor, Tensor], at: Tensor, table: Tensor, weight: Tensor) -> Tensor:
+    """h (N, H) of all nodes, from h and c of the leaves, rows `at` (n,) of the two `leaves` (L, H):
+
+        u = tanh, i, o, f_1 ... f_A = sigmoid of table + U [h_1 ... h_A],
+        c = i u + f_1 c_1 + ... + f_A c_A,  h = o tanh(c),
+
+    where a missing child has h = c = 0. `weight` (G H, A H) is U, its gates in this order; without rows
+    for o, h = tanh(c). `table` (I, G H), or (1, G H) for all inner nodes, is the biases and what else a node reads. All
+    in one dtype.
+    """
+    arity = weight.shape[1] // leaves[0].shape[1]
+    return _TreeLSTM.apply(forest, forest.slots(arity), forest.above(arity), at, *leaves, table, weight)
+
+
+def _gates(gates: Tensor, hidden: int, arity: int) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+    """u, i, o (..., H) and f (..., A, H) of all gates (..., G H)."""
+    u, i, *o = gates[:, : -arity * hidden].split(hidden, 1)
+    return u, i, o[0] if o else None, gates[:, -arity * hidden :].unflatten(1, (arity, hidden))
+
+
+class _TreeLSTM(torch.autograd.Function):
+    @staticmethod
+    @outside_autocast
+    def forward(
+        ctx: Any,
+        forest: Forest,
+        slots: Tensor,
+        above: Tensor,
+        at: Tensor,
+        leaf_h: Tensor,
+        leaf_c: Tensor,
+        table: Tensor,
+        weight: Tensor,
+    ) -> Tensor:
+        nodes, leaves, (inner, arity), hidden = len(forest), forest.leaves, slots.shape, leaf_h.shape[1]
+        states = leaf_h.new_empty(2, nodes + 1, hidden)
+        states[:, nodes].zero_()  # of a missing child
+        h, c = states
+        for given, found in ((leaf_h, h), (leaf_c, c)):
+            torch.index_select(given, 0, at, out=found[:leaves])
+        gates, tanh_c = h.new_empty(inner, weight.shape[0]), h.new_empty(inner, hidden)
+        u, i, o, f = _gates(gates, hidden, arity)
+        shared = len(table) == 1
+        sizes = forest.sizes[1:]
+        steps = zip(
+            slots.view(-1).split([arity * size for size in sizes]),
+            *(part.split(sizes) for part in (gates, gates[:, hidden:], u, i, tanh_c)),
+            zip(*(part.split(sizes) for part in f.unbind(1)), strict=True),
+            *(part[leaves:nodes].split(sizes) for part in (c, h)),
+            repeat(table, len(sizes)) if shared else table.split(sizes),
+            repeat(None, len(sizes)) if o is None else o.split(sizes),
+            strict=True,
+        )
+        up = weight.T.contiguous()  # MKL multiplies few rows by it a third faster
+        for children, gates_t, sigmoid_t, u_t, i_t, tanh_t, f_t, new_c, new_h, table_t, o_t in steps:
+            below_h, below_c = states.index_select(1, children).view(2, -1, arity * hidden).unbind()
+            torch.addmm(table_t, below_h, up, out=gates_t)
+            sigmoid_t.sigmoid_()
+            u_t.tanh_()
+            torch.mul(i_t, u_t, out=new_c)
+            for f_k, c_k in zip(f_t, below_c.split(hidden, 1), strict=True):
+                new_c.addcmul_(f_k, c_k)
+            torch.tanh(new_c, out=tanh_t)
+            if o_t is None:
+                new_h.copy_(tanh_t)
+            else:
+                torch.mul(o_t, tanh_t, out=new_h)
+        ctx.forest, ctx.shared, ctx.different = forest, shared, len(leaf_h)
+        ctx.save_for_backward(slots, above, at, weight, states, gates, tanh_c)
+        return h[:nodes]
+
+    @staticmethod
+    @outside_autocast
+    @once_differentiable
+    def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
+        slots, above, at, weight, states, gates, tanh_c = ctx.saved_tensors
+        forest, (inner, arity), hidden = ctx.forest, slots.shape, tanh_c.shape[1]
+        leaves, slots, (h, c) = forest.leaves, slots.view(-1), states
+        u, i, o, f = _gates(gates, hidden, arity)
+        d_gates = torch.empty_like(gates)  # first the derivatives of c, and of h by o, by the sums in the gates
+        d_u, d_i, d_o, d_f = _gates(d_gates, hidden, arity)
+        tanh_backward.grad_input(i, u, grad_input=d_u)
+        sigmoid_backward.grad_input(u, i, grad_input=d_i)
+        sigmoid_backward.grad_input(c.index_select(0, slots).view(inner, arity, hidden), f, grad_input=d_f)
+        if o is None or d_o is None:
+            h_by_c = tanh_backward(torch.ones_like(tanh_c), tanh_c)
+        else:
+            sigmoid_backward.grad_input(tanh_c, o, grad_input=d_o)
+            h_by_c = tanh_backward(o, tanh_c)  # derivative of h by c
+        # One row per child of a node, missing children included, then one per root.
+        rows = torch.cat([slots.clamp(max=len(forest) - 1), forest.root])
+        d_below = h.new_zeros(2, len(rows), hidden)
+        d_h, d_c = d_below
+        torch.index_select(d_states, 0, rows, out=d_h)
+        sizes, inner_rows = forest.sizes[1:], slice(0, inner * arity)
+        steps = list(
+            zip(
+                above[leaves:].split(sizes),
+                *(part.split(sizes) for part in (d_gates, d_gates[:, : 2 * hidden].unflatten(1, (2, hidden)), d_f, f)),
+                h_by_c.split(sizes),
+                repeat(None, len(sizes)) if d_o is None else d_o.split(sizes),
+                d_h[inner_rows].view(inner, arity * hidden).split(sizes),
+                d_c[inner_rows].view(inner, arity, hidden).split(sizes),
+                strict=True,
+            )
+        )
+        for above_t, d_gates_t, d_ui_t, d_f_t, f_t, h_by_c_t, d_o_t, below_h, below_c in reversed(steps):
+            d_h_t, d_c_t = d_below.index_select(1, above_t).unbind()
+            d_c_t.addcmul_(d_h_t, h_by_c_t)
+            d_c_each = d_c_t[:, None]
+            d_ui_t.mul_(d_c_each)
+            d_f_t.mul_(d_c_each)
+            if d_o_t is not None:
+                d_o_t.mul_(d_h_t)
+            torch.mul(f_t, d_c_each, out=below_c)
+            below_h.addmm_(d_gates_t, weight)
+        of_leaves = (
+            h.new_zeros(ctx.different, hidden).index_add_(0, at, part.index_select(0, above[:leaves]))
+            for part in (d_h, d_c)
+        )
+        d_table = d_gates.sum(0, keepdim=True) if ctx.shared else d_gates
+        d_weight = d_gates.T @ h.index_select(0, slots).view(inner, arity * hidden)
+        return None, None, None, None, *of_leaves, d_table, d_weight

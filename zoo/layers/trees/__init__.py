@@ -1,0 +1,1 @@
+"""Forests, and the layers that read the states of their nodes."""
