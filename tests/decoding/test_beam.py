@@ -1,4 +1,4 @@
-"""What holds of every beam search: when it stops, what its results depend on, their order, their numbers."""
+"""Properties of every beam search: when it stops, what its results depend on, their order, their numbers."""
 
 import pytest
 import torch

@@ -77,7 +77,7 @@ def test_what_can_be_written_is_what_the_definition_allows(name, points):
 
 
 def test_turns_are_looked_at_in_parts(monkeypatch):
-    """Of many points all turns at once would not fit into memory."""
+    """All turns of many points at once would not fit into memory."""
     batch = exactly(INSIDE, GRID, GRID[1:])
 
     def second():
@@ -167,7 +167,7 @@ def test_points_in_a_line_leave_nothing_but_the_end():
 
 
 class Wide:
-    """Scores for a vocabulary of 20, some points of which do not exist; `ruled_out` are -inf."""
+    """Scores for a vocabulary of 20, where some points do not exist; `ruled_out` are -inf."""
 
     def __init__(self, *ruled_out):
         self.scores = torch.linspace(0, 1, 20, dtype=torch.float64, requires_grad=True)

@@ -119,7 +119,7 @@ def test_the_rules_hold_in_samples():
 
 
 def test_gradient_is_that_of_reading_the_samples():
-    """Of the log-probability among writable tokens, sentence by sentence and token by token."""
+    """The gradient of the log-probability among writable tokens, sentence by sentence and token by token."""
     network, batch = Decoder(3), batch_of(*LENGTHS)
     drawn = Sampling(samples=3, max_length=(1, 3)).draw(network, batch, SPEC, generator(1))
     assert drawn.tokens.shape == drawn.mask.shape == drawn.log_probs.shape == drawn.network_log_probs.shape
@@ -157,7 +157,7 @@ def test_hypotheses_carry_no_gradient():
 
 
 def test_sequences_that_nothing_may_follow_stop_unfinished():
-    """Of four different words none is left, and the end may not come yet: in one sentence only."""
+    """In one sentence all four words are used up, and the end may not come yet."""
     batch = batch_of(1, 6)
     sampling = Sampling(samples=4, no_repeat_ngram=1, min_length=(1, 0), max_length=(1, 2))
     network = Decoder()
@@ -167,7 +167,7 @@ def test_sequences_that_nothing_may_follow_stop_unfinished():
     assert (drawn.tokens[0] == SPEC.end).sum() == 4
     drawn.log_probs.sum().backward()
     assert all(parameter.grad.isfinite().all() for parameter in network.parameters())
-    assert [h.finished for h in drawn.hypotheses(batch, SPEC)[1]] == [False] * 4
+    assert [h.finished for h in drawn.hypotheses(SPEC)[1]] == [False] * 4
 
 
 def test_greedy_takes_the_most_probable_token():

@@ -55,8 +55,9 @@ def test_it_is_the_metric_with_the_frequencies_of_the_training_captions():
 
 
 def test_by_hand():
-    """Of two images "4" and the end are in both, so that they weigh nothing; all else is in one, and weighs log 2. The
-    hypothesis "4 5" has of 5 5 / 4 5 / 5 end / 4 5 end beside the reference "4 5" all: 1 in three orders of 4."""
+    """Both images have "4" and the end, so that these weigh nothing. Other n-grams are in one image and weigh log 2.
+    The hypothesis "4 5" has all n-grams of the reference "4 5", which are 5, 4 5, 5 end and 4 5 end: 1 in three orders
+    of 4."""
     reward = made([[[4, 5]], [[4, 6, 7]]])
     whole, cut, other = reward([[4, 5], [4], [4, 6, 7]], [[]] * 3, rows(0, 0, 0))
     assert whole == pytest.approx(10 * 3 / 4)

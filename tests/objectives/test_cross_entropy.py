@@ -1,6 +1,7 @@
 """The vocabulary's cross-entropy against its formula and torch's, in value and gradient, and what padding costs."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,8 +10,10 @@ import torch.nn.functional as F
 from tests.objectives.toy import SOURCES, SPEC, TARGETS, Toy, gradients, pairs
 from zoo.data.pairs.batch import PairBatch
 from zoo.errors import ConfigError
+from zoo.models.output import Output
 from zoo.objectives import CrossEntropy
-from zoo.objectives.vocabulary import vocabulary_cross_entropy
+from zoo.objectives.feeding import walk
+from zoo.objectives.vocabulary import token_terms, vocabulary_cross_entropy
 
 
 def smoothed_target(target, classes, smoothing, padding):
@@ -134,8 +137,59 @@ def test_the_sum_over_real_tokens_and_their_number():
     assert not CrossEntropy()(network, batch, spec=SPEC, step=0, need_weights=False).output.attention
 
 
+def extended(network, sources, targets, extra, width):
+    """Output of `network`, where each source has its number `extra` of the `width` columns after the vocabulary."""
+    batch = pairs(sources, targets)
+    read = pairs(sources, [[min(token, 7) for token in target] for target in targets])  # the network embeds only these
+    logits = F.pad(network(read).logits, (0, width), value=2.5)  # such as the scores of words to be copied
+    columns = torch.arange(SPEC.target_size + width) < SPEC.target_size + torch.tensor(extra)[:, None]
+    return Output(logits, possible=columns), batch
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_a_loss_is_over_the_columns_that_an_example_has(smoothing):
+    """A sum by hand over V - 1 columns and those of its own, and the same in whatever batch an example is."""
+    network, extra, targets = Toy(), (2, 0, 3, 1), [[4, 8, 3], [6, 6, 7, 4, 3], [10, 3], [5, 4, 7, 3]]
+    output, batch = extended(network, SOURCES, targets, extra, 3)
+    together, nll = token_terms(output, batch, label_smoothing=smoothing, padding=SPEC.padding)
+    scores = batch.target_packing.unpack(output.logits)
+    expected = plain = 0.0
+    for b, (target, more) in enumerate(zip(targets, extra, strict=True)):
+        for t, token in enumerate(target):
+            row = scores[b, t, : SPEC.target_size + more].log_softmax(0).tolist()
+            plain -= row[token]
+            expected -= (1 - smoothing) * row[token] + smoothing / (len(row) - 1) * sum(row[1:])
+    assert together.total.item() == pytest.approx(expected, rel=1e-12)
+    assert nll.total.item() == pytest.approx(plain, rel=1e-12)
+    assert not nll.total.requires_grad
+    alone = []
+    for source, target, more in zip(SOURCES, targets, extra, strict=True):
+        one = extended(network, [source], [target], [more], more)
+        alone.append(token_terms(*one, label_smoothing=smoothing, padding=SPEC.padding)[0].total)
+    torch.testing.assert_close(together.total, sum(alone), rtol=0, atol=1e-12)
+    found, right = gradients(together.total, network), gradients(sum(alone), network)
+    for ours, theirs in zip(found.values(), right.values(), strict=True):
+        assert ours.isfinite().all()
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_the_columns_of_each_example_reach_what_is_read_step_by_step():
+    """A walk that reads the true tokens gives the loss of `forward`, over the columns that `start` names."""
+    columns = torch.arange(SPEC.target_size) < torch.tensor([[8], [8], [5], [8]])
+
+    class Knows(Toy):
+        def start(self, batch):
+            return replace(super().start(batch), possible=columns)
+
+    network, batch = Knows(), pairs()
+    walked = walk(network, batch, lambda log_probs, truth: truth, need_weights=False)
+    forward = Output(network(batch).logits, possible=columns)
+    ours, right = (token_terms(one, batch, label_smoothing=0.2, padding=0)[0].total for one in (walked, forward))
+    torch.testing.assert_close(ours, right, rtol=0, atol=1e-12)
+
+
 def test_padding_gives_no_loss_and_no_gradient():
-    """A batch costs what its pairs cost alone, and what stands at padding does not matter."""
+    """The loss of a batch is the sum of the losses of its pairs, and ids at padding do not matter."""
     network, objective = Toy(), CrossEntropy(label_smoothing=0.2)
     whole = objective(network, pairs(), spec=SPEC, step=0, need_weights=False).terms[0]
     alone = [

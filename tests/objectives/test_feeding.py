@@ -130,7 +130,7 @@ class Deaf(Toy):
 
 
 def test_every_token_has_a_coin_of_its_own():
-    """60 sentences of 50 tokens, of which none is the 7 that the network writes: 7 was fed where the coin said so."""
+    """60 sentences of 50 tokens, none of them 7, and a network that writes 7: a 7 was fed where the coin decided so."""
     torch.manual_seed(0)
     spec = PairSpec(source_size=9, target_size=8, longest_source=6, longest_target=50)
     network = Deaf(spec)

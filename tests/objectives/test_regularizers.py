@@ -9,6 +9,7 @@ from tests.objectives.toy import pairs
 from zoo.attention import masked_softmax
 from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
+from zoo.layers.state import MemoryPositions
 from zoo.models.output import Output
 from zoo.objectives import AttentionEntropy, CoverageLoss
 
@@ -47,6 +48,22 @@ def test_coverage(tau):
             right = right + ((target / source if tau is None else tau) - attended) ** 2
     hold_to(term, right, scores)
     assert (term.count, term.weight) == (4, 0.7)
+
+
+def test_coverage_of_a_memory_that_the_network_chose():
+    """Pairs of positions, with a different number in each example, replace those of the batch."""
+    batch, numbers = pairs(), (2, 1, 3, 1)
+    mask = torch.arange(3) < torch.tensor(numbers)[:, None]
+    weights = masked_softmax(torch.randn(4, 5, 3, dtype=torch.float64), mask[:, None]) * batch.target_mask[..., None]
+    output = Output(torch.empty(0), {"source": weights}, memories={"source": MemoryPositions.of(mask)})
+    expected = sum(
+        (target / number - float(weights[b, :, s].sum())) ** 2
+        for b, ((_, target), number) in enumerate(zip(LENGTHS, numbers, strict=True))
+        for s in range(number)
+    )
+    assert CoverageLoss()(output, batch).total.item() == pytest.approx(expected)
+    with pytest.raises(ConfigError, match=r"its weights have 3 columns, batch\.memory_mask has 5"):
+        CoverageLoss()(Output(torch.empty(0), {"source": weights}), batch)
 
 
 def test_even_attention_covers_evenly():

@@ -35,7 +35,8 @@ def sequences():
 
 
 def log_probability(network, batch, words):
-    """Of the first sentence's sequence, without padding and begin; at the last position the end is certain."""
+    """The log-probability of the first sentence's sequence, without padding and begin. The last token is surely the
+    end."""
     state, token, total = network.start(batch), SPEC.begin, torch.zeros((), dtype=torch.float64)
     for t, written in enumerate((*words, SPEC.end)):
         log_probs, state, _ = network.step(torch.tensor([[token]]), state)
@@ -82,7 +83,7 @@ class Given:
         for k, words in enumerate(self.drawn):
             tokens[0, k, : len(words) + 1] = torch.tensor([*words, SPEC.end])
         log_probs = torch.stack([self.log_probs, *[torch.zeros_like(self.log_probs)] * (LONGEST - 1)], 1)[None]
-        return Rollout(tokens, tokens != 0, log_probs, log_probs, {})
+        return Rollout(tokens, tokens != 0, log_probs, log_probs, {}, {})
 
 
 def expectation(network, batch, objective, count, log_probs, monkeypatch):

@@ -55,7 +55,7 @@ def with_critic(**options):
 
 
 def test_the_reward_reads_pointers_as_the_data_write_them():
-    """Of data whose first point is token 5, not 3."""
+    """The first point of these data is token 5, not 3."""
     reward = TourLength()
     reward.check(replace(SPEC, first=5))
     batch = exactly([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
@@ -87,7 +87,7 @@ def lengths_of_all(batch):
 
 
 def log_probability(network, batch, tour):
-    """Of a tour of the first set, its end included."""
+    """The log-probability of a tour of the first set, its end included."""
     state, token, total = network.start(batch), SPEC.begin, 0.0
     for following in (*(SPEC.first + number for number in tour), SPEC.end):
         log_probs, state, _ = network.step(torch.tensor([[token]]), state)
@@ -108,7 +108,7 @@ class Given:
     def draw(self, network, batch, spec):
         tokens = torch.tensor([[[*(spec.first + number for number in self.tour), spec.end]]])
         log_probs = torch.stack([self.log_prob, *[torch.zeros_like(self.log_prob)] * 4])[None, None]
-        return Rollout(tokens, tokens != 0, log_probs, log_probs, {})
+        return Rollout(tokens, tokens != 0, log_probs, log_probs, {}, {})
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def steps(model, optimizer, count=3):
 
 
 def test_a_closure_clears_the_gradients_of_all_groups():
-    """As Lightning's does: forward, zero_grad and backward stand in what `step` calls."""
+    """A closure like Lightning's, which calls forward, zero_grad and backward."""
     outside, inside = network(), network()
     groups = {"embedding": {"lr": 0.5, "plain": True}}
     steps(outside, Adagrad(outside.named_parameters(), lr=0.1, groups=groups))
@@ -49,6 +49,19 @@ def test_row_decay_is_of_rows_that_have_a_gradient():
     optimizer = Adagrad(model.named_parameters(), groups=groups)
     gradient = torch.zeros(5, 3)
     gradient[1, 2] = 2.0
+    model["embedding"].weight.grad = gradient.clone()
+    optimizer.step()
+    expected = before.clone()
+    expected[1] -= gradient[1] + 0.5 * before[1]
+    torch.testing.assert_close(model["embedding"].weight.detach(), expected)
+
+
+def test_a_row_whose_gradients_cancel_has_a_gradient():
+    model = network()
+    before = model["embedding"].weight.detach().clone()
+    optimizer = Adagrad(model.named_parameters(), groups={"embedding": {"plain": True, "lr": 1.0, "row_decay": 0.5}})
+    gradient = torch.zeros(5, 3)
+    gradient[1] = torch.tensor([2.0, -2.0, 0.0])
     model["embedding"].weight.grad = gradient.clone()
     optimizer.step()
     expected = before.clone()

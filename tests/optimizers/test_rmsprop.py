@@ -57,7 +57,7 @@ def test_gradients_that_stay_the_same_leave_numbers() -> None:
 
 
 def test_a_loss_a_part_as_large_wants_an_epsilon_a_part_squared_as_large() -> None:
-    """The same steps with a likelihood that is a mean over words as with one that is summed over them."""
+    """A likelihood that is a mean over words gives the same steps as one that is summed over them."""
 
     def run(part: float, eps: float) -> list[float]:
         parameter = torch.nn.Parameter(torch.tensor([1.0, -1.0], dtype=torch.float64))

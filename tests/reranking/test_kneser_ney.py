@@ -31,8 +31,8 @@ def test_a_bigram_model_worked_by_hand():
     """Two sentences, `a b` and `a c`, of V = 3 words. Bigrams: begin a (2), a b, a c, b end, c end (1 each).
 
     Counts of order 2: four of 1, one of 2, none of 3 or 4: one discount, 4 / (4 + 2 * 1) = 2/3.
-    Order 1: a stands behind one different symbol, b behind one, c behind one, the end behind two: 1, 1, 1, 2, and the
-    discount is 3 / (3 + 2 * 1) = 3/5. 4 * 3/5 of 5 are left over for 4 words: p(a) = p(b) = p(c) = (1 - 3/5) / 5 +
+    Order 1: a follows one different symbol, b one, c one, the end two: 1, 1, 1, 2, and the discount is
+    3 / (3 + 2 * 1) = 3/5. 4 * 3/5 of 5 are left over for 4 words: p(a) = p(b) = p(c) = (1 - 3/5) / 5 +
     12/25 / 4 = 2/25 + 3/25 = 1/5, p(end) = (2 - 3/5) / 5 + 3/25 = 2/5.
     p(b | a) = (1 - 2/3) / 2 + (2 * 2/3) / 2 * 1/5 = 1/6 + 2/15 = 3/10; p(a | a) = 2/3 * 1/5 = 2/15.
     p(a | begin) = (2 - 2/3) / 2 + 2/3 / 2 * 1/5 = 2/3 + 1/15 = 11/15. p(end | b) = (1 - 2/3) + 2/3 * 2/5 = 3/5.

@@ -5,7 +5,7 @@ import pytest
 
 from zoo.errors import CheckpointError
 from zoo.reranking.kneser_ney import KneserNey
-from zoo.reranking.reranker import FILE, Asked, Reranker
+from zoo.reranking.reranker import FILE, Reranker, ScoredQuestion
 from zoo.reranking.word_classes import word_classes
 
 WORDS, UNKNOWN, BLANK = 30, 1, 2
@@ -17,7 +17,7 @@ def flat(sentences):
 
 
 def training(count=300, seed=0):
-    """Word 5 comes behind 3, and 6 behind 4, in most sentences."""
+    """Word 5 follows 3, and 6 follows 4, in most sentences."""
     draw = np.random.default_rng(seed)
     rows = []
     for _ in range(count):
@@ -39,7 +39,7 @@ def asked(log_p, document=(7, 5, 8, 6, 9, 5), query=(9, 3, BLANK, 10), ends=(3, 
     for number, word in enumerate(candidates):
         occurrence[document == word] = number
     place = query.index(BLANK)
-    return Asked(document, ends, occurrence, np.array(query), place, np.array(log_p, np.float64))
+    return ScoredQuestion(document, ends, occurrence, np.array(query), place, np.array(log_p, np.float64))
 
 
 def test_features_are_the_readers_score_and_three_models_of_the_sentence():
@@ -78,7 +78,7 @@ def test_without_weights_the_readers_order_stays():
 
 
 def test_fitted_weights_let_the_language_model_decide_what_the_reader_does_not_know():
-    """The reader guesses; behind 3 comes 5 and behind 4 comes 6 in nine of ten training sentences."""
+    """The reader guesses; 5 follows 3, and 6 follows 4, in nine of ten training sentences."""
     draw = np.random.default_rng(1)
     reader = np.log(draw.dirichlet([1.0, 1.0, 1.0], 200))
     questions = [asked(log_p, query=(9, 3 + number % 2, BLANK, 10)) for number, log_p in enumerate(reader)]
@@ -96,9 +96,9 @@ def test_answers_that_are_not_among_the_best_teach_nothing():
 
 
 def test_candidates_outside_the_vocabulary_are_told_apart_by_the_document():
-    """Two words that were never seen have the same id. One of them stands behind 3 in the document."""
+    """Two unseen words have the same id. One of them follows 3 in the document."""
     document, occurrence = np.array([3, 1, 7, 8, 1, 7]), np.array([-1, 0, -1, -1, 1, -1])
-    question = Asked(document, (3, 6), occurrence, np.array([3, BLANK, 7]), 1, np.array([-1.0, -1.0]))
+    question = ScoredQuestion(document, (3, 6), occurrence, np.array([3, BLANK, 7]), 1, np.array([-1.0, -1.0]))
     _, found = learned().features(question)
     assert found[0, 1] == found[1, 1] and found[0, 3] == found[1, 3]
     assert found[0, 2] > found[1, 2] + 0.3

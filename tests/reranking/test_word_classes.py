@@ -1,4 +1,4 @@
-"""Word classes: the likelihood that they climb, counted directly, and words that are alike found together."""
+"""Word classes: the likelihood that they maximise, counted directly, and similar words that share a class."""
 
 from itertools import product
 from math import log

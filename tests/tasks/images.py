@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from zoo.data.images.about import About
 from zoo.data.images.batch import ImageBatch
-from zoo.data.images.encoding import ImageCaptionEncoder, padded
+from zoo.data.images.encoding import ImageCaptionEncoder
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
 from zoo.data.images.spec import ImageSpec
-from zoo.data.text.tokenization import tokenizer_of
-from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
+from zoo.data.parts import Padded, padded
+from zoo.data.text.vocabulary import END, WRITTEN_SPECIAL, Vocabulary
 from zoo.layers.state import State, Step
 from zoo.models.output import Output
 from zoo.objectives.feeding import walk
@@ -25,9 +26,15 @@ CELLS = 6
 WORDS = "a an the red blue green star ball dog left right of above is and there small large , ! ."
 TEXT = CaptionTextOptions(tokenizer="whitespace", punctuation=True)
 ENCODER = ImageCaptionEncoder(
-    tokenizer_of(TEXT, "en"), Vocabulary(WORDS.split(), WRITTEN_SPECIAL), TEXT, PictureOptions(size=[8, 12]), GRID
+    TEXT, [Vocabulary(WORDS.split(), WRITTEN_SPECIAL)], picture=PictureOptions(size=[8, 12]), grid=GRID
 )
 SPEC = ImageSpec(channels=3, height=8, width=12, target_size=len(ENCODER.vocabulary), longest_target=9, grid=GRID)
+
+
+def _rows(ids: Sequence[Sequence[int]]) -> Padded:
+    """Sequences of ids, each with its end."""
+    flat = np.array([number for row in ids for number in row], np.int64)
+    return padded(flat, [np.array([len(row) for row in ids], np.int64)], END)
 
 
 class Says(nn.Module):
@@ -43,7 +50,7 @@ class Says(nn.Module):
     ) -> None:
         """`captions` by number; `looks` (captions, T, S), None: even; each step has two heads, which look the same."""
         super().__init__()
-        ids, mask = padded([ENCODER.vocabulary.encode(ENCODER.words(caption)) for caption in captions])
+        ids, mask = _rows([ENCODER.vocabulary.encode(ENCODER.words(caption)) for caption in captions])
         steps = spec.longest_target + 1
         script = torch.full((len(captions), steps), spec.end)
         script[:, : ids.shape[1]] = torch.where(mask, ids, spec.end)
@@ -91,7 +98,7 @@ def images(
     return ImageBatch.of(
         pixels,
         GRID,
-        *padded(ids),
+        *_rows(ids),
         picture=picture,
         index=torch.tensor(numbers)[picture],
         alignment=alignment,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from lightning import Trainer
+from lightning import Callback, LightningModule, Trainer
 from torch.utils.data import DataLoader
 
 from tests.families.answering import FAMILY
@@ -101,8 +101,19 @@ def test_the_loss_is_a_mean_or_a_sum(tmp_path: Path, restarts: int) -> None:
         torch.testing.assert_close(one, other)
 
 
-def test_the_training_loss_is_that_of_all_steps(tmp_path: Path) -> None:
-    """Thirteen batches of a network that does not learn: the mean over their examples."""
+class ReadsTheLoss(Callback):
+    """Reads the metrics at the end of an epoch, as progress does: they are computed then, and not again."""
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        assert "train/loss" in trainer.progress_bar_metrics
+
+
+@pytest.mark.parametrize(("steps", "counted"), [(-1, 13), (4, 4)])
+@pytest.mark.parametrize("callbacks", [[], [ReadsTheLoss()]])
+def test_the_training_loss_is_that_of_all_steps(
+    tmp_path: Path, callbacks: list[Callback], steps: int, counted: int
+) -> None:
+    """Thirteen batches of a network that does not learn, or the first four: the mean over their examples."""
     made = task(optimizer={**SGD, "lr": 0.0}, restarts=2)
     batches = [FAMILY.batch(seed, empty=seed % 3 == 0) for seed in range(13)]
     assert made.restarts is not None
@@ -110,8 +121,9 @@ def test_the_training_loss_is_that_of_all_steps(tmp_path: Path) -> None:
         F.cross_entropy(made.restarts(batch).logits.flatten(0, 1), batch.answer.repeat(2), reduction="none")
         for batch in batches
     ]
-    trainer = fitted(made, batches, tmp_path, max_epochs=2, limit_val_batches=0)
-    torch.testing.assert_close(trainer.callback_metrics["train/loss"], torch.cat(losses).mean().detach())
+    options = {"max_epochs": 2, "max_steps": steps, "limit_val_batches": 0, "callbacks": callbacks}
+    trainer = fitted(made, batches, tmp_path, **options)
+    torch.testing.assert_close(trainer.callback_metrics["train/loss"], torch.cat(losses[:counted]).mean().detach())
 
 
 def test_padding_stays_zero_though_its_gradient_is_clipped(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ def built(language, tokenizer="whitespace"):
         mode="min",
     )
     made = encoder(tokenizer)
-    task.build(SPEC, PairEncoder(made.source, made.target, made.text_options, ("en", language)))
+    vocabularies = list(made.by_name.values())
+    task.build(SPEC, PairEncoder(made.text_options, vocabularies, languages=("en", language)))
     return task
 
 

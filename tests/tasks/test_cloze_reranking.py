@@ -134,6 +134,14 @@ def test_without_it_nothing_is_said_of_it(run):
     assert prediction.reader_probabilities is None and prediction.reader_answer is None
 
 
+def test_a_question_says_where_its_blank_is_and_holds_no_padding():
+    batch = batch_of([([3, 4, 3], [5, 2, 6], [3, 4]), ([7], [2], [7])])  # 2 is the blank
+    first, second = asked_of(batch, torch.tensor([[-0.5, -1.0], [0.0, -9.0]]), [Shown([], [], [], [1])] * 2, 2)
+    assert (first.blank, second.blank) == (1, 0)
+    assert [part.tolist() for part in (first.document, first.query, first.log_p)] == [[3, 4, 3], [5, 2, 6], [-0.5, -1]]
+    assert [part.tolist() for part in (second.document, second.query, second.log_p)] == [[7], [2], [0.0]]
+
+
 def test_data_that_have_no_sentences_are_refused():
     class Other(LightningDataModule):
         encoder = SimpleNamespace(state=dict)
@@ -141,5 +149,5 @@ def test_data_that_have_no_sentences_are_refused():
     task = Cloze(model=MODEL, rerank=True, monitor="val/accuracy", mode="max")
     task.build(SPEC, encoder=None)
     task._trainer = SimpleNamespace(datamodule=Other(), default_root_dir=Path())
-    with pytest.raises(ConfigError, match="Other gives no sentences"):
+    with pytest.raises(ConfigError, match="Other has no sentences"):
         task.on_test_start()

@@ -98,8 +98,9 @@ def test_the_one_with_the_fewest_errors_is_best() -> None:
     torch.testing.assert_close(restarts.errors, torch.tensor([0.25, 0.2, 0.15]))
     assert restarts.best == 2
     again = Restarts(Plain(), Plain, 3)
-    again.load_state_dict(restarts.state_dict())  # a resumed epoch goes on counting
+    again.load_state_dict(restarts.state_dict())
     torch.testing.assert_close(again.errors, restarts.errors)
+    again.counts = restarts.counts.clone()  # a resumed epoch goes on counting
     again.count(torch.tensor([0, 10, 10]), 20)
     again.settle()
     torch.testing.assert_close(again.errors, torch.tensor([5 / 40, 14 / 40, 13 / 40]))
@@ -116,3 +117,30 @@ def test_the_network_is_no_part_of_its_restarts() -> None:
     restarts = Restarts(network, Plain, 2)
     names = [name for name, _ in restarts.named_parameters()]
     assert len(names) == len(list(network.parameters())) and all(name.startswith("stacked.") for name in names)
+
+
+class Recorded(nn.Module):
+    """Returns the shape of its parameter, and random numbers, as scores."""
+
+    def __init__(self, stacks: bool) -> None:
+        super().__init__()
+        self.stacks, self.shapes = stacks, []
+        self.weight = nn.Parameter(torch.zeros(2))
+
+    def forward(self, batch: StoryBatch) -> Output:
+        self.shapes.append(tuple(self.weight.shape))
+        return Output(self.weight[..., None] * 0 + torch.rand(4))
+
+
+def test_a_network_that_stacks_gets_all_restarts_in_one_call() -> None:
+    """Its parameters have an axis more, (R, 2) here; the others are called as if they were alone."""
+    for stacks, shape in ((True, (3, 2)), (False, (2,))):
+        network = Recorded(stacks)
+        output = Restarts(network, lambda: Recorded(stacks), 3)(FAMILY.batch(0))  # noqa: B023
+        assert network.shapes == [shape] and output.logits.shape == (3, 2, 4)
+
+
+def test_random_numbers_are_shared() -> None:
+    network = Recorded(False)
+    one, *others = Restarts(network, lambda: Recorded(False), 3)(FAMILY.batch(0)).logits
+    assert one[0].unique().numel() == 4 and all(torch.equal(one, other) for other in others)

@@ -7,10 +7,10 @@ import sacrebleu
 import torch
 from torch import nn
 
-from zoo.data.pairs.encoding import PairEncoder, Side
+from zoo.data.pairs.encoding import PairEncoder
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.spec import PairSpec
-from zoo.data.text.tokenization import RuleTokenizer, SubwordTokenizer
+from zoo.data.text.tokenization import SubwordTokenizer
 from zoo.data.text.vocabulary import WRITTEN_SPECIAL, Vocabulary
 from zoo.decoding import Hypothesis
 from zoo.errors import ConfigError
@@ -37,9 +37,8 @@ MODEL = {
 
 def encoder(tokenizer="whitespace", language="en"):
     text = PairTextOptions(tokenizer=tokenizer, minimum_frequency=1)
-    vocabularies = (Vocabulary(words, WRITTEN_SPECIAL) for words in (SOURCE, TARGET))
-    sides = (Side(RuleTokenizer(tokenizer, "en", True), vocabulary) for vocabulary in vocabularies)
-    return PairEncoder(*sides, text, ("de", language))
+    vocabularies = [Vocabulary(words, WRITTEN_SPECIAL) for words in (SOURCE, TARGET)]
+    return PairEncoder(text, vocabularies, languages=("de", language))
 
 
 def task(regularizer=None, objective="CrossEntropy", tokenizer="whitespace", language="en", **options):
@@ -253,14 +252,14 @@ def test_validation_keeps_the_rules_of_the_run(monkeypatch):
 def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
     tokenizer = SubwordTokenizer.learn("bpe", lambda: ["a man runs", "a dog"], vocabulary_size=40, lower=True)
     text = PairTextOptions(tokenizer="bpe", minimum_frequency=1)
-    side = Side(tokenizer, Vocabulary(tokenizer.pieces, WRITTEN_SPECIAL))
+    vocabulary = Vocabulary(tokenizer.pieces, WRITTEN_SPECIAL)
     translation = task().eval()
-    translation.encoder = PairEncoder(side, side, text, ("de", "en"))
+    translation.encoder = PairEncoder(text, [vocabulary] * 2, [tokenizer.state()] * 2, languages=("de", "en"))
     found = logged(translation, monkeypatch)
     references = ["A man runs", "a dog", "a Ω"]
     letters = list("▁a▁man▁runs")  # they spell it too
     pieces = [letters, tokenizer.split("a dog").forms, tokenizer.split("a ß").forms]
-    ids = [(*side.vocabulary.encode(row), SPEC.end) for row in pieces]
+    ids = [(*vocabulary.encode(row), SPEC.end) for row in pieces]
     assert SPEC.unknown in ids[2]
     written = [[Hypothesis(row, 0.0, 0.0, True)] for row in ids]
     one = translation.encoder(references, references)

@@ -42,7 +42,7 @@ def test_validation_decodes_greedily_and_the_test_as_configured(monkeypatch, sea
     for stage, decode in expected.items():
         found = [best for best, *_ in decode(translation.network, one, SPEC)]
         words = [
-            translation.encoder.target.vocabulary.decode(best.ids[: len(best.ids) - best.finished]) for best in found
+            translation.encoder.target_vocabulary.decode(best.ids[: len(best.ids) - best.finished]) for best in found
         ]
         assert seen[stage] == words
     assert seen["val"] != seen["test"]  # else this could not tell them apart

@@ -1,8 +1,9 @@
-"""The craft of generation over one protocol: greedy, sampling, beam search, and what to do with unknown words."""
+"""Ways of decoding over one protocol: greedy, sampling and beam search, and the replacement of unknown words."""
 
 from zoo.decoding.beam import BeamSearch
 from zoo.decoding.greedy import Greedy
 from zoo.decoding.hypothesis import Hypothesis
+from zoo.decoding.progress import reporting
 from zoo.decoding.protocol import Decoding, Examples, Generating, Specials
 from zoo.decoding.rollout import Rollout
 from zoo.decoding.sampling import Sampling
@@ -19,4 +20,5 @@ __all__ = [
     "Sampling",
     "Specials",
     "replace_unknown",
+    "reporting",
 ]

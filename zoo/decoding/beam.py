@@ -1,12 +1,13 @@
 """Beam search over all hypotheses of all examples at once, with a stop that never gives up a better hypothesis.
 
 At each step an example's K live hypotheses, ranked by log P, are extended by every token. Of the 2K best extensions
-those that end, if among the first K, go to the finished ones with their final score; the first K that do not end stay
-alive. The first step has a single live hypothesis. Equal extensions: that of the better parent first, then the lower
-token id. An example is done, and leaves the batch, as soon as the worst of its n best finished hypotheses is at least
-as good as the best that any live one can still become (`Ranking.reachable`).
+those that end, if among the first K, join the finished ones with their final score. The first K that do not end stay
+alive. The first step has a single live hypothesis. Of equal extensions that of the better parent comes first, then that
+with the lower token id. An example is done, and leaves the batch, as soon as the worst of its n best finished
+hypotheses is at least as good as the best that a live one can still become (`Ranking.reachable`). Where the end is not
+forced at the maximum length, the hypotheses that are alive there are ranked among the finished ones.
 
-Notation: B examples still in the batch, K beam, N n-best, V vocabulary, S positions of the memory.
+Notation: B examples still in the batch, K beam, N n-best, V vocabulary, S positions of the memory `source`.
 """
 
 from __future__ import annotations
@@ -21,52 +22,62 @@ from zoo.arguments import Count, Natural, NonNegative
 from zoo.attention.source import source_attention
 from zoo.decoding.best import best
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.protocol import Decoding, Examples, Generating, Specials
+from zoo.decoding.progress import counted
+from zoo.decoding.protocol import Decoding, Examples, Generating, Specials, first_tokens
 from zoo.decoding.ranking import LengthForm, Ranking
+from zoo.decoding.rollout import ends
 from zoo.decoding.rules import Bound, Rules
 from zoo.decoding.trace import Entry, Trace
 from zoo.errors import ConfigError
+from zoo.layers.state import MemoryPositions, positions_of
 from zoo.precision import precise_dtype
 
 
 class Found(NamedTuple):
-    """The hypotheses that ended, by score: (B, N) each. Unused places have the score -inf."""
+    """The hypotheses that stopped, by score: (B, N) each. Unused places have the score -inf."""
 
     score: Tensor
     log_prob: Tensor
     position: Tensor
-    """The number of the step at which each ended, from 1."""
+    """The number of the step at which each stopped, from 1."""
     slot: Tensor
-    """The place in the beam where each was before that step."""
+    """The place in the beam of each before that step."""
+    finished: Tensor
+    """True where that step wrote its end, and False where it wrote nothing."""
 
     @classmethod
     def nothing(cls, count: int, size: int, like: Tensor) -> Found:
         """`count` examples with `size` unused places."""
-        scores, zeros = like.new_full((count, size), -torch.inf), torch.zeros(count, size, dtype=torch.long)
-        return cls(scores, scores, *[zeros.to(like.device)] * 2)
+        scores, zeros = like.new_full((count, size), -torch.inf), like.new_zeros(count, size, dtype=torch.long)
+        return cls(scores, scores, zeros, zeros, torch.ones_like(zeros, dtype=torch.bool))
+
+    @classmethod
+    def at(cls, position: int, score: Tensor, log_prob: Tensor, slot: Tensor, *, finished: bool) -> Found:
+        """Hypotheses that all stopped at the step `position`."""
+        return cls(score, log_prob, torch.full_like(slot, position), slot, torch.full_like(slot, finished).bool())
 
     def examples(self, rows: Tensor) -> Found:
-        """Those of the examples `rows` (B',)."""
+        """The hypotheses of the examples `rows` (B',)."""
         return Found(*(part[rows] for part in self))
 
     def merge(self, others: Found) -> Found:
-        """The N best of these and `others` (B, K); of equals those found first."""
+        """The N best of these and `others` (B, K). Of equal ones the earlier comes first."""
         merged = Found(*(torch.cat(parts, 1) for parts in zip(self, others, strict=True)))
         order = merged.score.sort(dim=1, descending=True, stable=True).indices[:, : self.score.shape[1]]
         return Found(*(part.gather(1, order) for part in merged))
 
     def put(self, rows: Tensor, others: Found) -> Found:
-        """These with `others` (B', N) in place of those of the examples `rows` (B',)."""
+        """A copy with `others` (B', N) at the examples `rows` (B',)."""
         return Found(*(part.index_copy(0, rows, other) for part, other in zip(self, others, strict=True)))
 
 
 class BeamSearch(Decoding):
-    """The `nbest` hypotheses of the best scores that a beam of `beam_size` finds, best first.
+    """The `nbest` hypotheses with the best scores that a beam of `beam_size` finds, best first.
 
     The score and its options are explained in `zoo.decoding.ranking`, lengths and n-grams in `zoo.decoding.rules`. With
-    `beam_size=1` and nothing but log P in the score this is greedy decoding. An example for which the rules and the
-    network let nothing end gets its last live hypotheses, marked unfinished. Raises ConfigError where a value makes no
-    sense, or where coverage is asked of a network without attention.
+    `beam_size=1` and the score log P this is greedy decoding. If the rules and the network allow no end for an example,
+    it gets its last live hypotheses, marked unfinished. Raises ConfigError for a value that makes no sense, and for
+    coverage of a network without attention.
     """
 
     def __init__(
@@ -90,98 +101,102 @@ class BeamSearch(Decoding):
 
     @torch.no_grad()
     def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
-        """For each example its hypotheses, best score first: `nbest`, or fewer where no more exist."""
+        """Return the hypotheses of each example, best score first: `nbest`, or fewer where no more exist."""
         if not len(batch):
             return []
-        found, finished, trace = self._search(network, batch, specials)
-        width = batch.memory_mask.shape[1]
+        found, trace, memories = self._search(network, batch, specials)
         ids, attention = trace.back(
-            found.position, found.slot, finished, padding=specials.padding, end=specials.end, width=width
+            found.position, found.slot, found.finished, padding=specials.padding, end=specials.end
         )
         return as_hypotheses(
             ids=ids,
-            lengths=found.position - (~finished).long(),
+            lengths=found.position - (~found.finished).long(),
             log_probs=found.log_prob,
             scores=found.score,
-            finished=finished.expand_as(found.slot),
+            finished=found.finished,
             attention=attention,
-            memory_mask=batch.memory_mask,
+            memories=memories,
         )
 
-    def _search(self, network: Generating, batch: Examples, specials: Specials) -> tuple[Found, Tensor, Trace]:
-        """The best hypotheses, whether those of an example end, (B, 1), and the steps."""
-        ranking, size, content, count = self.ranking, self.beam_size, batch.content_mask, len(batch)
-        device, trace, position = content.device, Trace(), 0
-        lengths, rows = self.rules.lengths(batch.memory_length), torch.arange(count, device=device)
+    def _search(
+        self, network: Generating, batch: Examples, specials: Specials
+    ) -> tuple[Found, Trace, dict[str, MemoryPositions]]:
+        """The best hypotheses, the steps, and the positions of each attention in them."""
+        ranking, size, count, trace = self.ranking, self.beam_size, len(batch), Trace()
+        start = state = network.start(batch)
+        device, whole = start.device, start.first is None and specials.end is not None
+        source = positions_of("source", start.memories, batch)
+        lengths, rows, content = self.rules.lengths(source.length), torch.arange(count, device=device), source.content
         longest = lengths.longest.to(device)
-        state = network.start(batch)
-        tokens = torch.full((count, 1), specials.begin, device=device)
+        tokens = first_tokens(start, specials, count)
         prefix = tokens.new_zeros(count, 1, 0)
-        finished = torch.ones(count, 1, dtype=torch.bool, device=device)
-        live: Tensor | None = None
 
-        while len(rows):
-            position += 1
+        for position in counted(lengths.longest):
+            if not len(rows):
+                break
             log_probs, state, attention = network.step(tokens, state)
-            attention = heads_mean(attention)
-            if live is None:
+            if position == 1:
+                memories = {name: positions_of(name, start.memories, batch, one) for name, one in attention.items()}
                 dtype = precise_dtype(log_probs.dtype)  # sums of bfloat16 would lose too much
                 live = log_probs.new_zeros(count, 1, dtype=dtype)  # (B, K) log P, falling; -inf: no hypothesis
                 attended = live.new_zeros(count, 1, content.shape[1])  # (B, K, S) attention so far
                 results = found = Found.nothing(count, self.nbest, like=live)
                 penalties = ranking.length_penalties(int(lengths.longest.max()), like=live)
+            attention = heads_mean(attention)
             covered = attended + self._seen(attention) if ranking.coverage_penalty else attended
             coverage = ranking.coverage(covered, content)  # (B, K)
 
             scores = live[:, :, None] + log_probs  # (B, K, V)
-            self.rules.forbid(scores, prefix, lengths, specials)
+            self.rules.forbid(scores, prefix, lengths, specials, whole=whole)
             extended, cells = best(scores.flatten(1), 2 * size)  # (B, 2K)
             parents, tokens = cells // scores.shape[2], cells % scores.shape[2]
-            ending = tokens == specials.end
+            ending = ends(tokens, specials)
 
             final = ranking.score(extended, penalties[position], coverage.gather(1, parents), position)
-            at = torch.full_like(parents, position)
-            ended = Found(final.masked_fill(~ending, -torch.inf), extended, at, parents)
+            scored = final.masked_fill(~ending, -torch.inf)
+            ended = Found.at(position, scored, extended, parents, finished=True)
             found = found.merge(Found(*(part[:, :size] for part in ended)))
 
             others = ending.int().sort(dim=1, stable=True).indices[:, :size]
             parents, tokens = parents.gather(1, others), tokens.gather(1, others)
             before, live = live, extended.masked_fill(ending, -torch.inf).gather(1, others)
             trace.append(Entry(rows, parents, tokens, attention))
+            last = longest == position
+            if not whole:
+                cut = final.gather(1, others).masked_fill(~last[:, None] | (live == -torch.inf), -torch.inf)
+                found = found.merge(Found.at(position + 1, cut, live, _slots(live), finished=False))
 
             reachable = ranking.reachable(live[:, 0], penalties[longest], position, longest)
-            done = (found.score[:, -1] >= reachable) | (longest == position)
+            done = (found.score[:, -1] >= reachable) | last
             stuck = done & (found.score[:, 0] == -torch.inf)
             done, stuck = torch.stack([done, stuck]).cpu()  # the one wait for the device in a step
             if stuck.any():
                 where = stuck.nonzero().squeeze(1).to(device)
-                coverage = ranking.coverage(attended, content)
-                score = ranking.score(before, penalties[position - 1], coverage, position - 1)
-                slots = torch.arange(before.shape[1], device=device).expand_as(before)
-                unfinished = Found(score, before, torch.full_like(slots, position), slots)
+                score = ranking.score(
+                    before, penalties[position - 1], ranking.coverage(attended, content), position - 1
+                )
+                unfinished = Found.at(position, score, before, _slots(before), finished=False)
                 found = found.put(where, found.merge(unfinished).examples(where))
-                finished[rows[where]] = False
             if done.any():
                 gone, keep = (part.nonzero().squeeze(1).to(device) for part in (done, ~done))
                 results = results.put(rows[gone], found.examples(gone))
                 lengths, found, state = lengths.examples(~done), found.examples(keep), state.examples(keep)
-                rows, content, longest, live, tokens = (
-                    rows[keep],
-                    content[keep],
-                    longest[keep],
-                    live[keep],
-                    tokens[keep],
-                )
-                parents, prefix, covered = parents[keep], prefix[keep], covered[keep]
+                rows, content, longest, live = rows[keep], content[keep], longest[keep], live[keep]
+                parents, tokens, prefix, covered = parents[keep], tokens[keep], prefix[keep], covered[keep]
             state = state.reorder(parents)
             row = torch.arange(len(rows), device=device)[:, None]
             prefix, attended = torch.cat([prefix[row, parents], tokens[:, :, None]], 2), covered[row, parents]
-        return results, finished, trace
+        return results, trace, memories
 
     @staticmethod
     def _seen(attention: Mapping[str, Tensor]) -> Tensor:
-        """(B, K, S) the mean of a step's weights over its layers. Raises ConfigError where there are none."""
+        """(B, K, S) the mean of a step's weights over its layers. Raises ConfigError if there are none."""
         weights = source_attention(attention)
         if weights is None:
             raise ConfigError("coverage_penalty: this network has no attention, so it has no coverage")
         return weights
+
+
+def _slots(live: Tensor) -> Tensor:
+    """(B, K) the number of each place in the beam."""
+    return torch.arange(live.shape[1], device=live.device).expand_as(live)

@@ -1,4 +1,4 @@
-"""The largest entries of long rows, ties settled: `torch.topk` leaves their order open."""
+"""The largest entries of long rows. Unlike `torch.topk` it defines the order of equal entries."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from torch import Tensor
 
 
 def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """The `count` largest of each row of `scores` (B, M), all of them where M is less: values and columns, (B, count).
+    """Return the values and columns (B, count) of the `count` largest entries of each row of `scores` (B, M).
 
-    The largest first, of equals the one of the lower column.
+    The largest comes first, and of equal ones the lower column. Where M is less than `count`, all entries are returned.
     """
     entries = scores.shape[1]
     size = int((entries / max(count, 1)) ** 0.5)
@@ -18,7 +18,7 @@ def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
         values, columns = scores.sort(dim=1, descending=True, stable=True)
         return values[:, :count], columns[:, :count]
     # Only the `count` blocks with the largest maxima can hold one of the `count` largest entries: the maximum of each
-    # of these comes before any entry of another block. What stands behind the last whole block is looked at too.
+    # of these comes before any entry of another block. Entries after the last whole block are candidates, too.
     whole, columns = blocks * size, torch.arange(entries, device=scores.device)
     maxima = scores[:, :whole].unflatten(1, (blocks, size)).amax(2)
     chosen = maxima.sort(dim=1, descending=True, stable=True).indices[:, :count].sort(1).values  # columns stay in order

@@ -1,4 +1,4 @@
-"""What may be written next, given what was written: a constraint around any network, and decoding as it is.
+"""A constraint on the tokens that may be written next, given the written ones. It wraps any network for decoding.
 
 Notation: B examples, K hypotheses of each, V vocabulary.
 """
@@ -6,6 +6,7 @@ Notation: B examples, K hypotheses of each, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import torch.nn.functional as F
@@ -14,34 +15,33 @@ from torch import Tensor, nn
 from zoo.layers.state import State, Step
 
 OWN = "constraint."
-"""What the names of a constraint's parts of a state begin with."""
+"""Prefix of the names of a constraint's parts of a state."""
 Parts = Mapping[str, Tensor]
 
 
 class Constraint(Protocol):
-    """What may follow. Between its calls it keeps nothing: what it has to know of the examples and of what was written
-    is in tensors, which decoding reorders with the rest of the state."""
+    """Decides which tokens may follow. It stores nothing between its calls: its knowledge of the examples and of the
+    written tokens is in tensors, which decoding reorders with the rest of the state."""
 
     def memory(self, batch: Any) -> dict[str, Tensor]:
-        """(B, ...) each: what it has to know of the examples."""
+        """Return what the constraint needs to know about the examples, (B, ...) each."""
 
     def begin(self, memory: Parts) -> dict[str, Tensor]:
-        """(B, 1, ...) each: what it knows of a hypothesis before anything was read."""
+        """Return what the constraint knows about a hypothesis before its first token, (B, 1, ...) each."""
 
     def read(self, tokens: Tensor, memory: Parts, written: Parts) -> dict[str, Tensor]:
-        """(B, K, ...) each: what it knows after `tokens` (B, K) too, the first of which are begin. Behind the end there
-        may be anything."""
+        """Return what it knows after it has also read `tokens` (B, K), (B, K, ...) each. The first tokens are begin.
+        After the end the values are not used."""
 
     def allowed(self, memory: Parts, written: Parts) -> Tensor:
-        """(B, K, V') True at the tokens that may follow, one at least; those from V' on may not."""
+        """Return (B, K, V'), True at the tokens that may follow, at least one. Tokens from V' on may not follow."""
 
 
 class Constrained:
-    """`network` as it writes under a constraint: of what may not follow the probability is 0, and the rest is scaled to
-    sum to 1, so that these are the probabilities of a network that cannot err, with their gradients. The attention, and
-    what `forward` says of targets, are the network's own.
+    """A `network` whose tokens obey a constraint. Tokens that may not follow have probability 0, and the rest is scaled
+    to sum to 1, with gradients. The attention, and the scores that `forward` gives for targets, are the network's own.
 
-    Where the network itself rules out all that may follow, nothing follows.
+    Nothing follows where the network itself excludes all tokens that may follow.
     """
 
     def __init__(self, network: Any, constraint: Constraint) -> None:
@@ -54,13 +54,13 @@ class Constrained:
         return self.network.modules()
 
     def start(self, batch: Any) -> State:
-        """The network's state with the constraint's."""
+        """Return the network's state together with that of the constraint."""
         memory = self.constraint.memory(batch)
         return _joined(self.network.start(batch), memory, self.constraint.begin(memory))
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens` (B, K) and gives the log-probabilities (B, K, V) of those that may follow. Raises ValueError
-        for distributions in place of tokens: no one knows what was written."""
+        """Read `tokens` (B, K) and return the log-probabilities (B, K, V) of the tokens that may follow. Raises
+        ValueError for distributions in place of tokens, since the written token is then unknown."""
         if tokens.dim() != 2:
             raise ValueError(f"a constraint reads tokens (B, K); got a tensor {tuple(tokens.shape)}")
         memory, written = _parts(state.memory, own=True), _parts(state.hypotheses, own=True)
@@ -76,7 +76,7 @@ class Constrained:
 
 
 def _parts(parts: Parts, *, own: bool) -> dict[str, Tensor]:
-    """Those of the constraint, by its own names, or those of the network."""
+    """The parts of the constraint, by its own names, or the parts of the network."""
     return {name.removeprefix(OWN): part for name, part in parts.items() if name.startswith(OWN) == own}
 
 
@@ -84,4 +84,4 @@ def _joined(state: State, memory: Parts, written: Parts) -> State:
     def with_own(parts: Parts, others: Parts) -> dict[str, Tensor]:
         return {**parts, **{f"{OWN}{name}": part for name, part in others.items()}}
 
-    return State(with_own(state.memory, memory), with_own(state.hypotheses, written))
+    return replace(state, memory=with_own(state.memory, memory), hypotheses=with_own(state.hypotheses, written))

@@ -13,9 +13,9 @@ from zoo.decoding.rules import Bound, Rules
 
 
 class Greedy(Decoding):
-    """Writes the most probable token at every step, among equals the one of the lowest id, until the end.
+    """Writes the most probable token at every step until the end; of equally probable ones that with the lowest id.
 
-    A length (a, b) is a L + b tokens, the end counted, for a memory of length L. See `zoo.decoding.rules`.
+    A length (a, b) means a L + b tokens, the end counted, for a memory of length L. See `zoo.decoding.rules`.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Greedy(Decoding):
         self.rules = Rules(min_length, max_length, no_repeat_ngram)
 
     def draw(self, network: Generating, batch: Examples, specials: Specials) -> Rollout:
-        """One sequence for each example, as tensors; differentiable where gradients are on."""
+        """Return one sequence for each example as tensors, with gradients where they are on."""
         return rollout(network, batch, specials, rules=self.rules, choose=_most_probable)
 
     @torch.no_grad()
@@ -36,7 +36,7 @@ class Greedy(Decoding):
         """A list of one hypothesis for each example."""
         if not len(batch):
             return []
-        return self.draw(network, batch, specials).hypotheses(batch, specials)
+        return self.draw(network, batch, specials).hypotheses(specials)
 
 
 def _most_probable(log_probs: Tensor) -> tuple[Tensor, Tensor]:

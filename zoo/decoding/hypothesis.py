@@ -1,4 +1,4 @@
-"""What decoding gives: a sequence of tokens, how probable it is and where the network looked."""
+"""The result of decoding: a sequence of tokens, its probability and the attention of each step."""
 
 from __future__ import annotations
 
@@ -9,33 +9,37 @@ import torch
 from torch import Tensor
 
 from zoo.attention.source import source_attention
+from zoo.layers.state import Memories
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One sequence of T tokens written from a memory of S positions."""
+    """One written sequence of T tokens."""
 
     ids: tuple[int, ...]
-    """(T,) with the end token where it was written, without begin and padding."""
+    """(T,) the tokens with the end, if it was written; without begin, padding and the prompt."""
     log_prob: float
-    """Sum of the network's own log-probabilities of `ids`, the end among them."""
+    """Sum of the network's own log-probabilities of `ids`, the end included."""
     score: float
-    """What it was ranked by: `log_prob` unless a beam search adds penalties."""
+    """The number that it was ranked by: `log_prob` unless a beam search adds penalties."""
     finished: bool
-    """Whether it ends in the end token. False only where the rules and the network let nothing follow."""
+    """Whether it ends in the end token. It does not where the rules and the network let nothing follow, and where a
+    text that is continued, or has no end token, was cut at the maximum length."""
     attention: dict[str, Tensor] = field(default_factory=dict)
-    """(T, S) weights on the memory by name, the mean of the heads, on the CPU. Row t is of the step that wrote token t,
-    and columns are the positions that exist. Empty where the network gives none."""
+    """(T, S) weights by name, the mean of the heads, on the CPU. Row t belongs to the step that wrote token t, and the
+    columns are the positions that exist in the memory of this name. Empty where the network gives none."""
+    aligned: bool = True
+    """Whether the columns of `source` are the positions of the batch's memory, such as source tokens."""
 
     @property
     def alignment(self) -> Tensor | None:
-        """(T, S) the mean of the layers' attention on the memory, for pictures and unknown words; None where there is
-        none."""
-        return source_attention(self.attention)
+        """(T, S) the mean of the layers' attention on the batch's memory, for pictures and unknown words. None
+        where the network has none, or chooses the positions itself."""
+        return source_attention(self.attention) if self.aligned else None
 
 
 def heads_mean(attention: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Of a step's weights (B, K, S) or (B, K, H, S), (B, K, S)."""
+    """The weights of a step, (B, K, S) or with heads (B, K, H, S) -> (B, K, S)."""
     return {name: weights.mean(2) if weights.dim() == 4 else weights for name, weights in attention.items()}
 
 
@@ -46,23 +50,24 @@ def as_hypotheses(
     scores: Tensor,
     finished: Tensor,
     attention: Mapping[str, Tensor],
-    memory_mask: Tensor,
+    memories: Memories,
 ) -> list[list[Hypothesis]]:
     """For each of B examples the hypotheses whose score is above -inf, in the order given.
 
     `ids` (B, N, T), `lengths` (B, N) tokens of each, `log_probs` and `scores` (B, N), `finished` (B, N), `attention`
-    (B, N, T, S) by name, `memory_mask` (B, S).
+    (B, N, T, S) by name, and in `memories` the positions of each of these names.
     Raises FloatingPointError where a log-probability is NaN.
     """
     if log_probs.isnan().any():
         raise FloatingPointError("the network gave NaN as the log-probability of a token")
-    weights, real = {name: values.cpu() for name, values in attention.items()}, memory_mask.cpu()
+    weights = {name: (values.cpu(), memories[name].mask.cpu()) for name, values in attention.items()}
+    aligned = not any(memories[name].own for name in attention if name.split(".")[0] == "source")
     rows = zip(*(part.tolist() for part in (ids, lengths, log_probs, scores, finished)), strict=True)
     result: list[list[Hypothesis]] = []
     for b, columns in enumerate(rows):
         result.append([])
         for n, (tokens, length, log_prob, score, ended) in enumerate(zip(*columns, strict=True)):
             if score > -torch.inf:
-                seen = {name: values[b, n, :length, real[b]] for name, values in weights.items()}
-                result[b].append(Hypothesis(tuple(tokens[:length]), log_prob, score, ended, seen))
+                seen = {name: values[b, n, :length, real[b]] for name, (values, real) in weights.items()}
+                result[b].append(Hypothesis(tuple(tokens[:length]), log_prob, score, ended, seen, aligned))
     return result

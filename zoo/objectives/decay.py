@@ -1,4 +1,4 @@
-"""How often the decoder is still told the true token: the schedules of scheduled sampling.
+"""The schedules of scheduled sampling: how often the decoder still reads the true token.
 
 Samy Bengio, Oriol Vinyals, Navdeep Jaitly, Noam Shazeer. NIPS 2015. https://arxiv.org/abs/1506.03099 (section 2.4)
 """
@@ -49,8 +49,8 @@ DECAYS: dict[DecayName, tuple[Callable[..., float], str, Callable[[float, float]
 def decay(name: DecayName, *, k: float, slope: float = 0.0, floor: float = 0.0) -> Decay:
     """The schedule `name` with the paper's constants: k, c (`slope`) and the least share epsilon (`floor`).
 
-    Raises ConfigError for an unknown name and for constants with which it is no schedule: k means something else in
-    each.
+    k has another meaning in each schedule. Raises ConfigError for an unknown name, and for constants that a schedule
+    cannot have.
     """
     one_of("decay", name, DECAYS)
     function, expected, fits = DECAYS[name]

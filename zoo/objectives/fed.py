@@ -1,4 +1,4 @@
-"""What training shares that feeds the decoder with something else than the true token."""
+"""The common part of the objectives that feed the decoder with other tokens than the true ones."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from zoo.objectives.vocabulary import token_terms
 
 
 class FedObjective(ABC):
-    """Cross-entropy of the true tokens, where the decoder reads at each step what `feed` makes of the true token and of
-    its own distribution. The share of the truth, logged as `share_name`, follows a schedule of `zoo.objectives.decay`;
-    where it is exactly 1 the batch goes through `forward`."""
+    """Cross-entropy of the true tokens, where `feed` chooses at each step what the decoder reads. The share of true
+    tokens, logged as `share_name`, follows a schedule of `zoo.objectives.decay`. At exactly 1 the batch goes through
+    `forward`."""
 
     share_name: str
 
@@ -32,8 +32,8 @@ class FedObjective(ABC):
 
     @abstractmethod
     def feed(self, log_probs: Tensor, truth: Tensor, share: float, spec: TargetSpec) -> Tensor:
-        """Log-probabilities (R, 1, V) of a token and the true one (R, 1) -> what is read: ids (R, 1) or distributions
-        (R, 1, V)."""
+        """Log-probabilities (R, 1, V) of a token and the true token (R, 1) -> ids (R, 1) or distributions (R, 1, V) to
+        read."""
 
     def __call__(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
         share = self.share(step)
@@ -41,5 +41,5 @@ class FedObjective(ABC):
             output = network(batch, need_weights=need_weights)
         else:
             output = walk(network, batch, partial(self.feed, share=share, spec=spec), need_weights=need_weights)
-        terms = token_terms(output.logits, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
-        return Loss(terms, output, {self.share_name: torch.full((), share, device=batch.memory_mask.device)})
+        terms = token_terms(output, batch, label_smoothing=self.label_smoothing, padding=spec.padding)
+        return Loss(terms, output, {self.share_name: torch.full((), share, device=output.logits.device)})

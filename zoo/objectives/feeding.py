@@ -1,4 +1,4 @@
-"""The decoder run step by step along the targets, with something else than the true token fed to it.
+"""The decoder run step by step along the targets, fed with other tokens than the true ones.
 
 Notation: N real target positions, V vocabulary.
 """
@@ -17,17 +17,16 @@ from zoo.precision import precise_dtype
 
 
 def walk(network: Network, batch: Supervised, feed: by_steps.Feed, *, need_weights: bool) -> Output:
-    """Scores (N, V), as log-probabilities, and the attention of `network` fed with `feed` after begin.
-
-    The scores are in the order of `batch.forced.packing`.
-    """
+    """Return log-probabilities (N, V), in the order of `batch.forced.packing`, and the attention of `network`, which
+    reads `feed` after the first token."""
     read, _, packing = batch.forced
-    state = network.start(batch)
-    return Output(*by_steps.walk(network.step, state, read, packing, feed=feed, need_weights=need_weights))
+    start = network.start(batch)
+    log_probs, attention = by_steps.walk(network.step, start, read, packing, feed=feed, need_weights=need_weights)
+    return Output(log_probs, attention, memories=start.memories, possible=start.possible)
 
 
 def sampled(log_probs: Tensor, specials: Specials) -> Tensor:
-    """A token from each distribution (..., V), never padding or begin: ids (...), without a gradient."""
+    """Draw a token from each distribution (..., V), never padding or begin: ids (...), without a gradient."""
     return draw(possible(log_probs, specials).exp())
 
 
@@ -37,7 +36,7 @@ def likeliest(log_probs: Tensor, specials: Specials) -> Tensor:
 
 
 def possible(log_probs: Tensor, specials: Specials) -> Tensor:
-    """A copy of (..., V), at least in float32, -inf at padding and begin: a decoder never puts these out."""
+    """A copy of (..., V), at least in float32, -inf at padding and begin, which a decoder never writes."""
     scores = log_probs.detach().to(precise_dtype(log_probs.dtype), copy=True)
     scores[..., specials.padding] = -torch.inf
     scores[..., specials.begin] = -torch.inf

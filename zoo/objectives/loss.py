@@ -1,4 +1,4 @@
-"""What an objective is asked, and what it answers: sums with the counts to divide them by.
+"""The interface of objectives: they return sums, and the counts to divide them by.
 
 An objective never divides. The mean of each rank's own mean is another number than the mean over the whole batch
 whenever ranks hold different counts, and only the task knows the ranks.
@@ -18,11 +18,11 @@ from zoo.models.output import Output
 
 
 class Supervised(Examples, Protocol):
-    """B examples that come with what is to be written for them."""
+    """B examples with the sequences to write for them."""
 
     @property
     def forced(self) -> Forced:
-        """The targets as a network reads them that is told the truth."""
+        """Decoder inputs for teacher forcing: the targets shifted right."""
 
     @property
     def true_tokens(self) -> Tensor:
@@ -30,7 +30,7 @@ class Supervised(Examples, Protocol):
 
 
 class TargetSpec(Specials, Protocol):
-    """What the data's spec says of the sequences to be written."""
+    """The facts in the data's spec about the sequences to be written."""
 
     @property
     def longest_target(self) -> int:
@@ -51,13 +51,13 @@ class Term:
 
 
 class Loss(NamedTuple):
-    """The loss of one batch, term by term, and what there is to say about it."""
+    """The loss of one batch, term by term, with numbers to log."""
 
     terms: tuple[Term, ...]
     output: Output | None
     """Scores of all real target positions with the attention, where the objective made them; for the regularisers."""
     logs: dict[str, Tensor]
-    """() each, by name: means over this rank's part of the batch. For the eye, not for the loss."""
+    """() each, by name: means over this rank's part of the batch. They are logged and do not enter the loss."""
 
 
 class Network(Generating, Protocol):
@@ -69,8 +69,8 @@ class Network(Generating, Protocol):
 
 
 class Objective(Protocol):
-    """What the network is trained to do: `step` counts the optimiser's steps since the beginning of the training, those
-    before a resumption included."""
+    """Computes the loss of a batch. `step` is the number of optimiser steps since the training began, those before a
+    resumption included."""
 
     def __call__(
         self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool
@@ -78,7 +78,7 @@ class Objective(Protocol):
 
 
 class Regularizer(Protocol):
-    """A term that is added to any objective's, from the scores and the attention. The task gives it the name of its
-    entry in the configuration: of one kind there may be several."""
+    """Computes a term from the scores and the attention, which is added to those of any objective. The task gives it
+    the name of its entry in the configuration, since there may be several of one kind."""
 
     def __call__(self, output: Output, batch: Supervised) -> Term: ...

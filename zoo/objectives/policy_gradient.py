@@ -1,4 +1,4 @@
-"""What learning from a reward shares: samples, their rewards, the estimate of the gradient, and the mixing with
+"""The common part of learning from a reward: samples, their rewards, the gradient estimate, and the share of
 cross-entropy.
 
 Notation: B examples, K samples of each.
@@ -24,21 +24,21 @@ from zoo.objectives.reward import Reward
 from zoo.objectives.vocabulary import token_terms
 
 Weight = Annotated[float, Gt(0), Le(1)]
-"""The share of the reward's loss; without one there would be nothing to learn from it."""
+"""The share of the reward's loss, above 0."""
 
 
 References = Callable[[], Iterable[Sequence[Sequence[int]]]]
-"""What is right for each example of the training split, in the order of `Batch.index`: one or more sequences of ids
-without begin and end."""
+"""Returns the right answers for each example of the training split, in the order of `Batch.index`: one or more
+sequences of ids without begin and end."""
 
 
 class Expected(NamedTuple):
-    """What samples were expected to earn."""
+    """The rewards that samples were expected to earn."""
 
     baseline: Tensor
     """In a shape that fits the rewards (B, K), and without a gradient."""
     terms: tuple[Term, ...] = ()
-    """By which it is learned."""
+    """The loss terms of a baseline that is learned."""
 
 
 class PolicyGradient(nn.Module, ABC):
@@ -48,13 +48,13 @@ class PolicyGradient(nn.Module, ABC):
     Ronald J. Williams. Simple statistical gradient-following algorithms. 1992. https://doi.org/10.1007/BF00992696
     Marc'Aurelio Ranzato et al. (MIXER). ICLR 2016. https://arxiv.org/abs/1511.06732
 
-    `weight` is the share of this loss, cross-entropy has the rest: it keeps the words in order that the reward does not
-    see. With 1 it is left out, unless a regulariser asks for the attention.
+    `weight` is the share of this loss, and cross-entropy has the rest. It preserves the order of words, which the
+    reward may ignore. With 1 there is no cross-entropy, unless a regulariser needs the attention.
 
-    `samples` are drawn of each example, from torch's default generator, which each rank seeds on its own. They may be
-    `extra` tokens longer than the batch's longest target, but never longer than `spec.longest_target`: there the end
-    follows with certainty. Where there are no targets, one token for each unit of the longest `memory_length`, and the
-    end, stand for the longest target; references are empty, and `weight` has to be 1.
+    `samples` are drawn for each example from torch's default generator, which each rank seeds by itself. They may be
+    `extra` tokens longer than the batch's longest target, but never longer than `spec.longest_target`. There the end
+    follows with certainty. Without targets, the longest target counts as one token for each unit of the longest
+    `memory_length`, and the end. References are then empty, and `weight` has to be 1.
     """
 
     name: str
@@ -68,10 +68,10 @@ class PolicyGradient(nn.Module, ABC):
         self.reward, self.weight, self.samples, self.extra = reward, weight, samples, extra
 
     def build(self, spec: TargetSpec, references: References | None = None) -> None:
-        """Builds what is learned beside the network, when the data's spec is known: by default nothing. Raises
-        ConfigError for data that the reward has nothing to say of: a reward that cannot judge all has a `check`.
+        """Build the parts that are learned besides the network, when the data's spec is known: by default none.
 
-        A reward that needs to know all that is right in training has a `read`: it is given what `references` gives.
+        A reward that does not fit all data has a `check`, which raises ConfigError. A reward that needs all right
+        answers of the training split has a `read`, which receives the result of `references`.
         """
         check: Callable[[TargetSpec], None] | None = getattr(self.reward, "check", None)
         if check is not None:
@@ -82,14 +82,14 @@ class PolicyGradient(nn.Module, ABC):
 
     @abstractmethod
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
-        """The baseline of the samples of `batch` that earned the `rewards` (B, K); `greedy_rewards()` gives those of
-        the greedy hypotheses (B, 1)."""
+        """Return the baseline of the samples of `batch`, which earned the `rewards` (B, K). `greedy_rewards()` returns
+        the rewards (B, 1) of the greedy hypotheses."""
 
     def forward(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
-        """The term of the reward, those of a baseline that is learned, and cross-entropy where it has a share.
+        """Return the term of the reward, those of a learned baseline, and cross-entropy where it has a share.
 
-        Logs the mean reward and the mean baseline, and as `advantage` the mean size of their difference. Raises
-        ConfigError where targets are needed and there are none.
+        Logs the mean reward, the mean baseline, and as `advantage` the mean size of their difference. Raises
+        ConfigError if targets are needed and missing.
         """
         try:
             forced = batch.forced
@@ -97,8 +97,8 @@ class PolicyGradient(nn.Module, ABC):
             if self.weight < 1 or need_weights:
                 what = f"objective.weight={self.weight}" if self.weight < 1 else "regularizer"
                 raise ConfigError(
-                    f"{what}: these data have no targets, and cross-entropy or a regularizer needs them; give "
-                    "objective.weight=1 and regularizer=null, or data with targets"
+                    f"{what}: these data have no targets, which cross-entropy or a regularizer needs; set "
+                    "objective.weight=1 and regularizer=null, or use data with targets"
                 ) from None
             most = int(batch.memory_length.max()) + 1 if len(batch) else 1
             references: list[list[int]] = [[] for _ in range(len(batch))]
@@ -132,7 +132,7 @@ class PolicyGradient(nn.Module, ABC):
         if self.weight == 1 and not need_weights:
             return Loss((earned, *terms), None, logs)
         output = network(batch, need_weights=need_weights)
-        told = token_terms(output.logits, batch, label_smoothing=0.0, padding=spec.padding, weight=1 - self.weight)
+        told = token_terms(output, batch, label_smoothing=0.0, padding=spec.padding, weight=1 - self.weight)
         return Loss((earned, *told, *terms), output, logs)
 
 

@@ -18,13 +18,13 @@ from zoo.objectives.reward import Reward
 
 
 class ReinforceCritic(PolicyGradient):
-    """The baseline is what a `critic` predicts of an example, a module of its own that gives (B,) for a batch: the
-    cost, such as the length of a tour, which is minus the reward. It learns by the squared error, the mean of which
-    times `critic_weight` is added to the loss; none of that gradient reaches the network, and none of the network's the
-    critic.
+    """The baseline is the cost that a `critic` predicts for an example, such as the length of a tour. The critic is a
+    module that returns (B,) for a batch, and the reward is minus the cost. It learns by the mean squared error, added
+    to the loss with the weight `critic_weight`. None of that gradient reaches the network, and none of the network's
+    gradient the critic.
 
-    The critic's parameters are the objective's: they are in the optimiser, under the norm that gradients are clipped
-    to, and in the checkpoint, but not in what predicts.
+    The critic's parameters belong to the objective: they are in the optimiser, count in the norm for gradient clipping,
+    and are in the checkpoint. Prediction does not load them.
     """
 
     name = "reinforce"

@@ -1,4 +1,4 @@
-"""What a hypothesis is worth beside its reference: the rewards that a decoder learns from."""
+"""Rewards of a hypothesis compared with its reference, for a decoder to learn from."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from zoo.objectives.loss import Supervised
 
 
 class Reward(Protocol):
-    """Any callable: the reward of each hypothesis beside the reference at its place. Ids without begin, end and
-    padding. Of `batch`, the examples that they were written for, each has equally many hypotheses, one after the
-    other: a reward may look at whatever it holds, such as further references or the points of a tour."""
+    """Any callable that returns the reward of each hypothesis, compared with the reference of the same number. Ids are
+    given without begin, end and padding. `batch` has the examples, with equally many hypotheses each, in sequence. A
+    reward may use all that it holds, such as further references or the points of a tour."""
 
     def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Supervised) -> list[float]: ...
 
@@ -21,7 +21,7 @@ class SentenceBLEU:
     """BLEU of single sentences, 0 to 1, by sacrebleu on tokens as they are.
 
     Orders longer than the hypothesis do not count (effective order), and the i-th order without a match counts as
-    1 / 2^i matches (exp smoothing): otherwise nearly every sample would be worth nothing.
+    1 / 2^i matches (exp smoothing). Otherwise the reward of nearly every sample would be 0.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """Soft feedback: the decoder reads its whole output distribution, as the mean embedding under it, not one token.
 
-The idea looks better than sampling, for the gradient passes from each step into the one before. It loses (BLEU 77
-where true tokens give 95, results/translation.md): a mean of embeddings is no word's embedding, and in decoding the
-network meets words.
+The idea looks better than sampling, since the gradient passes from each step into the previous one. The result is
+worse (BLEU 77, with true tokens 95, results/translation.md). A mean of embeddings is not the embedding of a word, and
+in decoding the network reads words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How short a tour is: what a network is rewarded by that learns tours without having seen one (Bello et al. 2016)."""
+"""Length of a tour: the reward of a network that learns tours without having seen one (Bello et al. 2016)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from zoo.errors import ConfigError
 
 
 class TourLength:
-    """Minus the length of the way through all points of a set and back, in the batch's own coordinates, in which every
-    set lies in the unit square.
+    """Minus the length of the closed tour through all points of a set, in the batch's coordinates, where every set lies
+    in the unit square.
 
-    What does not visit every point once, as a network can write that is not held to it (task.constraint=tour), earns
-    minus as many diagonals of the square as there are points: no tour is as long.
+    Without task.constraint=tour a network can write sequences that do not visit every point once. Their reward is minus
+    one diagonal of the square per point: no tour is as long.
     """
 
+    tasks = ("pointing",)
+    """Tasks in which a tour can be written."""
     first = 3
-    """The token of the first point; `check` takes it from the data's spec."""
+    """The token of the first point, which `check` reads from the data's spec."""
 
     def check(self, spec: Any) -> None:
-        """Raises ConfigError where no tours are written."""
+        """Raises ConfigError for data without tours."""
         goal = getattr(spec, "goal", None)
         if goal != "tour":
             found = f"those of {type(spec).__name__}" if goal is None else f"goal={goal}"
@@ -33,7 +35,7 @@ class TourLength:
         self.first = spec.first
 
     def __call__(self, hypotheses: list[list[int]], references: list[list[int]], batch: Any) -> list[float]:
-        """`batch` has `points` (B, n, W) and `point_mask` (B, n); hypotheses are tokens, of each set equally many."""
+        """`batch` has `points` (B, n, W) and `point_mask` (B, n). Each set has equally many hypotheses."""
         points, counts = batch.points.cpu().double(), batch.point_mask.sum(1).tolist()
         share = len(hypotheses) // max(len(counts), 1)
         rewards = [-count * points.shape[2] ** 0.5 for count in counts for _ in range(share)]

@@ -1,9 +1,9 @@
 """Cross-entropy over a vocabulary, with a backward that writes the gradient where the log-probabilities were.
 
-torch's keeps the log-probabilities and makes two more tensors of their size on the way back. Memory that is fresh on
-every step costs more here than arithmetic: 960 x 10,000 scores take about half torch's time on the CPU.
+torch's own stores the log-probabilities, and its backward makes two more tensors of their size. Memory that is new in
+every step costs more here than arithmetic: 960 x 10,000 scores take about half of torch's time on the CPU.
 
-The scores are the caller's and stay as they are.
+The scores of the caller are not changed.
 
 Notation: N target tokens, V vocabulary.
 """
@@ -16,11 +16,13 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from zoo.models.output import Output
 from zoo.objectives.loss import Supervised, Term
+from zoo.precision import precise_dtype
 
 
 class _VocabularyCrossEntropy(torch.autograd.Function):
-    """sum_n sum_c -q_nc log p_nc, whose gradient is p - q: q is 1 - s at the target plus s / (V - 1) at each class but
+    """sum_n sum_c -q_nc log p_nc with the gradient p - q. q is 1 - s at the target plus s / (V - 1) at each column but
     padding."""
 
     @staticmethod
@@ -33,7 +35,7 @@ class _VocabularyCrossEntropy(torch.autograd.Function):
             total = (1 - smoothing) * nll - smoothing / (scores.shape[1] - 1) * others
         else:
             total = nll.clone()
-        ctx.save_for_backward(log_probs, target)  # a second backward finds them changed, and raises
+        ctx.save_for_backward(log_probs, target)  # a second backward would find them changed, and raises
         ctx.smoothing, ctx.padding, ctx.dtype = smoothing, padding, scores.dtype
         ctx.mark_non_differentiable(nll)
         return total, nll
@@ -53,27 +55,46 @@ class _VocabularyCrossEntropy(torch.autograd.Function):
 
 
 def vocabulary_cross_entropy(
-    scores: Tensor, target: Tensor, *, label_smoothing: float = 0.0, padding: int = 0
+    scores: Tensor, target: Tensor, *, label_smoothing: float = 0.0, padding: int = 0, possible: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The sums over N tokens of the smoothed cross-entropy and of the plain -log p, the second without a gradient.
+    """Return the sums over N tokens of the smoothed cross-entropy and of -log p, the second without a gradient.
 
-    `scores` (N, V) are logits or log-probabilities, `target` (N,) holds no padding. Label smoothing moves the share
-    `label_smoothing` of a target's mass evenly to all classes but padding, the right one and begin among them (the
-    uniform mixture of Szegedy et al. 2016 without the one class that is no token); where scores are -inf, as of places
-    that cannot be pointed at, smoothing makes it infinite. Half precision is summed in float32.
-    Backward works once per forward.
+    `scores` (N, V) are logits or log-probabilities, `target` (N,) contains no padding. `possible` (N, V) is True at the
+    columns of the vocabulary that a token has; the scores of the others are ignored. Label smoothing spreads the share
+    `label_smoothing` of the target's probability evenly over all these columns but padding, the right one and begin
+    included. That is the uniform mixture of Szegedy et al. 2016 without padding, which is never written. Half precision
+    is summed in float32. Backward works once per forward.
     """
-    total, nll = _VocabularyCrossEntropy.apply(scores, target, label_smoothing, padding)
-    return total, nll
+    if possible is None:
+        total, nll = _VocabularyCrossEntropy.apply(scores, target, label_smoothing, padding)
+        return total, nll
+    log_probs = scores.masked_fill(~possible, -torch.inf).log_softmax(-1, dtype=precise_dtype(scores.dtype))
+    nll = -log_probs.gather(1, target[:, None]).sum()
+    if not label_smoothing:
+        return nll, nll.detach()
+    spread = possible & (torch.arange(scores.shape[1], device=scores.device) != padding)
+    others = (log_probs.masked_fill(~spread, 0.0).sum(1) / spread.sum(1)).sum()
+    return (1 - label_smoothing) * nll - label_smoothing * others, nll.detach()
+
+
+def output_cross_entropy(
+    output: Output, batch: Supervised, *, label_smoothing: float = 0.0, padding: int = 0
+) -> tuple[Tensor, Tensor]:
+    """`vocabulary_cross_entropy` of the real target tokens of `batch`, each over the columns that its example has."""
+    possible = output.possible
+    if possible is not None:
+        possible = possible.index_select(0, batch.forced.packing.row)
+    target = batch.true_tokens
+    return vocabulary_cross_entropy(
+        output.logits, target, label_smoothing=label_smoothing, padding=padding, possible=possible
+    )
 
 
 def token_terms(
-    scores: Tensor, batch: Supervised, *, label_smoothing: float, padding: int, weight: float = 1.0
+    output: Output, batch: Supervised, *, label_smoothing: float, padding: int, weight: float = 1.0
 ) -> tuple[Term, Term]:
-    """`cross_entropy` over the real target tokens, ends counted, and `nll`, the plain one for perplexity, unweighted.
-
-    `scores` (N, V) in the order of `batch.forced.packing`.
-    """
-    target = batch.true_tokens
-    total, nll = vocabulary_cross_entropy(scores, target, label_smoothing=label_smoothing, padding=padding)
-    return Term("cross_entropy", total, len(target), weight), Term("nll", nll, len(target), 0.0)
+    """`cross_entropy` over the real target tokens, ends included, and without a weight `nll`, which has no smoothing
+    and from which perplexity is computed."""
+    total, nll = output_cross_entropy(output, batch, label_smoothing=label_smoothing, padding=padding)
+    count = len(batch.true_tokens)
+    return Term("cross_entropy", total, count, weight), Term("nll", nll, count, 0.0)

@@ -1,5 +1,7 @@
-"""AdaGrad (Duchi et al. 2011) as the recursive networks' code has it: groups by the names of the weights, some of them
-by plain gradient descent, and a memory that may end with each epoch."""
+"""AdaGrad (Duchi et al. 2011) as in the code of the recursive networks.
+
+Parameter groups are chosen by name, a group can use plain gradient descent, and the sums can be reset every epoch.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,21 @@ from zoo.errors import ConfigError, or_nearest
 
 RATE = "a number of at least 0"
 KEYS = {"lr": RATE, "weight_decay": RATE, "plain": "true or false", "row_decay": RATE}
-"""What a group may have of its own, and of which kind that is."""
+"""Keys of a group, and the kind of value that each accepts."""
 
 
 class Adagrad(torch.optim.Adagrad):
-    """torch.optim.Adagrad, where s = s + g^2, p = p - lr g / (sqrt(s) + eps) of each number, and g has `weight_decay`
-    times p in it.
+    """torch.optim.Adagrad: s = s + g^2, p = p - lr g / (sqrt(s) + eps) elementwise; g includes `weight_decay` times p.
 
-    `groups` has for parts of a network, by names such as `embedding`, what is other there: `lr`, `weight_decay`,
-    `plain` = true for p = p - lr g, or `row_decay`, a weight decay of those rows alone that have a gradient, such as
-    the words of a batch: with any other, AdaGrad moves a rare word by nearly `lr` towards 0 at each step. With `forget`
-    the sums s begin anew with each epoch. `fused` is one kernel on the CPU, in a fourth of the time; elsewhere not
-    every torch has it.
+    `groups` maps names of network parts, such as `embedding`, to their own options: `lr`, `weight_decay`, `plain=true`
+    for p = p - lr g, or `row_decay`. `row_decay` decays only rows with a gradient, such as the words of a batch;
+    `weight_decay` would make AdaGrad move a rare word by nearly `lr` towards 0 at every step. With `forget`, the sums s
+    restart at 0 in each epoch. `fused` is one kernel on the CPU, in a fourth of the time; elsewhere some versions of
+    torch lack it.
     """
 
     by_name: ClassVar[bool] = True
-    """It is given pairs of a name and a parameter."""
+    """Whether the constructor takes (name, parameter) pairs."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class Adagrad(torch.optim.Adagrad):
         fused: bool = True,
         groups: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        """Raises ConfigError for a group that no parameter is in, and for a key that a group does not have."""
+        """Raises ConfigError for a group without parameters and for an unknown key of a group."""
         self.forget = forget
         pairs: list[Any] = list(params)
         on_cpu = all((pair[1] if isinstance(pair, tuple) else pair).device.type == "cpu" for pair in pairs)
@@ -53,16 +54,16 @@ class Adagrad(torch.optim.Adagrad):
             group.setdefault("row_decay", 0.0)
             if group["plain"]:
                 for parameter in group["params"]:
-                    del self.state[parameter]  # a sum for each number, which plain descent does not have
+                    del self.state[parameter]  # the sums of squares, which plain descent does not need
             if group["plain"] or group["row_decay"]:
-                # a scaler of gradients leaves them to be unscaled by a fused step, and ours would read them before
+                # a gradient scaler leaves unscaling to a fused step, but our decay reads the gradients before it
                 self._step_supports_amp_scaling = False
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
-        """One step; with a `closure`, from the gradients that it leaves, whose loss is returned."""
+        """Performs one step; with a `closure`, uses the gradients that it computes and returns its loss."""
         loss = None
-        if closure is not None:  # with all groups in place, since Lightning's closure has their gradients set to zero
+        if closure is not None:  # with all groups in place, since Lightning's closure sets their gradients to zero
             with torch.enable_grad():
                 loss = closure()
         every = self.param_groups
@@ -80,14 +81,14 @@ class Adagrad(torch.optim.Adagrad):
         return loss
 
     def load_state_dict(self, state_dict: StateDict) -> None:
-        """torch's, and `fused` stays what this machine can do."""
+        """Loads the state as torch does, but keeps `fused` as this machine supports it."""
         own = [group["fused"] for group in self.param_groups]
         super().load_state_dict(state_dict)
         for group, fused in zip(self.param_groups, own, strict=True):
             group["fused"] = fused
 
     def start_epoch(self) -> None:
-        """Forgets, where that was asked for."""
+        """Resets the sums at the start of an epoch if `forget` is set."""
         for state in self.state.values() if self.forget else ():
             state["sum"].zero_()
 
@@ -95,7 +96,7 @@ class Adagrad(torch.optim.Adagrad):
 def _decay_rows(group: Mapping[str, Any]) -> None:
     for parameter in group["params"]:
         if parameter.grad is not None:
-            # as `any` of each row, in a fifth of its time
+            # equals `any` over each row, in a fifth of the time
             rows = parameter.grad.view(len(parameter), -1).abs().sum(1) != 0
             rows = rows.view(-1, *[1] * (parameter.dim() - 1))
             parameter.grad.addcmul_(parameter, rows.to(parameter.dtype), value=group["row_decay"])
@@ -111,7 +112,7 @@ def _descend(group: Mapping[str, Any]) -> None:
 
 
 def _grouped(params: list[Any], groups: Mapping[str, Mapping[str, Any]]) -> list[Any]:
-    """The parameters that no group has, and behind them the groups that are there."""
+    """The parameters outside all groups, followed by the groups."""
     for name, group in groups.items():
         for key, value in group.items():
             if key not in KEYS:

@@ -1,8 +1,8 @@
 """The RMSProp of Graves 2013, https://arxiv.org/abs/1308.0850, equations (38)-(41).
 
-torch.optim.RMSprop with `centered` is another one: its epsilon stands outside the root, and its momentum collects steps
-before they are multiplied with the rate. Here an epsilon of 1e-4 inside the root is far above the squares of small
-gradients, for which this is gradient descent with momentum: it wants losses that are summed over a sequence.
+torch.optim.RMSprop with `centered` differs: its epsilon is outside the root, and its momentum accumulates steps before
+they are multiplied by the learning rate. Here the epsilon of 1e-4 inside the root is far above the squares of small
+gradients. For these the method is gradient descent with momentum, so the loss must be a sum over the sequence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zoo.arguments import Positive, Share
 class GravesRMSprop(Optimizer):
     """n = s n + (1 - s) g^2;  m = s m + (1 - s) g;  d = momentum d - lr g / sqrt(n - m^2 + eps);  p = p + d.
 
-    `smoothing` is s, `eps` stands inside the root; n, m and d begin with 0.
+    `smoothing` is s, `eps` is inside the root; n, m and d start at 0.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class GravesRMSprop(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:
-        """One step; with a `closure`, from the gradients that it leaves, whose loss is returned."""
+        """Performs one step; with a `closure`, uses the gradients that it computes and returns its loss."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -60,7 +60,7 @@ class GravesRMSprop(Optimizer):
         rest = 1 - group["smoothing"]
         square.mul_(group["smoothing"]).addcmul_(gradient, gradient, value=rest)  # (38)
         mean.mul_(group["smoothing"]).add_(gradient, alpha=rest)  # (39)
-        variance = (square - mean.square()).clamp_(min=0)  # of constant gradients rounding alone is left
+        variance = (square - mean.square()).clamp_(min=0)  # for constant gradients only rounding errors remain
         root = variance.add_(group["eps"]).sqrt_()
         move.mul_(group["momentum"]).addcdiv_(gradient, root, value=-group["lr"])  # (40)
         parameter.add_(move)  # (41)

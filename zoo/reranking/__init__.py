@@ -1,1 +1,1 @@
-"""The N best answers of a reader judged again, by language models of the sentence with each of them in its blank."""
+"""Re-ranking of a reader's N best answers by language models that score the sentence with each answer in its blank."""

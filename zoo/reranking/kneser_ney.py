@@ -3,10 +3,10 @@
 Chen and Goodman 1998, An empirical study of smoothing techniques for language modeling, equations (26) and (27).
 
     p_k(w | h) = (a(h w) - D(a)) / a(h .) + gamma(h) p_(k-1)(w | h'),   h' = h without its first word
-    gamma(h) = what the discounts leave over, so that p_k sums to 1;   p_0 is the same for every word
+    gamma(h) = the remainder after the discounts, so that p_k sums to 1;   p_0 is equal for all words
 
-a(g) is how often an n-gram of the highest order occurs; of lower orders how many different words stand before it, but
-how often it occurs where it begins a sentence, since nothing stands before that.
+For the highest order, a(g) is the number of occurrences of the n-gram g. For lower orders it is the number of different
+words that precede g; if g begins a sentence, nothing precedes it, and a(g) is its number of occurrences.
 
 Notation: V words, T symbols of the training text with begin and end of each sentence, n order.
 """
@@ -23,37 +23,37 @@ Ints = NDArray[np.int64]
 
 
 class Level(NamedTuple):
-    """The n-grams of one order from 2 on that are kept, and how much is left to the order below.
+    """The kept n-grams of one order, 2 or higher, and the probability that is left for the order below.
 
-    The number of an n-gram is its place among the keys; that of one symbol is the symbol.
+    The number of an n-gram is its index among the keys; the number of a unigram is the symbol itself.
     """
 
     keys: Ints
-    """(the number of the n-gram without its last word) * (V + 2) + its last word, rising."""
+    """(number of the n-gram without its last word) * (V + 2) + its last word, in ascending order."""
     weight: NDArray[np.float32]
-    """(a - D) / a(h .) of each, the part of its probability that comes from no lower order."""
+    """(a - D) / a(h .) of each n-gram: the part of its probability that does not come from lower orders."""
     gamma: NDArray[np.float32]
-    """Of each kept n-gram of the order below, as what stands before a word: the lower order's part."""
+    """gamma(h) of each kept n-gram h of the order below: the share of the lower order."""
 
 
 class KneserNey:
     """p(word | the n - 1 words before it in its sentence). Words are 0 ... V - 1."""
 
     def __init__(self, words: int, base: NDArray[np.float32], levels: list[Level]) -> None:
-        """Of what `train` counts; `base` (V + 2,) is p_1 of each symbol."""
+        """Builds the model from the levels that `train` counts; `base` (V + 2,) is p_1 of each symbol."""
         self.words, self.base, self.levels = words, base, levels
 
     @property
     def order(self) -> int:
-        """n."""
+        """The order n."""
         return len(self.levels) + 1
 
     @classmethod
     def train(cls, text: Ints, lengths: Ints, words: int, *, order: int, rare: int = 1) -> KneserNey:
-        """From sentences, one after the other in `text` and cut by their `lengths`.
+        """Trains on sentences, which are concatenated in `text` and separated by their `lengths`.
 
-        n-grams of order 3 and higher that occur less than `rare` times are forgotten, and their probability goes to the
-        lower order: with 2 a model of millions of words is a few times smaller.
+        n-grams of order 3 and higher that occur less than `rare` times are dropped, and their probability goes to the
+        lower order. With 2, a model of millions of words is a few times smaller.
         """
         symbols, place = _marked(text, lengths, words)
         grams = _Grams(np.arange(words + 2), np.bincount(symbols, minlength=words + 2), symbols)
@@ -70,12 +70,12 @@ class KneserNey:
         return cls(words, base, levels)
 
     def log_probs(self, sentences: Ints) -> NDArray[np.float64]:
-        """log p of every word of sentences of one length (M, L), and of their ends: (M, L + 1)."""
+        """log p (M, L + 1) of every word, and of the end, of sentences of equal length (M, L)."""
         rows, size = len(sentences), self.words + 2
         begin, end = np.full((rows, 1), self.words), np.full((rows, 1), self.words + 1)
         symbols = np.concatenate([begin, sentences, end], 1).astype(np.int64)  # (M, L + 2)
         probability = self.base[symbols].astype(np.float64)
-        context = symbols  # the (k - 1)-gram that begins at each symbol, -1 where it is unknown
+        context = symbols  # the (k - 1)-gram that begins at each symbol, -1 if it is unknown
         for k, level in enumerate(self.levels, 2):
             last = symbols[:, k - 1 :]
             context = context[:, : last.shape[1]]
@@ -88,33 +88,35 @@ class KneserNey:
         return np.log(probability[:, 1:])
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """As arrays by name."""
+        """The model as arrays by name."""
         levels = enumerate(self.levels, 2)
         parts = {f"{name}{k}": value for k, level in levels for name, value in level._asdict().items()}
         return {"words": np.array(self.words), "base": self.base, **parts}
 
     @classmethod
     def from_state(cls, state: Mapping[str, NDArray[Any]]) -> KneserNey:
-        """The model that `state` came from."""
+        """Restores the model from `state`."""
         orders = sorted(int(name.removeprefix("keys")) for name in state if name.startswith("keys"))
         levels = [Level(*(state[f"{name}{k}"] for name in Level._fields)) for k in orders]
         return cls(int(state["words"]), state["base"], levels)
 
 
 class _Grams(NamedTuple):
-    """The different n-grams of one order in a text."""
+    """The distinct n-grams of one order in a text."""
 
     keys: Ints
-    """As in `Level`, with the numbers of all n-grams."""
+    """Keys as in `Level`, but with the numbers of all n-grams."""
     occurring: Ints
-    """How often each occurs."""
+    """Number of occurrences of each."""
     at: Ints
-    """(T,) the number of the n-gram that begins at each symbol, -1 where none does."""
+    """(T,) the number of the n-gram that begins at each symbol; -1 if none does."""
 
 
 def _marked(text: Ints, lengths: Ints, words: int) -> tuple[Ints, Ints]:
-    """Symbols (T,), each sentence between its begin, V, and its end, V + 1; and the place of each in the text, with a
-    leap between sentences, so that n-grams never reach over a border."""
+    """Symbols (T,), each sentence between begin V and end V + 1, and the position of each symbol in the text.
+
+    Positions have a gap between sentences, so that an n-gram never crosses a border.
+    """
     total = len(text) + 2 * len(lengths)
     symbols, inside = np.empty(total, np.int64), np.ones(total, bool)
     ends = np.cumsum(lengths + 2)
@@ -126,7 +128,7 @@ def _marked(text: Ints, lengths: Ints, words: int) -> tuple[Ints, Ints]:
 
 
 def _longer(grams: _Grams, symbols: Ints, place: Ints, k: int, size: int) -> _Grams:
-    """The k-grams, from the n-grams that are one word shorter."""
+    """The k-grams, built from the (k - 1)-grams."""
     ending = symbols[k - 1 :]
     whole = place[k - 1 :] == place[: len(ending)] + k - 1  # in one sentence
     keys, number, occurring = np.unique(
@@ -138,8 +140,10 @@ def _longer(grams: _Grams, symbols: Ints, place: Ints, k: int, size: int) -> _Gr
 
 
 def _different_before(grams: _Grams, longer: _Grams, begins: NDArray[np.bool_]) -> Ints:
-    """a(g) of n-grams of a lower order: how many different words stand before g, which are as many as there are
-    different longer n-grams that end in g; of those that begin a sentence how often they occur."""
+    """a(g) of n-grams of a lower order: the number of distinct longer n-grams that end in g.
+
+    For n-grams that begin a sentence it is the number of occurrences.
+    """
     different, first = np.unique(longer.at, return_index=True)
     before = np.bincount(grams.at[first[different >= 0] + 1], minlength=len(grams.keys))
     starting = np.unique(grams.at[begins & (grams.at >= 0)])
@@ -149,7 +153,7 @@ def _different_before(grams: _Grams, longer: _Grams, begins: NDArray[np.bool_]) 
 
 def _unigrams(count: Ints, words: int) -> NDArray[np.float32]:
     """p_1 (V + 2,)."""
-    count[words] = 0  # nobody asks for the begin of a sentence
+    count[words] = 0  # the begin of a sentence is never predicted
     share = (count - _discounts(count)[np.minimum(count, 3)]) / max(int(count.sum()), 1)
     base = share + (1 - share.sum()) / (words + 1)
     base[words] = 0.0
@@ -157,12 +161,14 @@ def _unigrams(count: Ints, words: int) -> NDArray[np.float32]:
 
 
 def _level(grams: _Grams, count: Ints, number: Ints, size: int, rare: int) -> tuple[Level, Ints]:
-    """The level of some n-grams and their numbers in it, -1 of those that are forgotten; `number` has those of the
-    n-grams that are one word shorter."""
+    """The level of n-grams, and their numbers in it (-1 for dropped ones).
+
+    `number` holds the numbers of the n-grams that are one word shorter.
+    """
     context, word = np.divmod(grams.keys, size)
     total = np.bincount(context, count, minlength=len(number))
     weight = (count - _discounts(count)[np.minimum(count, 3)]) / total[context]
-    kept = grams.occurring >= rare  # then what stands before its last word occurs as often, and is kept too
+    kept = grams.occurring >= rare  # the n-gram without its last word occurs as often, so it is kept too
     gamma = 1 - np.bincount(context[kept], weight[kept], minlength=len(number))
     keys = number[context[kept]] * size + word[kept]
     level = Level(keys, weight[kept].astype(np.float32), gamma[number >= 0].astype(np.float32))
@@ -170,9 +176,11 @@ def _level(grams: _Grams, count: Ints, number: Ints, size: int, rare: int) -> tu
 
 
 def _discounts(counts: Ints) -> NDArray[np.float64]:
-    """D(0) = 0, D(1), D(2) and D(3 and more) by Chen and Goodman's equation (26), from how many n-grams have the counts
-    1 to 4. A text so small that some of these are none, or not falling, has one discount n1 / (n1 + 2 n2) for all
-    (Ney, Essen and Kneser 1994), or a half."""
+    """D(0) = 0, D(1), D(2) and D(3 and more) by Chen and Goodman's equation (26).
+
+    They follow from the numbers n1 to n4 of n-grams with counts 1 to 4. If some of these are 0 or do not fall, as in a
+    small text, there is one discount n1 / (n1 + 2 n2) for all (Ney, Essen and Kneser 1994), or one half.
+    """
     n1, n2, n3, n4 = (float(n) for n in np.bincount(np.minimum(counts, 5), minlength=6)[1:5])
     if not n1 or not n2:
         return np.array([0.0, 0.5, 0.5, 0.5])
@@ -184,7 +192,7 @@ def _discounts(counts: Ints) -> NDArray[np.float64]:
 
 
 def _find(keys: Ints, wanted: Ints, real: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.bool_]]:
-    """Where each wanted key stands among the rising keys, and whether it does; nowhere where it is not `real`."""
+    """Index of each wanted key among the ascending keys, and whether it is found; never found if it is not `real`."""
     if not len(keys):
         return np.zeros_like(wanted), np.zeros(wanted.shape, bool)
     number = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

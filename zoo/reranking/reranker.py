@@ -1,13 +1,12 @@
-"""The N best candidates of a reader again: each is put into the blank, and language models say how likely that reads.
+"""Re-ranks the N best candidates of a reader: language models score the query with each candidate in its blank.
 
-Cui et al. 2017, https://arxiv.org/abs/1607.04423. The features of a candidate are the reader's log P, and the
-log-probabilities of the query with the candidate in it under three models of n-grams: one of the training documents,
-one of this question's document alone, and one of the classes of the words of the training documents.
+Cui et al. 2017, https://arxiv.org/abs/1607.04423. The features of a candidate are the reader's log P and three
+log-probabilities of the query with the candidate in its blank. They come from n-gram models of the training documents,
+of this question's document alone, and of the word classes of the training documents.
 
 What differs from the paper: its language models come from SRILM, its classes from mkcls and its weights from K-best
-MIRA. Here they are Kneser-Ney models of our own, classes by the exchange algorithm, and the weights of the greatest
-likelihood (`fit_weights`). Sentences that stand in several training documents are counted once: documents of CBT
-overlap.
+MIRA. Here they are our own Kneser-Ney models, classes by the exchange algorithm, and weights of maximum likelihood
+(`fit_weights`). A sentence that occurs in several training documents counts once, because documents of CBT overlap.
 """
 
 from __future__ import annotations
@@ -31,46 +30,46 @@ FEATURES = ("reader", "global", "local", "classes")
 FILE = "reranking.npz"
 FORMAT = 1
 RARE = 2
-"""n-grams of order 3 and higher that occur once in the training documents are forgotten, as SRILM does."""
+"""n-grams of order 3 and higher that occur less often in the training documents are dropped, as SRILM does."""
 WORDS_OF_A_CLASS = 20
-"""On average, at least: fewer words than the paper's have fewer classes."""
+"""Least average number of words per class: vocabularies smaller than the paper's have fewer classes."""
 
 
-class Asked(NamedTuple):
-    """A question as words' ids, and what the reader says of it."""
+class ScoredQuestion(NamedTuple):
+    """A question as word ids, with the reader's log-probabilities."""
 
     document: Ints
     """(D,)."""
     ends: Sequence[int]
-    """Where each of its sentences ends."""
+    """End of each sentence of the document."""
     occurrence: Ints
-    """(D,) the number of the candidate at each place, -1 where none is."""
+    """(D,) the number of the candidate at each word of the document; -1 if there is none."""
     query: Ints
     """(Q,)."""
     blank: int
-    """The place of the blank in the query."""
+    """Position of the blank in the query."""
     log_p: NDArray[np.float64]
-    """(C,) the reader's log P of each candidate; the lowest number where it stands nowhere."""
+    """(C,) the reader's log P of each candidate; the lowest float if the document does not contain it."""
 
 
 @dataclass(frozen=True)
 class Reranker:
-    """The language models and the weights. Made by `learn` and `fitted`, kept by `save`."""
+    """Language models and weights, which are made by `learn` and `fitted` and stored by `save`."""
 
     text: KneserNey
-    """Of the training documents."""
+    """Language model of the training documents."""
     classes: NDArray[np.int32]
     """(V,) the class of each word."""
     class_text: KneserNey
-    """Of the classes of their words."""
+    """Language model of the word classes of the training documents."""
     unknown: int
-    """The id of all words that training has not."""
+    """Id of words that do not occur in training."""
     best: int
-    """N."""
+    """N, the number of candidates that are re-ranked."""
     vocabulary: str
-    """What tells the reader's vocabulary from others."""
+    """Fingerprint of the reader's vocabulary."""
     weights: NDArray[np.float64]
-    """Of `FEATURES`."""
+    """Weight of each of the `FEATURES`."""
 
     @classmethod
     def learn(
@@ -85,8 +84,10 @@ class Reranker:
         classes: int = 1000,
         best: int = 10,
     ) -> Reranker:
-        """From the sentences of the training documents, one after the other in `text`, of V = `words` words; without
-        weights yet, so that the reader's order stays."""
+        """Trains the language models on the sentences of the training documents, concatenated in `text`.
+
+        `words` is the size V of the vocabulary. There are no weights yet, so that the reader's order stays.
+        """
         there = int(np.bincount(text).astype(bool).sum())
         found = word_classes(text, lengths, words, classes=min(classes, max(there // WORDS_OF_A_CLASS, 2)))
         of_classes = KneserNey.train(
@@ -102,9 +103,11 @@ class Reranker:
             weights=np.array([1.0, 0.0, 0.0, 0.0]),
         )
 
-    def fitted(self, questions: Sequence[Asked], answers: Sequence[int]) -> Reranker:
-        """With weights fitted to questions of which the answers are known; those with the answer not among their N best
-        teach nothing. Where that are all, the reader's order stays."""
+    def fitted(self, questions: Sequence[ScoredQuestion], answers: Sequence[int]) -> Reranker:
+        """Return a copy with weights fitted to questions with known answers.
+
+        Questions whose answer is not among the N best are ignored. If that leaves none, the reader's order stays.
+        """
         features = np.zeros((len(questions), self.best, len(FEATURES)))
         real, right = np.zeros((len(questions), self.best), bool), np.full(len(questions), -1)
         for row, (asked, answer) in enumerate(zip(questions, answers, strict=True)):
@@ -117,9 +120,11 @@ class Reranker:
             return self
         return replace(self, weights=fit_weights(features[told], real[told], right[told]))
 
-    def scores(self, asked: Asked) -> NDArray[np.float64]:
-        """(C,) what the N best candidates of a question are ranked by, log-probabilities among them; -inf for all
-        others. A candidate that stands nowhere is among the best only where all do."""
+    def scores(self, asked: ScoredQuestion) -> NDArray[np.float64]:
+        """(C,) log-probabilities among the N best candidates of a question, by which they are ranked; -inf for others.
+
+        A candidate that the document does not contain is among the best only if it contains no candidate.
+        """
         numbers, found = self.features(asked)
         scores = found @ self.weights
         highest = scores.max()
@@ -127,8 +132,8 @@ class Reranker:
         result[numbers] = scores - highest - np.log(np.exp(scores - highest).sum())
         return result
 
-    def features(self, asked: Asked) -> tuple[Ints, NDArray[np.float64]]:
-        """The numbers (N,) of the best candidates and their features (N, F)."""
+    def features(self, asked: ScoredQuestion) -> tuple[Ints, NDArray[np.float64]]:
+        """Numbers (N,) of the best candidates, and their features (N, F)."""
         order = np.argsort(-asked.log_p, kind="stable")[: self.best]
         placed = asked.log_p[order] > np.finfo(np.float32).min
         numbers = order[placed] if placed.any() else order[:1]
@@ -145,8 +150,11 @@ class Reranker:
         ]
         return numbers, np.stack(columns, 1)
 
-    def _local(self, asked: Asked, words: Ints, sentences: Ints, numbers: Ints) -> NDArray[np.float64]:
-        """The sentences under a model of this one document. Candidates outside the vocabulary are told apart here."""
+    def _local(self, asked: ScoredQuestion, words: Ints, sentences: Ints, numbers: Ints) -> NDArray[np.float64]:
+        """Log-probabilities of the sentences under a model of this document.
+
+        Here candidates outside the vocabulary have different ids.
+        """
         own = np.where(words == self.unknown, self.text.words + np.arange(len(words)), words)
         document = np.where(asked.occurrence >= 0, own[asked.occurrence], asked.document)
         filled = sentences.copy()
@@ -160,7 +168,7 @@ class Reranker:
     # Keeping
 
     def save(self, path: Path) -> None:
-        """Written whole or not at all."""
+        """Writes the re-ranking to a file, whole or not at all."""
         arrays = {f"text.{name}": part for name, part in self.text.state().items()}
         arrays |= {f"class_text.{name}": part for name, part in self.class_text.state().items()}
         arrays |= {
@@ -173,19 +181,19 @@ class Reranker:
             os.replace(temporary, path)
         except OSError as error:
             raise CheckpointError(
-                f"{path}: could not write the re-ranking ({error}); make room and test again"
+                f"{path}: could not write the re-ranking ({error}); free some disk space and test again"
             ) from error
         finally:
             temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: Path, vocabulary: str) -> Reranker:
-        """What `save` wrote. Raises CheckpointError where it is not there, damaged, or of another vocabulary."""
+        """Reads what `save` wrote. Raises CheckpointError if it is missing, damaged, or of another vocabulary."""
         if not path.is_file():
             raise CheckpointError(
-                f"{path}: there is no re-ranking; it is fitted in a test: train with task.rerank=true, or test again "
-                "what is trained, by python train.py ... train=false ckpt_path=CHECKPOINT task.rerank=true, and take "
-                f"what that leaves: --rerank-file FOLDER/{FILE}"
+                f"{path}: there is no re-ranking; it is fitted during a test. Train with task.rerank=true, or "
+                "test a trained network with python train.py ... train=false ckpt_path=CHECKPOINT task.rerank=true; "
+                f"then pass the file of that run: --rerank-file FOLDER/{FILE}"
             )
         try:
             with np.load(path, allow_pickle=False) as file:
@@ -208,10 +216,10 @@ class Reranker:
             )
         except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise CheckpointError(
-                f"{path}: not a readable re-ranking ({error}); test again, which writes it"
+                f"{path}: not a readable re-ranking ({error}); test again to write a new one"
             ) from error
         if found.vocabulary != vocabulary:
             raise CheckpointError(
-                f"{path}: this re-ranking is of another vocabulary than the network: give its own run's"
+                f"{path}: this re-ranking has another vocabulary than the network; pass the file of the network's run"
             )
         return found

@@ -1,4 +1,4 @@
-"""Weights of features by which lists of candidates are ranked."""
+"""Weights of the features that rank lists of candidates."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from torch.nn.functional import cross_entropy
 
 STEPS = 200
 SHRINK = 1e-3
-"""Of the squared weights, of features in units of their spread: where one feature alone tells right from wrong in every
-list, the likelihood has no maximum."""
+"""Penalty on the squared weights, for features in units of their standard deviation.
+
+If one feature alone separates right from wrong in every list, the likelihood has no maximum without it.
+"""
 
 
 def fit_weights(features: NDArray[Any], real: NDArray[np.bool_], answer: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weights (F,) under which softmax of (features @ weights) over the candidates of each list gives the answers
-    the highest likelihood.
+    """Weights (F,) of maximum likelihood under the softmax of (features @ weights) over the candidates of each list.
 
-    `features` (Q, N, F), `real` (Q, N) True at candidates, `answer` (Q,) the place of the right one in its list. The
-    function is convex and has one maximum, which L-BFGS finds whatever it begins with. The paper of the re-ranking has
-    K-best MIRA in its place (Cherry and Foster 2012), which looks at the margin to the best wrong candidate alone.
+    `features` (Q, N, F), `real` (Q, N) True at candidates, `answer` (Q,) the index of the right candidate in its list.
+    The function has one maximum, which L-BFGS finds from any start. The paper of the re-ranking uses K-best MIRA
+    instead (Cherry and Foster 2012), which considers only the margin to the best wrong candidate.
     """
     values = features.astype(np.float64)
     spread = np.maximum(values[real].std(0), 1e-12)

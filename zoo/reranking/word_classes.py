@@ -1,13 +1,13 @@
-"""Word classes by the exchange algorithm: words that stand between the same words.
+"""Word classes by the exchange algorithm: words of one class occur between similar words.
 
 Kneser and Ney 1993; Martin, Liermann and Ney 1998, Algorithms for bigram and trigram word clustering. A word is moved
-to the class where the text is likeliest under p(w_i | w_(i-1)) = p(class_i | class_(i-1)) p(w_i | class_i), until a
-round over all words changes little. Up to what no class changes the log-likelihood is
+to the class with the highest likelihood of the text under p(w_i | w_(i-1)) = p(class_i | class_(i-1)) p(w_i | class_i),
+until a round over all words changes little. Up to a constant the log-likelihood is
 
     F = sum over g, h of phi(N(g, h)) - 2 sum over g of phi(N(g)),   phi(x) = x log x
 
-with N(g, h) how often class h follows class g, and N(g) how often words of class g occur. mkcls, which the paper of the
-attention-over-attention reader takes, climbs the same F with simulated annealing besides.
+where N(g, h) counts how often class h follows class g, and N(g) counts the words of class g. mkcls, which the paper of
+the attention-over-attention reader uses, maximises the same F, with simulated annealing in addition.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 LEAST = 3
-"""Words that occur less often say too little of where they stand: together they are the class 0."""
+"""Words that occur less often have too little context; together they are class 0."""
 
 
 class Bigrams(NamedTuple):
-    """Which words stand beside which in a text: each different pair, by their first word."""
+    """Distinct pairs of adjacent words in a text, grouped by their first word."""
 
     begins: Ints
-    """(words + 1,) where the pairs of each first word begin."""
+    """(words + 1,) offset of the pairs of each first word."""
     other: Ints
     """The second word of each pair."""
     times: Ints
-    """How often it occurs."""
+    """Number of occurrences of each pair."""
 
 
 def word_classes(text: Ints, lengths: Ints, words: int, *, classes: int, rounds: int = 5) -> NDArray[np.int32]:
-    """The class of each word, (words,) numbers from 0 to at most `classes` - 1, from sentences one after the other.
+    """Classes (words,) from 0 to at most `classes` - 1, learned from sentences that are concatenated in `text`.
 
-    0 is that of rare words and of those that never occur. The `classes` - 2 most frequent others begin in classes of
-    their own, all further ones together; `rounds` at most are made, until no more than one word of a thousand moves.
+    Class 0 holds rare words and words that never occur. The `classes` - 2 most frequent others start in separate
+    classes, the rest in one. There are at most `rounds` rounds, until no more than one word in a thousand moves.
     """
     occurs = np.bincount(text, minlength=words)
     by_frequency = np.argsort(-occurs, kind="stable")
@@ -66,7 +66,7 @@ def log_likelihood(text: Ints, lengths: Ints, found: NDArray[np.int32]) -> float
 
 
 class _Exchange:
-    """The counts of the classes, and how they change when a word goes from one to another."""
+    """The counts of the classes, and their change when a word moves to another class."""
 
     def __init__(self, found: Ints, classes: int, after: Bigrams, before: Bigrams, occurs: Ints) -> None:
         self.found, self.after, self.before, self.occurs = found, after, before, occurs
@@ -77,7 +77,7 @@ class _Exchange:
         self.follows = follows.reshape(classes, classes)  # N(g, h)
 
     def move(self, word: int) -> bool:
-        """Puts a word into its best class; whether that is another one. Class 0 takes none."""
+        """Moves a word to its best class, but never to class 0; returns whether the class changed."""
         old, total = int(self.found[word]), self.occurs[word]
         after, itself = self._classes_beside(self.after, word)
         before, _ = self._classes_beside(self.before, word)
@@ -93,7 +93,7 @@ class _Exchange:
         return new != old
 
     def _classes_beside(self, beside: Bigrams, word: int) -> tuple[Reals, float]:
-        """How often words of each class stand beside a word, itself left out, and how often itself does."""
+        """How often words of each class are adjacent to a word, without the word itself, and how often the word is."""
         here = slice(beside.begins[word], beside.begins[word + 1])
         other, count = beside.other[here], beside.times[here].astype(np.float64)
         same = other == word
@@ -106,7 +106,7 @@ class _Exchange:
         self.follows[to, to] += sign * itself
 
     def _gains(self, after: Reals, before: Reals, itself: float) -> Reals:
-        """What the sum of phi(N(g, h)) gains when the word comes to each class."""
+        """Gain of the sum of phi(N(g, h)) if the word moves to each class."""
         follows, own = self.follows, np.arange(len(self.size))
         gains = np.zeros(len(own))
         for counts, table in ((after, follows), (before, follows.T)):
@@ -114,13 +114,13 @@ class _Exchange:
             now = table[:, beside]
             change = _phi(now + counts[beside]) - _phi(now)
             gains += change.sum(1)
-            gains[beside] -= change[beside, np.arange(len(beside))]  # a class beside itself is counted below
+            gains[beside] -= change[beside, np.arange(len(beside))]  # a class next to itself is counted below
         diagonal = follows[own, own]
         return gains + _phi(diagonal + after + before + itself) - _phi(diagonal)
 
 
 def _pairs(text: Ints, lengths: Ints) -> tuple[Ints, Ints]:
-    """The words that stand before another in their sentence, and these."""
+    """The words that precede another word of their sentence, and the words that follow them."""
     last = np.cumsum(lengths[lengths > 0]) - 1
     inside = np.ones(len(text), bool)
     inside[last] = False

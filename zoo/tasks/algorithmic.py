@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import torch
 import torch.distributed as dist
@@ -23,7 +23,7 @@ from zoo.data.spec import Spec
 from zoo.metrics.groups import GroupMeans
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.task import Examined, Task, TaskArguments
 
 MEASURES = ("bits_per_sequence", "error_bits", "exact")
 OPTIMAL, ABOVE = "optimal_bits", "bits_above_optimum"
@@ -35,27 +35,27 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class BitPrediction:
-    """What was written to one sequence of T steps, and what was done to the memory meanwhile."""
+    """The bits that a network wrote for one sequence of T steps, and its use of the memory."""
 
     given: str
     """The sequence as it is typed."""
     written: tuple[str, ...]
     """The bits that were likelier than not, a word for each of the S scored steps."""
     truth: tuple[str, ...] | None
-    """What should have been written, where that is known."""
+    """The true bits in the same form, where they are known."""
     separator: str
-    """What stands between the words of a line."""
+    """The text between the words of a line."""
     inputs: Numbers
     """(T, I)"""
     scored: Numbers
     """(T,) True at the steps at which bits are to be written."""
     probabilities: Numbers
-    """(S, O) of a 1."""
+    """(S, O) the probability of a 1."""
     targets: Numbers | None
     """(S, O) the true bits."""
     memory: dict[str, Numbers] = field(default_factory=dict)
-    """What there is of: `read` and `write` (H, T, N), the weightings of each head over N rows of memory; `erase` and
-    `add` (H, T, W), what each head took from its rows and put there; `memory` (N, W) behind the last step."""
+    """The parts that the network has: `read` and `write` (H, T, N), the weightings of each head over N rows of memory;
+    `erase` and `add` (H, T, W), the vectors that each head erased and added; `memory` (N, W) after the last step."""
 
     def line(self, words: Sequence[str]) -> str:
         """`written` or `truth` as a line."""
@@ -90,18 +90,18 @@ class BitPrediction:
 
 @dataclass(frozen=True)
 class ExaminedBits(Examined):
-    """A sequence of a split, what was written to it and what should have been."""
+    """A sequence of a split, with the written and the true bits."""
 
     prediction: BitPrediction
 
 
 class Algorithmic(Task):
-    """Any network that serves `algorithmic`: `logits` (B, T, O) of the bits at each step, of which those count at which
-    the batch asks for bits.
+    """Any network that serves `algorithmic`: `logits` (B, T, O) of the bits at each step. Only the steps at which the
+    batch asks for bits count.
 
-    The loss is the cross-entropy of a sequence, the sum over its bits, in nats. `converged`: with the first validation
-    below so many bits a sequence the network counts as converged, and the test says how many training sequences that
-    took; where the data know what the best predictor needs, below so many bits above that.
+    The loss is the cross-entropy of a sequence, the sum over its bits, in nats. The network has converged at the first
+    validation below `converged` bits per sequence, or below that many bits above the best possible predictor where the
+    data know it. The test reports how many training sequences that took.
     """
 
     name = "algorithmic"
@@ -115,20 +115,8 @@ class Algorithmic(Task):
     converged_at: int | None = None
     """Training sequences before the first validation that converged; None as long as there was none."""
 
-    def __init__(
-        self,
-        *,
-        model: dict[str, Any],
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
-        compile: bool = False,
-        converged: Positive = 0.1,
-    ) -> None:
-        super().__init__(
-            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
-        )
+    def __init__(self, *, converged: Positive = 0.1, **rest: Unpack[TaskArguments]) -> None:
+        super().__init__(**rest)
         self.save_hyperparameters()
         self.converged = converged
         self._newest: Tensor | None = None
@@ -214,7 +202,7 @@ class Algorithmic(Task):
         return means
 
     def _log_means(self, stage: str, means: dict[str, Tensor]) -> None:
-        """Over all groups, each of which counts the same."""
+        """Log the means over all groups, each group with the same weight."""
         for name, values in means.items():
             bar = stage == "val" and name in self.on_bar
             self.log(f"{stage}/{name}", values.nanmean().float(), prog_bar=bar)
@@ -248,8 +236,8 @@ class Algorithmic(Task):
     # predicting
 
     def predictions(self, batch: BitBatch, words: list[BitSequence]) -> list[BitPrediction]:
-        """What is written, and what is done to the memory; `words` are the sequences as they were typed, with what they
-        ask for."""
+        """The written bits, and the use of the memory; `words` are the sequences as they were typed, with the bits that
+        they ask for."""
         output = self.predict_step(batch)
         parts = {name: output.attention[name] for name in WEIGHTINGS if name in output.attention}
         if (trace := getattr(self.network, "memory_trace", None)) is not None:

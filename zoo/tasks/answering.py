@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 import torch
 import torch.nn.functional as F
@@ -24,7 +25,7 @@ from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.clipping import clip_matrices
 from zoo.tasks.restarts import Restarts
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.task import Examined, Task, TaskArguments
 
 LIKELIEST, LOSS_EVERY = 5, 10
 HOP = "attention_recall_hop_"
@@ -37,15 +38,15 @@ class AnswerPrediction:
     answer: str
     probability: float
     alternatives: dict[str, float]
-    """The likeliest answers with their probabilities, the answer among them."""
+    """The likeliest answers with their probabilities, including the chosen one."""
     sentences: tuple[str, ...]
-    """Of the story, the oldest first."""
+    """The sentences of the story, the oldest first."""
     question: str
     hops: tuple[tuple[float, ...], ...]
-    """For each hop the attention to each sentence; it sums to less than 1 where empty places of the memory get some.
-    None where the network has no attention."""
+    """The attention of each hop to each sentence. It sums to less than 1 where empty places of the memory get some, and
+    is empty where the network has no attention."""
     unknown: tuple[str, ...] = ()
-    """Words of story and question that the network does not know."""
+    """Words of the story and the question that are not in the vocabulary."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as written by `zoo predict --json`."""
@@ -54,21 +55,21 @@ class AnswerPrediction:
 
 @dataclass(frozen=True)
 class ExaminedAnswer(Examined):
-    """A question of a split, its answer as given and its true one."""
+    """A question of a split, with the predicted and the true answer."""
 
     prediction: AnswerPrediction
     supporting: tuple[bool, ...] | None
-    """True at the sentences that the answer follows from; None where the data does not know them."""
+    """True at the supporting facts, the sentences that determine the answer; None where the data do not have them."""
 
 
 class Answering(Task):
     """Any network that serves `answering`: `logits` (B, V) of the vocabulary, and attention `hop.0`, `hop.1`, ... to
     the sentences (B, S) where it has any.
 
-    `restarts` networks are trained side by side, and the one with the lowest training error is validated, tested and
-    kept; the test has the figures of all. `loss` is the mean or the sum over a batch. `clip`: trainer.gradient_clip_val
-    holds for the norm of `all` gradients, or for each `matrix`. For the first `linear_start` epochs there is no softmax
-    in the memory of a network that can do without.
+    `restarts` networks are trained side by side. The one with the lowest training error is validated, tested and
+    stored; the test also gives the figures of the others. `loss` is the mean or the sum over a batch. The bound
+    trainer.gradient_clip_val holds for the norm of `all` gradients, or for each `matrix`, as `clip` chooses. For the
+    first `linear_start` epochs the memory has no softmax, if the network allows it.
     """
 
     name = "answering"
@@ -80,20 +81,13 @@ class Answering(Task):
     def __init__(
         self,
         *,
-        model: dict[str, Any],
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
-        compile: bool = False,
         restarts: Count = 1,
         loss: Literal["mean", "sum"] = "mean",
         clip: Literal["all", "matrix"] = "all",
         linear_start: Natural = 0,
+        **rest: Unpack[TaskArguments],
     ) -> None:
-        super().__init__(
-            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
-        )
+        super().__init__(**rest)
         self.save_hyperparameters()
         self.reduction, self.clip, self.linear_start = loss, clip, linear_start
         self.restarts: Restarts | None = None
@@ -104,18 +98,18 @@ class Answering(Task):
     def check(cls, cfg: Any, model: Any) -> None:
         if cfg.task.linear_start and not hasattr(model, "linear"):
             raise ConfigError(
-                f"task.linear_start={cfg.task.linear_start}: {model.__name__} has no softmax to leave out; "
-                "task.linear_start=0, or model=memn2n"
+                f"task.linear_start={cfg.task.linear_start}: {model.__name__} has no softmax to leave out: "
+                "use task.linear_start=0 or model=memn2n"
             )
         if cfg.task.restarts > 1 and cfg.start_from:
             raise ConfigError(
                 f"task.restarts={cfg.task.restarts}: all of them would begin with the same weights, start_from="
-                f"{cfg.start_from}; leave one of the two out"
+                f"{cfg.start_from}: remove one of the two"
             )
         if cfg.task.restarts > 1 and "averaging" in (cfg.callbacks or {}):
             raise ConfigError(
-                f"task.restarts={cfg.task.restarts} with callbacks=averaging: the average of weights that are now one "
-                "restart's, now another's, is no network; leave one of the two out"
+                f"task.restarts={cfg.task.restarts} with callbacks=averaging: an average over steps would mix "
+                "the weights of different restarts: remove one of the two"
             )
 
     # building
@@ -142,7 +136,7 @@ class Answering(Task):
         model, spec = self.hparams["model"], self.spec
         self.restarts = Restarts(self.network, lambda: instantiate(model, spec, _recursive_=False), count)
         self.restart_errors = TaskErrors(len(spec.tasks), (count,))
-        self.network.requires_grad_(False)  # it gets the weights of the best
+        self.network.requires_grad_(False)  # it receives the weights of the best restart
 
     # training
 
@@ -153,8 +147,6 @@ class Answering(Task):
 
     def training_step(self, batch: StoryBatch, batch_idx: int) -> Tensor:
         assert batch.answer is not None and self.network is not None
-        if self.restarts is not None and batch_idx == 0:  # not where a resumed epoch goes on
-            self.restarts.begin()
         size, networks = len(batch), 1 if self.restarts is None else len(self.restarts)
         output: Output = (self.network if self.restarts is None else self.restarts)(batch)
         logits = precise(output.logits)
@@ -171,14 +163,20 @@ class Answering(Task):
         return self.global_mean(total, size) + own
 
     def _record_loss(self, total: Tensor, count: int, batch_idx: int) -> None:
-        """Logs the mean loss of an example, every few steps: it would be a good part of each."""
+        """Log the mean loss of an example every few steps: each step would cost noticeably more."""
         self._loss, self._examples = self._loss + total, self._examples + count
         if batch_idx % LOSS_EVERY == 0:
             self._count_loss()
             self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=count)
 
+    def on_train_batch_end(self, outputs: Any, batch: StoryBatch, batch_idx: int) -> None:
+        """Count the last steps of an epoch before anything reads its loss."""
+        super().on_train_batch_end(outputs, batch, batch_idx)
+        if self.trainer.is_last_batch or 0 < self.trainer.max_steps <= self.global_step:
+            self._count_loss()
+
     def _count_loss(self) -> None:
-        """What was added up goes into the metric that is logged."""
+        """Move the accumulated sums into the metric that is logged."""
         if self._examples:
             self.train_loss.update(self._loss / self._examples, self._examples)
             self._loss, self._examples = 0.0, 0
@@ -192,7 +190,7 @@ class Answering(Task):
             super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
 
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
-        """Lightning's, and then the rows of padding are zero again."""
+        """Step as Lightning does, and set the rows of padding to zero again."""
         super().optimizer_step(*args, **kwargs)
         for name in getattr(self.network, "zero_rows", ()):
             table = getattr(self.network, name) if self.restarts is None else self.restarts.stacked.get(name)
@@ -200,19 +198,34 @@ class Answering(Task):
                 table.data[..., 0, :] = 0
 
     def _keep_best(self) -> None:
-        """The network gets the weights of the restart that made the fewest errors in this epoch's training."""
+        """Copy the weights of the restart with the fewest training errors of this epoch into the network."""
         if self.restarts is not None:
             self.restarts.settle()
             if (best := self.restarts.best) is not None:
                 self.restarts.put(best)
 
     def on_validation_start(self) -> None:
+        super().on_validation_start()
         if self.trainer.state.fn == TrainerFn.FITTING and not self.trainer.sanity_checking:
             self._keep_best()
 
     def on_train_epoch_end(self) -> None:
-        self._count_loss()  # of the last steps; Lightning computes the metric behind this
+        super().on_train_epoch_end()
+        self._count_loss()  # of a run that was stopped between
         self._keep_best()
+        if self.restarts is not None:
+            self.restarts.begin()
+
+    def remembered(self) -> dict[str, Any]:
+        """The answers that this process has counted in the current epoch, to choose the best restart by."""
+        if self.restarts is None or not self.restarts.counts.any():
+            return super().remembered()
+        return super().remembered() | {"counts": self.restarts.counts}
+
+    def remember(self, state: Mapping[str, Any]) -> None:
+        super().remember(state)
+        if self.restarts is not None and "counts" in state:
+            self.restarts.counts = state["counts"]
 
     # evaluation
 
@@ -244,7 +257,7 @@ class Answering(Task):
             self.record(stage, metrics, "attention_chance", size, chance, batch.supporting)
             for name, weights in output.attention.items():
                 recall = f"{HOP}{name.removeprefix('hop.')}"
-                if recall not in metrics:  # how many hops there are, the first batch tells
+                if recall not in metrics:  # the number of hops is known from the first batch
                     metrics[recall] = AttentionRecall().to(self.device)
                 metrics[recall].update(weights, batch.supporting)  # type: ignore[operator]
 
@@ -329,7 +342,7 @@ class Answering(Task):
         ]
 
     def _as_ids(self, batch: StoryBatch, row: int) -> Shown:
-        """A question of which the written words are not there, in those of the vocabulary."""
+        """A question whose text is not stored, in words of the vocabulary."""
         words = self.encoder.vocabulary.words
 
         def line(ids: Tensor, mask: Tensor) -> list[str]:

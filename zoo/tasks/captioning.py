@@ -7,7 +7,7 @@ import io
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from PIL import Image
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.metrics import CaptionBLEU, CiderD, Meteor, PointingGame, RougeL, TrueShare
 from zoo.metrics.ptb_tokens import ptb_tokens
-from zoo.tasks.generation import Generation
+from zoo.tasks.generation import Generation, GenerationArguments
 from zoo.tasks.task import Examined
 
 log = logging.getLogger(__name__)
@@ -107,33 +107,10 @@ class Captioning(Generation):
     length_penalty = 0.0  # as conf/decoding/beam_captioning.yaml has it
     spec: ImageSpec | None
 
-    def __init__(
-        self,
-        *,
-        model: dict[str, Any],
-        objective: dict[str, Any],
-        decoding: dict[str, Any],
-        regularizer: dict[str, Any] | None = None,
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
-        meteor: bool = True,
-        compile: bool = False,
-    ) -> None:
+    def __init__(self, *, meteor: bool = True, **rest: Unpack[GenerationArguments]) -> None:
         """With `meteor` a test counts METEOR, too, where Java and pycocoevalcap are there. The rest as in
         `Generation`."""
-        super().__init__(
-            model=model,
-            objective=objective,
-            decoding=decoding,
-            regularizer=regularizer,
-            optimizer=optimizer,
-            scheduler=scheduler,
-            monitor=monitor,
-            mode=mode,
-            compile=compile,
-        )
+        super().__init__(**rest)
         self.meteor = meteor
 
     def build(self, spec: Spec, encoder: Any) -> None:
@@ -189,6 +166,7 @@ class Captioning(Generation):
         self.record(stage, metrics, "pointing", len(batch), weights[real], possible[real])
 
     def on_test_start(self) -> None:
+        super().on_test_start()
         if self.meteor and (missing := Meteor.missing()):
             log.info(missing)
 

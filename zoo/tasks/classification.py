@@ -45,11 +45,11 @@ class DocumentPrediction:
 
 @dataclass(frozen=True)
 class ExaminedDocument(Examined):
-    """A document of a split, its class as said and its true one."""
+    """A document of a split, with its predicted and its true class."""
 
     prediction: DocumentPrediction
     evidence: list[list[bool]] | None
-    """True at the words that decided the label, sentence by sentence; None where the data does not know them."""
+    """True at the words that decided the label, sentence by sentence; None where the data do not have them."""
 
 
 def word_importance(attention: dict[str, Tensor]) -> Tensor | None:

@@ -1,4 +1,4 @@
-"""Gradients held down matrix by matrix."""
+"""Gradient clipping for each matrix by itself."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zoo.precision import precise
 
 @torch.no_grad()
 def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> None:
-    """Scales every matrix of gradients of which the spectral norm exceeds `most` down to it, in place.
+    """Scale each matrix of gradients whose spectral norm exceeds `most` down to that norm, in place.
 
     The last two axes of a parameter are the matrix, so that stacked ones are clipped one by one; a vector counts as
     one with a single row (the norm of Weight.m in the code of Sukhbaatar et al. 2015 is Matlab's `norm`, the spectral
-    one). A matrix with an entry that is no finite number stays as it is.
+    one). A matrix with an entry that is not finite stays as it is.
     """
     for parameter in parameters:
         if parameter.grad is None:
@@ -29,11 +29,11 @@ def clip_matrices(parameters: Iterable[nn.Parameter], most: float) -> None:
 
 
 def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
-    """(n,) the greatest singular values of matrices (n, rows, columns), in float32 at least; 0 for those that do not
-    exceed `above`, as far as the Frobenius norm tells, which is never smaller; inf for those with an entry that is no
-    finite number.
+    """(n,) the greatest singular values of matrices (n, rows, columns), in float32 at least.
 
-    By the eigenvalues of the smaller Gram matrix, which take a third of the time of a singular value decomposition.
+    It is 0 for matrices whose Frobenius norm, an upper bound, does not exceed `above`, and inf for matrices with an
+    entry that is not finite. Computed from the eigenvalues of the smaller Gram matrix, which takes a third of the time
+    of a singular value decomposition.
     """
     exact = precise(matrices)
     tall = exact if exact.shape[1] >= exact.shape[2] else exact.mT
@@ -47,8 +47,8 @@ def spectral_norms(matrices: Tensor, above: float = 0.0) -> Tensor:
 
 
 def _eigenvalues(symmetric: Tensor) -> Tensor:
-    """(n, d) of finite symmetric matrices (n, d, d), rising. LAPACK's solver does not converge for some of those in
-    float32 that hold denormal numbers, which float64 does not have there."""
+    """(n, d) the eigenvalues of finite symmetric matrices (n, d, d), in ascending order. In float32, LAPACK's solver
+    does not converge for some matrices with denormal numbers; in float64 those numbers are not denormal."""
     try:
         return torch.linalg.eigvalsh(symmetric)
     except torch.linalg.LinAlgError:
@@ -56,7 +56,7 @@ def _eigenvalues(symmetric: Tensor) -> Tensor:
 
 
 def _of_huge(matrices: Tensor, above: float) -> Tensor:
-    """The same for matrices of which some have entries that cannot be squared."""
+    """Spectral norms of matrices, some of whose entries overflow when squared."""
     peak = matrices.abs().amax((1, 2))
     numbers = peak.isfinite()
     scale = peak.where(numbers & (peak > 1), 1.0)[:, None, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +19,9 @@ from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall, uniform_weights
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.reranking.reranker import Asked, Reranker
+from zoo.reranking.reranker import Reranker, ScoredQuestion
 from zoo.tasks.cloze_reranking import asked_of, fitted, vocabulary_key
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.task import Examined, Task, TaskArguments
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class ClozePrediction:
 
     answer: str
     probabilities: dict[str, float]
-    """Of the candidates, in their order; together 1."""
+    """The probability of each candidate, in their order; the sum is 1."""
     document: ReadText
     query: ReadText
     sentence_ends: tuple[int, ...]
-    """Where each sentence of the document ends, in words."""
+    """The position after each sentence of the document, in words."""
     reader_probabilities: dict[str, float] | None = None
-    """What `probabilities` were before language models judged the best candidates again; None where none did."""
+    """The probabilities before language models re-ranked the best candidates; None without re-ranking."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as written by `zoo predict --json`."""
@@ -55,7 +55,7 @@ class ClozePrediction:
 
     @property
     def reader_answer(self) -> str | None:
-        """What the network alone says, where language models judged again."""
+        """The answer of the network alone, where language models re-ranked the candidates."""
         found = self.reader_probabilities
         return None if found is None else max(found, key=found.__getitem__)
 
@@ -83,22 +83,15 @@ class Cloze(Task):
     def __init__(
         self,
         *,
-        model: dict[str, Any],
         rerank: bool = False,
         rerank_best: Count = 10,
         ngram_order: Count = 8,
         word_classes: Count = 1000,
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
-        compile: bool = False,
+        **rest: Unpack[TaskArguments],
     ) -> None:
-        """With `rerank` a test also gives the accuracy when the `rerank_best` best candidates are judged again by
-        models of n-grams of `ngram_order` words at most, and by `word_classes` classes of words at most."""
-        super().__init__(
-            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
-        )
+        """With `rerank` a test also gives the accuracy after re-ranking the `rerank_best` best candidates with language
+        models: n-grams of at most `ngram_order` words, and at most `word_classes` classes of words."""
+        super().__init__(**rest)
         self.reranker: Reranker | None = None
         """What ranks candidates again in a test, and in predictions where it is set."""
 
@@ -133,6 +126,7 @@ class Cloze(Task):
         self._evaluate(batch, "val", self.val_metrics)
 
     def on_test_start(self) -> None:
+        super().on_test_start()
         if self.hparams["rerank"]:
             assert self.spec is not None
             options = {"best": "rerank_best", "order": "ngram_order", "classes": "word_classes"}
@@ -152,7 +146,7 @@ class Cloze(Task):
         there or of another network."""
         self.reranker = Reranker.load(path, vocabulary_key(self.encoder))
 
-    def _asked_and_answered(self, batch: ClozeBatch) -> tuple[list[Asked], list[int]]:
+    def _asked_and_answered(self, batch: ClozeBatch) -> tuple[list[ScoredQuestion], list[int]]:
         """The questions of a batch with what the network says of them, and the answers."""
         assert batch.answer is not None and batch.text is not None and self.spec is not None
         logits = self(batch.to(self.device)).logits
@@ -229,13 +223,14 @@ class Cloze(Task):
 
 
 def _by_name(candidates: Sequence[str], shares: Sequence[float]) -> dict[str, float]:
-    """Each candidate's share, in their order; of one that is named twice the first counts, as in the batch."""
+    """The share of each candidate, in their order. Of a candidate that is listed twice the first counts, as in the
+    batch."""
     pairs = list(zip(candidates, shares, strict=False))
     return dict(pairs) | dict(reversed(pairs))
 
 
 def places(batch: ClozeBatch) -> Tensor:
-    """(B, D) True where the answer stands in the document."""
+    """(B, D) True at the occurrences of the answer in the document."""
     assert batch.answer is not None
     return batch.occurrence == batch.answer[:, None]
 
@@ -243,8 +238,8 @@ def places(batch: ClozeBatch) -> Tensor:
 def answer_losses(logits: Tensor, batch: ClozeBatch) -> tuple[Tensor, Tensor]:
     """-log P(answer) of each question (B,), and whether it counts (B,), 0 or 1.
 
-    An answer that stands nowhere in the document, as when that was cut, gets the lowest number from a network that
-    points at words: it cannot be learned, and the question counts in the accuracy alone.
+    A network that points at words gives the lowest number to an answer that does not occur in the document, such as one
+    that was cut off. It cannot be learned, so that the question counts only in the accuracy.
     """
     assert batch.answer is not None
     log_p = logits.gather(1, batch.answer[:, None]).squeeze(1)

@@ -1,4 +1,4 @@
-"""Parts of a network that are trained at a rate of their own, and only from some epoch on."""
+"""Parts of a network with a learning rate of their own, which are frozen until some epoch."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ log = logging.getLogger(__name__)
 
 
 def parameter_groups(parameters: Iterable[nn.Parameter], parts: Mapping[str, Pretrained]) -> list[Any]:
-    """`parameters` as an optimizer takes them: all that it has one rate for, then a group for each part with its own.
+    """Groups of `parameters` for an optimiser: one for all with the common rate, then one for each part with its own.
 
-    Groups are there from the first epoch on, whatever is frozen then: an optimizer passes over parameters without a
-    gradient, and a run can be resumed in any epoch.
+    Groups of frozen parts exist from the first epoch on, so that a run can be resumed in any epoch. An optimiser
+    ignores parameters without a gradient.
     """
     apart = [part for part in parts.values() if part.finetune_from is not None]
     if not apart:
@@ -36,8 +36,8 @@ def parameter_groups(parameters: Iterable[nn.Parameter], parts: Mapping[str, Pre
 
 
 def check_groups(optimizers: Iterable[Mapping[str, Any]], parts: Mapping[str, Pretrained]) -> None:
-    """Raises CheckpointError where the optimizers of a checkpoint, whose run is to go on, had groups for other parts
-    than these: what they remember has no place then."""
+    """Raise CheckpointError where the optimisers of a resumed run had groups for other parts than these, so that their
+    state does not fit."""
     own = [name for name, part in parts.items() if part.finetune_from is not None]
     for state in optimizers:
         there = sum(OWN_RATE in group for group in state["param_groups"])
@@ -45,27 +45,28 @@ def check_groups(optimizers: Iterable[Mapping[str, Any]], parts: Mapping[str, Pr
             named = f" ({', '.join(own)})" if own else ""
             raise CheckpointError(
                 f"ckpt_path: that run had {there} parts of its network to train at a rate of their own, this one has "
-                f"{len(own)}{named}: leave finetune_from as it was, or begin another "
-                "run from its weights, start_from=PATH"
+                f"{len(own)}{named}: use the same finetune_from, or begin another "
+                "run from its weights with start_from=PATH"
             )
 
 
 def reach_epoch(task: LightningModule, parts: Mapping[str, Pretrained]) -> None:
-    """Freezes and frees parts of the task's network as it is right for its current epoch."""
+    """Freeze and free parts of the task's network according to the current epoch."""
     changed = {name: part for name, part in parts.items() if part.reach(task.current_epoch)}
     for name, part in changed.items():
-        told = f"trained, at a rate of up to {part.learning_rate:g}" if part.trained else "frozen"
-        log.info("epoch %d: from now on %s is %s", task.current_epoch, name, told)
+        state = f"trained, at a rate of up to {part.learning_rate:g}" if part.trained else "frozen"
+        log.info("epoch %d: from now on %s is %s", task.current_epoch, name, state)
     if changed:
         _wrap_again(task)
 
 
 def _wrap_again(task: LightningModule) -> None:
-    """Puts DDP around the task anew: it averages the gradients of those parameters alone that were not frozen when it
-    was made. (To look for unused parameters in each step instead would cost all steps; to send zeros for frozen ones
-    would, and Adam would count the steps in which they stood.)"""
+    """Wrap the task in DDP again: DDP averages only the gradients of parameters that were not frozen when it was made.
+
+    Looking for unused parameters in each step would cost time in all steps. So would sending zeros for frozen
+    parameters, and Adam would count those steps."""
     strategy = task.trainer.strategy
     if isinstance(strategy, DDPStrategy) and isinstance(strategy.model, DistributedDataParallel):
         strategy.model = task
-        gc.collect()  # its hooks on the parameters go with the old one
+        gc.collect()  # the hooks of the old one on the parameters go with it
         strategy.configure_ddp()

@@ -1,12 +1,12 @@
-"""What every task shares that writes a sequence, whatever it is written from: training by an objective, the likelihood
-of the truth, greedy decoding in validation, the configured search in the test, and free running."""
+"""The base of tasks that write a sequence for each example: training by an objective, the likelihood of the truth,
+greedy decoding in validation, the configured search in the test, and free running."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Required, Unpack
 
 import torch
 from hydra.utils import instantiate
@@ -18,40 +18,51 @@ from zoo.data.spec import Spec
 from zoo.decoding import BeamSearch, Decoding, Greedy, Hypothesis
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
+from zoo.layers.state import positions_of
 from zoo.metrics import AlignmentErrorRate, AttentionRecall, Perplexity, TokenLoss, uniform_rows
 from zoo.models.output import Output
 from zoo.objectives import Supervised
 from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.policy_gradient import PolicyGradient
-from zoo.objectives.vocabulary import vocabulary_cross_entropy
-from zoo.tasks.task import Task
+from zoo.objectives.vocabulary import output_cross_entropy
+from zoo.tasks.task import Task, TaskArguments
 
 RULES = ("min_length", "max_length", "no_repeat_ngram")
 """Options of every way of decoding."""
 
 
 class Evaluated(Supervised, Protocol):
-    """B examples with what is to be written for them, and, where the data knows it, what that comes from."""
+    """B examples with the sequences to write for them, and the true alignment where the data has it."""
 
     @property
     def alignment(self) -> Tensor | None:
-        """(B, T, S) True where a target token comes from a position of the memory; None where that is not known."""
+        """(B, T, S) True where a target token comes from a position of the batch's memory; None where that is not
+        known."""
+
+
+class GenerationArguments(TaskArguments, total=False):
+    """The arguments of every task that writes sequences."""
+
+    objective: Required[dict[str, Any]]
+    decoding: Required[dict[str, Any]]
+    regularizer: dict[str, Any] | None
 
 
 class Generation(Task):
-    """Any network that writes a sequence: it has `forward`, `start` and `step` (see `zoo.layers.state`). What it writes
-    from, tokens, regions, points or sentences, is between its batches, each an `Evaluated`, and the network, whose
-    class says by `attends` which mask of the batch its attention `source` sees (see `zoo.models.output`).
+    """A task for any network with `forward`, `start` and `step` (see `zoo.layers.state`). Its batches are `Evaluated`.
+    The network alone knows whether it writes from tokens, regions, points or sentences. Its class names in `attends`
+    the batch's mask for the attention `source`, or None where it chooses the positions (see `zoo.models.output`).
 
-    A subclass gives
+    A subclass defines
 
-    - `name` and `headline`, and its own metrics in `metrics()` and `monitors`, both beside those that stand here;
-    - `score_written()`: what it counts of the hypotheses that the network wrote by itself;
-    - `predictions()` and `examine()`, and names its `view`, as every task;
+    - `name` and `headline`, and its own metrics in `metrics()` and `monitors`, in addition to those of this class;
+    - `score_written()`, which counts the hypotheses that the network wrote by itself;
+    - `predictions()`, `examine()` and `view`, as every task.
 
-    and where it needs them `score_forced()` and `score_attention()`, to count more of what the network says, and of
-    where it looks, when it is told the truth, `on_bar`, and `reads_attention`. Whatever it counts goes through
-    `record()`.
+    It may extend `score_forced()` and `score_attention()`, which count scores and attention under teacher forcing, and
+    `on_bar` and `reads_attention`. Every metric is counted by `record()`.
+
+    A language model that carries a state from batch to batch derives from `Task` instead.
     """
 
     headline: tuple[str, ...] = ("perplexity", "free_running_perplexity")
@@ -64,45 +75,49 @@ class Generation(Task):
     }
     groups = ("objective", "decoding", "regularizer")
     reads_attention: ClassVar[tuple[tuple[str, str], ...]] = (("decoding", "coverage_penalty"),)
-    """Keys, by group, that are of use to a network with attention alone."""
+    """Keys, by group, that need a network with attention."""
     on_bar: ClassVar[tuple[str, ...]] = ("perplexity",)
     length_penalty: ClassVar[float] = 0.6
-    """Of a beam search that is asked for where the run was told to decode in another way."""
+    """The length penalty of `--beam` where the run was configured for another way of decoding."""
     spec: Any
     """A `Spec` that is a `zoo.objectives.TargetSpec`."""
 
     def __init__(
         self,
         *,
-        model: dict[str, Any],
         objective: dict[str, Any],
         decoding: dict[str, Any],
         regularizer: dict[str, Any] | None = None,
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
-        compile: bool = False,
+        **rest: Unpack[TaskArguments],
     ) -> None:
         """`objective`, `decoding` and each entry of `regularizer` are plain dicts with a `_target_`, as `model` is."""
-        super().__init__(
-            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
-        )
+        super().__init__(**rest)
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
-        """Raises ConfigError where something reads the attention of a network that has none, and for a `decoding` that
-        is no `Decoding`."""
+        """Raises ConfigError where a key needs attention and the network has none, and for a `decoding` that is not a
+        `Decoding`."""
         try:
             class_at(cfg.decoding["_target_"], Decoding)
         except CheckpointError as error:
             raise ConfigError(f"decoding._target_: {error}; inherit from zoo.decoding.Decoding") from error
+        if reward := (cfg.objective or {}).get("reward"):
+            cls._check_reward(class_at(reward["_target_"], object))
         asked = [f"regularizer={name}" for name, node in (cfg.get("regularizer") or {}).items() if node is not None]
         asked += [f"{group}.{key}" for group, key in cls.reads_attention if cfg[group].get(key)]
         if asked and "source" not in model.attends:
             raise ConfigError(
-                f"{asked[0]}: {model.__name__} has no attention on what it writes from (no `source` in its `attends`); "
-                "take a model that has, or leave it out"
+                f"{asked[0]}: {model.__name__} has no attention on its source (no `source` in its `attends`); "
+                "choose a model with attention, or remove the key"
+            )
+
+    @classmethod
+    def _check_reward(cls, reward: type[Any]) -> None:
+        served = getattr(reward, "tasks", (cls.name,))
+        if cls.name not in served:
+            raise ConfigError(
+                f"objective.reward: {reward.__name__} is for {', '.join(served)}, and these data are for {cls.name}; "
+                f"choose another objective, or data for {served[0]}"
             )
 
     def build(self, spec: Spec, encoder: Any) -> None:
@@ -112,7 +127,7 @@ class Generation(Task):
         self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
 
     def metrics(self) -> dict[str, Metric]:
-        """New metrics by the names that they are logged under."""
+        """Return new metrics by the names under which they are logged."""
         return {
             "loss": TokenLoss(),
             "perplexity": Perplexity(),
@@ -128,8 +143,8 @@ class Generation(Task):
 
     @property
     def writing(self) -> Any:
-        """The network as it writes by itself: a task that constrains that puts its constraint around it (see
-        `zoo.decoding.constraint`). What is said of targets, and trained by them, is the network's alone."""
+        """The network for decoding. A task with a constraint wraps the network in it (see `zoo.decoding.constraint`).
+        Teacher forcing uses the network without it."""
         return self.network
 
     # training
@@ -165,7 +180,7 @@ class Generation(Task):
         return torch.stack(terms_mean).sum() + own
 
     def _log_train(self, name: str, value: Any, count: Any) -> None:
-        """The mean over the epoch and all ranks of what is a mean over `count` here."""
+        """Log `value`, a mean over `count` on this rank, as a mean over the epoch and all ranks."""
         bar = name == "loss"
         self.log(f"train/{name}", value, prog_bar=bar, on_step=False, on_epoch=True, sync_dist=True, batch_size=count)
 
@@ -184,18 +199,20 @@ class Generation(Task):
             self._free_running(batch, stage, metrics)
 
     def _forced(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
-        """What the network says of the truth, the true tokens being read."""
+        """Count the scores of the true tokens under teacher forcing."""
         self.score_forced(stage, metrics, batch, self(batch, need_weights=batch.alignment is not None))
 
     def score_forced(self, stage: str, metrics: nn.ModuleDict, batch: Any, output: Output) -> None:
-        """Counts how likely the true tokens are, and where `output` has attention and the data knows what is true, how
-        well it finds that."""
-        size, target = len(batch), batch.true_tokens
-        nll, _ = vocabulary_cross_entropy(output.logits, target)
-        self.record(stage, metrics, "loss", size, nll, len(target))
-        self.record(stage, metrics, "perplexity", size, nll, len(target))
+        """Count how likely the true tokens are. If the data has the true alignment, and the network attends to the
+        positions of the batch's memory, count how well the attention finds it."""
+        size, count = len(batch), len(batch.true_tokens)
+        nll, _ = output_cross_entropy(output, batch)
+        self.record(stage, metrics, "loss", size, nll, count)
+        self.record(stage, metrics, "perplexity", size, nll, count)
         weights = source_attention(output.attention)
         if batch.alignment is not None and weights is not None:
+            if positions_of("source", output.memories, batch, weights).own:
+                return  # the alignment is one to the positions of the batch's memory
             network: Any = self.network
             seen: Tensor = getattr(batch, network.attends["source"])
             possible = batch.alignment & seen[:, None]  # (B, T, S): where a network may not look it misses nothing
@@ -207,23 +224,23 @@ class Generation(Task):
     def score_attention(
         self, stage: str, metrics: nn.ModuleDict, batch: Any, weights: Tensor, possible: Tensor
     ) -> None:
-        """Counts how well the attention on the source, `weights` (B, T, S), finds what each true token comes from,
-        `possible` (B, T, S)."""
+        """Count how well `weights` (B, T, S), the attention on the source, finds `possible` (B, T, S), the positions
+        that each true token comes from."""
         size, real = len(batch), batch.forced.mask
         self.record(stage, metrics, "attention_recall", size, weights[real], possible[real])  # each token by itself
         if "alignment_error_rate" in metrics:
             self.record(stage, metrics, "alignment_error_rate", size, weights, possible)
 
     def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
-        """What the network writes by itself."""
+        """Count what the network writes by itself."""
         self.score_written(stage, metrics, batch, [best for best, *_ in decode(self.writing, batch, self.spec)])
 
     @abstractmethod
     def score_written(self, stage: str, metrics: nn.ModuleDict, batch: Any, hypotheses: list[Hypothesis]) -> None:
-        """Counts what was written, the best of `hypotheses` for each example of `batch`, against what is true."""
+        """Count `hypotheses`, the best one of each example of `batch`, against the truth."""
 
     def _free_running(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
-        """The perplexity of the true tokens where the network reads its own likeliest ones."""
+        """Count the perplexity of the true tokens while the network reads its own likeliest ones."""
         spec, target = self.spec, batch.true_tokens
         network: Any = self.network
         own = walk(network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
@@ -233,16 +250,16 @@ class Generation(Task):
     # predicting
 
     def search(self, beam_size: int | None, nbest: int | None) -> None:
-        """Decode by beam search with these, what is None as the run was told. Raises ConfigError where they make no
-        sense."""
-        told = self._decoding_options()
+        """Decode by beam search with these values; where one is None, the run's own is used. Raises ConfigError for
+        values that make no sense."""
+        options = self._decoding_options()
         if not issubclass(self._decoding(), BeamSearch):
-            told = {"length_penalty": self.length_penalty} | self._rules()
-        count = told.get("nbest", 1) if nbest is None else nbest
-        size = max(told.get("beam_size", 5), count) if beam_size is None else beam_size
+            options = {"length_penalty": self.length_penalty} | self._rules()
+        count = options.get("nbest", 1) if nbest is None else nbest
+        size = max(options.get("beam_size", 5), count) if beam_size is None else beam_size
         if nbest is None:
             count = min(count, max(size, 1))
-        self.decode = BeamSearch(**told | {"beam_size": size, "nbest": count})
+        self.decode = BeamSearch(**options | {"beam_size": size, "nbest": count})
 
     def _decoding(self) -> type[Decoding]:
         return class_at(self.hparams["decoding"]["_target_"], Decoding)
@@ -251,9 +268,9 @@ class Generation(Task):
         return {key: value for key, value in self.hparams["decoding"].items() if key != "_target_"}
 
     def _rules(self) -> dict[str, Any]:
-        """Of what may be written, whatever searches for it."""
-        told = self._decoding_options()
-        return {rule: told[rule] for rule in RULES if rule in told}
+        """The options of the configured decoding that every other way of decoding has, too."""
+        options = self._decoding_options()
+        return {rule: options[rule] for rule in RULES if rule in options}
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
         return self.decode(self.writing, batch, self.spec)

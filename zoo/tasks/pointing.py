@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import nan
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +24,7 @@ from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
 from zoo.metrics.groups import GroupMeans
 from zoo.metrics.pointing import BEST, FIGURES, JUDGES, MOST_FAILURES, said
 from zoo.objectives.policy_gradient import PolicyGradient
-from zoo.tasks.generation import Generation
+from zoo.tasks.generation import Generation, GenerationArguments
 from zoo.tasks.task import Examined
 
 log = logging.getLogger(__name__)
@@ -102,32 +102,14 @@ class Pointing(Generation):
     def __init__(
         self,
         *,
-        model: dict[str, Any],
-        objective: dict[str, Any],
-        decoding: dict[str, Any],
-        regularizer: dict[str, Any] | None = None,
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
         constraint: Literal["auto", "none", "distinct", "hull", "tour"] = "auto",
-        compile: bool = False,
+        **rest: Unpack[GenerationArguments],
     ) -> None:
         """`constraint` says what may be pointed at when the network writes by itself, in samples that it learns from
         too, see `zoo.data.points.constraints`: `distinct` no point twice, `hull` corners of a convex polygon, `tour`
         every point once; `auto` is `tour` where the goal is a tour, and else `none`, as in the paper. Where `decoding`
         gives no max_length, sequences may be as long as the goal needs. The rest as in `Generation`."""
-        super().__init__(
-            model=model,
-            objective=objective,
-            decoding=decoding,
-            regularizer=regularizer,
-            optimizer=optimizer,
-            scheduler=scheduler,
-            monitor=monitor,
-            mode=mode,
-            compile=compile,
-        )
+        super().__init__(**rest)
         one_of("constraint", constraint, ("auto", "none", *CONSTRAINTS))
         self.constraint: Distinct | None = None
         self.figures: dict[str, dict[str, float]] = {}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, MeanSquaredError, Metric, SpearmanCorrCoef
+from torchmetrics import MeanMetric, MeanSquaredError, Metric
 
 from zoo.data.spec import Spec
-from zoo.data.trees.batch import TreePairBatch
+from zoo.data.trees.batch import TreePairBatch, Trees
 from zoo.data.trees.spec import TreePairSpec
-from zoo.metrics.pearson import Pearson
+from zoo.metrics.pearson import Pearson, Spearman
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.task import Examined, Task
@@ -27,18 +30,21 @@ class RelatednessPrediction:
     score: float
     """The mean grade."""
     probabilities: dict[str, float]
-    """Of the grades."""
+    """The probability of each grade."""
     first: ReadTree
     second: ReadTree
+    similarity: tuple[tuple[float, ...], ...] | None = None
+    """Cosine of the states of each node of the first tree and each node of the second; None where the network has no
+    states of nodes."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`."""
-        return asdict(self)
+        """Plain data, as written by `zoo predict --json`, without the similarities of nodes."""
+        return {name: value for name, value in asdict(self).items() if name != "similarity"}
 
 
 @dataclass(frozen=True)
 class ExaminedPair(Examined):
-    """A pair of a split, its score as said and as it is."""
+    """A pair of a split, with the predicted score and the true one."""
 
     prediction: RelatednessPrediction
     score: float | None
@@ -65,7 +71,7 @@ class Relatedness(Task):
         """New metrics by the names that they are logged under; all are of the whole split, over all ranks."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that ranks want all scores is known, and they are few
-            spearman = SpearmanCorrCoef()
+            spearman = Spearman()
         return {"loss": MeanMetric(), "pearson": Pearson(), "spearman": spearman, "mse": MeanSquaredError()}
 
     def forward(self, batch: TreePairBatch) -> Output:
@@ -115,7 +121,9 @@ class Relatedness(Task):
     def predictions(self, batch: TreePairBatch, words: list[Any]) -> list[RelatednessPrediction]:
         """Scores; `words` are those of both sentences of each pair as they should be shown."""
         assert self.spec is not None
-        output = self.predict_step(batch)
+        with head_inputs(self.network) as states:
+            output = self.predict_step(batch)
+        similarity = node_similarity(states, batch.trees)
         shares, scores = precise(output.logits).softmax(-1).tolist(), self._scores(output.logits).tolist()
         weights = output.attention.get("node")
         sentences = [sentence for pair in words for sentence in pair]
@@ -127,6 +135,7 @@ class Relatedness(Task):
                 probabilities=dict(zip(grades, shares[b], strict=True)),
                 first=trees[2 * b],
                 second=trees[2 * b + 1],
+                similarity=None if similarity is None else similarity[b],
             )
             for b in range(len(batch))
         ]
@@ -144,6 +153,31 @@ class Relatedness(Task):
             )
             for b, prediction in enumerate(self.predictions(batch, pairs))
         ]
+
+
+@contextmanager
+def head_inputs(network: nn.Module | None) -> Iterator[list[Tensor]]:
+    """Collect what the `head` of a network reads within the context: the states of all nodes."""
+    states: list[Tensor] = []
+    head = getattr(network, "head", None)
+    if not isinstance(head, nn.Module):
+        yield states
+        return
+    hook = head.register_forward_pre_hook(lambda _, given: states.append(given[0]))
+    try:
+        yield states
+    finally:
+        hook.remove()
+
+
+def node_similarity(states: list[Tensor], trees: Trees) -> list[tuple[tuple[float, ...], ...]] | None:
+    """Return the cosine of each pair of nodes of trees 2b and 2b + 1; None without one state per node."""
+    if len(states) != 1 or states[0].shape[:-1] != trees.forest.cells.cell.shape:
+        return None
+    unit = F.normalize(states[0].detach().float(), dim=-1)
+    by_tree = [torch.tensor(part) for part in trees.by_tree(unit)]
+    pairs = zip(by_tree[::2], by_tree[1::2], strict=True)
+    return [tuple(tuple(row) for row in (first @ second.T).tolist()) for first, second in pairs]
 
 
 def divergences(logits: Tensor, above: Tensor) -> Tensor:

@@ -1,7 +1,8 @@
-"""Several networks of one architecture, which differ in where they began, trained as one.
+"""Several networks of one architecture with different initial weights, trained side by side.
 
-Small networks that end in different optima are trained several times, and the best one is kept. One after the other
-most of the time goes into calls; side by side every parameter has an axis more, and a step is one of them all.
+A small network that ends in different optima is trained several times, and the best result is kept. Trained one by
+one, small networks spend most of their time in calls. Side by side, every parameter has one more axis, and one
+step trains all of them.
 """
 
 from __future__ import annotations
@@ -17,21 +18,23 @@ from torch.func import functional_call, vmap
 from zoo.models.output import Output
 
 APART = "/"
-"""Stands for the dot in the names of parameters, which may have none here."""
+"""Replaces the dot in names of parameters: the names of a ParameterDict must not contain dots."""
 
 
 class Restarts(nn.Module):
-    """R networks on the same batches. What is random in their forward pass, such as dropout, is drawn once for all.
+    """R networks on the same batches. Random numbers of the forward pass, such as dropout masks, are drawn once and
+    shared by all networks.
 
-    The forward pass of any network that `torch.func.vmap` can follow will do. One that has `stacks = True` takes
-    parameters with an axis more itself, which is faster. Buffers are those of the one network: none of them may learn.
+    Any network that `torch.func.vmap` can transform is accepted. A network with `stacks = True` handles the additional
+    axis of its parameters itself, which is faster. All restarts share the buffers of one network, so that no buffer may
+    change in training.
     """
 
     def __init__(self, network: nn.Module, build: Callable[[], nn.Module], count: int) -> None:
-        """`network` is the first of the R = `count` and gets the weights of the one that is `put` into it; `build`
-        makes another."""
+        """`network` is the first of R = `count` networks, and `put` copies the weights of a restart into it. `build`
+        makes the others."""
         super().__init__()
-        self._network = (network,)  # a tuple, so that it is no part of this one
+        self._network = (network,)  # in a tuple, so that it is not a submodule
         begun = [dict(one.named_parameters()) for one in (network, *(build() for _ in range(count - 1)))]
         self.stacked = nn.ParameterDict(
             {
@@ -40,7 +43,7 @@ class Restarts(nn.Module):
             }
         )
         self._places = _places(network)
-        # no buffers: DDP would give all ranks those of the first
+        # not buffers: DDP would copy those of the first rank to all
         self._counts = torch.zeros(count + 1, dtype=torch.long)
         self._errors = torch.full((count,), torch.nan)
 
@@ -48,7 +51,7 @@ class Restarts(nn.Module):
         return len(self._errors)
 
     def forward(self, batch: Any) -> Output:
-        """The outputs of all, each tensor with an axis R before its own."""
+        """The outputs of all restarts: each tensor has R as its first axis."""
         (network,) = self._network
         weights = {place: self.stacked[name.replace(".", APART)] for place, name in self._places.items()}
 
@@ -60,7 +63,7 @@ class Restarts(nn.Module):
         return Output(*together(weights))
 
     def put(self, number: int) -> None:
-        """Copies the weights of one restart into the network."""
+        """Copy the weights of one restart into the network."""
         (network,) = self._network
         with torch.no_grad():
             for name, weight in network.named_parameters():
@@ -69,17 +72,26 @@ class Restarts(nn.Module):
     # which one is best
 
     def begin(self) -> None:
-        """Forgets what was counted: an epoch begins."""
+        """Forget the counts: an epoch begins."""
         self._counts = torch.zeros_like(self._counts)
 
     def count(self, wrong: Tensor, seen: int) -> None:
-        """Adds training examples of the current epoch: how many of `seen` each restart (R,) got wrong."""
+        """Count `seen` training examples of the current epoch, and the `wrong` (R,) answers of each restart."""
         self._counts = self._counts.to(wrong.device)
         self._counts[:-1] += wrong
         self._counts[-1] += seen
 
+    @property
+    def counts(self) -> Tensor:
+        """(R + 1,) wrong answers of each restart and examples, counted by this process since the epoch began."""
+        return self._counts
+
+    @counts.setter
+    def counts(self, counts: Tensor) -> None:
+        self._counts = counts
+
     def settle(self) -> None:
-        """Brings `errors` up to what was counted in this epoch, on all ranks; each of them has to call it."""
+        """Compute `errors` from the counts of this epoch on all ranks. Every rank has to call it."""
         counts = self._counts.to(next(self.parameters()).device, copy=True)
         if dist.is_available() and dist.is_initialized():
             dist.all_reduce(counts)
@@ -88,8 +100,7 @@ class Restarts(nn.Module):
 
     @property
     def errors(self) -> Tensor:
-        """(R,) share of an epoch's training examples that each got wrong, over all ranks, when last settled; NaN before
-        any."""
+        """(R,) training error of each restart in the last settled epoch, over all ranks; NaN before the first."""
         return self._errors
 
     @property
@@ -98,20 +109,17 @@ class Restarts(nn.Module):
         return None if self._errors.isnan().any() else int(self._errors.argmin())
 
     def get_extra_state(self) -> Tensor:
-        """(2 R + 1,) the errors, and what this process has counted since the epoch began, for a checkpoint."""
-        return torch.cat([self._errors.double().cpu(), self._counts.double().cpu()])  # they may be on two devices
+        """(R,) the errors, for a checkpoint. The counts differ between ranks: the task remembers those."""
+        return self._errors.double().cpu()
 
     def set_extra_state(self, state: Tensor) -> None:
-        """What `get_extra_state` gave. A checkpoint has the counts of the first process: it alone goes on with them."""
-        first = not (dist.is_available() and dist.is_initialized()) or dist.get_rank() == 0
-        errors, counts = state.split([len(self), len(self) + 1])
-        self._errors = errors.to(self._errors.dtype)
-        self._counts = counts.long() if first else torch.zeros_like(counts, dtype=torch.long)
+        """Restore the errors. Older checkpoints have the counts of the first rank after them, which are not read."""
+        self._errors = state[: len(self)].to(self._errors.dtype)
 
 
 def _places(network: nn.Module) -> dict[str, str]:
-    """The places of a network that have a parameter, each once, and of each the name of its parameter: one parameter
-    can stand in several modules, and one module in several others."""
+    """Map each place of a network that holds a parameter to that parameter's name. Several modules can share one
+    parameter, and a module can have several places."""
     name_of = {parameter: name for name, parameter in network.named_parameters()}
     return {
         f"{module_name}.{name}" if module_name else name: name_of[parameter]

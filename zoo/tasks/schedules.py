@@ -9,7 +9,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from zoo.arguments import Count, Positive
 
 OWN_RATE = "own_rate"
-"""Key of a group of parameters whose `lr` is the rate that it is to have, whatever the other groups have."""
+"""Key of a parameter group with a learning rate of its own: its `lr` does not depend on the other groups."""
 
 
 class SlantedTriangle(LRScheduler):
@@ -84,7 +84,8 @@ class Noam(LRScheduler):
         return [group["initial_lr"] * share if group.get(OWN_RATE) else rate for group in self.optimizer.param_groups]
 
     def advice(self, steps: int) -> str:
-        """What to say of a run of fewer `steps` than the warm-up has; a shorter one is higher unless scaled."""
+        """A warning for a run with fewer `steps` than the warm-up. A shorter warm-up rises higher unless it is
+        scaled."""
         warmup = max(1, steps // 4)
         scale = self.scale * (warmup / self.warmup) ** 0.5
         return (

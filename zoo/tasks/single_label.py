@@ -1,5 +1,4 @@
-"""What every task shares that gives an example one class: cross-entropy, accuracy, macro-F1, the confusion
-matrix."""
+"""The base of tasks that give an example one class: cross-entropy, accuracy, macro-F1, the confusion matrix."""
 
 from __future__ import annotations
 
@@ -8,9 +7,10 @@ from typing import Any, ClassVar
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
-from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix, MulticlassF1Score
+from torchmetrics.classification import MulticlassConfusionMatrix, MulticlassF1Score
 
 from zoo.data.spec import Spec
+from zoo.metrics.accuracy import Accuracy
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.task import Task
@@ -18,11 +18,10 @@ from zoo.tasks.task import Task
 
 class SingleLabel(Task):
     """Any network whose `logits` (B, C) are scores of classes, trained by cross-entropy. The data's spec names the
-    `classes`, and a batch has the number of each example's as `label` (B,).
+    `classes`, and `label` (B,) of a batch holds the class numbers.
 
-    A subclass gives `name`, `view`, `predictions()` and `examine()`, as every task, and where it counts more than
-    classes its own metrics in `metrics()`, `monitors` and `headline`, all beside those that stand here, and
-    `score_more()`.
+    A subclass defines `name`, `view`, `predictions()` and `examine()`, as every task does. One with further metrics
+    adds them to `metrics()`, `monitors` and `headline`, and updates them in `score_more()`.
     """
 
     headline: tuple[str, ...] = ("accuracy", "macro_f1")
@@ -38,11 +37,11 @@ class SingleLabel(Task):
         self.test_confusion = MulticlassConfusionMatrix(len(self.spec.classes))
 
     def metrics(self) -> dict[str, Metric]:
-        """New metrics by the names that they are logged under."""
+        """Metrics without counts, by the names that they are logged under."""
         classes = len(self.spec.classes)
         return {
             "loss": MeanMetric(),
-            "accuracy": MulticlassAccuracy(classes, average="micro"),
+            "accuracy": Accuracy(classes),
             "macro_f1": MulticlassF1Score(classes, average="macro"),
         }
 
@@ -66,7 +65,8 @@ class SingleLabel(Task):
         self._evaluate(batch, "val", self.val_metrics)
 
     def on_test_start(self) -> None:
-        self.test_confusion.reset()  # the others are logged, and so reset by Lightning
+        super().on_test_start()
+        self.test_confusion.reset()  # Lightning resets the others, since they are logged
 
     def test_step(self, batch: Any, batch_idx: int) -> None:
         logits = self._evaluate(batch, "test", self.test_metrics)
@@ -82,7 +82,7 @@ class SingleLabel(Task):
         return logits
 
     def score_more(self, stage: str, metrics: nn.ModuleDict, batch: Any, output: Output) -> None:
-        """Counts what there is to count of `output` besides the classes: here nothing."""
+        """Update further metrics from `output`; there are none here."""
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> Output:
         return self(batch)

@@ -1,4 +1,4 @@
-"""What all tasks share: a network built late, the optimiser, a mean exact on any number of ranks, the checkpoint."""
+"""The base of all tasks: builds the network when the data are known, and writes and checks checkpoints."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Required, TypedDict
 
 import torch
 import torch.distributed as dist
 from hydra.utils import instantiate
-from lightning import LightningModule
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
 from torchmetrics import Metric
@@ -21,25 +20,37 @@ from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts
 from zoo.models.output import Output
-from zoo.tasks.freezing import check_groups, parameter_groups, reach_epoch
-from zoo.tasks.schedules import Noam
+from zoo.tasks.freezing import check_groups, reach_epoch
+from zoo.tasks.optimizing import TOTAL_STEPS, Optimizing
+from zoo.tasks.remembering import Remembering
+from zoo.tasks.size import check_size
 
-TOTAL_STEPS = "total_steps"
-"""In a scheduler's arguments it stands for the number of optimiser steps of the whole run, known when the data is."""
+__all__ = ["TOTAL_STEPS", "Examined", "Task", "TaskArguments"]
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Examined:
-    """An example of a split, what the network says of it, and what is true."""
+    """An example of a split, with its prediction and its true target."""
 
     index: int
     prediction: Any
     truth: str | None
 
 
-class Task(LightningModule, ABC):
+class TaskArguments(TypedDict, total=False):
+    """The arguments of every task, for constructors that pass them on."""
+
+    model: Required[dict[str, Any]]
+    optimizer: dict[str, Any] | None
+    scheduler: dict[str, Any] | None
+    monitor: Required[str]
+    mode: Required[str]
+    compile: bool
+
+
+class Task(Optimizing, Remembering, ABC):
     """One task around any network that serves it.
 
     `model`, `optimizer` and `scheduler` are plain dicts with a `_target_`, so that a checkpoint holds plain data
@@ -48,15 +59,15 @@ class Task(LightningModule, ABC):
 
     name: str
     headline: tuple[str, ...]
-    """The test metrics by which models are compared first, as the table of a sweep shows them."""
+    """The test metrics by which models are compared first, in the order of a sweep's table."""
     view: ClassVar[str]
-    """The dotted name of the class that shows what the task does, a `zoo.visualize.view.View`."""
+    """The dotted name of the `zoo.visualize.view.View` that shows inputs and predictions."""
     monitors: ClassVar[Mapping[str, str]]
-    """The metrics of the validation that may choose the best weights, and whether the `max` or the `min` is best."""
+    """The validation metrics that can select the best weights, each with `max` or `min` as its best end."""
     on_bar: ClassVar[tuple[str, ...]] = ()
-    """Metrics of the validation that the progress bar shows."""
+    """Validation metrics that the progress bar shows."""
     groups: ClassVar[tuple[str, ...]] = ()
-    """The groups of the configuration that it takes besides the optimizer and the scheduler."""
+    """The groups of the configuration that the task takes, besides the optimiser and the scheduler."""
     network: nn.Module | None
 
     def __init__(
@@ -77,28 +88,29 @@ class Task(LightningModule, ABC):
         self.encoder: Any = None
         """The `Encoder` of the data."""
         self.start: dict[str, Any] | None = None
-        """The content of a checkpoint whose weights the training begins with."""
+        """The content of the checkpoint whose weights the training starts from."""
         self.restored = False
-        """Whether the trainer puts the weights of a checkpoint into the network when that is built."""
+        """Whether the trainer loads the weights of a checkpoint after the network is built."""
         self.pretrained: dict[str, Pretrained] = {}
-        """The parts of the network that bring their weights along, by their names."""
+        """The pretrained parts of the network, by name."""
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
-        """Raises ConfigError for what this task, with a network of the class `model`, can refuse of a run's
-        configuration before anything is built."""
+        """Raise ConfigError for a configuration that does not fit this task with a network of the class `model`, before
+        anything is built."""
 
     def remarks(self, metrics: Mapping[str, float]) -> dict[str, str]:
-        """What the final table says behind some of its figures, by their names; `metrics` are all of them."""
+        """Remarks for the final table, by the names of the metrics that they follow; `metrics` are all of them."""
         return {}
 
     # building
 
     def configure_model(self) -> None:
-        """Builds the network from the data's spec, once; copies pretrained vectors into its embedding."""
+        """Build the network from the data's spec, once, and copy pretrained vectors into its embedding."""
         if self.network is not None:
             return
         data = self.trainer.datamodule  # type: ignore[attr-defined]
+        check_size(self.hparams["model"], data.spec)
         with not_pretrained() if self.restored or self.start is not None else nullcontext():
             self.build(data.spec, data.encoder)
         self.prepare_training()
@@ -116,16 +128,16 @@ class Task(LightningModule, ABC):
             self.network.compile()  # in place, so that the weights keep their names
 
     def build(self, spec: Spec, encoder: Any) -> None:
-        """Builds the network from `spec`, and all that predicting needs. `encoder` turns raw inputs into batches and
-        travels in checkpoints."""
+        """Build the network from `spec`, and all else that predictions need. `encoder` turns raw inputs into batches,
+        and checkpoints store it."""
         self.spec, self.encoder = spec, encoder
         self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
         assert self.network is not None
         self.pretrained = pretrained_parts(self.network)
 
     def prepare_training(self) -> None:
-        """Builds what training alone needs, when the network is there: by default nothing. A checkpoint that only
-        predicts does not come here, so that someone else's has nothing called that its hyperparameters name."""
+        """Build what only training needs, after the network; by default nothing. `zoo predict` does not call it, so
+        that the hyperparameters of a foreign checkpoint cannot name code to run."""
 
     def _take_weights(self, checkpoint: dict[str, Any]) -> None:
         assert self.network is not None
@@ -138,8 +150,8 @@ class Task(LightningModule, ABC):
         except RuntimeError as error:
             there = checkpoint["hyper_parameters"]["model"]
             raise CheckpointError(
-                f"start_from: the checkpoint's weights are of another network, {there}; "
-                f"choose the same model= and sizes: {str(error).splitlines()[0]}"
+                f"start_from: the checkpoint has the weights of another network, {there}; "
+                f"use the same model= and sizes: {str(error).splitlines()[0]}"
             ) from error
 
     def _copy_vectors(self, vectors: Tensor, found: Tensor) -> None:
@@ -155,55 +167,25 @@ class Task(LightningModule, ABC):
         with torch.no_grad():
             embedding.weight[found] = vectors[found]
 
-    def configure_optimizers(self) -> Any:
-        options = dict(self.hparams["optimizer"])
-        if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
-            options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
-        make = instantiate(options, _partial_=True, _convert_="all")
-        by_name = getattr(make.func, "by_name", False)  # it makes groups of its own
-        optimizer = make(
-            list(self.named_parameters()) if by_name else parameter_groups(self.parameters(), self.pretrained)
-        )
-        plan = self.hparams["scheduler"]
-        if not plan:
-            return optimizer
-        timing = {key: value for key, value in plan.items() if key != "scheduler"}
-        steps = self.trainer.estimated_stepping_batches
-        shape = {key: steps if value == TOTAL_STEPS else value for key, value in plan["scheduler"].items()}
-        scheduler = instantiate(shape, optimizer=optimizer, _convert_="all")
-        if isinstance(scheduler, Noam) and scheduler.warmup > steps:
-            log.warning(scheduler.advice(int(steps)))
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, **timing}}
-
-    def configure_gradient_clipping(
-        self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
-    ) -> None:
-        """Lightning's, and also for fused optimizers in bf16: Lightning refuses though nothing is scaled."""
-        scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
-        if scaled or gradient_clip_algorithm == "value" or not gradient_clip_val:
-            super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
-        else:
-            nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
-
     # predicting
 
     @abstractmethod
     def predictions(self, batch: Any, words: list[Any]) -> list[Any]:
-        """One prediction per example of `batch`; `words` are its inputs as they should be shown."""
+        """One prediction per example of `batch`; `words` are the inputs in the form to be shown."""
 
     @abstractmethod
     def examine(self, batch: Any) -> list[Any]:
-        """For each example of a batch of a split what the network says, and what is true, as `Examined` or
-        a class of it: for pictures and tables."""
+        """Prediction and true target of each example of a batch, as `Examined` or a subclass, for pictures and
+        tables."""
 
     def signatures(self) -> dict[str, str]:
-        """What the test metrics that have several definitions were computed by, for result.json."""
+        """The definitions by which test metrics were computed, for metrics with several; stored in result.json."""
         return {}
 
     # evaluation
 
     def record(self, stage: str, metrics: nn.ModuleDict, name: str, size: int, *values: Any) -> None:
-        """Counts `values` of a batch of `size` in the metric `name`, and logs that as `<stage>/<name>`."""
+        """Update the metric `name` with `values` of a batch of `size`, and log it as `<stage>/<name>`."""
         metric = metrics[name]
         assert isinstance(metric, Metric)
         metric.update(*values)
@@ -213,18 +195,18 @@ class Task(LightningModule, ABC):
     # training
 
     def own_losses(self, output: Output | None, size: int) -> Tensor:
-        """The sum of the losses that a network brings along with its scores, each a mean over its batch of `size`, to
-        be added to the task's; logs each under its name."""
+        """The sum of the losses in a network's output, each a mean over its batch of `size`, to be added to the task's
+        loss. Each is logged under its name."""
         losses = {} if output is None else output.losses
         for name, loss in losses.items():
             self.log(f"train/{name}", loss.detach(), on_step=False, on_epoch=True, sync_dist=True, batch_size=size)
         return torch.stack(list(losses.values())).sum() if losses else torch.zeros((), device=self.device)
 
     def global_mean(self, total: Tensor, count: int | Tensor) -> Tensor:
-        """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the whole global batch.
+        """The loss whose gradient, averaged over ranks by DDP, is that of the mean over the global batch.
 
-        The mean of each rank's own mean is another number whenever ranks hold different counts. Batches that
-        trainer.accumulate_grad_batches puts together are such a mean of means: their counts are not known in advance.
+        The mean of the ranks' means is another number whenever ranks hold different counts. Batches that
+        trainer.accumulate_grad_batches combines are such a mean of means, since their counts are not known in advance.
         """
         if not (dist.is_available() and dist.is_initialized()):
             return total / count
@@ -243,6 +225,9 @@ class Task(LightningModule, ABC):
             "encoder_class": f"{type(self.encoder).__module__}.{type(self.encoder).__qualname__}",
             "encoder": self.encoder.state(),
         }
+        fitting = self._trainer is not None and self._trainer.state.fn == TrainerFn.FITTING
+        if fitting and any(ranks := self.ranks_state()):
+            checkpoint["zoo"]["remembered"] = ranks
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         if "zoo" not in checkpoint:
@@ -251,12 +236,13 @@ class Task(LightningModule, ABC):
             self._check_data(checkpoint)
             self._check_shapes(checkpoint)
             self.keep_to_the_network(checkpoint["state_dict"])
+            self.restore_ranks(checkpoint)
             optimizers = checkpoint.get("optimizer_states", [])
             if optimizers and self.trainer.state.fn == TrainerFn.FITTING:
                 check_groups(optimizers, self.pretrained)
 
     def _check_data(self, checkpoint: dict[str, Any]) -> None:
-        """Raises CheckpointError unless spec, but for its limits, and encoder are those of the checkpoint."""
+        """Raise CheckpointError unless spec (apart from its limits) and encoder equal those of the checkpoint."""
         assert self.spec is not None
         there, here = spec_state(spec_from_state(checkpoint["zoo"]["spec"])), spec_state(self.spec)
         differing = [
@@ -265,6 +251,8 @@ class Task(LightningModule, ABC):
             if there.get(name) != here.get(name) and name not in self.spec.limits
         ]
         there, here = checkpoint["zoo"]["encoder"], self.encoder.state()
+        if there != here:  # in today's form, whatever version wrote it
+            there = type(self.encoder).from_state(there).state()
         if parts := [name for name in {**there, **here} if there.get(name) != here.get(name)]:
             differing.append(f"the encoder differs in {', '.join(parts)}")
         if differing:
@@ -283,8 +271,9 @@ class Task(LightningModule, ABC):
                 )
 
     def keep_to_the_network(self, state: dict[str, Any]) -> None:
-        """Takes out of a checkpoint's weights what this task has no place for, and puts in what it has and they lack.
-        What an objective remembers is no part of the network: under another objective, or none, it begins anew."""
+        """Adapt a checkpoint's weights to this task: remove entries that it does not have, and add its own for missing
+        ones. This concerns only entries outside the network, such as the state of an objective, which starts again
+        under another objective."""
         own = self.state_dict()
         for name in own.keys() ^ state.keys():
             if not name.startswith("network."):
@@ -293,23 +282,12 @@ class Task(LightningModule, ABC):
                     state[name] = own[name]
 
     def on_train_epoch_start(self) -> None:
-        """An optimizer that goes by epochs learns that one begins; a run that is resumed within one does not begin
-        it."""
+        """Tell an optimiser that counts epochs that one begins. A run resumed within an epoch does not begin it."""
+        super().on_train_epoch_start()
         for optimizer in self.trainer.optimizers:
             getattr(optimizer, "start_epoch", lambda: None)()
 
     def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:
-        """Parts of the network that are frozen for some epochs learn which one it is. Before each batch, since a run
-        that is resumed within an epoch, or at the end of one, does not begin it."""
+        """Freeze and free parts of the network by epoch. This happens before each batch, since a run that is resumed
+        within an epoch, or at its end, does not begin it."""
         reach_epoch(self, self.pretrained)
-
-    def on_train_start(self) -> None:
-        """A schedule that a checkpoint brought along ends where its own run would have."""
-        for config in self.trainer.lr_scheduler_configs:
-            planned, steps = getattr(config.scheduler, "total_steps", None), self.trainer.estimated_stepping_batches
-            if planned is not None and planned < steps:
-                raise ConfigError(
-                    f"ckpt_path: the learning rate of that run was planned for {planned} steps, this one takes "
-                    f"{steps}: leave trainer.max_epochs and data.loader.batch_size as they were, or begin another run "
-                    "from its weights, start_from=PATH"
-                )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from torch import nn
 from torchmetrics import Metric
@@ -16,8 +16,9 @@ from zoo.data.pairs.spec import PairSpec
 from zoo.data.spec import Spec
 from zoo.data.text.languages import writing
 from zoo.decoding import Hypothesis, replace_unknown
+from zoo.errors import ConfigError
 from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
-from zoo.tasks.generation import Generation
+from zoo.tasks.generation import Generation, GenerationArguments
 from zoo.tasks.task import Examined
 
 log = logging.getLogger(__name__)
@@ -100,34 +101,22 @@ class Translation(Generation):
     on_bar = (*Generation.on_bar, "bleu", "exact_match")
     spec: PairSpec | None
 
-    def __init__(
-        self,
-        *,
-        model: dict[str, Any],
-        objective: dict[str, Any],
-        decoding: dict[str, Any],
-        regularizer: dict[str, Any] | None = None,
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
-        replace_unknown: bool = False,
-        compile: bool = False,
-    ) -> None:
+    def __init__(self, *, replace_unknown: bool = False, **rest: Unpack[GenerationArguments]) -> None:
         """With `replace_unknown` an unknown word is written as the source word it attended to most, for networks with
         attention. The rest as in `Generation`."""
-        super().__init__(
-            model=model,
-            objective=objective,
-            decoding=decoding,
-            regularizer=regularizer,
-            optimizer=optimizer,
-            scheduler=scheduler,
-            monitor=monitor,
-            mode=mode,
-            compile=compile,
-        )
+        super().__init__(**rest)
         self.replace_unknown, self.dictionary = replace_unknown, dict[str, str]()
+
+    @classmethod
+    def check(cls, cfg: Any, model: Any) -> None:
+        """Raises ConfigError also where unknown words cannot be replaced, since the network looks at other positions
+        than the source tokens."""
+        super().check(cfg, model)
+        if cfg.task.get("replace_unknown") and model.attends["source"] is None:
+            raise ConfigError(
+                f"task.replace_unknown: {model.__name__} chooses the positions that it attends to, which are not the "
+                "words of the source; set task.replace_unknown=false"
+            )
 
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, PairSpec)
@@ -163,10 +152,10 @@ class Translation(Generation):
         sources = [encoder.display(text) for text in batch.source_text] if self.replace_unknown else [()] * size
         tokens = [self._words(best, source) for best, source in zip(hypotheses, sources, strict=True)]
         texts = [encoder.text(words) for words in tokens]
-        split = [encoder.target.tokenizer.split(text) for text in batch.target_text]
+        split = [encoder.target_tokenizer.split(text) for text in batch.target_text]
         true = [row.forms for row in split]
         if encoder.text_options.subwords:  # one text has many splits, and all unknown pieces look alike
-            spelt = [encoder.target.tokenizer.join(row.shown) for row in split]
+            spelt = [encoder.target_tokenizer.join(row.shown) for row in split]
             self.record(stage, metrics, "exact_match", size, texts, spelt)
         else:
             self.record(stage, metrics, "exact_match", size, tokens, true)
@@ -200,7 +189,7 @@ class Translation(Generation):
 
     def _words(self, hypothesis: Hypothesis, source: Sequence[str]) -> list[str]:
         """The target tokens without their end; unknown ones from the `source` tokens where that is asked for."""
-        words, encoder = self.encoder.target.vocabulary.decode(hypothesis.ids), self.encoder
+        words, encoder = self.encoder.target_vocabulary.decode(hypothesis.ids), self.encoder
         if self.replace_unknown:
             assert self.spec is not None
             read = [word.lower() if encoder.text_options.lower else word for word in source[:-1]]  # without its end
@@ -211,7 +200,7 @@ class Translation(Generation):
         weights = hypothesis.alignment
         return Translated(
             text=self.encoder.text(self._words(hypothesis, source)),
-            tokens=tuple(self.encoder.target.vocabulary.decode(hypothesis.ids)),
+            tokens=tuple(self.encoder.target_vocabulary.decode(hypothesis.ids)),
             log_prob=hypothesis.log_prob,
             score=hypothesis.score,
             finished=hypothesis.finished,
@@ -220,7 +209,7 @@ class Translation(Generation):
 
     def examine(self, batch: PairBatch) -> list[ExaminedTranslation]:
         assert batch.source_text is not None
-        vocabulary, words = self.encoder.target.vocabulary, [self.encoder.display(text) for text in batch.source_text]
+        vocabulary, words = self.encoder.target_vocabulary, [self.encoder.display(text) for text in batch.source_text]
         examined = []
         for b, prediction in enumerate(self.predictions(batch, words)):
             links = None

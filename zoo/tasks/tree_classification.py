@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
-from torchmetrics.classification import MulticlassAccuracy
 
 from zoo.data.spec import Spec
 from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.metrics.accuracy import Accuracy
 from zoo.metrics.polarity import PolarAccuracy
 from zoo.models.output import Output
 from zoo.precision import precise
@@ -27,22 +27,22 @@ class TreePrediction:
     """The class of one tree and of each of its nodes, and what the network attended to."""
 
     label: str
-    """Of the root."""
+    """The class of the root."""
     probabilities: dict[str, float]
-    """Of the classes of the root."""
+    """The probability of each class at the root."""
     tree: ReadTree
     labels: tuple[str, ...]
-    """Of each node."""
+    """The class of each node."""
     confidence: tuple[float, ...]
     """The probability of each node's label."""
     given: tuple[str | None, ...] | None = None
-    """The class that stood at each node in the brackets, None where none did; None where none stood at any."""
+    """The label of each node in the brackets, None where there was none; None where no node had one."""
     unread: tuple[str, ...] = ()
-    """What stood there for no class; the others are then not taken for classes either."""
+    """Labels in the brackets that are not classes; the other labels are then ignored, too."""
 
     @property
     def root(self) -> int:
-        """The number of that node."""
+        """The number of the root node."""
         return self.tree.parent.index(-1)
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,21 +52,21 @@ class TreePrediction:
 
 @dataclass(frozen=True)
 class ExaminedTree(Examined):
-    """A tree of a split, its classes as said and as they are."""
+    """A tree of a split, with its predicted and its true classes."""
 
     prediction: TreePrediction
     labels: tuple[str | None, ...]
     """The true class of each node, None where it has none."""
     evidence: tuple[bool, ...] | None
-    """True at the nodes off which the class of the root can be read; None where the data does not know them."""
+    """True at the nodes that determine the class of the root; None where the data do not have them."""
 
 
 class TreeClassification(Task):
     """Any network whose `logits` (N, C) are scores of the classes of all nodes of a `TreeBatch`, trained by the mean
     over trees of the sum of the cross-entropies of their labelled nodes (Socher et al. 2013; Tai et al. 2015).
 
-    `accuracy_nodes` counts all labelled nodes alike, `accuracy_roots` the roots. Where the classes have a polarity,
-    the same with `_binary` counts those that are positive or negative, as two classes."""
+    `accuracy_nodes` counts all labelled nodes, `accuracy_roots` only the roots. Where the classes have a polarity,
+    `_binary` after either name counts the positive and negative ones, as two classes."""
 
     name = "tree_classification"
     headline: tuple[str, ...] = ("accuracy_nodes", "accuracy_roots", "accuracy_roots_binary", "attention_recall")
@@ -93,7 +93,7 @@ class TreeClassification(Task):
         classes, polarity = len(self.spec.classes), self.spec.polarity
         found: dict[str, Metric] = {"loss": MeanMetric()}
         for part in ("nodes", "roots"):
-            found[f"accuracy_{part}"] = MulticlassAccuracy(classes, average="micro")
+            found[f"accuracy_{part}"] = Accuracy(classes)
             if any(polarity):
                 found[f"accuracy_{part}_binary"] = PolarAccuracy(polarity)
         return found | {name: AttentionRecall() for name in ("attention_recall", "attention_chance")}

@@ -1,4 +1,4 @@
-"""What the tasks share that read trees: a tree as the network read it."""
+"""A tree as the network read it, for all tasks on trees."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class ReadTree:
     """A tree as the network read it."""
 
     words: tuple[str, ...]
-    """Of the sentence."""
+    """The words of the sentence."""
     parent: tuple[int, ...]
-    """Of each node, -1 of the root; children of one node are in the order of their numbers."""
+    """The parent of each node, -1 at the root. The children of a node are in the order of their numbers."""
     word: tuple[int, ...]
-    """Which of the words each node has, -1 where it has none."""
+    """The number of the word at each node, -1 at a node without a word."""
     weights: tuple[float, ...] | None
-    """Attention to each node, together 1; None where the network has none."""
+    """Attention to each node, with the sum 1; None where the network has no attention."""
     unknown: tuple[int, ...] = ()
-    """Which of the words the network does not know."""
+    """The numbers of the words that are not in the vocabulary."""
     built: str | None = None
-    """What put the tree on the words: balanced, left, right or a parser's name; None where it was given."""
+    """The origin of the tree: balanced, left, right or a parser's name; None where the tree was given."""
 
 
 def read_trees(

@@ -1,0 +1,180 @@
+"""How a task makes its optimisers and schedules, and how it steps several optimisers itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from hydra.utils import instantiate
+from lightning import LightningModule
+from lightning.pytorch.loops.optimization.manual import _ManualOptimization
+from lightning.pytorch.strategies import DDPStrategy
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from zoo.errors import ConfigError
+from zoo.layers.pretrained import Pretrained
+from zoo.tasks.freezing import parameter_groups
+from zoo.tasks.schedules import Noam
+
+TOTAL_STEPS = "total_steps"
+"""In a scheduler's arguments, a placeholder for the number of optimiser steps of the whole run."""
+
+log = logging.getLogger(__name__)
+
+
+class Optimizing(LightningModule):
+    """Builds the optimiser and the schedule of the configuration.
+
+    A task with `several_optimizers` overrides `configure_optimizers` with `optimizer_for` and `schedule_for`, and its
+    `training_step` calls `update` for each optimiser. It may return None. A step of the run is then a batch (or
+    trainer.accumulate_grad_batches batches), however many optimisers it moves: max_steps, schedules and result.json
+    count so. Clipping and accumulation follow the configuration of the trainer as with one optimiser.
+    """
+
+    several_optimizers: ClassVar[bool] = False
+    """Whether `training_step` steps the optimisers itself, by `update`."""
+    find_unused_parameters: ClassVar[bool] = False
+    """Whether some backward passes reach only a part of the parameters, which DDP has to know."""
+    pretrained: dict[str, Pretrained]
+
+    def setup(self, stage: str) -> None:
+        super().setup(stage)
+        if stage == "fit" and self.several_optimizers:
+            # Not earlier: Lightning refuses to clip and accumulate for such a task, and `update` does it in its place.
+            self.automatic_optimization = False
+            loop = self.trainer.fit_loop.epoch_loop
+            loop.manual_optimization = BatchSteps(self.trainer, self)
+        if self.find_unused_parameters and isinstance(self.trainer.strategy, DDPStrategy):
+            self.trainer.strategy._ddp_kwargs["find_unused_parameters"] = True
+
+    # building
+
+    def configure_optimizers(self) -> Any:
+        optimizer = self.optimizer_for(self.named_parameters(), self.hparams["optimizer"])
+        return self.scheduled(optimizer, self.hparams["scheduler"])
+
+    def optimizer_for(self, parameters: Iterable[tuple[str, nn.Parameter]], options: Mapping[str, Any]) -> Optimizer:
+        """An optimiser of named parameters.
+
+        Args:
+            parameters: names and parameters, such as `self.network.generator.named_parameters()`. Parts of a network
+                with a rate of their own get a group of their own.
+            options: the group of the configuration that describes the optimiser, with its `_target_`.
+        """
+        options, named = dict(options), list(parameters)
+        if self.trainer.precision == "16-mixed" and self.trainer.gradient_clip_val:
+            options.pop("fused", None)  # a fused step unscales the gradients itself, too late for clipping them
+        make = instantiate(options, _partial_=True, _convert_="all")
+        if getattr(make.func, "by_name", False):  # such an optimiser makes its own groups
+            return make(named)
+        own = {id(parameter) for _, parameter in named}
+        parts = {
+            name: part
+            for name, part in self.pretrained.items()
+            if all(id(parameter) in own for parameter in part.parameters())
+        }
+        return make(parameter_groups([parameter for _, parameter in named], parts))
+
+    def schedule_for(self, optimizer: Optimizer, plan: Mapping[str, Any]) -> dict[str, Any]:
+        """A schedule for `optimizer`, in Lightning's form; `plan` is the group `scheduler` of the configuration."""
+        timing = {key: value for key, value in plan.items() if key != "scheduler"}
+        steps = self.trainer.estimated_stepping_batches
+        shape = {key: steps if value == TOTAL_STEPS else value for key, value in plan["scheduler"].items()}
+        scheduler = instantiate(shape, optimizer=optimizer, _convert_="all")
+        if isinstance(scheduler, Noam) and scheduler.warmup > steps:
+            log.warning(scheduler.advice(int(steps)))
+        return {"scheduler": scheduler, **timing}
+
+    def scheduled(self, optimizer: Optimizer, plan: Mapping[str, Any] | None) -> Any:
+        """An optimiser with its schedule, if there is one, in the form that `configure_optimizers` returns."""
+        if not plan:
+            return {"optimizer": optimizer} if self.several_optimizers else optimizer
+        return {"optimizer": optimizer, "lr_scheduler": self.schedule_for(optimizer, plan)}
+
+    # training
+
+    def update(self, optimizer: Any, loss: Tensor) -> None:
+        """Take one step of one of several optimisers: backward, clipping as the trainer says, and the step itself.
+
+        Args:
+            optimizer: one of `self.optimizers()`. Compute `loss` within `optimizer.toggle_model()`, so that its
+                gradient does not reach the parameters of the others.
+            loss: the mean over a batch. With trainer.accumulate_grad_batches the step follows the last of the batches.
+        """
+        loop = self.trainer.fit_loop.epoch_loop
+        self.manual_backward(loss / self.trainer.accumulate_grad_batches)
+        if loop._should_accumulate():
+            return
+        if (scaler := getattr(self.trainer.precision_plugin, "scaler", None)) is not None:
+            scaler.unscale_(optimizer.optimizer)  # the bound holds for the gradients themselves
+        bound, algorithm = self.trainer.gradient_clip_val, self.trainer.gradient_clip_algorithm
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        if bound and algorithm == "value":
+            nn.utils.clip_grad_value_(parameters, bound)
+        elif bound:
+            nn.utils.clip_grad_norm_(parameters, bound)
+        optimizer.step()
+        optimizer.zero_grad()
+
+    def step_schedules(self, interval: str, *, plateau: bool = False) -> None:
+        """Step the schedules of that interval, as Lightning does for a single optimiser."""
+        number = self.trainer.fit_loop.epoch_loop.batch_idx if interval == "step" else self.current_epoch
+        for config in self.trainer.lr_scheduler_configs:
+            due = config.interval == interval and (number + 1) % config.frequency == 0
+            if due and config.reduce_on_plateau == plateau:
+                value = self.trainer.callback_metrics.get(str(config.monitor)) if plateau else None
+                if value is not None or not plateau:
+                    self.lr_scheduler_step(config.scheduler, value)
+
+    def on_train_epoch_end(self) -> None:
+        super().on_train_epoch_end()
+        if self.several_optimizers:
+            self.step_schedules("epoch", plateau=True)
+
+    def configure_gradient_clipping(
+        self, optimizer: Any, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
+    ) -> None:
+        """Clip as Lightning does, and also for fused optimisers in bf16, where Lightning refuses without need."""
+        scaled = getattr(self.trainer.precision_plugin, "scaler", None) is not None
+        if scaled or gradient_clip_algorithm == "value" or not gradient_clip_val:
+            super().configure_gradient_clipping(optimizer, gradient_clip_val, gradient_clip_algorithm)
+        else:
+            nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+
+    def on_train_start(self) -> None:
+        """Refuse a checkpoint whose schedule ends before this run does."""
+        super().on_train_start()
+        for config in self.trainer.lr_scheduler_configs:
+            planned, steps = getattr(config.scheduler, "total_steps", None), self.trainer.estimated_stepping_batches
+            if planned is not None and planned < steps:
+                path = os.path.relpath(self.trainer.ckpt_path or "PATH")
+                raise ConfigError(
+                    f"ckpt_path: the learning rate of that run was planned for {planned} steps and ends there; this "
+                    f"run takes {steps}. To finish that run, leave trainer.max_epochs and data.loader.batch_size as "
+                    f"they were. To train it further, use start_from={path} in place of ckpt_path: "
+                    "trainer.max_epochs then counts from there, with a learning rate of its own, e.g. optimizer.lr=1e-4"
+                )
+
+
+class BatchSteps(_ManualOptimization):
+    """Lightning's loop of manual optimisation, in which a batch is one step, however many optimisers it moves."""
+
+    def __init__(self, trainer: Any, task: Optimizing) -> None:
+        super().__init__(trainer)
+        self._task = task
+
+    def on_run_start(self) -> None:
+        """Do not count the steps of the optimisers: `on_run_end` counts batches."""
+
+    def on_run_end(self) -> dict[str, Any]:
+        loop = self.trainer.fit_loop.epoch_loop
+        if not loop._should_accumulate():
+            self.optim_step_progress.increment_ready()
+            self.optim_step_progress.increment_completed()
+            self._task.step_schedules("step")
+        if loop._num_ready_batches_reached():
+            self._task.step_schedules("epoch")
+        return super().on_run_end()
