@@ -19,7 +19,7 @@ COPY = BitPrediction(
     probabilities=np.array([[0.9, 0.75], [0.125, 0.6]]),
     targets=np.array([[1, 0], [0, 1]]),
 )
-"""Of four bits one is wrong."""
+"""One of four bits is wrong."""
 MEMORY = {
     "write": np.eye(5)[None] * 0.75,
     "read": np.stack([np.eye(5), np.eye(5)[::-1]]),
@@ -36,7 +36,7 @@ def prediction(**changes: Any) -> BitPrediction:
 
 
 def wide(rows: int) -> BitPrediction:
-    """A memory of many rows, of which 7 to 9 are in use."""
+    """A memory of many rows; rows 7 to 9 are in use."""
     weights = np.full((1, 5, rows), 0.01)
     weights[0, :, 7] = weights[0, 2, 9] = 0.5
     return prediction(memory={"write": weights, "read": weights, "memory": np.zeros((rows, 2))})

@@ -18,11 +18,11 @@ def prediction(label="good", probabilities=None, sentences=None):
 
 
 def without_weights(*sentences):
-    """What a network pooled by the maximum gives."""
+    """The prediction of a network that pools by the maximum."""
     return prediction(sentences=tuple(AttendedSentence(tuple(s.split()), None, None) for s in sentences))
 
 
 def even(sentences, words):
-    """The same weight everywhere."""
+    """Equal weights everywhere."""
     row = AttendedSentence(("word",) * words, 1 / sentences, (1 / words,) * words)
     return prediction(sentences=(row,) * sentences)

@@ -16,7 +16,7 @@ ANSWER = AnswerPrediction(
     hops=((0.75, 0.0, 0.25), (0.125, 0.0, 0.375)),
     unknown=("<left>.",),
 )
-"""Two hops, of which the second leaves half to empty places."""
+"""Two hops; the second one leaves half to empty places."""
 
 
 def answer(**changes: Any) -> AnswerPrediction:

@@ -1,56 +1,23 @@
-"""Bits that were written: on the terminal, on a page, as a picture, in tables; lines that a user gives."""
-
-from argparse import Namespace
-from io import StringIO
+"""The view of algorithmic tasks: wrong bits, the panels of a memory, tables, and lines that a user gives."""
 
 import numpy as np
 import pytest
-from matplotlib.collections import PatchCollection
-from rich.console import Console
 
 from tests.visualize.bits import COPY, MEMORY, prediction, wide
-from tests.visualize.test_document_page import Page
+from tests.visualize.reading import Page, shapes, texts
 from zoo.data.bits.encoding import BitLine
 from zoo.errors import ConfigError
 from zoo.tasks.algorithmic import ExaminedBits
-from zoo.visualize.algorithmic import AlgorithmicView
-from zoo.visualize.bits_memory import memory_at_the_end, panels, rows_in_use
-from zoo.visualize.bits_picture import bits_figure
-from zoo.visualize.bits_text import BitsText, verdict, wrong_letters
+from zoo.visualize.algorithmic import AlgorithmicView, verdict, wrong_letters
+from zoo.visualize.memory.panels import bits_drawing, memory_at_the_end, panels, rows_in_use
 
 VIEW = AlgorithmicView()
 
 
-# terminal
-
-
-def test_wrong_bits_have_a_mark_below_them():
-    assert str(BitsText(COPY)) == "11 01\n ^\n1 of 4 bits are wrong\n"
-    right = prediction(written=("10", "01"), probabilities=COPY.targets)
-    assert str(BitsText(right)) == "10 01\nall 4 bits are right\n"
-    assert str(BitsText(prediction(truth=None, targets=None))) == "11 01\n"
-
-
-def test_where_there_is_colour_there_are_no_marks():
-    console = Console(file=StringIO(), width=100, force_terminal=True, color_system="truecolor")
-    console.print(VIEW.terminal(COPY, 0, Namespace()))
-    text = console.file.getvalue()
-    assert "^" not in text and "\x1b[1;4;31m1\x1b[0m" in text
-
-
-def test_long_lines_are_broken_between_words_and_the_marks_follow():
-    """Thirty-three words of two letters and a blank fill a line but for one place; all are wrong in their second."""
-    many = prediction(written=("11",) * 40, truth=("10",) * 40)
-    lines = str(BitsText(many)).splitlines()
-    assert lines[0] == " ".join(["11"] * 33) and lines[1] == " ".join([" ^"] * 33)
-    assert lines[2] == " ".join(["11"] * 7) and lines[3] == " ".join([" ^"] * 7)
-    bits = prediction(written=("1",) * 120, truth=("1",) * 119 + ("0",), separator="")
-    assert [len(line) for line in str(BitsText(bits)).splitlines()[:3]] == [100, 20, 20]
-
-
 def test_which_letters_are_wrong():
-    assert wrong_letters("1011", "1001") == [False, False, True, False]
-    assert wrong_letters("end", "10") == [True] * 3  # a word of another kind
+    assert wrong_letters(prediction(written=("1011", "1"), truth=("1001", "1"))) == [*[False] * 2, True, *[False] * 3]
+    assert wrong_letters(prediction(written=("end",), truth=("10",))) == [True] * 3  # a word of another kind
+    assert wrong_letters(prediction(truth=None)) == [False] * 5
     assert verdict(prediction(targets=None)) == ""
 
 
@@ -76,72 +43,74 @@ def test_of_a_large_memory_the_rows_in_use_are_shown():
     for used, rows in (([0, 126], [126, 127, 0]), ([0, 30, 100], [*range(100, 128), *range(31)]), ([5], [5])):
         weights = np.zeros((1, 2, 128))
         weights[0, 0, used] = 0.5
-        assert rows_in_use(prediction(memory={"write": weights})) == rows  # behind the last comes the first
+        assert rows_in_use(prediction(memory={"write": weights})) == rows  # the first row follows the last
     assert rows_in_use(prediction(memory={"write": np.full((1, 2, 128), 0.5)})) == [*range(128)]
     assert rows_in_use(prediction(memory={"write": np.zeros((1, 2, 128))})) == [*range(128)]
 
 
-# picture
+# drawing
 
 
-def drawn(figure):
-    """What each panel shows, by its label or title."""
-    return {axes.get_ylabel() or axes.get_title(): axes for axes in figure.axes}
+def drawn(said):
+    """The cells of each panel by its name, from the top to the bottom."""
+    drawing = bits_drawing(said)
+    names = [label for label in drawing.labels if label.size == 11.3]
+    found = {}
+    for cells in drawing.cells:
+        near = min(names, key=lambda label: abs(label.y - cells.top - cells.height / 2) + 99 * (label.x > cells.left))
+        found[near.text if near.text not in found else "memory at the end"] = cells
+    return drawing, found
 
 
-def values(axes):
-    return np.ma.filled(axes.images[0].get_array().astype(float), np.nan)
-
-
-def test_the_picture_has_input_target_output_and_the_memory_over_time():
-    figure = bits_figure(prediction(memory=MEMORY))
-    found = drawn(figure)
+def test_panels_show_input_target_output_and_the_memory_over_time():
+    drawing, found = drawn(prediction(memory=MEMORY))
     names = ["input", "target", "output", "erase", "add", "write", "memory at the end", "read 1", "read 2"]
     assert list(found) == names
-    np.testing.assert_array_equal(values(found["input"]), COPY.inputs.T)
+    np.testing.assert_array_equal(found["input"].values, COPY.inputs.T)
     nothing = [[np.nan] * 3] * 2
-    np.testing.assert_array_equal(values(found["output"]), np.hstack([nothing, COPY.probabilities.T]))
-    np.testing.assert_array_equal(values(found["target"]), np.hstack([nothing, COPY.targets.T]))
-    np.testing.assert_array_equal(values(found["read 2"]), MEMORY["read"][1].T)
-    np.testing.assert_array_equal(values(found["memory at the end"]), MEMORY["memory"])
-    (frames,) = [part for part in found["output"].collections if isinstance(part, PatchCollection)]
-    (frame,) = frames.get_paths()
-    assert frame.get_extents().min.tolist() == [2.5, 0.5]  # step 3, bit 1
-    assert [text.get_text() for text in figure.texts] == ["1 of 4 bits are wrong"]
-    assert found["add"].images[0].get_clim() == (-2, 2) and found["write"].images[0].get_clim() == (0, 1)
-    figure.canvas.draw()
+    np.testing.assert_array_equal(found["output"].values, np.hstack([nothing, COPY.probabilities.T]))
+    np.testing.assert_array_equal(found["target"].values, np.hstack([nothing, COPY.targets.T]))
+    np.testing.assert_array_equal(found["read 2"].values, MEMORY["read"][1].T)
+    np.testing.assert_array_equal(found["memory at the end"].values, MEMORY["memory"])
+    assert (found["add"].most, found["add"].signed) == (2, True)
+    assert (found["write"].most, found["write"].signed) == (1, False)
+    tops = [found[name].top for name in names if name != "memory at the end"]
+    assert tops == sorted(tops) and len({found[name].left for name in names}) == 2
+    (frame,) = drawing.shapes["wrong"]  # step 3, bit 1
+    (x, y), output = frame.points[0], found["output"]
+    assert (x - output.left) // (output.width / 5) == 3 and (y - output.top) // (output.height / 2) == 1
 
 
-def test_rows_of_a_large_memory_keep_their_numbers():
-    found = drawn(bits_figure(wide(128)))
-    for name in ("write", "memory at the end"):
-        assert [label.get_text() for label in found[name].get_yticklabels()] == ["7", "8", "9"]
-    assert not found["input"].get_yticklabels()
+def test_steps_and_rows_count_from_one():
+    drawing, _ = drawn(wide(128))
+    numbers = [label.text for label in drawing.labels if label.text.isdigit()]
+    assert numbers == ["8", "9", "10"] * 3 + ["1", "2", "3", "4", "5"], "rows of write, read and memory; steps"
 
 
-def test_a_network_without_a_memory_still_shows_what_it_wrote():
-    figure = VIEW.picture(prediction(truth=None, targets=None))
-    assert list(drawn(figure)) == ["input", "output"] and not figure.texts
-    assert not drawn(figure)["output"].collections
+@pytest.mark.parametrize("steps", [7, 241])
+def test_a_sequence_of_any_length_fills_the_page(steps):
+    """Seven steps were 57 of 980 pixels once."""
+    bits = np.zeros((steps, 3))
+    said = prediction(
+        inputs=bits, scored=np.full(steps, True), probabilities=bits, targets=None, written=("0",) * steps
+    )
+    drawing, found = drawn(prediction(**{**vars(said), "truth": None}))
+    assert 230 <= found["input"].width <= 1200 and drawing.width >= found["input"].width
 
 
-# page
-
-
-def test_the_page_marks_wrong_bits_and_draws_each_panel():
+def test_pictures_and_pages_have_what_was_written():
+    figure = VIEW.picture(prediction(memory=MEMORY))
+    assert {"11 01", "10 01", "✗ 1 of 4 bits are wrong", "read 2", "wrong bit"} <= set(texts(figure))
+    assert len(shapes(figure, "wrong")) == 1 + 1  # and the sample in the key
     html = VIEW.page([prediction(memory=MEMORY), None])
-    page = Page(html)
-    assert [text for _, _, text in page.find("span", "w")] == ["1"]
-    assert html.count("<svg") == 9 and html.count('class="wrong"') == 1
-    assert "1 sequence, 1 blank." in html and "1 of 4 bits are wrong" in html and "(blank)" in html
-    weightings = [attributes["fill-opacity"] for _, attributes, _ in page.find("rect", "weighting")]
-    assert weightings == ["0.750"] * 5 + ["1.000"] * 10
-    assert [attributes["fill-opacity"] for _, attributes, _ in page.find("rect", "n")] == ["1.000"]  # -2 of 2
-
-
-def test_a_page_without_memory_and_truth():
-    html = VIEW.page([prediction(truth=None, targets=None)])
-    assert html.count("<svg") == 2 and "wrong" not in html[html.index("</style>") :]
+    made = Page(html)
+    assert made.texts("span", "wrong")[0] == "1" and "1 of 4 bits are wrong ✗" in made.texts("span", "wrong")
+    assert "1 sequence, 1 blank." in html and "(blank)" in html
+    opacities = [float(about["fill-opacity"]) for _, about, _ in made.find("rect") if "fill-opacity" in about]
+    assert 0.75 in opacities and max(opacities) == 1
+    bare = prediction(truth=None, targets=None)
+    assert "wrong" not in VIEW.page([bare])[len(html[: html.index("</style>")]) :]
+    assert shapes(VIEW.picture(bare), "wrong") == []
 
 
 # tables
@@ -170,5 +139,5 @@ def test_lines_know_their_place(tmp_path):
         None,
         BitLine("11", "line 4"),
     ]
-    with pytest.raises(ConfigError, match=r"is a file: give --file .*patterns.txt, which reads it, a sequence a line"):
+    with pytest.raises(ConfigError, match=r"is a file: use --file .*patterns.txt, which reads one sequence per line"):
         VIEW.read([str(file)], None)

@@ -1,28 +1,24 @@
-"""What is shown of images and captions: where the light falls, on the picture and on the page; tables, JSON and the
-terminal; how a user names images."""
+"""The view of captioning: where the light falls, pictures, pages, tables, JSON, the terminal, and paths of images."""
 
 import base64
 import io
 import re
-import subprocess
 from argparse import Namespace
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib.patches import Rectangle
 from PIL import Image
 
 from tests.tasks.images import captioning
 from tests.visualize.captioned import DOG, EXAMINED, PIXELS, RED, captioned
-from tests.visualize.test_document_page import CHROMIUM, Page
+from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
 from zoo.errors import ConfigError, DataError
 from zoo.tasks.captioning import Picture
 from zoo.visualize.captioning import CaptioningView
-from zoo.visualize.captioning_light import DIM, lit, smooth
-from zoo.visualize.captioning_page import FINER, overlay
-from zoo.visualize.captioning_picture import MOST_WORDS, caption_figure
+from zoo.visualize.images.light import DIM, lit, smooth
+from zoo.visualize.images.looks import AREA, FINER, MOST_WORDS, SIDE, overlay
 
 VIEW = CaptioningView()
 
@@ -81,89 +77,90 @@ def test_what_lies_over_the_page_makes_of_a_picture_what_the_picture_shows():
 # picture
 
 
-def titles(axes):
-    return axes.get_title(loc="left"), axes.get_title(loc="right")
+def maps(figure):
+    """The images of a picture in their order, and their left upper corners."""
+    images = figure.axes[0].images
+    corners = [(image.get_extent()[0], image.get_extent()[3]) for image in images]
+    return [np.asarray(image.get_array()) for image in images], corners
 
 
-def shown_in(axes):
-    return np.asarray(axes.images[0].get_array())
-
-
-def test_the_picture_has_the_image_and_one_more_for_each_word():
-    figure = caption_figure(DOG)
-    assert [titles(axes) for axes in figure.axes] == [("", ""), ("a", "0.17"), ("red", "1.00"), ("dog", "0.50")]
-    plain, even, red, dog = (shown_in(axes).astype(float) for axes in figure.axes)
+def test_the_picture_has_the_image_and_one_map_for_each_word():
+    figure = VIEW.picture(DOG)
+    (plain, even, red, dog), corners = maps(figure)
+    assert [text for text in texts(figure) if text in ("a", "red", "dog")][:3] == ["a", "red", "dog"]
+    assert [text for text in texts(figure) if re.fullmatch(r"\d\.\d\d", text)] == ["0.17", "1.00", "0.50"]
     high, wide = plain.shape[:2]
     assert wide / high == pytest.approx(1.5, abs=0.02)
     cells = [(row, column) for row in (0, 1) for column in (0, 1, 2)]
     middle = {(row, column): (int(high * (row + 0.5) / 2), int(wide * (column + 0.5) / 3)) for row, column in cells}
     assert plain[middle[1, 2]].tolist() == [200, 40, 40] and plain[middle[0, 1]].tolist() == [100] * 3
-    assert (even >= plain).all()
+    assert (even.astype(int) >= plain).all()
     for cell, place in middle.items():
-        assert (red[place].sum() > plain[place].sum()) == (cell == (1, 2))
+        assert (red[place].astype(int).sum() > plain[place].astype(int).sum()) == (cell == (1, 2))
     assert dog[middle[0, 0]][0] > dog[middle[0, 1]][0] > dog[middle[0, 2]][0]
-    boxes = [(axes.get_position().x0, -axes.get_position().y0) for axes in figure.axes]
-    assert boxes == sorted(boxes, key=lambda box: (round(box[1], 6), box[0]))  # left to right, top to bottom
+    assert corners == sorted(corners, key=lambda corner: (corner[1], corner[0]))  # left to right, top to bottom
 
 
-def test_an_examined_picture_frames_what_a_word_names_and_tells_the_truth():
-    figure = caption_figure(DOG, EXAMINED)
-    frames = [[patch for patch in axes.patches if isinstance(patch, Rectangle)] for axes in figure.axes]
-    assert [len(found) for found in frames] == [0, 0, 1, 1]
-    high, wide = shown_in(figure.axes[0]).shape[:2]
-    (frame,) = frames[2]
-    edges = frame.get_x() + 0.5, frame.get_y() + 0.5, frame.get_width(), frame.get_height()
-    assert edges == pytest.approx((wide * RED[0], high * RED[1], wide / 3, high / 2))
-    texts = [text.get_text() for text in figure.texts]
-    assert texts[0] == "a red dog" and texts[1].startswith("true of image dog.png") and "a dog that is red" in texts[1]
-    assert "orange" in texts[2] and "orange" not in caption_figure(DOG).texts[2].get_text()
-    false = caption_figure(DOG, replace(EXAMINED, true=False, boxes=(None, None, None)))
-    assert false.texts[1].get_text().startswith("not true of") and "orange" not in false.texts[2].get_text()
-    unknown = caption_figure(DOG, replace(EXAMINED, true=None, boxes=None))
-    assert unknown.texts[1].get_text().startswith("dog.png, log-probability -1.50; the data: a dog")
+def test_an_examined_picture_frames_what_a_word_names_and_has_the_truth():
+    figure = VIEW.picture(DOG, EXAMINED)
+    frames = [shape for shape in shapes(figure, "true") if shape[1] > 20]
+    _, corners = maps(figure)
+    wide, high = AREA * 1.5**0.5, AREA / 1.5**0.5
+    for (place, width, _), corner in zip(frames, corners[2:], strict=True):
+        assert width == pytest.approx(wide / 3, rel=0.01)
+        assert place == pytest.approx((corner[0] + wide * 5 / 6, corner[1] + high * 3 / 4), abs=1)
+    assert RED == (2 / 3, 0.5, 1.0, 1.0)
+    shown = texts(figure)
+    assert "a red dog" in shown and "the object that the word names" in shown
+    assert any(text.startswith("✓ true of the image; the data: a dog that is red") for text in shown)
+    false = texts(VIEW.picture(DOG, replace(EXAMINED, true=False, boxes=(None, None, None))))
+    assert any(text.startswith("✗ not true of the image") for text in false)
+    assert "the object that the word names" not in false
+    assert any(text.startswith("the data: a dog") for text in texts(VIEW.picture(DOG, replace(EXAMINED, true=None))))
 
 
 def test_pictures_of_any_shape_of_many_words_and_of_features_alone():
     long = captioned(words=("x$_",) * (MOST_WORDS + 3), attention=((1 / 6,) * 6,) * (MOST_WORDS + 4))
-    figure = caption_figure(replace(long, picture=Picture("wide.png", DOG.picture.png)))
-    assert len(figure.axes) == MOST_WORDS + 1 and f"cut to {MOST_WORDS} words" in figure.texts[2].get_text()
+    figure = VIEW.picture(long)
+    assert len(maps(figure)[0]) == MOST_WORDS + 1 and f"cut to {MOST_WORDS} words" in texts(figure)
     figure.canvas.draw()  # what looks like a formula is none
-    none = caption_figure(captioned(text="", words=(), attention=((1 / 6,) * 6,)))
-    assert len(none.axes) == 1 and none.texts[0].get_text() == "(nothing)"
-    features = caption_figure(replace(DOG, picture=Picture("dog", None)))
-    assert shown_in(features.axes[0]).min() == 255 and shown_in(features.axes[2]).min() < 100
-    narrow = PIXELS[:, :, :4].permute(1, 2, 0).numpy()
+    none = VIEW.picture(captioned(text="", words=(), attention=((1 / 6,) * 6,)))
+    assert len(maps(none)[0]) == 1 and "(nothing)" in texts(none)
+    plain, _, red, _ = maps(VIEW.picture(replace(DOG, picture=Picture("dog", None))))[0]
+    assert plain.min() == 255 and red.min() < 100
     file = io.BytesIO()
-    Image.fromarray(narrow).save(file, "png")
-    caption_figure(replace(DOG, picture=Picture("narrow", file.getvalue()))).canvas.draw()
+    Image.fromarray(PIXELS[:, :, :4].permute(1, 2, 0).numpy()).save(file, "png")
+    VIEW.picture(replace(DOG, picture=Picture("narrow", file.getvalue()))).canvas.draw()
     assert VIEW.picture(captioned(attention=None)) is None
-    with pytest.raises(ValueError, match="no attention"):
-        caption_figure(captioned(attention=None))
 
 
 # page
 
 
-def inner(page, name):
-    return [element for element in page.elements if name in element[1].get("class", "").split()]
+def png_of(url):
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(url.removeprefix("data:image/png;base64,")))))
 
 
-def test_the_page_holds_the_image_and_a_light_for_each_word():
-    page = Page(VIEW.page([captioned(), None]))
-    (picture,) = inner(page, "picture")
-    assert picture[1]["alt"] == "dog.png" and png_of(picture).shape == (80, 120, 3)
-    words = inner(page, "word")
-    assert [word[2] for word in words] == ["a", "red", "dog"]
-    places = [(word[1]["data-row"], word[1]["data-column"], word[1]["data-weight"]) for word in words]
+def test_the_page_holds_the_image_and_a_map_for_each_word():
+    made = Page(VIEW.page([captioned(), None]))
+    ((_, picture, _),) = made.find("img", "picture")
+    assert picture["alt"] == "dog.png" and png_of(picture["src"]).shape == (80, 120, 3)
+    words = [about for _, about, _ in made.find("li", "word")]
+    assert made.texts("h2") == ["a red dog"]
+    assert [text for tag, _, text in made.elements if tag == "span" and text in ("a", "red", "dog")] == [
+        "a",
+        "red",
+        "dog",
+    ]
+    places = [(word["data-row"], word["data-column"], word["data-weight"]) for word in words]
     assert places == [("0", "0", "0.1667"), ("1", "2", "1.0000"), ("0", "0", "0.5000")]
-    looks = [png_of(look) for look in inner(page, "look")]
-    assert len(looks) == 3
+    looks = [png_of(re.findall(r"--look:url\((.*)\)", word["style"])[0]) for word in words]
     hidden = looks[1][..., 3].reshape(2, FINER, 3, FINER).mean((1, 3))
     assert hidden.argmin() == 5
-    (article, blank) = page.find("article")
-    assert article[1]["data-caption"] == "a red dog" and "--ratio:1.5" in inner(page, "seen")[0][1]["style"]
-    assert blank[1]["class"] == "blank" and "1 image, 1 blank." in page.find("p", "about")[0][2]
-    assert inner(page, "captions") == []
+    (article, blank) = made.find("article")
+    assert article[1]["data-caption"] == "a red dog" and "--ratio:1.5" in made.find("div", "looks")[0][1]["style"]
+    assert blank[1]["class"] == "blank" and "1 image, 1 blank." in made.texts("p", "about")[0]
+    assert made.find("ol", "ranked") == []
 
 
 def test_photographs_are_made_lighter_for_the_page():
@@ -171,62 +168,49 @@ def test_photographs_are_made_lighter_for_the_page():
     photograph = np.asarray(Image.fromarray(noise[::8, ::8]).resize((224, 224)))
     file = io.BytesIO()
     Image.fromarray(photograph).save(file, "png")
-    page = Page(VIEW.page([replace(captioned(), picture=Picture("photo", file.getvalue()))]))
-    kind, data = inner(page, "picture")[0][1]["src"].split(";base64,")
+    made = Page(VIEW.page([replace(captioned(), picture=Picture("photo", file.getvalue()))]))
+    kind, data = made.find("img", "picture")[0][1]["src"].split(";base64,")
     assert kind == "data:image/jpeg" and len(data) < len(file.getvalue()) / 2
     shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(data))), np.float64)
     assert shown.shape == photograph.shape and abs(shown - photograph).mean() < 12
 
 
-def png_of(element):
-    return np.asarray(
-        Image.open(io.BytesIO(base64.b64decode(element[1]["src"].removeprefix("data:image/png;base64,"))))
-    )
-
-
 def test_the_page_has_all_captions_where_there_are_several():
-    page = Page(VIEW.page([DOG]))
-    assert [score[2] for score in inner(page, "score")] == ["-1.2500", "-2.2500"]
-    assert [word[2] for word in inner(page, "word")] == ["a", "red", "dog", "a", "red", "dog", "dog"]
+    made = Page(VIEW.page([DOG]))
+    assert made.texts("span", "score") == ["-1.2500", "-2.2500"]
 
 
 def test_the_page_loads_nothing_and_texts_stay_texts():
     evil = '<img src=x onerror="alert(1)">'
     text = VIEW.page([replace(captioned(text=evil, words=(evil,) * 3), picture=Picture(evil, DOG.picture.png))])
-    page = Page(text)
-    assert {image[1]["src"][:22] for image in page.find("img")} == {"data:image/png;base64,"}
-    assert not [name for _, attributes, _ in page.elements for name in attributes if name.startswith("on")]
-    assert not re.search(r"https?:|@import|url\(|<link|<script", text) and page.find("script") == []
-    assert inner(page, "word")[0][2] == evil
+    made = Page(text)
+    assert made.obeys_nothing() and len(made.find("img")) == 1 and made.texts("h2") == [evil]
+    assert set(re.findall(r"url\((.{15})", text)) == {"data:image/png;"} and not re.search(
+        r"https?:|@import|<link", text
+    )
     without = Page(VIEW.page([replace(captioned(attention=None), picture=Picture("dog", None))]))
-    assert without.find("img") == [] and "Point at" not in without.find("p", "about")[0][2]
+    assert without.find("img") == [] and "point at" not in without.texts("p", "about")[0]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no browser here")
-def test_in_a_browser_the_light_of_a_word_falls_on_its_cell(tmp_path):
-    """What one sees while one points at "red" is as bright as the picture in the cell (1, 2), and dim elsewhere."""
-    pointed = VIEW.page([captioned()]).replace(
-        "</style>", ".word:nth-of-type(2) > .look { opacity: 1 !important }</style>"
-    )
-    (tmp_path / "page.html").write_text(pointed, encoding="utf-8")
-    command = [str(CHROMIUM), "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    command += ["--force-device-scale-factor=1", "--window-size=900,700", f"--user-data-dir={tmp_path / 'user'}"]
+@pytest.mark.parametrize("pointed", [True, False])
+def test_in_a_browser_the_light_of_a_word_falls_on_its_cell(tmp_path, pointed):
+    """While one points at "red" the image is as bright as it is in the cell (1, 2), and dim elsewhere."""
+    text = VIEW.page([captioned()]).replace('tabindex="0" data-row="1"', 'id="red" data-row="1"')
+    text = text.replace(".word:hover::after", "#red::after") if pointed else text
     shot = tmp_path / "page.png"
-    subprocess.run(
-        [*command, f"--screenshot={shot}", f"file://{tmp_path / 'page.html'}"],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+    options = ["--hide-scrollbars", "--force-device-scale-factor=1", "--window-size=900,700"]
+    browse(tmp_path, text, *options, f"--screenshot={shot}")
     seen = np.asarray(Image.open(shot).convert("RGB"), np.float64)
+    wide = 16 * SIDE * 1.5**0.5  # of the image, in pixels
+    seen = seen[:, : int(21 + 24 + wide)]  # without the maps beside it
     reddish = (seen[..., 0] - seen[..., 1] > 60) & (seen[..., 0] > 150)
     rows, columns = np.flatnonzero(reddish.any(1)), np.flatnonzero(reddish.any(0))
-    wide = 16 * 22 * 1.5**0.5  # of the picture, in pixels
-    # the light of the last cell goes to the picture's rim, and fades towards the cells beside it
     assert 0.25 * wide < np.ptp(columns) < wide / 3 + 2 and 0.15 * wide < np.ptp(rows) < wide / 3 + 2
     left, top = columns.max() + 1 - wide, rows.max() + 1 - wide / 1.5
-    for row in (0, 1):
-        for column in (0, 1):
-            middle = seen[int(top + wide / 3 * (row + 0.5)), int(left + wide / 3 * (column + 0.5))]
-            assert middle == pytest.approx([100 * DIM] * 3, abs=6)
+    for row, column in ((0, 0), (0, 1), (1, 0)):
+        middle = seen[int(top + wide / 3 * (row + 0.5)), int(left + wide / 3 * (column + 0.5))]
+        assert middle == pytest.approx([100 * (DIM if pointed else 1)] * 3, abs=6)
 
 
 # terminal, tables, JSON

@@ -1,19 +1,15 @@
-"""What the cloze task shows: rows, terminal, page, picture, and which questions it reads."""
+"""The view of the cloze task: rows, terminal, page, picture, and the questions that it reads."""
 
-import io
-import re
 from argparse import Namespace
+from dataclasses import replace
 
 import pytest
-from matplotlib.figure import Figure
-from matplotlib.text import Text
-from rich.console import Console
 
+from tests.visualize.reading import Page, collection, printed, texts
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.errors import DataError
 from zoo.tasks.cloze import Cloze, ClozePrediction, ExaminedQuestion, ReadText
-from zoo.visualize.cloze_page import STYLE
-from zoo.visualize.cloze_texts import document_of, evidence_of, query_of
+from zoo.visualize.cloze import query_of, sentences_of, spans
 from zoo.visualize.view import view_of
 
 PREDICTION = ClozePrediction(
@@ -36,22 +32,22 @@ VIEW = view_of(Cloze)
 
 
 def test_a_sentence_weighs_what_its_words_have_together():
-    first, second = document_of(PREDICTION).sentences
+    first, second = sentences_of(PREDICTION)
     assert (first.words, second.words) == (("Anna", "slept", "."), ("Ben", "<saw>", "Anna", "."))
     assert (first.weight, second.weight) == (pytest.approx(0.5), pytest.approx(0.5))
-    assert first.word_weights == pytest.approx((0.8, 0.2, 0.0)) and second.unknown == (1,)
-    assert evidence_of(PREDICTION, (True, *[False] * 6)) == [(True, False, False), (False,) * 4]
+    assert first.word_weights == pytest.approx([0.8, 0.2, 0.0]) and second.unknown == [1]
+    assert spans(PREDICTION) == [(0, 3), (3, 7)]
 
 
 def test_a_sentence_without_attention_has_weights_of_zero():
     prediction = ClozePrediction("a", {"a": 1.0}, ReadText(("a", "b"), (1.0, 0.0)), ReadText((BLANK,), None), (1, 2))
-    assert [sentence.word_weights for sentence in document_of(prediction).sentences] == [(1.0,), (0.0,)]
-    assert [sentence.weight for sentence in document_of(prediction).sentences] == [1.0, 0.0]
+    assert [sentence.word_weights for sentence in sentences_of(prediction)] == [[1.0], [0.0]]
+    assert [sentence.weight for sentence in sentences_of(prediction)] == [1.0, 0.0]
 
 
 def test_the_blank_is_no_unknown_word():
     assert VIEW.unknown(PREDICTION) == ["<saw>", "was"]
-    assert query_of(PREDICTION).sentences[0].unknown == (1,)
+    assert query_of(PREDICTION).unknown == [1]
 
 
 def test_a_row_of_a_table():
@@ -67,14 +63,8 @@ def test_a_row_of_a_table():
     assert VIEW.examined_row(examined)[0] == 4
 
 
-def printed(prediction):
-    console = Console(file=io.StringIO(), width=80, color_system=None, legacy_windows=False)
-    console.print(VIEW.terminal(prediction, 0, Namespace()))
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
-
-
 def test_on_the_terminal():
-    lines = printed(PREDICTION)
+    lines = printed(VIEW.terminal(PREDICTION, 0, Namespace()))
     assert lines[0] == "Anna  0.75"
     assert lines[1].split()[:2] == ["Ben", "0.25"] and lines[2].split()[:2] == ["Anna", "0.75"]
     assert lines[4] == f"{BLANK} *was(?)* **seen**"  # 0.1, 0.2 and 0.7 of 0.7, the highest
@@ -83,32 +73,32 @@ def test_on_the_terminal():
 
 
 def test_a_query_without_attention_has_no_marks():
-    assert printed(WITHOUT_QUERY)[3] == f"{BLANK} slept"
+    assert printed(VIEW.terminal(WITHOUT_QUERY, 0, Namespace()))[3] == f"{BLANK} slept"
 
 
 def test_the_page():
     html = VIEW.page([PREDICTION, None, WITHOUT_QUERY])
-    assert "2 questions, 1 blank." in html and STYLE in html
-    assert "&lt;saw&gt;" in html and "<saw>" not in html
-    first = html.split("<article")[1]
-    shares = re.findall(r'data-probability="([\d.]+)"', first)
-    assert shares == ["0.25", "0.75"] and 'data-label="Anna"' in first
-    assert first.count('class="query sentences') == 1
-    assert "how much each word counts" in html
-    assert "how much each word counts" not in VIEW.page([WITHOUT_QUERY])
+    made = Page(html)
+    assert "2 questions, 1 blank." in html and "<saw>" not in html and "<saw>" in made.texts("span", "u")
+    assert [e[1]["data-probability"] for e in made.find("tr")] == ["0.25", "0.75", "1.0"]
+    assert made.find("article")[0][1]["data-label"] == "Anna" and len(made.find("ol", "titled")) == 2
+    assert "how much each word counts" in html and "how much each word counts" not in VIEW.page([WITHOUT_QUERY])
 
 
 def test_the_picture():
-    plain = VIEW.picture(PREDICTION)
-    assert isinstance(plain, Figure)
-    evidence = (True, True, True, False, False, False, False)
+    plain, evidence = VIEW.picture(PREDICTION), (True, True, True, False, False, False, False)
     reviewed = VIEW.picture(PREDICTION, ExaminedQuestion(0, PREDICTION, "Ben", evidence))
-    written = [text.get_text() for text in reviewed.findobj(Text)]
-    for words in ("in the blank", "Anna", "✗ true answer Ben", "query", BLANK, "tells the answer"):
-        assert words in written, words
-    assert "tells the answer" not in [text.get_text() for text in plain.findobj(Text)]
-    drawn = {artist.get_gid() for artist in reviewed.axes[0].collections}
-    assert {"words", "sentences", "classes", "evidence", "unknown"} <= drawn
+    assert {"in the blank", "Anna", "✗ true answer Ben", "query", BLANK, "tells the answer"} <= set(texts(reviewed))
+    assert "tells the answer" not in texts(plain)
+    for kind in ("words", "bars", "evidence", "unknown"):
+        assert collection(reviewed, kind) is not None, kind
+
+
+def test_what_the_network_alone_said_is_said_where_language_models_judged_again():
+    judged = replace(PREDICTION, reader_probabilities={"Ben": 0.6, "Anna": 0.4})
+    said = "re-ranked; the network alone: Ben 0.60"
+    assert said in "".join(printed(VIEW.terminal(judged, 0, Namespace()))) and said in VIEW.page([judged])
+    assert "re-ranked" not in VIEW.page([PREDICTION])
 
 
 def test_a_long_document_is_cut_and_said():
@@ -118,7 +108,7 @@ def test_a_long_document_is_cut_and_said():
     )
     figure = VIEW.picture(long)
     assert figure.get_size_inches()[1] < 16
-    assert any("more words of this sentence" in text.get_text() for text in figure.findobj(Text))
+    assert any("more words of this sentence" in text for text in texts(figure))
 
 
 def test_questions_are_read_from_the_command_line_and_from_files(tmp_path):

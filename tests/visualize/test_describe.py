@@ -28,7 +28,7 @@ def rows(text):
 
 
 def command(capsys, *words):
-    """What `zoo data <words>` prints."""
+    """The output of `zoo data <words>`."""
     main(["data", *map(str, words)])
     return capsys.readouterr().out
 
@@ -49,8 +49,8 @@ def test_pairs(cache_dir):
         assert (cell["split"], cell["pairs"]) == (split, str(facts["pairs"]))
         assert cell["most source tokens"] == str(facts["source_tokens"]["max"])
         assert cell["target unknown rate"] == f"{facts['target_unknown_rate']:.1%}"
-        dropped = ", ".join(f"{count} {reason}" for reason, count in facts["dropped"].items())
-        assert cell["dropped"] == (dropped or "none")
+        dropped = ", ".join(f"{count} {reason}" for reason, count in facts.get("dropped", {}).items())
+        assert cell["dropped"] == dropped
     assert "longer than 8 tokens" in found[0][-1]
     assert f"target tokens in train: mean {parts['splits']['train']['target_tokens']['mean']}" in text
     example = parts["examples"][0]
@@ -168,7 +168,7 @@ def test_a_second_family_of_a_task_is_described_as_well(tmp_path, capsys):
 
 @pytest.fixture
 def faulty(tmp_path):
-    """A csv of which most documents are of one class and not cut by the tokenizer, and a test that is its training."""
+    """Most documents of the csv have one class, the tokenizer does not cut them, and the test equals the training."""
     documents = [(f"我喜欢这家餐厅{number}", "bad" if number % 10 == 0 else "good") for number in range(60)]
     return table(tmp_path / "mine.csv", documents)
 

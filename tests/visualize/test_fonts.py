@@ -7,16 +7,18 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
-from zoo.tasks.classification import AttendedSentence, DocumentPrediction
-from zoo.tasks.translation import Translated
-from zoo.visualize import alignment_figure, confusion_figure, document_figure, fonts, save_picture
+from zoo.tasks.classification import AttendedSentence
+from zoo.visualize import confusion_figure, save_picture
+from zoo.visualize.blocks import Classes, Grid, Head, Passage
+from zoo.visualize.renderers.figure import draw
+from zoo.visualize.texts import fonts
 
 TEXTS = {"Chinese": ("这 家 餐厅 很 好", "fonts-noto-cjk"), "Thai": ("อาหาร อร่อย มาก", "fonts-noto-core")}
 
 
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch):
-    """Nothing was looked for or said before."""
+    """No font was searched and no line was logged before."""
     monkeypatch.setattr(fonts, "_said", set())
     fonts._family.cache_clear()
     yield
@@ -54,14 +56,15 @@ def figures(text):
     """Each kind of picture, with the words of `text` wherever there can be words."""
     words = tuple(text.split())
     sentence = AttendedSentence(words, 1.0, (1 / len(words),) * len(words))
-    yield document_figure(DocumentPrediction(words[0], dict.fromkeys(words[:2], 0.5), (sentence,)), words[1])
+    head = Head(words[0], 0.5, truth=("true class", words[1]), classes=Classes(dict.fromkeys(words[:2], 0.5)))
+    yield draw([head, Passage((sentence,))])
     weights = ((1 / len(words),) * len(words),) * len(words)
-    yield alignment_figure(words, Translated(text, words, -1.0, -1.0, False, weights))
+    yield draw([Grid(words, words, weights)])
     yield confusion_figure([[1, 2], [3, 4]], words[:2])
 
 
 def drawn(text, folder):
-    """What matplotlib says of letters that it draws as boxes."""
+    """The warnings of matplotlib about letters that it draws as boxes."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         for figure in figures(text):

@@ -1,20 +1,20 @@
-"""What is shown of sets of points: on the terminal, in tables, as a picture and on a page; how a user gives them."""
+"""The view of pointing: terminal, tables, drawings, pictures and pages, and the sets that it reads."""
 
 from argparse import Namespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection, PatchCollection, QuadMesh
 
 from tests.tasks.points import spec_of
 from tests.visualize.pointings import HULL, ORDER, SQUARE, TOUR, TRIANGLES, answered
-from tests.visualize.test_document_page import Page
+from tests.visualize.reading import Page, collection, grid, shapes, texts
 from zoo.data.points.encoding import PointEncoder
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing
-from zoo.visualize.pointing import PointingView
-from zoo.visualize.pointing_drawing import in_order, lines, places, verdict
-from zoo.visualize.pointing_picture import MOST_STEPS, figures_figure, pointing_figure, true_places
+from zoo.visualize.pointing import PointingView, true_places
+from zoo.visualize.points.answer import in_order, lines, places, verdict
+from zoo.visualize.points.drawing import AWAY, free_places, points_drawing
 
 
 class Predictor:
@@ -56,9 +56,9 @@ def test_numbers_stand_side_by_side_as_high_as_they_are():
 def test_verdicts():
     assert verdict(HULL) == "right, area 1"
     wrong = answered(figures={"non_simple": 1.0, "accuracy": 0.0, "area": float("nan")}, finished=False)
-    assert verdict(wrong) == "unfinished, not the target's, no simple polygon"
+    assert verdict(wrong) == "unfinished, not the target's, not a simple polygon"
     assert verdict(TOUR) == "length 13.5"
-    assert verdict(answered(goal="tour", figures={"invalid": 1.0})) == "no tour: not every point once"
+    assert verdict(answered(goal="tour", figures={"invalid": 1.0})) == "not a tour: not every point once"
 
 
 def test_the_true_points_are_framed_as_long_as_the_answer_is_the_targets():
@@ -103,76 +103,94 @@ def test_rows_and_json():
     assert VIEW.row(nan)[-1] == "non_simple 1"
 
 
-# picture
+# drawing
 
 
-def parts(axes, kind):
-    return [part for part in axes.collections if isinstance(part, kind)]
-
-
-def drawn(figure):
-    """The lines of target and answer, by name."""
-    return {
-        part.get_label(): [line.tolist() for line in part.get_segments()]
-        for part in parts(figure.axes[0], LineCollection)
+def drawn(said, target=None):
+    """The points, and the lines of target and answer, in positions of SQUARE."""
+    drawing = points_drawing(said, target)
+    points = [shape.points[0] for shape in drawing.shapes["points"]]
+    named = {place: number for number, place in enumerate(points, 1)}
+    found = {
+        kind: [[named.get(p) for p in line.points] for line in drawing.shapes[kind]] for kind in ("targets", "answers")
     }
+    return drawing, points, found["targets"], found["answers"]
 
 
-def test_the_picture_has_points_target_answer_and_the_weights_of_each_step():
+def test_the_drawing_has_points_target_and_answer():
+    drawing, (a, b, _, d), targets, answers = drawn(HULL, (1, 2, 4))
+    assert targets == answers == [[1, 2, 4, 1]]
+    assert a[0] < b[0] == d[0] and a[1] == b[1] > d[1], "y points up"
+    assert b[0] - a[0] == pytest.approx(b[1] - d[1]), "one scale"
+    assert {label.text for label in drawing.labels} >= {"1", "2", "3", "4", "x 0 to 4, y 0 to 4"}
+    assert drawing.spoken == "hull of 4 points: 1 2 4"
+    _, _, targets, answers = drawn(TRIANGLES)
+    assert targets == [] and answers == [[1, 2, 3, 1], [2, 3, 4, 2]]
+
+
+def test_numbers_are_drawn_in_the_order_of_the_answer():
+    drawing = points_drawing(ORDER)
+    (line,) = drawing.shapes["answers"]
+    xs, ys = zip(*line.points, strict=True)
+    assert list(xs) == sorted(xs) and list(ys) == sorted(ys, reverse=True), "0.25, 0.5, 0.75: each higher"
+
+
+@pytest.mark.parametrize("narrow", [(0.1, 1.0), (1.0, 0.1), (1.0, 1.0)])
+def test_a_drawing_has_the_proportions_of_its_points(narrow):
+    """A narrow set left three quarters of a square empty once."""
+    points = tuple((x * narrow[0], y * narrow[1]) for x, y in SQUARE)
+    drawing = points_drawing(answered(replace(HULL, points=points)))
+    boxes = [shape.points[0] for shape in drawing.shapes["points"]]
+    used = np.ptp(np.array(boxes), axis=0) / (drawing.width, drawing.height)
+    assert used.max() > 0.75 and used.min() > 0.25
+
+
+def test_numbers_stay_away_from_lines_and_points():
+    places_, line = [(100.0, 100.0), (130.0, 100.0), (160.0, 100.0)], [[(0.0, 100.0), (200.0, 100.0)]]
+    for (x, y), number in zip(places_, free_places(places_, places_, line), strict=True):
+        assert np.hypot(number[0] - x, number[1] - y) == pytest.approx(AWAY)
+        assert abs(number[1] - 100) > 0.9 * AWAY, "above or below the line"
+    rng = np.random.default_rng(0)
+    many = [tuple(point) for point in rng.uniform(20, 380, (12, 2)).tolist()]
+    placed = free_places(many, many, [[*many, many[0]]])
+    apart = [np.hypot(*np.subtract(number, point)) for number in placed for point in many]
+    assert min(apart) > 6
+
+
+# pictures and pages
+
+
+def test_the_picture_has_the_weights_of_each_step():
     figure = VIEW.picture(HULL, ExaminedPointing(0, HULL, "1 2 4", (1, 2, 4)))
-    a, b, _, d = map(list, SQUARE)
-    assert drawn(figure) == {"target": [[a, b, d, a]], "answer": [[a, b, d, a]]}
-    points, weights = figure.axes
-    assert [text.get_text() for text in points.texts] == ["1", "2", "3", "4"]
-    (mesh,) = parts(weights, QuadMesh)
-    np.testing.assert_array_equal(np.asarray(mesh.get_array()).reshape(4, 5), HULL.best.attention)
-    assert [label.get_text() for label in weights.get_xticklabels()] == ["end", "1", "2", "3", "4"]
-    assert [label.get_text() for label in weights.get_yticklabels()] == ["1: 1", "2: 2", "3: 4", "4: end"]
-    (frames,) = parts(weights, PatchCollection)
-    assert [tuple(path.get_extents().min) for path in frames.get_paths()] == [(1, 0), (2, 1), (4, 2), (0, 3)]
-    figure.canvas.draw()
-
-
-def test_a_picture_of_what_a_user_gave_has_no_target_and_one_without_attention_no_weights():
-    assert drawn(VIEW.picture(HULL))["target"] == []
-    figure = VIEW.picture(TRIANGLES)
-    assert len(figure.axes) == 1 and len(drawn(figure)["answer"]) == 2
-    assert drawn(VIEW.picture(ORDER))["answer"] == [[[1, 0.25], [2, 0.5], [3, 0.75]]]
+    np.testing.assert_array_equal(grid(figure), HULL.best.attention)
+    assert {"1: 1", "2: 2", "3: 4", "4: end", "end", "answer", "true answer", "1 2 4"} <= set(texts(figure))
+    assert len([shape for shape in shapes(figure, "true") if shape[1] > 20]) == 4
+    assert collection(VIEW.picture(HULL), "targets") is None and collection(VIEW.picture(HULL), "true") is None
     for prediction in (TRIANGLES, TOUR, ORDER, answered(numbers=(), attention=None)):
-        VIEW.picture(prediction).canvas.draw()
+        figure = VIEW.picture(prediction)
+        assert not any(text.startswith("1: ") for text in texts(figure))
+        figure.canvas.draw()
 
 
 def test_many_steps_are_cut():
     row = (0.0,) * 5
-    figure = pointing_figure(answered(numbers=(1, 2) * 40, attention=(row,) * 81))
-    assert len(figure.axes[1].get_yticklabels()) == MOST_STEPS
-    assert any("weights cut to" in text.get_text() for text in figure.texts)
-
-
-def test_the_figures_of_a_test_have_a_row_for_each_part():
-    rows = {"n5": {"accuracy": "92.0%", "area": "99.6%"}, "n50": {"accuracy": "69.6%", "area": "FAIL"}}
-    written = [text.get_text() for text in figures_figure("test", rows).texts]
-    assert written == ["test", "", "accuracy", "area", "n5", "92.0%", "99.6%", "n50", "69.6%", "FAIL"]
-
-
-# page
+    figure = VIEW.picture(answered(numbers=(1, 2) * 40, attention=(row,) * 81))
+    assert grid(figure).shape == (60, 5) and "cut to 60 steps" in texts(figure)
 
 
 def test_the_page_has_every_weight_exactly_and_the_answer_drawn():
     html = VIEW.page([HULL, None])
-    page = Page(html)
-    weights = [float(about["data-weight"]) for tag, about, _ in page.elements if tag == "td" and "data-weight" in about]
+    made = Page(html)
+    weights = [float(about["data-weight"]) for _, about, _ in made.find("td", "weight")]
     assert weights == [weight for row in HULL.best.attention for weight in row]
-    assert '<polyline points="' in html and html.count("<circle") == 4
-    assert 'data-answer="1 2 4"' in html and "1 set, 1 blank." in html
-    # corners of the drawing: point 1 at the lower left, point 4 at the upper right
-    assert 'cx="16.00" cy="304.00"' in html and 'cx="304.00" cy="16.00"' in html
+    assert html.count("<circle") == 4 and 'data-answer="1 2 4"' in html and "1 set of points, 1 blank." in html
+    assert [e[1]["aria-label"] for e in made.find("svg")] == ["hull of 4 points: 1 2 4"]
 
 
 @pytest.mark.parametrize("prediction", [TRIANGLES, TOUR, ORDER, answered(numbers=(), attention=None)])
 def test_a_page_without_attention_has_the_drawing(prediction):
     html = VIEW.page([prediction])
-    assert html.count("<circle") == len(prediction.points) and 'class="steps"' not in html
+    assert html.count("<circle") == len(prediction.points) and "<table" not in html
 
 
 # what a user gives

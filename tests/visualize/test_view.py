@@ -6,12 +6,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.visualize.reading import texts
 from zoo import visualize
 from zoo.errors import ConfigError
 from zoo.tasks import Classification, Examined, Translation
-from zoo.visualize import View, alignment_page, document_page, page, view_of
+from zoo.tasks.algorithmic import Algorithmic
+from zoo.tasks.answering import Answering
+from zoo.tasks.captioning import Captioning
+from zoo.tasks.cloze import Cloze
+from zoo.tasks.relatedness import Relatedness
+from zoo.visualize import View, view_of
+from zoo.visualize.blocks import Block, Head, Note
 from zoo.visualize.files import csv_text
+from zoo.visualize.renderers import figure, page, terminal
+from zoo.visualize.tree_classification import TreeClassificationView
 
+SHARED = ("blocks", "view", "drawing", "files", "printable", "describe")
 ZOO = Path(__file__).resolve().parents[2] / "zoo"
 
 
@@ -64,7 +74,7 @@ def test_a_task_names_its_view():
     ("task", "message"),
     [
         (Viewless, "Viewless names no view"),
-        (Misled, "Misled.view: it names .*Tagged, which is no View"),
+        (Misled, "Misled.view: it names .*Tagged, which is not a subclass of View"),
         (Lost, "Lost.view: it names nowhere.View, which is not here: "),
     ],
 )
@@ -88,33 +98,98 @@ def test_columns_and_a_row_are_enough():
     assert "1 sentence, 1 blank." in page and "a &lt;b&gt;" in page and "<b>" not in page
 
 
-class ColouredView(TagView):
-    style = ".tag { color: var(--good); }"
+class NotedView(TagView):
+    title = "Tags of words"
+
+    def blocks(self, prediction, examined=None):
+        return [Head(" ".join(prediction.tags)), Note("by hand")]
 
 
-def styled(text):
-    """The classes of elements that a style says something of."""
-    return {name for selector in re.findall(r"([^{}]+)\{", text) for name in re.findall(r"\.([a-z][\w-]*)", selector)}
+def test_blocks_serve_the_terminal_pages_and_pictures():
+    view = NotedView()
+    assert str(view.terminal(PREDICTION, 0, Namespace())) == "DT NN\nby hand\n"
+    assert "<h1>Tags of words</h1>" in view.page([PREDICTION]) and "by hand" in view.page([PREDICTION])
+    assert "by hand" in texts(view.picture(PREDICTION))
+    view.check_picture()
 
 
-def test_a_view_has_a_style_of_its_own_and_that_of_no_other():
-    bare, coloured = view_of(Tagging).page([PREDICTION]), ColouredView().page([PREDICTION])
-    assert ColouredView.style in coloured
-    assert bare == coloured.replace(ColouredView.style, "")
-    every = styled(bare[: bare.index("</style>")])
-    assert {"rows", "blank", "about"} <= every
-    for task, own in ((Classification, document_page.STYLE), (Translation, alignment_page.STYLE)):
-        assert own in view_of(task).page([])
-        assert styled(own) - every and styled(own) & every <= {"u"}  # unknown words, on any page
+def test_a_task_without_pictures_says_so_where_one_is_asked_for():
+    with pytest.raises(ConfigError, match="--attention: TagView draws no pictures; leave the option out"):
+        TagView().check_picture()
+
+    class Drawing(TagView):
+        def picture(self, prediction, examined=None):
+            return None
+
+    Drawing().check_picture()
 
 
-def test_an_article_is_written_in_one_place():
-    assert page.article("<p>a</p>") == "<article>\n<p>a</p>\n</article>"
-    assert page.article("b", kind="blank", label='"x" <y>').startswith(
-        '<article class=blank data-label="&quot;x&quot; &lt;y&gt;">'
-    )
-    written = [path.name for path in (ZOO / "visualize").glob("*.py") if "<article" in path.read_text("utf-8")]
-    assert written == ["page.py"]
+class Underlined(Block):
+    """A block of another package."""
+
+
+@pytest.fixture
+def registered():
+    terminal.lines.register(Underlined, lambda block, screen: iter(["underlined"]))
+    page.html.register(Underlined, lambda block: "<u>line</u>")
+    figure.fitted.register(Underlined, lambda block, letters: figure.fitted(Note("underlined"), letters))
+
+
+def test_another_package_can_add_a_block(registered):
+    assert str(terminal.Printed([Underlined()])) == "underlined\n"
+    assert "<u>line</u>" in page.page("", [], [[Underlined()]])
+    assert "underlined" in texts(figure.draw([Underlined()]))
+
+
+class Described:
+    """Data that describe their examples."""
+
+    def __init__(self, *examples):
+        self.examples = examples
+
+    def describe(self):
+        return {"examples": self.examples}
+
+
+@pytest.mark.parametrize(
+    ("task", "example", "typed"),
+    [
+        (Classification, {"label": "a", "text": "das essen war gut ..."}, "'das essen war gut'"),
+        (Classification, {"text": "x " * 200}, f"'{'x ' * 60}'".replace(" '", "'")),
+        (Translation, {"source_text": "two dogs", "target_text": "x"}, "'two dogs'"),
+        (Relatedness, {"score": "3", "text first": "a b", "text second": "c"}, "'a b ||| c'"),
+        (
+            Cloze,
+            {"document": "Ann sat . Ben ran . He ...", "query": "XXXXX sat .", "candidates": "Ann, Cleo"},
+            "'Ann sat . Ben ran . XXXXX sat . | Ann'",
+        ),
+        (Cloze, {"document": "one ...", "query": "XXXXX"}, '"..."'),
+        (Answering, {"story": "... A b. C d.", "question": "Who?", "answer": "b"}, "'A b. C d. Who?'"),
+        (Algorithmic, {"read": "10 01", "to be written": "10 01"}, "'10 01'"),
+        (Classification, {"label": "a"}, '"..."'),
+    ],
+)
+def test_what_to_try_is_an_example_of_the_data(task, example, typed):
+    assert view_of(task).try_it(Described(example)) == typed
+
+
+@pytest.mark.parametrize(("trees", "typed"), [("balanced", "'a good film'"), ("given", TreeClassificationView.typed)])
+def test_plain_text_is_proposed_for_trees_only_where_the_training_built_its_trees(trees, typed):
+    data = Described({"label": "good", "text": "a good film"})
+    data.trees = trees
+    assert TreeClassificationView().try_it(data) == typed
+
+
+def test_of_several_examples_the_shortest_is_proposed():
+    assert view_of(Classification).try_it(Described({"text": "a long text"}, {"text": "short"})) == "short"
+
+
+def test_an_image_of_the_data_is_proposed_by_its_path(tmp_path):
+    (tmp_path / "a b.png").write_bytes(b"")
+    data = Described({"image": "a b.png"})
+    data.path = str(tmp_path)
+    assert view_of(Captioning).try_it(data) == f"'{tmp_path}/a b.png'"
+    assert view_of(Captioning).try_it(Described({"image": "7"})) == "image.jpg"
 
 
 def test_inputs_are_lines_and_blank_ones_keep_their_place(tmp_path, monkeypatch):
@@ -122,35 +197,24 @@ def test_inputs_are_lines_and_blank_ones_keep_their_place(tmp_path, monkeypatch)
     view = view_of(Tagging)
     assert view.read(["zero", ""], tmp_path / "in.txt") == ["zero", None, "one", None, "three"]
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match=r"in.txt is a file: give --file in.txt, which reads it, a sentence a line"):
+    with pytest.raises(ConfigError, match=r"in.txt is a file: use --file in.txt, which reads one sentence per line"):
         view.read(["in.txt"], None)
-
-
-def imports(path):
-    """The modules of zoo.visualize that a file imports, or anything of them, by their last names."""
-    text = path.read_text("utf-8")
-    whole = re.findall(r"^\s*from zoo\.visualize import (.+)", text, re.MULTILINE)
-    return {*re.findall(r"^\s*from zoo\.visualize\.(\w+) import", text, re.MULTILINE), *", ".join(whole).split(", ")}
-
-
-@pytest.mark.parametrize(("kind", "views"), [("document", ["classification", "cloze"]), ("alignment", ["translation"])])
-def test_what_is_shared_uses_nothing_of_one_kind_of_example(kind, views):
-    """A change to how documents are drawn is no change to translations, to `zoo data` or to a family elsewhere."""
-    files = [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *(ZOO / "visualize").glob("*.py")]
-    users = {path.stem for path in files if any(name.startswith(f"{kind}_") for name in imports(path))}
-    patterns = (f"{kind}_*.py", *(f"{view}*.py" for view in views))
-    assert users <= {path.stem for pattern in patterns for path in (ZOO / "visualize").glob(pattern)}
 
 
 def test_a_colour_is_written_in_one_file():
     homes = {}
-    for path in (ZOO / "visualize").glob("*.py"):
+    for path in (ZOO / "visualize").rglob("*.py"):
         for colour in re.findall(r"#[0-9a-f]{6}\b", path.read_text("utf-8")):
             homes.setdefault(colour, set()).add(path.stem)
-    assert {colour: files for colour, files in homes.items() if len(files) > 1} == {}
-    assert {"document_picture", "alignment_picture", "confusion"} <= {
-        path.stem for path in (ZOO / "visualize").glob("*.py") if "drawing" in imports(path)
-    }
+    assert {colour: files for colour, files in homes.items() if len(files) > 1} == {"#ffffff": {"drawing", "marks"}}
+
+
+def test_the_renderers_know_no_kind_of_example():
+    """A change to the drawing of trees must not change translations, `zoo data` or a family elsewhere."""
+    shared = [*(ZOO / "visualize/renderers").glob("*.py"), *(ZOO / "visualize" / f"{name}.py" for name in SHARED)]
+    for path in [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *shared]:
+        lines = re.findall(r"^from zoo\.visualize.*", path.read_text("utf-8"), re.MULTILINE)
+        assert not [line for line in lines if re.search(r"\.(trees|images|memory|points)\.", line)], path
 
 
 def test_what_can_be_imported_is_listed_once():

@@ -47,7 +47,7 @@ def prediction(tree=None, labels=None, classes=FINE, probabilities=None):
 
 
 def examined(wrong=(), evidence=None, **changes):
-    """A prediction, true but for the nodes `wrong`, which are neutral and were said to be something else."""
+    """A prediction, true but for the nodes `wrong`, which are neutral and were predicted as something else."""
     right = prediction(**changes)
     labels = tuple("very positive" if node in wrong else label for node, label in enumerate(right.labels))
     true = tuple("neutral" if node in wrong else label for node, label in enumerate(right.labels))

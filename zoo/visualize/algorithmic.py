@@ -1,52 +1,73 @@
-"""What the task algorithmic shows: the bits that were written, and what was done to the memory meanwhile."""
+"""The view of algorithmic tasks: the bits that were written, and the memory over time."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import RenderableType
-
 from zoo.data.bits.encoding import BitLine
 from zoo.tasks.algorithmic import BitPrediction
-from zoo.visualize import bits_page
-from zoo.visualize.bits_text import BitsText
+from zoo.visualize.blocks import Block, Drawn, Head, Key
+from zoo.visualize.memory.panels import bits_drawing
 from zoo.visualize.view import View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from zoo.tasks import Examined
+
+TIME = Key("", "", "Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
+WRONG = Key("wrong", "wrong bit", "Wrong bits are red.")
+MEMORY = Key("", "", "Below input and output are the heads; of the memory, the rows in use are shown.")
 
 
 class AlgorithmicView(View):
-    """Sequences with the bits that were written to them."""
+    """Sequences of bits with the bits that were written."""
 
     noun: ClassVar[str] = "sequence"
     columns: ClassVar[tuple[str, ...]] = ("sequence", "written", "error bits")
-    style: ClassVar[str] = bits_page.STYLE
+    title: ClassVar[str] = "What the network wrote"
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """As in `View`; a line knows which of all inputs it is, from 1, as in a table of predictions."""
+        """Return the inputs as in `View`; a line knows its number among all inputs, counted from 1."""
         lines = super().read(words, file)
         return [None if line is None else BitLine(line, f"line {number}") for number, line in enumerate(lines, 1)]
+
+    def example(self, example: Mapping[str, Any]) -> str | None:
+        given = example.get("read")
+        return given if isinstance(given, str) else None
 
     def row(self, prediction: BitPrediction) -> list[Any]:
         errors = prediction.error_bits
         return [prediction.given, prediction.line(prediction.written), "" if errors is None else errors]
 
-    def terminal(self, prediction: BitPrediction, number: int, options: Namespace) -> RenderableType:
-        return BitsText(prediction)
+    def blocks(self, prediction: BitPrediction, examined: Examined | None = None) -> list[Block]:
+        errors = prediction.error_bits
+        head = Head(
+            prediction.line(prediction.written),
+            above=prediction.given,
+            truth=None if errors is None else (verdict(prediction), ""),
+            right=None if errors is None else errors == 0,
+            wrong=tuple(wrong_letters(prediction)),
+            data={"written": prediction.line(prediction.written)},
+        )
+        keys = (TIME, *[WRONG] * bool(errors), *[MEMORY] * bool(prediction.memory))
+        return [head, Drawn(bits_drawing(prediction), keys=keys)]
 
-    def picture(self, prediction: BitPrediction, examined: Examined | None = None) -> Figure:
-        from zoo.visualize.bits_picture import bits_figure
 
-        return bits_figure(prediction)
+def wrong_letters(prediction: BitPrediction) -> list[bool]:
+    """Return True at the letters of the written line that differ from the truth; a word of another length is wrong."""
+    found: list[bool] = []
+    for number, word in enumerate(prediction.written):
+        true = word if prediction.truth is None else prediction.truth[number]
+        found += [False] * (len(prediction.separator) if number else 0)
+        found += [len(word) != len(true) or letter != true[at] for at, letter in enumerate(word)]
+    return found
 
-    def about(self, predictions: Sequence[BitPrediction | None]) -> str:
-        return bits_page.about(predictions)
 
-    def article(self, prediction: BitPrediction) -> str:
-        return bits_page.article(prediction)
+def verdict(prediction: BitPrediction) -> str:
+    """Return the number of wrong bits in words; empty where the truth is unknown."""
+    errors = prediction.error_bits
+    if errors is None:
+        return ""
+    count = f"{prediction.probabilities.size:,}"
+    return f"all {count} bits are right" if not errors else f"{errors:,} of {count} bits are wrong"

@@ -1,40 +1,46 @@
-"""What answering shows: stories with the answers to a question, and what each hop attended to."""
+"""The view of answering: stories with the answers to a question, and the attention of each hop."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.console import RenderableType
-
 from zoo.data.stories.readers import StoryQuestion, parse_line, read_file
-from zoo.data.stories.words import PUNCTUATION
+from zoo.data.stories.words import without_marks
 from zoo.errors import ConfigError
 from zoo.tasks.answering import AnswerPrediction, ExaminedAnswer
-from zoo.visualize import hops_page
-from zoo.visualize.hops_text import HopsText
-from zoo.visualize.hops_weighing import strongest
+from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head, Key
 from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from zoo.tasks import Examined
+
+EMPTY = 0.005
+"""The least attention to empty places of the memory that is shown: less is printed as 0.00."""
+HOPS = Key(
+    "",
+    "",
+    "The numbers before a sentence are the attention of each hop, the first hop first; the strongest of a hop is "
+    "framed.",
+)
+REST = Key("", "", "The rest of a hop's attention went to empty places of the memory.")
+TRUE = Key("true", "framed: what the true answer follows from")
 
 
 class AnsweringView(View):
     """Stories, each with a question and its answer."""
 
     noun: ClassVar[str] = "story"
+    plural: ClassVar[str] = "stories"
     columns: ClassVar[tuple[str, ...]] = ("story", "question", "answer", "probability", "hops")
-    """`hops` are the sentences that each hop attended to most, and how much."""
-    style: ClassVar[str] = hops_page.STYLE
+    """`hops` are the sentences with the most attention of each hop, and that attention."""
+    title: ClassVar[str] = "What the network attended to"
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """As in `View`; a file may also be in bAbI's format, or json lines."""
+        """Return the inputs as in `View`; a file may also be in bAbI's format, or json lines."""
         if file is None:
             return super().read(words, None)
         typed = super().read(words, None) if words else []
@@ -42,6 +48,13 @@ class AnsweringView(View):
 
     def parse(self, line: str) -> StoryQuestion:
         return parse_line(line)
+
+    def example(self, example: Mapping[str, Any]) -> str | None:
+        return (
+            f"{example['story'].removeprefix('... ')} {example['question']}"
+            if {"story", "question"} <= set(example)
+            else None
+        )
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
         if options.attention is not None and not predictor([StoryQuestion(["a"], "a")])[0].hops:
@@ -58,23 +71,55 @@ class AnsweringView(View):
             shown("; ".join(hops)),
         ]
 
-    def terminal(self, prediction: AnswerPrediction, number: int, options: Namespace) -> RenderableType:
-        return HopsText(prediction)
+    def blocks(self, prediction: AnswerPrediction, examined: Examined | None = None) -> list[Block]:
+        hops, truth = prediction.hops, None if examined is None else examined.truth
+        supporting = examined.supporting if isinstance(examined, ExaminedAnswer) and hops else None
+        head = Head(
+            prediction.answer,
+            prediction.probability,
+            above="answer",
+            truth=None if truth is None else ("true answer", truth),
+            right=None if truth is None else truth == prediction.answer,
+            classes=Classes(prediction.alternatives, prediction.answer, "answers", in_one_line=True),
+            data={"answer": prediction.answer},
+        )
+        rest = empty(prediction)
+        framed = [row for row, needed in enumerate(supporting or ()) if needed]
+        grid = Grid(
+            prediction.sentences,
+            [f"hop {number}" for number in range(1, len(hops) + 1)],
+            [[hop[row] for hop in hops] for row in range(len(prediction.sentences))],
+            sentences=True,
+            strongest={(row, hop) for hop, row in enumerate(strongest(prediction))},
+            true={(row, hop) for row in framed for hop in range(len(hops))},
+            unknown=prediction.unknown,
+            rest=rest,
+            asked=prediction.question,
+            axes=("sentences", "hop"),
+            keys=(
+                *[HOPS] * bool(hops),
+                *[REST] * (rest is not None),
+                *[TRUE] * bool(framed),
+                *[UNKNOWN] * bool(prediction.unknown),
+            ),
+        )
+        return [head, grid]
+
+    def picture(self, prediction: AnswerPrediction, examined: Examined | None = None) -> Any:
+        return super().picture(prediction, examined) if prediction.hops else None
 
     def unknown(self, prediction: AnswerPrediction) -> list[str]:
-        return [word.strip(f"{PUNCTUATION} ") for word in prediction.unknown]
+        return [" ".join(filter(None, map(without_marks, word.split()))) for word in prediction.unknown]
 
-    def picture(self, prediction: AnswerPrediction, examined: Examined | None = None) -> Figure | None:
-        from zoo.visualize.hops_picture import hops_figure
 
-        if not prediction.hops:
-            return None
-        if isinstance(examined, ExaminedAnswer):
-            return hops_figure(prediction, examined.truth, examined.supporting)
-        return hops_figure(prediction)
+def strongest(prediction: AnswerPrediction) -> list[int]:
+    """Return for each hop the number of the sentence with the most attention; empty without attention or sentences."""
+    if not prediction.sentences:
+        return []
+    return [max(range(len(hop)), key=hop.__getitem__) for hop in prediction.hops]
 
-    def about(self, predictions: Sequence[AnswerPrediction | None]) -> str:
-        return hops_page.about(predictions)
 
-    def article(self, prediction: AnswerPrediction) -> str:
-        return hops_page.article(prediction)
+def empty(prediction: AnswerPrediction) -> list[float] | None:
+    """Return for each hop the attention to empty places of the memory; None where there is almost none."""
+    rest = [max(0.0, 1 - sum(hop)) for hop in prediction.hops]
+    return rest if any(weight >= EMPTY for weight in rest) else None

@@ -1,32 +1,48 @@
-"""What the cloze task shows: the candidates for a blank, and the attention to the document and to the query."""
+"""The view of the cloze task: the candidates for a blank, and the attention to the document and to the query."""
 
 from __future__ import annotations
 
 from argparse import Namespace, _ArgumentGroup
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from rich.console import RenderableType
-
-from zoo.data.cloze.question import ClozeQuestion
+from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
 from zoo.tasks.cloze import Cloze, ClozePrediction, ExaminedQuestion
 from zoo.tasks.cloze_reranking import FILE, beside
-from zoo.visualize import cloze_page
-from zoo.visualize.cloze_text import ClozeText
-from zoo.visualize.cloze_texts import document_of, query_of
-from zoo.visualize.document_weighing import top_words
+from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Key, Passage
 from zoo.visualize.printable import shown
+from zoo.visualize.texts.weighing import WEIGHINGS, top_words
 from zoo.visualize.view import Predicts, View
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from zoo.tasks import Examined
 
 TOP_WORDS = 5
+CUT = " ..."
+"""The end of a document that `zoo data` has shortened."""
+WEIGHING = "joint"
+"""Words are shaded by their share of the attention to the whole document, since candidates share one sum."""
+SENTENCES = Key("sentences", "sentence weight", "The bar before a sentence is the attention of its words together.")
+WORDS = Key(
+    "words",
+    f"word weight ({WEIGHINGS[WEIGHING].title})",
+    "The colour behind a word is its attention; point at a word for the numbers. The attention to all places of a "
+    "candidate, as a share of that to all candidates, is its probability.",
+)
+QUERY = Key("", "", "In the query the colour is how much each word counts.")
+EVIDENCE = Key("evidence", "tells the answer")
+
+
+class PartOfText(NamedTuple):
+    """A sentence of a document or a query, as a `Passage` shows it."""
+
+    words: Sequence[str]
+    weight: float | None
+    word_weights: Sequence[float] | None
+    unknown: Collection[int]
 
 
 class ClozeView(View):
@@ -34,16 +50,19 @@ class ClozeView(View):
 
     noun: ClassVar[str] = "question"
     columns: ClassVar[tuple[str, ...]] = ("query", "answer", "probability", "candidates", "top words")
-    """`candidates` from the likeliest with their probabilities; `top words` are the places of the document with most
+    """`candidates` have their probabilities, the likeliest first; `top words` are the places of the document with most
     attention."""
-    style: ClassVar[str] = cloze_page.STYLE
+    title: ClassVar[str] = "What the network attended to"
 
     def options(self, group: _ArgumentGroup) -> None:
         group.add_argument(
-            "--rerank", action="store_true", help="judge the best candidates again by the run's language models"
+            "--rerank", action="store_true", help="judge the best candidates again with the run's language models"
         )
         group.add_argument(
-            "--rerank-file", type=Path, metavar="FILE", help="the same, by those that another test has left in FILE"
+            "--rerank-file",
+            type=Path,
+            metavar="FILE",
+            help="the same, with the language models that a test left in FILE",
         )
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
@@ -58,7 +77,7 @@ class ClozeView(View):
         predictor.task.load_reranker(given or beside(predictor.checkpoint))
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Questions on the command line and in a file: one a line, or blocks in CBT's form."""
+        """Return the questions of the command line and of a file: one per line, or blocks in CBT's form."""
         if file is None:
             return super().read(words, None)
         return [*(super().read(words, None) if words else []), *read_file(file)]
@@ -66,9 +85,20 @@ class ClozeView(View):
     def parse(self, line: str) -> ClozeQuestion:
         return parse_line(line)
 
+    def example(self, example: Mapping[str, Any]) -> str | None:
+        """Return the whole sentences of the document that are shown, the query and the candidates in them."""
+        document, query = str(example.get("document", "")), example.get("query")
+        if document.endswith(CUT):
+            document = document.removesuffix(CUT).rpartition(" . ")[0] + " ."
+        words = document.split()
+        if query is None or len(words) < 2:
+            return None
+        named = [name for name in str(example.get("candidates", "")).split(", ") if name in words]
+        return f"{document} {query}" + f" | {'|'.join(named)}" * bool(named)
+
     def row(self, prediction: ClozePrediction) -> list[Any]:
         ranked = sorted(prediction.probabilities.items(), key=lambda one: -one[1])
-        top = top_words(document_of(prediction), TOP_WORDS) if prediction.document.weights else []
+        top = top_words(sentences_of(prediction), TOP_WORDS) if prediction.document.weights else []
         return [
             shown(" ".join(prediction.query.words)),
             shown(prediction.answer),
@@ -77,24 +107,63 @@ class ClozeView(View):
             shown(", ".join(f"{word} {share:.2f}" for word, share in top)),
         ]
 
-    def terminal(self, prediction: ClozePrediction, number: int, options: Namespace) -> RenderableType:
-        return ClozeText(prediction)
+    def blocks(self, prediction: ClozePrediction, examined: Examined | None = None) -> list[Block]:
+        answer, document, query = prediction.answer, sentences_of(prediction), query_of(prediction)
+        evidence = examined.evidence if isinstance(examined, ExaminedQuestion) else None
+        truth = None if examined is None else examined.truth
+        alone = ""
+        if prediction.reader_answer is not None and prediction.reader_probabilities is not None:
+            own = prediction.reader_answer
+            alone = f"re-ranked; the network alone: {own} {prediction.reader_probabilities[own]:.2f}"
+        head = Head(
+            answer,
+            prediction.probabilities[answer],
+            above="in the blank",
+            under=alone,
+            truth=None if truth is None else ("true answer", truth),
+            right=None if truth is None else truth == answer,
+            classes=Classes(prediction.probabilities, answer, "candidates"),
+            data={"label": answer},
+        )
+        keys = [
+            *[SENTENCES, WORDS] * (prediction.document.weights is not None),
+            *[QUERY] * (prediction.query.weights is not None),
+            *[EVIDENCE] * (evidence is not None),
+            *[UNKNOWN] * bool(query.unknown or prediction.document.unknown),
+        ]
+        marked = None if evidence is None else [evidence[begin:end] for begin, end in spans(prediction)]
+        return [
+            head,
+            Passage([query], WEIGHING, title="query", most_lines=6),
+            Passage(document, WEIGHING, evidence=marked, most_lines=40, keys=tuple(keys)),
+        ]
 
     def unknown(self, prediction: ClozePrediction) -> list[str]:
-        sentences = (*document_of(prediction).sentences, *query_of(prediction).sentences)
-        return [sentence.words[place] for sentence in sentences for place in sentence.unknown]
+        parts = (*sentences_of(prediction), query_of(prediction))
+        return [part.words[place] for part in parts for place in part.unknown]
 
-    def picture(self, prediction: ClozePrediction, examined: Examined | None = None) -> Figure:
-        from zoo.visualize.cloze_picture import cloze_figure
 
-        if examined is None:
-            return cloze_figure(prediction)
-        return cloze_figure(
-            prediction, examined.truth, examined.evidence if isinstance(examined, ExaminedQuestion) else None
-        )
+def spans(prediction: ClozePrediction) -> list[tuple[int, int]]:
+    """Return where each sentence of the document begins and ends, without empty ones."""
+    begins = [0, *prediction.sentence_ends[:-1]]
+    return [(begin, end) for begin, end in zip(begins, prediction.sentence_ends, strict=True) if begin < end]
 
-    def about(self, predictions: Sequence[ClozePrediction | None]) -> str:
-        return cloze_page.about(predictions)
 
-    def article(self, prediction: ClozePrediction) -> str:
-        return cloze_page.article(prediction)
+def sentences_of(prediction: ClozePrediction) -> list[PartOfText]:
+    """Return the sentences of the document. A sentence weighs what its words weigh together, and theirs are shares."""
+    found, document = [], prediction.document
+    for begin, end in spans(prediction):
+        unknown = [place - begin for place in document.unknown if begin <= place < end]
+        total, shares = None, None
+        if document.weights is not None:
+            weights = document.weights[begin:end]
+            total = sum(weights)
+            shares = [weight / total if total else 0.0 for weight in weights]
+        found.append(PartOfText(document.words[begin:end], total, shares, unknown))
+    return found
+
+
+def query_of(prediction: ClozePrediction) -> PartOfText:
+    """Return the query as one sentence. The blank does not count as an unknown word."""
+    query = prediction.query
+    return PartOfText(query.words, None, query.weights, [at for at in query.unknown if query.words[at] != BLANK])

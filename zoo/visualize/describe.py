@@ -16,7 +16,7 @@ from zoo.visualize.printable import shortened, shown
 BAR = 30
 """Cells of the longest bar."""
 MOST_CLASSES = 20
-"""Of more these are shown."""
+"""Classes that are shown, if there are more."""
 LONGEST_VALUE = 320
 """Letters of one value of an example."""
 
@@ -57,7 +57,7 @@ def _numbers(splits: Splits) -> Iterator[Table]:
 
 
 def _cells(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """What the table of splits says of a fact, if anything, and above it."""
+    """Yield the cells of a fact in the table of splits, with their titles."""
     title = _title(name)
     if name == "dropped":
         yield title, shown(counted(value)) or "none"
@@ -92,7 +92,7 @@ def _classes(splits: Splits) -> Iterator[Table]:
 
 
 def _table(*titles: str) -> Table:
-    """Without rows yet. A title may be anybody's text, and is no markup."""
+    """Return a table without rows. A title may be any text, and markup in it is not obeyed."""
     table = Table()
     for title in titles:
         table.add_column(Text(shown(title)))
@@ -146,7 +146,7 @@ def _examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]
 
 
 def _notes(notes: Iterable[str]) -> Iterator[RenderableType]:
-    """What a person should know before trusting a score."""
+    """Yield the notes to know before trusting a score."""
     for number, note in enumerate(notes):
         if number == 0:
             yield Text("notes", "bold")

@@ -1,41 +1,219 @@
-"""What all pictures share: their colours, their resolution, and how they are written."""
+"""A drawing as a list of shapes, lines and texts. A page writes the list as SVG, a figure as matplotlib collections.
+
+All lengths are pixels, 96 to the inch; y grows downwards.
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+import numpy as np
+from numpy.typing import NDArray
 
-DPI = 150
-"""Dots an inch."""
-INK, SOFT, FAINT, LINE = "#14181f", "#5b6472", "#7d8795", "#e3e7ed"
-"""Of letters, from the strongest, and of lines and frames."""
-BLUE, ORANGE = "#4a90f0", "#d97706"
-"""Blue is what the network attended to, orange where it should have."""
-ATTENTION = ("#f5f7fa", BLUE, "#123a75")
-"""Of cells from no attention to all of it."""
-RIGHT, WRONG = "#14713d", "#b3261e"
-"""Of an answer beside the true one."""
+Point = tuple[float, float]
+
+PALETTE = {
+    "ink": "#14181f",
+    "soft": "#5b6472",
+    "faint": "#7d8795",
+    "line": "#e3e7ed",
+    "branch": "#98a2b0",
+    "track": "#f0f2f5",
+    "prob": "#8a94a3",
+    "plain": "#bcc5d1",
+    "card": "#ffffff",
+    "attention": "#4a90f0",
+    "bar": "#d6456b",
+    "true": "#d97706",
+    "good": "#14713d",
+    "wrong": "#b3261e",
+    "halo": "#f2c744",
+}
+"""Colours of pictures by name. page.css has the same names for light and dark screens. The colour `attention` shows
+what the network attended to, and `true` shows what is true."""
+SHADES = ("#f5f7fa", PALETTE["attention"], "#123a75")
+"""Colours of cells from no attention to full attention."""
 
 
-def save_picture(figure: Figure, path: Path | str) -> Path:
-    """Writes `figure` to `path`, in the format of its ending, making its folder."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with missing_letters_unsaid():
-        quick: dict[str, Any] = {"pil_kwargs": {"compress_level": 2}} if path.suffix == ".png" else {}
-        figure.savefig(path, dpi=figure.dpi, **quick)
-    return path
+class Style(NamedTuple):
+    """How one kind of shape or line is painted; colours are names of the PALETTE."""
+
+    fill: str = "none"
+    stroke: str = "none"
+    width: float = 0.0
+    dash: tuple[float, float] | None = None
 
 
-@contextmanager
-def missing_letters_unsaid() -> Iterator[None]:
-    """Within it matplotlib does not warn of letters that no font has: `fonts.families` said which, in words."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
+STYLES = {
+    "rules": Style(stroke="line", width=1.1),
+    "tracks": Style(fill="track"),
+    "bars": Style(fill="prob"),
+    "words": Style(fill="attention"),
+    "halos": Style(fill="halo"),
+    "gaps": Style(fill="card"),
+    "targets": Style(stroke="true", width=6),
+    "answers": Style(stroke="attention", width=2.1),
+    "drops": Style(stroke="faint", width=0.9, dash=(1, 2.2)),
+    "edges": Style(stroke="branch", width=1.5),
+    "folds": Style(fill="branch"),
+    "evidence": Style(stroke="true", width=2.2),
+    "rings": Style(stroke="ink", width=1.5),
+    "nodes": Style(fill="plain", stroke="branch", width=0.8),
+    "small nodes": Style(stroke="card", width=1.5),
+    "points": Style(fill="ink"),
+    "unknown": Style(stroke="faint", width=1.7, dash=(1, 1.6)),
+    "frames": Style(stroke="branch", width=1),
+    "true": Style(stroke="true", width=2),
+    "wrong": Style(stroke="wrong", width=1.2),
+}
+"""The style of each kind of shape; a later kind is painted over an earlier one."""
+
+
+class Shape(NamedTuple):
+    """A disc, a box, a line or an area."""
+
+    form: str
+    points: Sequence[Point]
+    """The centre of a disc, the left upper corner of a box, or the points of a line or an area."""
+    size: tuple[float, ...] = ()
+    """The radius of a disc; the width, the height and the radius of the corners of a box."""
+    fill: str | None = None
+    """A name of the PALETTE or a colour, in place of the fill of its kind."""
+
+
+class Label(NamedTuple):
+    """A text on its baseline."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    color: str
+    bold: bool
+    side: str
+    """`left`: the text begins at x; `center`; `right`: it ends at x."""
+    turned: float
+    """Degrees, counter-clockwise around (x, y)."""
+
+
+class Cells(NamedTuple):
+    """A grid of numbers as coloured cells."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    values: NDArray[np.float64]
+    """(R, C); NaN leaves a cell empty."""
+    most: float
+    """The value with full colour."""
+    signed: bool = False
+    """True: black is positive and orange negative. False: values from 0, in the colours of attention."""
+    gap: bool = False
+    """White lines separate the cells."""
+
+
+class Picture(NamedTuple):
+    """An image; only figures draw it."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    pixels: NDArray[np.uint8]
+
+
+class Spot(NamedTuple):
+    """A place that a reader of a page can point at, with the facts that it then shows."""
+
+    x: float
+    y: float
+    facts: Sequence[str]
+    data: Mapping[str, str]
+    """Attributes for programs that read the page: label="good" becomes data-label="good"."""
+
+
+@dataclass
+class Drawing:
+    """Everything that is drawn on an area of `width` times `height` pixels."""
+
+    width: float
+    height: float
+    spoken: str = ""
+    """A description for readers who cannot see the drawing."""
+    shapes: dict[str, list[Shape]] = field(default_factory=lambda: defaultdict(list))
+    labels: list[Label] = field(default_factory=list)
+    cells: list[Cells] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    spots: list[Spot] = field(default_factory=list)
+
+    def write(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float = 11.3,
+        color: str = "soft",
+        *,
+        bold: bool = False,
+        side: str = "left",
+        turned: float = 0.0,
+    ) -> None:
+        """Adds a text; `size` is in pixels."""
+        if text:
+            self.labels.append(Label(x, y, text, size, color, bold, side, turned))
+
+    def disc(self, kind: str, x: float, y: float, radius: float, fill: str | None = None) -> None:
+        self.shapes[kind].append(Shape("disc", [(x, y)], (radius,), fill))
+
+    def box(
+        self,
+        kind: str,
+        left: float,
+        top: float,
+        width: float,
+        height: float,
+        fill: str | None = None,
+        corner: float = 0,
+    ) -> None:
+        self.shapes[kind].append(Shape("box", [(left, top)], (width, height, corner), fill))
+
+    def line(self, kind: str, points: Sequence[Point]) -> None:
+        self.shapes[kind].append(Shape("line", points))
+
+    def area(self, kind: str, points: Sequence[Point], fill: str | None = None) -> None:
+        self.shapes[kind].append(Shape("area", points, (), fill))
+
+    def fill(
+        self,
+        left: float,
+        top: float,
+        width: float,
+        height: float,
+        values: NDArray[np.float64],
+        *,
+        most: float = 1.0,
+        signed: bool = False,
+        gap: bool = False,
+    ) -> None:
+        """Adds a grid of cells, see `Cells`."""
+        self.cells.append(Cells(left, top, width, height, values, most, signed, gap))
+
+    def place(self, other: Drawing, left: float, top: float) -> None:
+        """Copies another drawing to (`left`, `top`)."""
+        for kind, shapes in other.shapes.items():
+            self.shapes[kind] += [
+                shape._replace(points=[(x + left, y + top) for x, y in shape.points]) for shape in shapes
+            ]
+        self.labels += [label._replace(x=label.x + left, y=label.y + top) for label in other.labels]
+        self.cells += [part._replace(left=part.left + left, top=part.top + top) for part in other.cells]
+        self.pictures += [part._replace(left=part.left + left, top=part.top + top) for part in other.pictures]
+
+
+def tint(color: str, strength: float) -> str:
+    """A colour of the PALETTE, mixed with white: 0 is white, and 1 the colour itself."""
+    parts = (int(PALETTE[color][at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + (part - 255) * strength):02x}" for part in parts)

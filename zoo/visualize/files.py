@@ -12,7 +12,7 @@ from zoo.data.rows import read_lines
 from zoo.errors import ConfigError, DataError
 
 PICTURES = (".png", ".pdf", ".svg")
-"""What pictures can be written as."""
+"""The endings of picture files."""
 
 
 def lines_for(option: str, path: Path, expected: str) -> list[str]:
@@ -42,8 +42,25 @@ def picture_file(option: str, path: Path) -> Path:
     return path if path.suffix else path.with_name(f"{path.name}.png")
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as the text of a csv file."""
+def csv_text(columns: Sequence[str] | None, rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as the text of a csv file; without `columns` its rows alone.
+
+    Text that a spreadsheet would run as a formula begins with an apostrophe.
+    """
     file = io.StringIO()
-    csv.writer(file).writerows([columns, *rows])
+    writer = csv.writer(file)
+    if columns is not None:
+        writer.writerow(columns)
+    writer.writerows([_no_formula(value) for value in row] for row in rows)
     return file.getvalue()
+
+
+def _no_formula(value: Any) -> Any:
+    """Put an apostrophe before text that begins as a formula does, but for a number."""
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value

@@ -1,4 +1,4 @@
-"""What pointing shows: sets of points, what was pointed out of them, and the weights of each step."""
+"""The view of pointing: sets of points, the answer, and the attention of each step."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from zoo.data.points.readers import KINDS, OUTPUT, read_sets
 from zoo.data.points.spec import PointSpec
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing, Pointing, PointingPrediction
-from zoo.visualize import pointing_page
-from zoo.visualize.pointing_text import answer, points, written
+from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Key, Table
+from zoo.visualize.points.answer import answer, points, verdict, written
+from zoo.visualize.points.drawing import points_drawing
 from zoo.visualize.view import Predicts, View
 
 if TYPE_CHECKING:
@@ -22,14 +23,25 @@ if TYPE_CHECKING:
     from zoo.tasks import Examined, Task
 
 
+POINTS = Key("answers", "answer", "Points are counted from 1, in the order in which they were read.")
+TARGET = Key("targets", "true answer")
+STEPS = Key(
+    "",
+    "",
+    "The grid has the attention of each step to the end and to each point; point at a cell for its number.",
+)
+NEXT = Key("true", "true next point")
+
+
 class PointingView(View):
-    """Sets of points with what was pointed out of them."""
+    """Sets of points with their answers."""
 
     noun: ClassVar[str] = "set of points"
+    plural: ClassVar[str] = "sets of points"
     typed: ClassVar[str] = "points.csv"
     columns: ClassVar[tuple[str, ...]] = ("points", "answer", "log-probability", "figures")
-    """Points in the order in which they were read, x and y of each; `answer` are their numbers, from 1."""
-    style: ClassVar[str] = pointing_page.STYLE
+    """`points` are in the order in which they were read, with x and y; `answer` has their numbers, counted from 1."""
+    title: ClassVar[str] = "What the network pointed out"
 
     def __init__(self) -> None:
         self.spec: PointSpec | None = None
@@ -41,8 +53,7 @@ class PointingView(View):
         self.spec = predictor.task.spec
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """As in `View`, a set a line; and whatever `zoo.data.points.readers` reads is a file of sets, on the command
-        line too."""
+        """Return the sets, one per line as in `View`, or those of files that `zoo.data.points.readers` reads."""
         found: list[Any | None] = []
         for word in words:
             found += self._sets(Path(word)) if os.path.isfile(word) else super().read([word], None)
@@ -55,12 +66,16 @@ class PointingView(View):
         return [one.points for one in read_sets(path, self.spec.goal)]
 
     def parse(self, line: str) -> list[list[float]]:
-        """The coordinates of the points one after the other, with blanks or commas between them."""
+        """Return the points of a line: their coordinates, separated by blanks or commas."""
         assert self.spec is not None
         fields, width = line.split(OUTPUT)[0].replace(",", " ").replace(";", " ").split(), self.spec.width
         try:
             numbers = [float(field) for field in fields]
         except ValueError as error:
+            if Path(line.strip()).suffix in KINDS or "/" in line:
+                raise DataError(
+                    f"{line.strip()}: no such file; expected a file of point sets, or coordinates"
+                ) from None
             raise DataError(
                 f"{line.strip()[:60]!r}: {error}; expected the coordinates of points, x1 y1 x2 y2 ..., or a file "
                 f"({', '.join(KINDS)})"
@@ -82,22 +97,50 @@ class PointingView(View):
     def terminal(self, prediction: PointingPrediction, number: int, options: Namespace) -> str:
         return written(prediction)
 
-    def picture(self, prediction: PointingPrediction, examined: Examined | None = None) -> Figure | None:
-        from zoo.visualize.pointing_picture import pointing_figure
+    def try_it(self, data: Any) -> str:
+        return self.typed
 
-        return pointing_figure(prediction, examined.target if isinstance(examined, ExaminedPointing) else None)
-
-    def about(self, predictions: Sequence[PointingPrediction | None]) -> str:
-        return pointing_page.about(predictions)
-
-    def article(self, prediction: PointingPrediction) -> str:
-        return pointing_page.article(prediction)
+    def blocks(self, prediction: PointingPrediction, examined: Examined | None = None) -> list[Block]:
+        best, target = prediction.best, examined.target if isinstance(examined, ExaminedPointing) else None
+        said = [f"{prediction.goal} of {len(prediction.points)} points", verdict(prediction)]
+        head = Head(
+            answer(prediction),
+            under=", ".join([*filter(None, said), f"log-probability {best.log_prob:.3f}"]),
+            above="answer",
+            data={"goal": prediction.goal, "answer": " ".join(map(str, best.numbers))},
+        )
+        drawing = Drawn(points_drawing(prediction, target), keys=(POINTS, *[TARGET] * bool(target)))
+        if not best.attention:
+            return [head, drawing]
+        written = [*map(str, best.numbers), "end"]
+        grid = Grid(
+            [f"{step}: {name}" for step, name in zip(range(1, len(best.attention) + 1), written, strict=False)],
+            ["end", *map(str, range(1, len(best.attention[0])))],
+            best.attention,
+            true=set(true_places(best.numbers, target)),
+            axes=("steps", "points"),
+            keys=(STEPS, *[NEXT] * bool(target)),
+        )
+        return [head, Beside(drawing, grid)]
 
     def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
-        """The figures of each part of the test, where there are several: how a network does on sets larger than those
-        it learned from."""
-        from zoo.visualize.pointing_picture import figures_figure
+        """Return the figures of each part of the test, e.g. of larger sets than those of the training."""
+        from zoo.visualize.renderers.figure import draw
 
         assert isinstance(task, Pointing)
         rows = task.said()
-        return {"figures": lambda: figures_figure("test", rows)} if len(rows) > 1 else {}
+        if len(rows) < 2:
+            return {}
+        return {"figures": lambda: draw([Head("test"), Table(rows)])}
+
+
+def true_places(numbers: Sequence[int], target: Sequence[int] | None) -> list[tuple[int, int]]:
+    """Return (step, place) of the next true point as long as the answer agrees with the target; the end is place 0."""
+    if target is None:
+        return []
+    found = []
+    for step, place in enumerate([*target, 0]):
+        if list(numbers[:step]) != list(target[:step]):
+            break
+        found.append((step, place))
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
-"""Letters that turn the direction of those behind them, so that what is read is not what stands there."""
+"""Letters that turn the direction of the text after them, so that the eye reads another text than the file has."""
 
 
 def shown(text: str) -> str:

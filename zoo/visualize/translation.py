@@ -1,32 +1,39 @@
-"""What translation shows: n-best lists, and which source token each token was written from."""
+"""The view of translation: n-best lists, and the source tokens behind each target token."""
 
 from __future__ import annotations
 
 from argparse import Namespace, _ArgumentGroup
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zoo.errors import ConfigError, DataError
 from zoo.tasks.translation import ExaminedTranslation, Translation, TranslationPrediction
-from zoo.visualize import alignment_page
+from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Key, Ranked
 from zoo.visualize.files import lines_for, make_folder
 from zoo.visualize.printable import shown
-from zoo.visualize.view import Predicts, View
+from zoo.visualize.view import Predicts, View, beginning
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from zoo.tasks import Examined
+
+CELLS = Key(
+    "",
+    "",
+    "In a grid each row is a token that was written, each column a token of the source. The colour of a cell is its "
+    "attention; point at it for the number.",
+)
+LINKS = Key("true", "true alignment")
+RANKED = Key("", "", "All translations have the score they were ranked by; the grid belongs to the first.")
 
 
 class TranslationView(View):
-    """Sources with what was written of them."""
+    """Sources with their translations."""
 
     columns: ClassVar[tuple[str, ...]] = ("source", "translation", "log-probability", "alignment")
     """`alignment` as Pharaoh pairs, source-target."""
     truth: ClassVar[str] = "reference"
-    style: ClassVar[str] = alignment_page.STYLE
+    title: ClassVar[str] = "What the network attended to"
 
     def options(self, group: _ArgumentGroup) -> None:
         group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")
@@ -52,7 +59,9 @@ class TranslationView(View):
         asked = [name for name in ("attention", "pharaoh", "replace_unknown") if getattr(options, name) is not None]
         if asked and predictor(["."])[0].best.attention is None:
             name = asked[0].replace("_", "-")
-            raise ConfigError(f"--{name}: this network has no attention; train one that has, such as model=luong")
+            raise ConfigError(
+                f"--{name}: this network has no attention on the source tokens; train one that has, such as model=luong"
+            )
         if options.pharaoh is not None:
             make_folder("--pharaoh", options.pharaoh)
         if options.beam is not None or options.nbest is not None:
@@ -79,23 +88,39 @@ class TranslationView(View):
             options.pharaoh: "".join(f"{prediction.best.pharaoh if prediction else ''}\n" for prediction in predictions)
         }
 
-    def picture(self, prediction: TranslationPrediction, examined: Examined | None = None) -> Figure | None:
-        from zoo.visualize.alignment_picture import alignment_figure
+    def example(self, example: Mapping[str, Any]) -> str | None:
+        given = example.get("source_text", example.get("source"))
+        return beginning(given) if isinstance(given, str) else None
 
-        if prediction.best.attention is None:
-            return None
+    def blocks(self, prediction: TranslationPrediction, examined: Examined | None = None) -> list[Block]:
+        best, unknown = prediction.best, {prediction.source[i] for i in prediction.unknown}
         links = examined.links if isinstance(examined, ExaminedTranslation) else None
-        return alignment_figure(prediction.source, prediction.best, links, unknown=prediction.unknown)
+        several = len(prediction.translations) > 1
+        blocks: list[Block] = [
+            Head(
+                best.text,
+                above=" ".join(prediction.source),
+                under=f"log-probability {best.log_prob:.3f}",
+                keys=(RANKED,) * several,
+            )
+        ]
+        if best.attention is not None:
+            keys = (CELLS, *[LINKS] * bool(links), *[UNKNOWN] * bool(unknown))
+            true = {(t, s) for s, t in links or ()}
+            axes = ("target tokens", "source tokens")
+            blocks.append(
+                Grid(best.tokens, prediction.source, best.attention, true=true, unknown=unknown, axes=axes, keys=keys)
+            )
+        if several:
+            blocks.append(Ranked([(f"{one.score:.4f}", one.text) for one in prediction.translations]))
+        return blocks
 
-    def about(self, predictions: Sequence[TranslationPrediction | None]) -> str:
-        return alignment_page.about(predictions)
-
-    def article(self, prediction: TranslationPrediction) -> str:
-        return alignment_page.article(prediction)
+    def picture(self, prediction: TranslationPrediction, examined: Examined | None = None) -> Any:
+        return super().picture(prediction, examined) if prediction.best.attention is not None else None
 
 
 def _dictionary(path: str) -> dict[str, str]:
-    """The words of a file of lines `source<tab>target`; none without a path."""
+    """Return the words of a file with lines `source<tab>target`; empty without a path."""
     if not path:
         return {}
     found = {}

@@ -1,26 +1,26 @@
-"""What the classification of trees shows: the class of a sentence and of all its phrases, on the tree."""
+"""The view of tree classification: the class of a sentence and of all its phrases, on the tree."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
+from zoo.data.trees.options import builds
 from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
-from zoo.visualize import tree_page
+from zoo.visualize.blocks import Block, Classes, Head
 from zoo.visualize.printable import shortened, shown
-from zoo.visualize.tree_text import TreeText
 from zoo.visualize.tree_view import CHOICE, LIMIT, TreeView
+from zoo.visualize.trees.block import Tree
+from zoo.visualize.trees.drawing import page_keys
+from zoo.visualize.trees.marks import marks
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from zoo.tasks import Examined
 
 NAMED, LONGEST_LABEL = 4, 60
-"""Labels that are told, and letters of one."""
+"""Labels that a note names, and letters of one label."""
 
 
 class TreeClassificationView(TreeView):
@@ -29,6 +29,10 @@ class TreeClassificationView(TreeView):
     typed: ClassVar[str] = '"(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))"'
     columns: ClassVar[tuple[str, ...]] = ("text", "predicted", "probability")
     title: ClassVar[str] = "What the network says of each phrase"
+
+    def try_it(self, data: Any) -> str:
+        """Return a text of the data if the training built its trees, since only then plain text is read as well."""
+        return super().try_it(data) if builds(data.trees) else self.typed
 
     def row(self, prediction: TreePrediction) -> list[Any]:
         probability = prediction.probabilities.get(prediction.label, 0.0)
@@ -39,41 +43,53 @@ class TreeClassificationView(TreeView):
         self.say(self.cut(prediction.tree), LIMIT)
         names = [shortened(name, LONGEST_LABEL) for name in prediction.probabilities]
         self.say(unread(prediction), f"the classes are {', '.join(names)}")
-        return TreeText(prediction, labelled(prediction))
+        return super().terminal(prediction, number, options)
 
     def unknown(self, prediction: TreePrediction) -> list[str]:
         return [prediction.tree.words[place] for place in prediction.tree.unknown]
 
-    def picture(self, prediction: TreePrediction, examined: Examined | None = None) -> Figure:
-        from zoo.visualize.tree_picture import tree_figure
-
+    def blocks(self, prediction: TreePrediction, examined: Examined | None = None) -> list[Block]:
         known = examined if isinstance(examined, ExaminedTree) else labelled(prediction)
-        return tree_figure(prediction, known, self.said(prediction))
-
-    def about(self, predictions: Sequence[TreePrediction | None]) -> str:
-        return tree_page.about_trees(predictions, self.noun)
-
-    def article(self, prediction: TreePrediction) -> str:
-        return tree_page.article(prediction, labelled(prediction), self.said(prediction))
-
-    def said(self, prediction: TreePrediction) -> str:
-        """All that has to be said of how the input was read."""
-        return "; ".join(filter(None, [self.notes(prediction.tree), unread(prediction)]))
+        name, classes = prediction.label, marks(list(prediction.probabilities))
+        truth = None if known is None else known.truth
+        tree = Tree(
+            prediction.tree,
+            prediction.labels,
+            prediction.confidence,
+            classes,
+            None if known is None else known.labels,
+            None if known is None else known.evidence,
+        )
+        in_tree = [*prediction.labels, *(() if known is None else known.labels)]
+        head = Head(
+            name,
+            prediction.probabilities.get(name, 0.0),
+            above="predicted",
+            truth=None if truth is None else ("true class", truth),
+            right=None if truth is None else truth == name,
+            classes=Classes(
+                prediction.probabilities, name, marks=classes, first=(name, truth, *in_tree), in_one_line=True
+            ),
+            notes=tuple(filter(None, [self.notes(prediction.tree), unread(prediction)])),
+            data={"label": name},
+            keys=page_keys([tree], "its class"),
+        )
+        return [head, tree]
 
 
 def labelled(prediction: TreePrediction) -> ExaminedTree | None:
-    """The prediction of a tree that was typed with its classes, as that of an example; None for another."""
+    """Return a tree that was typed with its classes as an examined example; None for other trees."""
     if prediction.given is None:
         return None
     return ExaminedTree(0, prediction, prediction.given[prediction.root], prediction.given, None)
 
 
 def unread(prediction: TreePrediction) -> str:
-    """That labels in the brackets were not read; empty where this is not so."""
+    """Say that labels in the brackets were not read; empty where this is not so."""
     if not prediction.unread:
         return ""
     some, more = prediction.unread[:NAMED], len(prediction.unread) - NAMED
     named = ", ".join(shortened(label, LONGEST_LABEL) for label in some)
     others = f" and {more:,} more" if more > 0 else ""
-    be = "are no classes" if len(prediction.unread) > 1 else "is no class"
+    be = "are not classes" if len(prediction.unread) > 1 else "is not a class"
     return f"the labels in the brackets were not read: {named}{others} {be}"

@@ -1,9 +1,10 @@
-"""What a task shows. A class a task, named by the task; `zoo predict` and the callbacks ask it alone."""
+"""A view shows what a task does. Each task names its view; `zoo predict` and the callbacks ask the view."""
 
 from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
 from abc import ABC, abstractmethod
 from argparse import Namespace, _ArgumentGroup
@@ -16,9 +17,11 @@ from rich.console import RenderableType
 from zoo.data.rows import read_lines
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
-from zoo.visualize import page
+from zoo.visualize.blocks import Block, Facts, Head, flat
 from zoo.visualize.files import lines_for
 from zoo.visualize.printable import shown
+from zoo.visualize.renderers import page
+from zoo.visualize.renderers.terminal import Printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,132 +29,192 @@ if TYPE_CHECKING:
     from zoo.tasks import Examined, Task
 
 
+LONGEST_EXAMPLE = 120
+"""Letters of an example that is printed as a command."""
+
+
 class Predicts(Protocol):
-    """A trained network and all it needs to read inputs."""
+    """A trained network with everything that it needs to read inputs."""
 
     task: Any
     encoder: Any
     """The `Encoder` of the data."""
     checkpoint: Path | None
-    """The file that it was read from."""
+    """The file that the network was read from."""
 
     def __call__(self, inputs: Sequence[Any]) -> list[Any]: ...
 
 
 class View(ABC):
-    """What a task shows of its inputs and its predictions.
+    """Shows the inputs and predictions of a task.
 
-    `columns` and `row` must be given; all else has a form that serves until there is a better one.
+    `columns` and `row` are required. With `blocks` the terminal, pages and pictures show more than the row.
     """
 
     noun: ClassVar[str] = "text"
-    """What an input is called."""
+    """The name of an input."""
+    plural: ClassVar[str] = ""
+    """The name of several inputs, where it is not the noun with an s."""
     typed: ClassVar[str] = '"..."'
-    """An input as one types it behind `zoo predict CHECKPOINT`."""
+    """An input as a user types it after `zoo predict CHECKPOINT`, where the data give no example."""
     columns: ClassVar[tuple[str, ...]]
-    """Names of what `row` gives; the first is the input's."""
+    """Names of the values of `row`; the first is the input's."""
     truth: ClassVar[str] = "true"
-    """The column of what is true, beside the first in tables of examined examples."""
-    style: ClassVar[str] = ""
-    """CSS for what `article` gives, beside that of every page; see `zoo.visualize.page.html`."""
+    """The column of the truth, after the first one in tables of examined examples."""
+    title: ClassVar[str] = "What the network predicted"
+    """The heading of a page."""
+    shows: ClassVar[str] = "attention"
+    """The thing that pictures show: the name of their folder in a run, and of their keys in loggers."""
 
-    # What goes in
+    # Inputs
 
     def options(self, group: _ArgumentGroup) -> None:
-        """Adds the task's own options of `zoo predict`."""
+        """Add the task's own options of `zoo predict`."""
         return
 
     def meet(self, predictor: Predicts) -> None:
-        """Looks at the network before anything is read, where it depends on that how inputs are read."""
+        """Look at the network before any input is read, where the reading depends on the network."""
         return
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """The inputs of `zoo predict`: the words on the command line and the lines of a file, or else those of the
-        standard input. A blank one is None and keeps its place."""
+        """Return the inputs of `zoo predict`: the words of the command line and the lines of a file.
+
+        Without either they are the lines of the standard input. A blank line is None and keeps its place.
+        """
         for word in words:
             if os.path.isfile(word):
                 raise ConfigError(
-                    f"{word} is a file: give --file {word}, which reads it, a {self.noun} a line; "
-                    f"or the {self.noun} on standard input"
+                    f"{word} is a file: use --file {word}, which reads one {self.noun} per line; "
+                    f"or pass the {self.noun} on standard input"
                 )
         lines = list(words)
         if file is not None:
-            lines += lines_for("--file", file, f"a text file, one {self.noun} a line")
+            lines += lines_for("--file", file, f"a text file with one {self.noun} per line")
         elif not lines:
             lines = read_lines("standard input", io.BytesIO(sys.stdin.buffer.read()))
         return [self.parse(line) if line.strip() else None for line in lines]
 
     def parse(self, line: str) -> Any:
-        """One input, from a line that is not blank."""
+        """Return the input that a line holds; the line is not blank."""
         return line
 
+    def example(self, example: Mapping[str, Any]) -> str | None:
+        """Return an example of the data as an input of `zoo predict`; None where it cannot be typed.
+
+        Args:
+            example: one of the examples that the data's `describe` gives.
+        """
+        given = example.get("text")
+        return beginning(given) if isinstance(given, str) else None
+
+    def try_it(self, data: Any) -> str:
+        """Return an input as a user types it: the shortest of the examples that `data` describes, or else `typed`."""
+        examples = data.describe().get("examples", ())
+        given = [text for example in examples if (text := self.example(example))]
+        return shlex.quote(shown(min(given, key=len))) if given else self.typed
+
+    def check_picture(self) -> None:
+        """Raise ConfigError if the task has no pictures, so that --attention cannot be used."""
+        if type(self).blocks is View.blocks and type(self).picture is View.picture:
+            raise ConfigError(
+                f"--attention: {type(self).__name__} draws no pictures; leave the option out, or use --html or --csv"
+            )
+
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        """Sets what the task's own options ask for. Raises ZooError for what cannot be done, before anything is
-        predicted."""
+        """Set what the task's own options ask for.
+
+        Raises:
+            ZooError: an option cannot be used. It is raised before anything is predicted.
+        """
         return
 
-    # What comes out
+    # Predictions
 
     @abstractmethod
     def row(self, prediction: Any) -> list[Any]:
-        """A prediction as a row of a table."""
+        """Return a prediction as a row of a table."""
+
+    def blocks(self, prediction: Any, examined: Examined | None = None) -> list[Block]:
+        """Return the parts of an answer; `examined` has what is true, where the prediction is of a known example."""
+        return [Facts(list(zip(self.columns, self.row(prediction), strict=True)))]
 
     def as_json(self, prediction: Any) -> Any:
-        """A prediction as plain data."""
+        """Return a prediction as plain data."""
         return prediction.to_dict()
 
     def terminal(self, prediction: Any, number: int, options: Namespace) -> RenderableType:
-        """The prediction of the input `number`, from 0, for the terminal; a str is printed as it is."""
-        return "\t".join(map(str, self.row(prediction)))
+        """Return the prediction of input `number`, counted from 0, for the terminal; a str is printed as it is."""
+        if type(self).blocks is View.blocks:
+            return "\t".join(map(str, self.row(prediction)))
+        return Printed(self.blocks(prediction))
 
     def unknown(self, prediction: Any) -> list[str]:
-        """The words of the input that the network does not know."""
+        """Return the words of the input that the network does not know."""
         return []
 
     def files(self, predictions: Sequence[Any | None], options: Namespace) -> dict[Path, str]:
-        """What is to be written besides, as the task's own options ask for."""
+        """Return the other files to write, by their paths, as the task's own options ask for."""
         return {}
 
     def picture(self, prediction: Any, examined: Examined | None = None) -> Figure | None:
-        """What the network attended to, beside what is true where the prediction is of an example that was examined;
-        None where there is nothing of the kind."""
-        return None
+        """Return the picture of a prediction, with the truth where it is known; None where there is nothing to draw."""
+        from zoo.visualize.renderers.figure import draw
+
+        if type(self).blocks is View.blocks:
+            return None
+        blocks = self.blocks(prediction, examined)
+        return draw(blocks) if any(not isinstance(block, Head) for block in flat(blocks)) else None
 
     def page(self, predictions: Sequence[Any | None]) -> str:
-        """A page that needs no server, no script and nothing to load; a None is a blank input."""
-        articles = [None if p is None else self.article(p) for p in predictions]
-        return page.html(self.about(predictions), articles, style=self.style)
+        """Return a page that needs no server, no script and nothing to load; None is a blank input."""
+        real = sum(prediction is not None for prediction in predictions)
+        about = [
+            page.how_many(real, len(predictions) - real, self.noun if real == 1 else self.plural or f"{self.noun}s")
+        ]
+        answers = [None if prediction is None else self.blocks(prediction) for prediction in predictions]
+        return page.page(self.title, about, answers)
 
-    def about(self, predictions: Sequence[Any | None]) -> str:
-        """What the page shows and how it is read, in plain words."""
-        return page.how_many(predictions, self.noun)
-
-    def article(self, prediction: Any) -> str:
-        """A prediction as HTML."""
-        return page.article(page.rows(zip(self.columns, self.row(prediction), strict=True)))
-
-    # Examples of a split, and a whole test
+    # Examples of a split, and whole splits
 
     def examined_columns(self) -> list[str]:
-        """Of a table of examined examples."""
+        """Return the columns of a table of examined examples."""
         return ["index", self.columns[0], self.truth, *self.columns[1:]]
 
     def examined_row(self, examined: Examined) -> list[Any]:
-        """An examined example as a row of `examined_columns`."""
-        given, *said = self.row(examined.prediction)
-        return [examined.index, given, shown(examined.truth or ""), *said]
+        """Return an examined example as a row of `examined_columns`."""
+        given, *rest = self.row(examined.prediction)
+        return [examined.index, given, shown(examined.truth or ""), *rest]
+
+    def validation_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
+        """Return functions that draw pictures of a whole validation, by name.
+
+        The method is called on all ranks, so that metrics can be summed; the functions are called on rank 0.
+        """
+        return {}
 
     def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
-        """Pictures of a whole test by their names, to be drawn on one rank; asked for on all, which add up theirs."""
+        """Return functions that draw pictures of a whole test, by name, see `validation_pictures`."""
         return {}
 
 
+def beginning(text: str) -> str:
+    """Return the first words of a text, at most LONGEST_EXAMPLE letters, without the dots of a text that was cut."""
+    words = text.removesuffix(" ...").split()
+    while len(" ".join(words)) > LONGEST_EXAMPLE and len(words) > 1:
+        words.pop()
+    return " ".join(words)
+
+
 def view_of(task: Task | type[Task]) -> View:
-    """The view of a task. Raises ConfigError where the task names none that is there."""
+    """Return the view of a task.
+
+    Raises:
+        ConfigError: the task names no view, or one that cannot be imported.
+    """
     cls = task if isinstance(task, type) else type(task)
     dotted = getattr(cls, "view", None)
     if dotted is None:
-        raise ConfigError(f"{cls.__name__} names no view: give the class `view`, the dotted name of its View")
+        raise ConfigError(f"{cls.__name__} names no view: set `view` in the class to the dotted name of its View")
     try:
         return class_at(dotted, View)()
     except CheckpointError as error:

@@ -1,0 +1,86 @@
+"""The view of answering: which sentences matter, pictures, rows of tables, and stories that a user gives."""
+
+from argparse import Namespace
+
+import pytest
+
+from tests.visualize.reading import shapes, texts
+from tests.visualize.stories import ANSWER, answer
+from zoo.data.stories.readers import StoryQuestion
+from zoo.errors import ConfigError, DataError
+from zoo.tasks.answering import ExaminedAnswer
+from zoo.visualize.answering import AnsweringView, empty, strongest
+
+VIEW = AnsweringView()
+
+
+def test_the_strongest_sentence_of_each_hop_and_what_is_left_over():
+    assert strongest(ANSWER) == [0, 2]
+    assert strongest(answer(hops=())) == strongest(answer(sentences=(), hops=((), ()))) == []
+    assert empty(ANSWER) == [0.0, 0.5] and empty(answer(hops=((0.5, 0.5, 1e-8),))) is None
+
+
+def test_the_true_answer_and_what_it_follows_from():
+    right = VIEW.picture(ANSWER, ExaminedAnswer(0, ANSWER, "garden", (True, False, True)))
+    assert "✓ true answer garden" in texts(right) and "framed: what the true answer follows from" in texts(right)
+    rows = {round(y) for (_, y), width, _ in shapes(right, "true") if width > 20}
+    assert len(rows) == 2 and max(rows) - min(rows) == pytest.approx(46, abs=1), "the first and the third row"
+    wrong = VIEW.picture(ANSWER, ExaminedAnswer(0, ANSWER, "hall", None))
+    assert shapes(wrong, "true") == [] and "✗ true answer hall" in texts(wrong)
+    typed = VIEW.picture(ANSWER)
+    assert shapes(typed, "true") == [] and not {"✓", "✗"} & set("".join(texts(typed)))
+
+
+def test_without_attention_or_sentences_there_is_little_to_draw():
+    assert VIEW.picture(answer(hops=())) is None
+    VIEW.picture(answer(sentences=(), hops=((), ()))).canvas.draw()
+
+
+# tables
+
+
+def test_rows():
+    examined = ExaminedAnswer(4, ANSWER, "hall", (True, False, True))
+    assert dict(zip(VIEW.examined_columns(), VIEW.examined_row(examined), strict=True)) == {
+        "index": 4,
+        "story": "Mary got the $x$. John <left>. Mary went to the garden.",
+        "true": "hall",
+        "question": "Where is the $x$?",
+        "answer": "garden",
+        "probability": 0.75,
+        "hops": "hop 1: Mary got the $x$. 0.75; hop 2: Mary went to the garden. 0.38",
+    }
+    assert VIEW.row(answer(hops=()))[-1] == ""
+    assert VIEW.unknown(ANSWER) == ["<left>"]
+    assert VIEW.as_json(ANSWER)["alternatives"] == {"garden": 0.75, "<hall>": 0.125}
+
+
+# what a user gives
+
+
+def test_stories_on_the_command_line_and_in_a_file(tmp_path):
+    file = tmp_path / "story.txt"
+    file.write_text("1 Mary left.\n2 Who left?\tMary\t1\n3 John came.\n4 Who came?\n")
+    left, came = StoryQuestion(["Mary left."], "Who left?"), StoryQuestion(["Mary left.", "John came."], "Who came?")
+    assert VIEW.read(["Mary left. Who left?", " "], file) == [left, None, left, came]
+    file.write_text("Mary left. Who left?\n\n")
+    assert VIEW.read([], file) == [left, None]
+    with pytest.raises(DataError, match="the story is empty"):
+        VIEW.read(["Who left?"], None)
+    with pytest.raises(ConfigError, match=r"is a file: use --file .*story.txt, which reads one story per line"):
+        VIEW.read([str(file)], None)
+
+
+class Network:
+    def __init__(self, prediction):
+        self.prediction = prediction
+
+    def __call__(self, inputs):
+        return [self.prediction for _ in inputs]
+
+
+def test_a_network_without_attention_draws_no_picture():
+    for asked, prediction in ((None, answer(hops=())), ("out.png", ANSWER)):
+        VIEW.prepare(Network(prediction), Namespace(attention=asked))
+    with pytest.raises(ConfigError, match=r"--attention: this network has no attention; .*model=memn2n"):
+        VIEW.prepare(Network(answer(hops=())), Namespace(attention="out.png"))

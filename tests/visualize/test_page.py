@@ -1,0 +1,226 @@
+"""Blocks on a page: what it says, that texts stay texts, and that it works in a browser where there is one."""
+
+import json
+import re
+
+import pytest
+
+from tests.visualize.documents import prediction, without_weights
+from tests.visualize.reading import CHROMIUM, EVIL, Page, browse, colours, contrast
+from tests.visualize.stories import ANSWER, answer, long_answer
+from zoo.tasks.classification import AttendedSentence
+from zoo.visualize.answering import AnsweringView
+from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Facts, Grid, Head, Key, Note, Passage, Ranked
+from zoo.visualize.classification import ClassificationView, document_blocks
+from zoo.visualize.drawing import PALETTE, Drawing, Spot
+from zoo.visualize.renderers.page import MOST_SENTENCES, page
+
+DOCUMENTS, STORIES = ClassificationView(), AnsweringView()
+
+
+def weights(made):
+    """(words with weights, sentence weights) as the page holds them."""
+    words = [(text, float(attributes["data-weight"])) for _, attributes, text in made.find("span", "w")]
+    return words, [float(attributes["data-weight"]) for _, attributes, _ in made.find("span", "weight")]
+
+
+# passages and classes
+
+
+def test_holds_every_weight_and_probability_exactly():
+    document = prediction(
+        probabilities={"bad": 1 / 3, "good": 2 / 3},
+        sentences=(
+            AttendedSentence(("a", "b"), 0.1 + 0.2, (1 / 7, 6 / 7)),
+            AttendedSentence(("c",), 0.7, (1.0,)),
+            AttendedSentence((), 0.0, ()),
+        ),
+    )
+    made = Page(DOCUMENTS.page([document]))
+    words, sentences = weights(made)
+    assert words == [("a", 1 / 7), ("b", 6 / 7), ("c", 1.0)] and sentences == [0.1 + 0.2, 0.7, 0.0]
+    assert [float(e[1]["data-probability"]) for e in made.find("tr")] == [1 / 3, 2 / 3]
+    assert made.find("span", "w")[0][1]["data-tip"] == "word 0.1429 × sentence 0.3 = 0.04286 of the document"
+    assert made.find("article")[0][1]["data-label"] == "good"
+
+
+def test_shades_by_three_weighings_where_the_reader_may_choose():
+    style = Page(DOCUMENTS.page([prediction()])).find("span", "w")[5][1]["style"]  # "sat": 0.4 in 0.36
+    values = {name: float(value) for name, value in re.findall(r"--(\w+)-v:([\d.]+)", style)}
+    assert values == {
+        "paper": pytest.approx(0.24 / 0.6, abs=1e-3),
+        "joint": pytest.approx(0.144 / 0.48, abs=1e-3),
+        "word": pytest.approx(0.4 / 0.75, abs=1e-3),
+    }
+    fixed = Page(page("", [], [[Passage(prediction().sentences, "word")]]))
+    assert fixed.find("span", "w")[5][1]["style"] == "--paper-v:0.533" and fixed.find("input") == []
+
+
+def test_shows_class_true_class_and_evidence():
+    evidence = [[False, True, False, True], [False] * 3]
+    answers = [document_blocks(prediction(), "good", evidence), document_blocks(prediction(), "bad")]
+    made = Page(page("", [], answers))
+    assert made.texts("h2") == ["good", "good"]
+    assert made.texts("span", "right") == ["true class good ✓"] and made.texts("span", "wrong") == ["true class bad ✗"]
+    assert made.texts("span", "e") == ["soup", "great"]
+
+
+def test_without_attention_shows_the_text_alone():
+    made = Page(DOCUMENTS.page([without_weights("so it goes")]))
+    assert [*made.find("span", "w"), *made.find("span", "weight"), *made.find("input")] == []
+    assert made.texts("p", "words") == ["so it goes"]
+
+
+# grids
+
+
+def test_a_story_holds_every_weight_exactly():
+    made = Page(STORIES.page([answer(hops=((0.1 + 0.2, 1 / 3, 0.0),), probability=2 / 3)]))
+    found = [float(attributes["data-weight"]) for _, attributes, _ in made.find("td", "weight")]
+    assert found[:3] == [0.1 + 0.2, 1 / 3, 0.0] and found[3] == pytest.approx(1 - 0.3 - 1 / 3)
+    assert [e[1]["data-probability"] for e in made.find("tr") if "data-probability" in e[1]] == ["0.75", "0.125"]
+    assert made.texts("h2") == ["garden"]
+
+
+def test_the_strongest_of_each_hop_is_framed_and_unknown_words_are_dotted():
+    text = STORIES.page([ANSWER])
+    made = Page(text)
+    assert [attributes["data-weight"] for _, attributes, _ in made.find("td", "best")] == ["0.75", "0.375"]
+    assert made.texts("span", "u") == ["<left>."] and "<hall>" not in text
+    assert "hop 2" in text and "(empty memory)" in text and ANSWER.question in text
+    assert "the strongest of a hop is framed" in text and "went to empty places of the memory" in text
+
+
+def test_a_network_without_attention_and_a_blank_line_have_their_place():
+    text = STORIES.page([answer(hops=(), unknown=()), None])
+    assert "1 story, 1 blank." in text and "(blank)" in text and "2 stories." in STORIES.page([ANSWER, ANSWER])
+    assert not Page(text).find("td", "weight") and "Mary got the $x$." in text
+    assert "dotted" not in text[text.index("</style>") :] and "hop" not in text[text.index("</style>") :]
+
+
+def test_a_long_story_is_cut():
+    text = STORIES.page([long_answer(300, 5)])
+    assert len(Page(text).find("td", "weight")) == MOST_SENTENCES
+    assert "It is 5." in text and "150 more sentences, none with more than 0.00 in any hop" in text
+
+
+def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
+    made = Page(page("", [], [[Grid(["a", "<dog>"], ["ein", "hund"], [[0.9, 0.1], [0.2, 0.8]], true={(1, 1)})]]))
+    assert [e[1]["data-tip"] for e in made.find("td", "weight")][-1] == "hund → <dog> 0.800"
+    assert [e[1]["data-weight"] for e in made.find("td", "framed")] == ["0.8"]
+    assert [e[1].get("scope") for e in made.find("th")] == ["col", "col", "row", "row"]
+
+
+# the others
+
+
+def test_facts_ranked_texts_notes_and_blocks_side_by_side():
+    blocks = [Head("x"), Beside(Facts([("a", "<b>")]), Ranked([("-1.5", "dog")])), Note("<i>"), Block()]
+    made = Page(page("", [], [blocks]))
+    assert (
+        made.texts("td") == ["<b>"] and made.texts("span", "score") == ["-1.5"] and "<i>" in made.texts("p", "verdict")
+    )
+    assert len(made.find("div", "beside")) == 1
+
+
+def test_each_sign_is_explained_once_and_only_where_it_is_there():
+    key = Key("", "", "A sign has a meaning.")
+    text = page("", ["2 texts."], [[Note("a", keys=(key,))], [Note("b", keys=(key,))]])
+    assert "2 texts. A sign has a meaning.</p>" in text
+    assert "A sign" not in page("", [], [[Note("a")]])
+
+
+def test_a_drawing_is_svg_with_places_to_point_at():
+    drawing = Drawing(200, 100, "two points")
+    drawing.disc("nodes", 50, 40, 14, "#0072b2")
+    drawing.line("edges", [(0, 0), (50, 40)])
+    drawing.write(50, 90, "<word>", turned=30)
+    drawing.spots.append(Spot(50, 40, ["a phrase", "good 0.9"], {"label": "good"}))
+    made = Page(page("", [], [[Drawn(drawing)]]))
+    ((_, about, _),) = made.find("svg")
+    assert (about["role"], about["aria-label"], about["viewbox"]) == ("img", "two points", "0 0 200 100")
+    assert made.find("circle")[0][1]["style"] == "fill:#0072b2" and made.texts("text") == ["<word>"]
+    assert made.find("text")[0][1]["transform"] == "rotate(-30 50.0 90.0)"
+    ((_, spot, _),) = made.find("span", "spot")
+    assert spot["aria-label"] == "a phrase\ngood 0.9" and spot["tabindex"] == "0" and spot["data-label"] == "good"
+    assert spot["style"] == "left:50.0px;top:40.0px"
+
+
+# safety, and light and dark
+
+
+def evil():
+    document = prediction(
+        label=EVIL[0],
+        probabilities={EVIL[0]: 0.5, EVIL[3]: 0.5},
+        sentences=(AttendedSentence(EVIL, 1.0, (1 / len(EVIL),) * len(EVIL)),),
+    )
+    grids = [Grid(EVIL, EVIL, [[0.1] * len(EVIL)] * len(EVIL), sentences=on, asked=EVIL[0]) for on in (True, False)]
+    others = [Facts([(EVIL[0], EVIL[3])]), Ranked([(EVIL[0], EVIL[1])]), Note(EVIL[2])]
+    return [*document_blocks(document, EVIL[1]), *grids, *others]
+
+
+def test_texts_stay_texts():
+    text = page("</title>" + EVIL[0], [EVIL[1]], [evil()])
+    made = Page(text)
+    assert [word for word, _ in weights(made)[0]] == list(EVIL)
+    assert made.texts("h2")[0] == EVIL[0] and made.obeys_nothing() and made.find("img") == []
+
+
+def test_loads_nothing():
+    text = page("a", ["b"], [evil()])
+    assert not re.search(r"src=|@import|url\(|<link", text[: text.index("<body>")])
+    policy = next(e[1]["content"] for e in Page(text).find("meta") if "http-equiv" in e[1])
+    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def test_can_be_written_whatever_the_text_holds():
+    DOCUMENTS.page([without_weights("\ud800 \x00 \x1b")]).encode("utf-8")
+
+
+def test_everything_is_readable_in_light_and_dark():
+    palettes = colours(DOCUMENTS.page([prediction()]))
+    assert len(palettes) == 2
+    for palette in palettes:
+        assert set(PALETTE) <= set(palette), "a drawing uses these colours"
+        for name in ("ink", "soft", "good", "wrong"):
+            assert contrast(palette[name], palette["card"]) >= 4.5, name
+        assert contrast(palette["ink"], palette["attention"]) >= 4.5, "the darkest shade"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to open the page in")
+class TestInTheBrowser:
+    def test_a_script_in_a_review_does_not_run(self, tmp_path):
+        text = page("calm", [], [evil()]).replace("</h1>", "</h1><script>document.title='run'</script>")
+        shown = Page(browse(tmp_path, text, "--dump-dom"))
+        assert shown.texts("title")[0] == "calm"  # escaped; and the policy stops a real one
+
+    def test_the_switch_changes_the_shades(self, tmp_path):
+        script = """<script>
+          const out = {};
+          for (const by of ['paper', 'joint', 'word']) {
+            document.getElementById('by-' + by).click();
+            out[by] = [...document.querySelectorAll('.w')].map(w => getComputedStyle(w).backgroundColor);
+          }
+          const bars = [...document.querySelectorAll('.weight .bar')].map(b => b.getBoundingClientRect().width);
+          document.title = JSON.stringify([out, bars]);
+        </script></body>"""
+        text = re.sub(r"<meta http-equiv[^>]*>", "", DOCUMENTS.page([prediction()])).replace("</body>", script)
+        shades, bars = json.loads(Page(browse(tmp_path, text, "--dump-dom")).texts("title")[0])
+        sat = {by: float(re.findall(r"[\d.]+", values[5])[3]) for by, values in shades.items()}
+        assert sat == {
+            "paper": pytest.approx(0.4, abs=0.01),
+            "joint": pytest.approx(0.3, abs=0.01),
+            "word": pytest.approx(0.533, abs=0.01),
+        }
+        assert bars[1] / bars[0] == pytest.approx(0.36 / 0.64, rel=0.01)
+
+    @pytest.mark.parametrize("width", [400, 1100])
+    def test_nothing_is_wider_than_the_window(self, tmp_path, width):
+        script = "<script>document.title = document.documentElement.scrollWidth - innerWidth</script></body>"
+        classes = Classes({"a very long name of a class that does not fit on one line of a telephone": 0.5, "b": 0.5})
+        answers = [[Head("x" * 300, classes=classes)], document_blocks(prediction())]
+        answers += [STORIES.blocks(ANSWER), [Grid(["a"], ["x" * 30] * 80, [[0.5] * 80])]]
+        text = re.sub(r"<meta http-equiv[^>]*>", "", page("", [], answers)).replace("</body>", script)
+        shown = Page(browse(tmp_path, text, f"--window-size={width},900", "--dump-dom"))
+        assert int(shown.texts("title")[0]) <= 0

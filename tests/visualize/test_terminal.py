@@ -1,0 +1,161 @@
+"""Blocks on the terminal, with colour and without."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from tests.visualize.bits import COPY
+from tests.visualize.bits import prediction as bits
+from tests.visualize.documents import prediction, without_weights
+from tests.visualize.reading import in_colour, printed
+from tests.visualize.stories import ANSWER, answer, long_answer
+from zoo.tasks.classification import AttendedSentence
+from zoo.visualize.algorithmic import AlgorithmicView
+from zoo.visualize.answering import AnsweringView
+from zoo.visualize.blocks import Block, Facts, Grid, Note, Ranked
+from zoo.visualize.classification import ClassificationView
+from zoo.visualize.renderers.terminal import Printed
+
+
+def document(said):
+    return Printed(ClassificationView().blocks(said))
+
+
+def story(said):
+    return Printed(AnsweringView().blocks(said))
+
+
+def sequence(said):
+    return Printed(AlgorithmicView().blocks(said))
+
+
+# passages and classes
+
+
+def test_without_colour_numbers_and_marks_are_enough():
+    lines = printed(document(prediction()))
+    assert lines[0] == "good  0.75"
+    assert lines[1].split() == ["bad", "0.25", "█████"]
+    assert lines[2].split() == ["good", "0.75", "█" * 15]
+    # strengths: soup 0.27, great 1; sat 0.4, outside 0.5
+    assert lines[4] == "0.64 ████████ the *soup* was **great**"
+    assert lines[5] == "0.36 ████▌    we *sat outside*"
+
+
+def test_print_gives_the_same_without_trailing_blanks():
+    text = str(document(prediction()))
+    assert "0.36 ████▌    we *sat outside*\n" in text
+    assert all(line == line.rstrip() for line in text.splitlines())
+    assert "\x1b" not in text
+
+
+def test_colour_shades_the_words_and_needs_no_marks():
+    text = in_colour(document(prediction()))
+    assert "*" not in text
+    assert "48;2;91;155;240mgreat\x1b" in text  # the strongest word, in the deepest shade
+    assert "mthe\x1b" not in text  # 0.07: too weak to show
+    bare = in_colour(document(prediction()), no_color=True)
+    assert "**great**" in bare and "48;2" not in bare
+
+
+def test_a_terminal_of_ascii_gets_ascii_bars():
+    class Latin(io.StringIO):
+        encoding = "ascii"
+
+    console = Console(file=Latin(), width=80, color_system=None, legacy_windows=False)
+    console.print(document(prediction()))
+    text = console.file.getvalue()
+    assert text.isascii() and "0.64 ######## the" in text
+
+
+def test_long_sentences_hang_beside_the_margin():
+    said = prediction(sentences=(AttendedSentence(("word",) * 40, 1.0, (1 / 40,) * 40),))
+    first, *others = [line for line in printed(document(said)) if "word" in line]
+    assert first.startswith("1.00 ████████ word") and others
+    assert all(line.startswith(" " * 14 + "word") for line in others)
+
+
+def test_text_is_never_markup_and_never_an_order_to_the_terminal():
+    text = in_colour(document(without_weights("[bold]loud[/bold] \x1b[2J :smile:")))
+    assert "[bold]loud[/bold]" in text and ":smile:" in text and "\x1b[2J" not in text
+
+
+def test_without_attention_there_is_no_margin_and_without_words_a_note():
+    assert printed(document(without_weights("so it goes", "")))[4] == "so it goes"
+    assert "(no words)" in printed(document(prediction(sentences=())))
+
+
+@pytest.mark.parametrize(("classes", "rows"), [(10, 10), (12, 10)])
+def test_many_classes_show_the_likeliest(classes, rows):
+    probabilities = {f"class {i}": i / sum(range(classes)) for i in range(classes)}
+    text = "\n".join(printed(document(prediction(label=f"class {classes - 1}", probabilities=probabilities))))
+    assert text.count("  class ") == rows
+    assert ("and 2 more classes" in text) == (classes == 12)
+
+
+# grids
+
+
+def test_a_story_has_the_strongest_sentence_of_each_hop_starred():
+    lines = printed(story(ANSWER))
+    assert lines[0] == "garden  0.75  <hall> 0.12"
+    assert [line.split() for line in lines[2:]] == [
+        ["hop", "1", "hop", "2"],
+        ["*0.75", "0.12", *ANSWER.sentences[0].split()],
+        ["0.00", "0.00", *ANSWER.sentences[1].split()],
+        ["0.25", "*0.38", *ANSWER.sentences[2].split()],
+        ["0.00", "0.50", "(empty", "memory)"],
+        ANSWER.question.split(),
+    ]
+    text = in_colour(story(ANSWER))
+    assert "*" not in text and "\x1b[1;" in text
+
+
+def test_a_long_story_is_cut():
+    lines = printed(story(long_answer(100, 5)))
+    assert any(line.endswith("It is 5.") for line in lines) and not any(line.endswith("It is 6.") for line in lines)
+    assert lines[-1] == "... 80 more sentences, none with more than 0.01 in any hop"
+
+
+def test_a_story_without_attention_is_the_story():
+    assert [line.strip() for line in printed(story(answer(hops=())))[2:]] == [*ANSWER.sentences, ANSWER.question]
+
+
+def test_other_grids_have_their_row_names_behind_the_numbers():
+    lines = printed(Printed([Grid(["a", "dog"], ["ein", "hund"], [[0.9, 0.1], [0.2, 0.8]])]))
+    assert [line.split() for line in lines[1:]] == [["ein", "hund"], ["0.90", "0.10", "a"], ["0.20", "0.80", "dog"]]
+
+
+# heads with wrong letters
+
+
+def test_wrong_bits_have_a_mark_below_them_and_no_mark_where_there_is_colour():
+    assert printed(sequence(COPY)) == ["11 01", " ^", "  ✗ 1 of 4 bits are wrong"]
+    right = bits(written=("10", "01"), probabilities=COPY.targets)
+    assert printed(sequence(right)) == ["10 01", "  ✓ all 4 bits are right"]
+    assert printed(sequence(bits(truth=None, targets=None))) == ["11 01"]
+    text = in_colour(sequence(COPY))
+    assert "^" not in text and "\x1b[1;4;31m1\x1b[0m" in text
+
+
+def test_long_lines_are_broken_between_words_and_the_marks_follow():
+    """Thirty-three words of two letters and a blank fill a line but for one place; all are wrong in their second."""
+    many = bits(written=("11",) * 40, truth=("10",) * 40)
+    lines = str(sequence(many)).splitlines()
+    assert lines[0] == " ".join(["11"] * 33) and lines[1] == " ".join([" ^"] * 33)
+    assert lines[2] == " ".join(["11"] * 7) and lines[3] == " ".join([" ^"] * 7)
+    joined = bits(written=("1",) * 120, truth=("1",) * 119 + ("0",), separator="")
+    assert [len(line) for line in str(sequence(joined)).splitlines()[:3]] == [100, 20, 20]
+
+
+# the others
+
+
+def test_facts_notes_and_ranked_texts():
+    blocks = [Facts([("words", "a <b>")]), Note("[i]cut[/i]"), Ranked([("-1.5", "a dog")])]
+    assert printed(Printed(blocks)) == ["words  a <b>", "[i]cut[/i]", "-1.5  a dog"]
+
+
+def test_a_block_of_another_package_may_have_no_form_for_the_terminal():
+    assert printed(Printed([Block(), Note("after")])) == ["after"]

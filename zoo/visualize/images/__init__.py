@@ -1,0 +1,1 @@
+"""Images, and the attention to their parts."""

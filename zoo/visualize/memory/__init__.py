@@ -1,0 +1,1 @@
+"""The memory of a network over time, and the bits that it writes."""

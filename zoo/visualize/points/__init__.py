@@ -1,0 +1,1 @@
+"""Points with lines between them."""

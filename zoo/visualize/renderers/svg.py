@@ -1,0 +1,118 @@
+"""Write a drawing as SVG, with places over it that a reader can point at or reach by the tab key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from math import ceil
+
+import numpy as np
+from rich.cells import cell_len
+
+from zoo.visualize.drawing import PALETTE, STYLES, Cells, Drawing, Label, Shape, Spot
+from zoo.visualize.printable import shortened, shown
+
+WIDEST = 900
+"""Pixels of a drawing that a page of full width shows without scrolling."""
+TIP_LINE, TIP_AROUND, TIP_LETTERS = 18.2, 29, 30
+"""Pixels of a line of facts and around them, and letters of a line at least."""
+LONGEST_FACT = 120
+VISIBLE = 0.01
+"""Weaker cells are not written."""
+ANCHORS = {"left": "start", "center": "middle", "right": "end"}
+
+
+def svg(drawing: Drawing) -> str:
+    """Return the drawing as HTML."""
+    width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
+    spots, least, scrolled = [], 0.0, drawing.width > WIDEST
+    for spot in drawing.spots:
+        written, needed = _spot(spot, drawing.width)
+        spots.append(written)
+        least = max(least, needed)
+    shapes = [
+        *(part for cells in drawing.cells for part in _cells(cells)),
+        *(_group(kind, drawing.shapes[kind]) for kind in STYLES if drawing.shapes.get(kind)),
+        *map(_label, drawing.labels),
+    ]
+    name = f' aria-label="{_text(drawing.spoken)}"' if drawing.spoken else ""
+    kind = "drawn" + " wide" * scrolled + " still" * (not spots)
+    return "\n".join(
+        [
+            f'<div class="{kind}" style="min-height:{0 if scrolled else least:.0f}px">',
+            f'<div style="width:{width}px;height:{height}px">',
+            f'<svg role="img"{name} width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+            *shapes,
+            "</svg>",
+            *spots,
+            "</div></div>",
+        ]
+    )
+
+
+def _text(words: str) -> str:
+    return escape(shown(words))
+
+
+def _color(name: str) -> str:
+    if name == "attention":
+        return "rgb(var(--attention))"
+    return f"var(--{name})" if name in PALETTE else name
+
+
+def _group(kind: str, shapes: list[Shape]) -> str:
+    """All shapes of one kind."""
+    style = STYLES[kind]
+    looks = [f"fill:{_color(style.fill)}"]
+    if style.stroke != "none":
+        looks += [f"stroke:{_color(style.stroke)}", f"stroke-width:{style.width:g}"]
+    if style.dash is not None:
+        looks.append("stroke-dasharray:" + " ".join(f"{part * style.width:g}" for part in style.dash))
+    return f'<g class="{kind}" style="{";".join(looks)}">{"".join(map(_shape, shapes))}</g>'
+
+
+def _shape(shape: Shape) -> str:
+    fill = "" if shape.fill is None else f' style="fill:{_color(shape.fill)}"'
+    if shape.form == "disc":
+        (x, y), radius = shape.points[0], shape.size[0]
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.2f}"{fill}/>'
+    if shape.form == "box":
+        (left, top), (width, height, corner) = shape.points[0], shape.size
+        round_ = f' rx="{corner:g}"' if corner else ""
+        return f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"{round_}{fill}/>'
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
+    return f'<{"polygon" if shape.form == "area" else "polyline"} points="{points}"{fill}/>'
+
+
+def _label(label: Label) -> str:
+    turned = f' transform="rotate({-label.turned:g} {label.x:.1f} {label.y:.1f})"' if label.turned else ""
+    bold = ";font-weight:700" * label.bold
+    style = f"fill:{_color(label.color)};font-size:{label.size:g}px;text-anchor:{ANCHORS[label.side]}{bold}"
+    return f'<text x="{label.x:.1f}" y="{label.y:.1f}"{turned} style="{style}">{_text(label.text)}</text>'
+
+
+def _cells(cells: Cells) -> Iterator[str]:
+    """Cells as rectangles, the darker the larger the number."""
+    rows, columns = cells.values.shape
+    wide, high = cells.width / max(1, columns), cells.height / max(1, rows)
+    place = f'x="{cells.left:.1f}" y="{cells.top:.1f}" width="{cells.width:.1f}" height="{cells.height:.1f}"'
+    yield f'<rect {place} style="fill:var(--page);stroke:var(--line)"/>'
+    strengths = np.nan_to_num(np.abs(cells.values)) / cells.most
+    for r, c in np.argwhere(strengths >= VISIBLE).tolist():
+        color = "attention" if not cells.signed else "ink" if cells.values[r, c] > 0 else "true"
+        at = f'x="{cells.left + c * wide:.2f}" y="{cells.top + r * high:.2f}" width="{wide:.2f}" height="{high:.2f}"'
+        yield f'<rect {at} style="fill:{_color(color)}" fill-opacity="{min(1.0, strengths[r, c]):.3f}"/>'
+
+
+def _spot(spot: Spot, width: float) -> tuple[str, float]:
+    """A place with its facts, and the height that the drawing needs so that they can be seen."""
+    facts = [shortened(fact, LONGEST_FACT) for fact in spot.facts]
+    room = TIP_AROUND + TIP_LINE * sum(ceil(cell_len(fact) / TIP_LETTERS) for fact in facts)
+    low = spot.y > room  # the facts fit above the place
+    kind = "spot" + " late" * (spot.x > width / 2) + " low" * low
+    place = f"left:{spot.x:.1f}px;top:{spot.y:.1f}px"
+    data = "".join(f' data-{name}="{_text(value)}"' for name, value in spot.data.items())
+    told = f'aria-label="{"&#10;".join(map(_text, facts))}"'  # shown, and read aloud
+    return f'<span class="{kind}" role="img" tabindex="0" style="{place}" {told}{data}></span>', (
+        0.0 if low else spot.y + room
+    )

@@ -1,0 +1,229 @@
+"""Print the blocks of an answer on the terminal: shaded where there is colour, with marks where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import NamedTuple
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from zoo.visualize.blocks import Block, Classes, Facts, Grid, Head, Note, Passage, Ranked, Sentence, flat
+from zoo.visualize.printable import shown
+
+WIDTH = 100
+"""Letters per line without a terminal."""
+BAR, SENTENCE_BAR = 20, 8
+"""Letters of a full bar."""
+MOST_CLASSES, MOST_OTHERS, MOST_ROWS = 10, 3, 20
+UNKNOWN = "(?)"
+"""Printed after a word that the network does not know."""
+VISIBLE, MARKED, STRONG = 0.1, 0.25, 0.6
+"""The least strengths of a shaded word, of a *marked* one, and of a **strongly marked** one."""
+PALE, DEEP = (222, 235, 252), (91, 155, 240)
+"""Shades behind near-black letters, readable on light and dark terminals."""
+WRONG, MARK = "bold red underline", "^"
+
+
+class Screen(NamedTuple):
+    """The abilities of the terminal."""
+
+    width: int
+    colour: bool = False
+    many_colours: bool = False
+    """At least 256 colours, so that classes have different ones."""
+    ascii_only: bool = False
+
+
+class Printed:
+    """Blocks for `print` and for a console of `rich`."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = flat(blocks)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        colour = console.color_system is not None and not console.no_color
+        many = colour and console.color_system in ("256", "truecolor")
+        screen = Screen(options.max_width, colour, many, options.ascii_only)
+        for block in self.blocks:
+            yield from lines(block, screen)
+
+    def __str__(self) -> str:
+        """Without colour, in lines of at most WIDTH letters."""
+        console = Console(width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
+        with console.capture() as capture:
+            console.print(self)
+        return "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
+
+
+@singledispatch
+def lines(block: Block, screen: Screen) -> Iterator[RenderableType]:
+    """Yield the lines of a block; a block without a form for the terminal has none."""
+    yield from ()
+
+
+@lines.register
+def _(block: Head, screen: Screen) -> Iterator[RenderableType]:
+    said = Text(shown(block.text), "bold")
+    if block.wrong:
+        yield Text("\n").join(_judged_letters(block.text, block.wrong, min(screen.width, WIDTH), screen.colour))
+        said = Text()
+    if block.probability is not None:
+        said.append(f"  {block.probability:.2f}", "not bold")
+    if block.classes is not None and block.classes.in_one_line:
+        said.append(f"  {_others(block.classes)}".rstrip(), "not bold dim")
+    if block.under:
+        said.append(("  " if said else "") + shown(block.under), "not bold dim")
+    if block.verdict:
+        said.append(f"  {shown(block.verdict)}", "not bold")
+    if said:
+        yield said
+    if block.classes is not None and not block.classes.in_one_line:
+        yield _bars(block.classes, screen)
+
+
+def _others(classes: Classes) -> str:
+    """The probabilities of the classes that were not chosen, the likeliest first; all in their order without a
+    choice."""
+    rows = [(name, p) for name, p in classes.probabilities.items() if name != classes.chosen]
+    if classes.chosen:
+        rows = [(name, p) for name, p in sorted(rows, key=lambda row: -row[1])[:MOST_OTHERS] if p >= 0.005]
+    return ", ".join(f"{shown(name)}{':' * name[-1:].isdigit()} {p:.2f}" for name, p in rows)
+
+
+def _judged_letters(text: str, wrong: Sequence[bool], width: int, colour: bool) -> Iterator[Text]:
+    """Yield lines with the wrong letters in red, or, without colour, with marks under them."""
+    begin = 0
+    while begin < len(text):
+        end = len(text)
+        if end - begin > width:
+            end = text.rfind(" ", begin + 1, begin + width + 1)
+            end = begin + width if end < 0 else end
+        line = Text()
+        for letter, bad in zip(text[begin:end], wrong[begin:end], strict=True):
+            line.append(letter, WRONG if bad else None)
+        yield line
+        if any(wrong[begin:end]) and not colour:
+            yield Text("".join(MARK if bad else " " for bad in wrong[begin:end]).rstrip())
+        begin = end + (text[end : end + 1] == " ")
+
+
+def _bars(classes: Classes, screen: Screen) -> Table:
+    table = Table.grid(padding=(0, 1))
+    table.add_column()
+    table.add_column(no_wrap=True)
+    names = list(classes.probabilities)
+    if len(names) > MOST_CLASSES:
+        names = sorted(names, key=lambda name: -classes.probabilities[name])[:MOST_CLASSES]
+    for name in names:
+        p = classes.probabilities[name]
+        style = "bold" if name == classes.chosen else ""
+        table.add_row(Text("  " + shown(name), style), f"{p:.2f}", Text(bar(p, BAR, screen.ascii_only), "blue"))
+    if left_out := len(classes.probabilities) - len(names):
+        table.add_row(Text(f"  and {left_out} more {classes.noun}", "dim"))
+    return table
+
+
+def bar(strength: float, cells: int, ascii_only: bool) -> str:
+    """A bar of `strength` from 0 to 1 that takes at most `cells` letters."""
+    if ascii_only:
+        return "#" * round(strength * cells)
+    eighths = round(strength * cells * 8)
+    return "█" * (eighths // 8) + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
+
+
+def shade(strength: float) -> Style:
+    """The style of a text of `strength` from 0 to 1."""
+    red, green, blue = (round(a + (b - a) * strength) for a, b in zip(PALE, DEEP, strict=True))
+    return Style(color="#10151f", bgcolor=f"rgb({red},{green},{blue})")
+
+
+@lines.register
+def _(block: Passage, screen: Screen) -> Iterator[RenderableType]:
+    yield Text()
+    if not block.sentences:
+        yield Text("(no words)", "dim")
+        return
+    bars, shades = block.bars, block.shades()
+    table = Table.grid(padding=(0, 1))
+    if bars is not None:
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, min_width=SENTENCE_BAR)
+    table.add_column(ratio=1)
+    for s, sentence in enumerate(block.sentences):
+        text = _words(sentence, shades[s] if shades else None, screen.colour)
+        if bars is None:
+            table.add_row(text)
+        else:
+            table.add_row(f"{sentence.weight:.2f}", Text(bar(bars[s], SENTENCE_BAR, screen.ascii_only), "red"), text)
+    yield table
+
+
+def _words(sentence: Sentence, strengths: list[float] | None, colour: bool) -> Text:
+    text, open_mark = Text(), ""
+    for i, word in enumerate(sentence.words):
+        strength = strengths[i] if strengths else 0.0
+        mark = "" if colour else "**" if strength >= STRONG else "*" if strength >= MARKED else ""
+        if mark != open_mark:
+            text.append(open_mark)
+        text.append(" " if i else "")
+        text.append(mark if mark != open_mark else "")
+        text.append(shown(word), shade(strength) if colour and strength >= VISIBLE else None)
+        if i in sentence.unknown:
+            text.append(UNKNOWN, "dim")
+        open_mark = mark
+    text.append(open_mark)
+    return text
+
+
+@lines.register
+def _(block: Grid, screen: Screen) -> Iterator[RenderableType]:
+    """A column of numbers for each column of the grid, and the name of the row."""
+    block = block.cut(MOST_ROWS, max(1, (screen.width - 20) // 6))
+    table = Table.grid(padding=(0, 1))
+    for _column in block.columns:
+        table.add_column(no_wrap=True, justify="right")
+    table.add_column(ratio=1)
+    if block.columns:
+        table.add_row(*(Text(shown(name), "dim") for name in block.columns), "")
+    for r, (name, row) in enumerate(zip(block.rows, block.weights, strict=True)):
+        cells = (_number(weight, (r, c) in block.strongest, screen.colour) for c, weight in enumerate(row))
+        table.add_row(*cells, Text(shown(name)))
+    if block.rest is not None:
+        table.add_row(*(_number(weight, False, screen.colour) for weight in block.rest), Text("(empty memory)", "dim"))
+    if block.asked:
+        table.add_row(*("" for _ in block.columns), Text(shown(block.asked), "bold"))
+    yield Text()
+    yield table
+    if block.note:
+        yield Text(f"... {block.note}", "dim")
+
+
+def _number(weight: float, strongest: bool, colour: bool) -> Text:
+    """A weight; the strongest one is bold, or, without colour, has a star."""
+    written = f"{weight:.2f}"
+    if not colour:
+        return Text(f"*{written}" if strongest else f" {written}")
+    style = Style(bold=strongest)
+    return Text(f" {written}", style + shade(min(1.0, weight)) if weight >= VISIBLE else style)
+
+
+@lines.register
+def _(block: Ranked, screen: Screen) -> Iterator[RenderableType]:
+    yield from (Text.assemble((score, "dim"), f"  {shown(text)}") for score, text in block.items)
+
+
+@lines.register
+def _(block: Facts, screen: Screen) -> Iterator[RenderableType]:
+    table = Table.grid(padding=(0, 2))
+    for name, value in block.pairs:
+        table.add_row(Text(name, "dim"), Text(shown(str(value))))
+    yield table
+
+
+@lines.register
+def _(block: Note, screen: Screen) -> Iterator[RenderableType]:
+    yield Text(shown(block.text), "dim")

@@ -1,0 +1,1 @@
+"""Texts: fonts, widths, and how strongly words are shown."""

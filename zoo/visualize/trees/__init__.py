@@ -1,0 +1,1 @@
+"""Trees: where nodes are placed, how classes are marked, and the drawing."""

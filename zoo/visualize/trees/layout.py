@@ -1,0 +1,227 @@
+"""The positions of the nodes of a tree, and the choice of the nodes that are drawn.
+
+No function is recursive, so that a tree of any depth is laid out, in time linear in its nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+from math import sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from zoo.tasks.trees import ReadTree
+
+Point = tuple[float, float]
+LONGEST_PHRASE = 12
+"""Words of a phrase that are shown."""
+STRONG, TIMES_EVEN = 0.15, 4
+"""The lowest attention with the largest halo. In a large tree it is TIMES_EVEN times the even attention, if that is
+less. So even attention stays pale, and is visible in a tree of any size."""
+CLEAR, WIDE = 1.16, 2.4
+"""The inner radius of a halo in radii of its disc, and the area of the strongest halo in areas of a disc."""
+
+
+class Family(NamedTuple):
+    """The children and the words of each node."""
+
+    order: list[int]
+    """All nodes from the root down, each before its children."""
+    children: list[list[int]]
+    """The children of each node, in order."""
+    covered: list[list[int]]
+    """The words at each node and below it, in the order of the sentence, at most LONGEST_PHRASE + 1 of them."""
+    words: list[int]
+    """The number of all words at each node and below it."""
+
+    @classmethod
+    def of(cls, tree: ReadTree) -> Family:
+        children: list[list[int]] = [[] for _ in tree.parent]
+        for node, above in enumerate(tree.parent):
+            if above >= 0:
+                children[above].append(node)
+        order = []
+        waiting = [node for node, above in enumerate(tree.parent) if above < 0]
+        while waiting:
+            node = waiting.pop()
+            order.append(node)
+            waiting += reversed(children[node])
+        covered = [[word] if word >= 0 else [] for word in tree.word]
+        words = [int(word >= 0) for word in tree.word]
+        for node in reversed(order):  # children are complete before they are added to their parent
+            covered[node] = sorted(covered[node])[: LONGEST_PHRASE + 1]
+            if (above := tree.parent[node]) >= 0:
+                covered[above] += covered[node]
+                words[above] += words[node]
+        return cls(order, children, covered, words)
+
+    def phrase(self, node: int, words: Sequence[str], longest: int = LONGEST_PHRASE) -> str:
+        """Return the words at a node and below it.
+
+        An ellipsis replaces words between them that are not below the node, and words after the first `longest`.
+        """
+        told: list[str] = []
+        last = None
+        for place in self.covered[node][:longest]:
+            told += ["…"] * (last is not None and place > last + 1) + [words[place]]
+            last = place
+        return " ".join(told + ["…"] * (self.words[node] > longest))
+
+
+class Column(NamedTuple):
+    """A position on the line of words."""
+
+    node: int
+    """The drawn node at this position, -1 for a word without a node."""
+    word: int
+    """The word that gives the column its place in the sentence."""
+    text: str
+
+
+class Layout(NamedTuple):
+    """The nodes that are drawn, their levels, and the columns under them."""
+
+    tree: ReadTree
+    family: Family
+    nodes: list[int]
+    """From the root down, each before its children."""
+    folded: frozenset[int]
+    """Drawn nodes whose descendants are not drawn."""
+    level: dict[int, int]
+    """The level of each drawn node: 0 is the root's, and larger levels are lower."""
+    columns: list[Column]
+    """In the order of the sentence."""
+    inside: bool
+    """Nodes with children have words, as in dependency trees."""
+
+    @property
+    def levels(self) -> int:
+        return max(self.level.values(), default=-1) + 1
+
+    def children(self, node: int) -> list[int]:
+        """Return the drawn children of a node."""
+        return [] if node in self.folded else self.family.children[node]
+
+    def across(self, at: Sequence[float]) -> dict[int, float]:
+        """Return the x of each drawn node, where column k is at `at[k]`.
+
+        A node without a column is above the middle between its first and its last child.
+        """
+        found = {column.node: at[number] for number, column in enumerate(self.columns) if column.node >= 0}
+        for node in reversed(self.nodes):
+            if node not in found:
+                below = [found[child] for child in self.children(node)]
+                found[node] = (min(below) + max(below)) / 2
+        return found
+
+    def edges(self, across: Mapping[int, float]) -> list[list[Point]]:
+        """Return the line from each drawn node's parent to the node, as (x, level).
+
+        A line is slanted to the level below the parent, and vertical from there. It crosses no other subtree as long as
+        each node covers neighbouring words.
+        """
+        found = []
+        for node in self.nodes:
+            if (above := self.tree.parent[node]) >= 0:
+                x, begin, end = across[node], self.level[above], self.level[node]
+                bent = [(x, float(begin + 1))] if end > begin + 1 else []
+                found.append([(across[above], float(begin)), *bent, (x, float(end))])
+        return found
+
+    def missing(self) -> list[int]:
+        """Return the nodes that are not drawn."""
+        drawn = set(self.nodes)
+        return [node for node in self.family.order if node not in drawn]
+
+
+def laid_out(tree: ReadTree, most_columns: int | None = None, most_levels: int | None = None) -> Layout:
+    """Return the layout of the whole tree, or of as much as the limits allow; wide phrases are unfolded first.
+
+    Leaves are on the lowest level, and every other node is as low as its children allow. Where nodes with children have
+    words (dependencies), the level of a node is its distance from the root.
+    """
+    family = Family.of(tree)
+    inside = any(tree.word[node] >= 0 and below for node, below in enumerate(family.children))
+    nodes, folded = _drawn(tree, family, most_columns, most_levels)
+    level = _levels(tree, nodes, inside)
+    columns = []
+    for node in nodes:
+        if node in folded or tree.word[node] >= 0 or not family.children[node]:
+            word = tree.word[node] if tree.word[node] >= 0 else min(family.covered[node], default=0)
+            columns.append(Column(node, word, _under(tree, family, node, node in folded)))
+    alone = sorted(set(range(len(tree.words))) - {word for word in tree.word if word >= 0})
+    if most_columns is None or len(columns) + len(alone) <= most_columns:
+        columns += [Column(-1, word, tree.words[word]) for word in alone]
+    return Layout(tree, family, nodes, folded, level, sorted(columns, key=lambda column: column.word), inside)
+
+
+def strengths(tree: ReadTree) -> list[float] | None:
+    """Return the strength of each node's halo from 0 to 1; None where the network has no attention."""
+    if tree.weights is None:
+        return None
+    full = max([min(STRONG, TIMES_EVEN / max(1, len(tree.weights))), *tree.weights])
+    return [weight / full for weight in tree.weights]
+
+
+def halo(size: float, radius: float, strength: float) -> float:
+    """Return the radius of the halo around a disc of radius `size`.
+
+    The area of the halo is proportional to the strength: 1 is WIDE times the area of a disc of radius `radius`.
+    """
+    return sqrt((CLEAR * size) ** 2 + WIDE * strength * radius**2)
+
+
+def largest(layout: Layout) -> str:
+    """Return the attention of the largest halo that is drawn; empty where there is none."""
+    weights = layout.tree.weights
+    return f"{max(weights[node] for node in layout.nodes):.2g}" if weights and layout.nodes else ""
+
+
+def _under(tree: ReadTree, family: Family, node: int, is_folded: bool) -> str:
+    """Return the text below a node."""
+    if not is_folded:
+        return tree.words[tree.word[node]] if tree.word[node] >= 0 else ""
+    if tree.word[node] >= 0:
+        return f"{tree.words[tree.word[node]]} …"
+    return family.phrase(node, tree.words, 1)
+
+
+def _drawn(
+    tree: ReadTree, family: Family, most_columns: int | None, most_levels: int | None
+) -> tuple[list[int], frozenset[int]]:
+    """Return the nodes that are drawn, and those of them that are folded."""
+    if most_columns is None and most_levels is None:
+        return family.order, frozenset()
+    columns = 1
+    shown, folded = set(family.order[:1]), set()
+    waiting = [(-family.words[node], 0, node) for node in family.order[:1]]
+    while waiting:
+        _, depth, node = heappop(waiting)
+        below = family.children[node]
+        more = len(below) - (tree.word[node] < 0)
+        if not below:
+            continue
+        if (most_columns is not None and columns + more > most_columns) or depth + 1 == most_levels:
+            folded.add(node)
+            continue
+        columns += more
+        for child in below:
+            shown.add(child)
+            heappush(waiting, (-family.words[child], depth + 1, child))
+    return [node for node in family.order if node in shown], frozenset(folded)
+
+
+def _levels(tree: ReadTree, nodes: Sequence[int], inside: bool) -> dict[int, int]:
+    if inside:
+        depth: dict[int, int] = {}
+        for node in nodes:
+            above = tree.parent[node]
+            depth[node] = depth[above] + 1 if above >= 0 else 0
+        return depth
+    height = dict.fromkeys(nodes, 0)
+    for node in reversed(nodes):
+        if (above := tree.parent[node]) >= 0:
+            height[above] = max(height[above], height[node] + 1)
+    top = max(height.values(), default=0)
+    return {node: top - height[node] for node in nodes}

@@ -1,0 +1,178 @@
+"""Marks of classes, equal on every display: a colour, and a short sign that works without colour."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from zoo.visualize.drawing import PALETTE, Drawing
+
+SCALE = ("#b5202f", "#ee9f8c", "#e1e5ea", "#8fbde6", "#1f5fae")
+"""Colours from the most negative class to the most positive one; red and blue are easy to distinguish."""
+KINDS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8f94")
+"""Colours of classes without an order (Okabe and Ito 2008, for all kinds of sight); the ninth repeats the first."""
+ROUNDS = ((0, 0.0), (0, 0.4), (255, 0.5))
+"""Repetitions of the KINDS: the grey that is blended in, and its share. They are unchanged, darker, then paler."""
+PALE = "#ffffff"
+LONGEST_SIGN = 3
+SIGN_SIZES = (0.95, 0.8, 0.62)
+"""Size of a sign of one, two or three letters, as a share of its disc's radius."""
+
+# whole words, since "Negotiation" and "post" are neither bad nor good
+NEGATIVE = re.compile(
+    r"\b(neg|negatives?|negatively|bad|badly|worse|worst|poor|poorly|terribl[ey]|awful|awfully"
+    r"|unfavou?rabl[ey]|disagree[sd]?|against)\b|^[-\N{MINUS SIGN}]+$"
+)
+POSITIVE = re.compile(
+    r"\b(pos|positives?|positively|good|better|best|great|excellent|excellently|favou?r|favou?rabl[ey]|agree[sd]?)\b"
+    r"|\bfor$|^\++$"
+)
+BETWEEN = re.compile(
+    r"\b(neut?|neutrals?|neutrally|mixed|fair|fairly|average|ok|okay|objective|objectively|none)\b|^0$"
+)
+STRONG = re.compile(
+    r"\b(very|strong|strongly|extreme|extremely|highly|worst|terribl[ey]|awful|awfully|best|excellent|excellently)\b"
+    r"|^(--|\+\+)"
+)
+
+
+class Mark(NamedTuple):
+    """The sign and colour of a class."""
+
+    sign: str
+    """At most three letters, or a number; the minus is ASCII."""
+    colour: str
+    ink: str
+    """The colour of the sign."""
+
+    @property
+    def drawn(self) -> str:
+        """The sign with a minus as long as the plus is wide."""
+        return self.sign.replace("-", "\N{MINUS SIGN}")
+
+    def draw(self, sheet: Drawing, kind: str, x: float, y: float, radius: float) -> None:
+        """Draw a disc of this colour, with the sign where the disc is large enough."""
+        sheet.disc(kind, x, y, radius, self.colour)
+        if radius >= 6:
+            size = radius * SIGN_SIZES[min(len(self.sign), len(SIGN_SIZES)) - 1]
+            middle = 0.314 if set(self.sign) <= {"+", "-"} else 0.364  # + and − are lower than letters
+            sheet.write(x, y + middle * size, self.drawn, size, self.ink, bold=True, side="center")
+
+
+def marks(classes: Sequence[str]) -> dict[str, Mark]:
+    """Return the mark of each class by its name.
+
+    Names with an order from bad to good (numbers, or words such as negative) have colours from red over grey to blue.
+    Their signs are --, -, 0, +, ++, or short numbers themselves. The signs of other names are their first letters if
+    these differ, or else numbers.
+    """
+    ranks = _ranks(classes)
+    if ranks is None:
+        signs = _beginnings(classes)
+        colours = [_kind(number) for number in range(len(classes))]
+    else:
+        signs = _numbers(classes) or [_sign(step) for step in _steps(ranks)]
+        colours = [blend(rank / (len(classes) - 1)) for rank in ranks]
+    return {
+        name: Mark(sign, colour, max((PALETTE["ink"], PALE), key=lambda ink: _contrast(ink, colour)))
+        for name, sign, colour in zip(classes, signs, colours, strict=True)
+    }
+
+
+def neutral(classes: Sequence[str]) -> str | None:
+    """Return the class in the middle of an order; None where there is none."""
+    ranks = _ranks(classes)
+    return None if ranks is None or len(classes) % 2 == 0 else classes[ranks.index(len(classes) // 2)]
+
+
+def _ranks(classes: Sequence[str]) -> list[int] | None:
+    """Return the rank of each class from bad to good; None where the names have no order."""
+    places: list[float] | None = _values(classes, _number) or _values(classes, _worth)
+    if places is None or len(set(places)) < max(2, len(places)):
+        return None
+    order = sorted(places)
+    return [order.index(place) for place in places]
+
+
+def _values(classes: Sequence[str], value: Callable[[str], float]) -> list[float] | None:
+    try:
+        return [value(name) for name in classes]
+    except ValueError:
+        return None
+
+
+def _number(name: str) -> float:
+    """Return the number that a name is. Raises ValueError for other names, including nan and inf."""
+    if not any(letter.isdigit() for letter in name):
+        raise ValueError(name)
+    return float(name.replace("\N{MINUS SIGN}", "-"))
+
+
+def _numbers(classes: Sequence[str]) -> list[str] | None:
+    """Return the names if all are short numbers, since 2 drawn as 0 would be another class; else None."""
+    found = [name.strip().replace("\N{MINUS SIGN}", "-") for name in classes]
+    short = all(len(name) <= LONGEST_SIGN for name in found)
+    return found if short and _values(classes, _number) is not None else None
+
+
+def _worth(name: str) -> float:
+    """Return the worth of a name from -2 to 2. Raises ValueError for a name that is not good, bad or between."""
+    words = re.sub(r"[_-]+(?=\w)", " ", name.lower().strip())
+    sides = [side for side, kind in ((-1, NEGATIVE), (0, BETWEEN), (1, POSITIVE)) if kind.search(words)]
+    if len(sides) != 1:
+        raise ValueError(name)
+    return sides[0] * (2 if STRONG.search(words) else 1)
+
+
+def _steps(ranks: Sequence[int]) -> list[int]:
+    """Return the distance of each rank from the middle; an even number of classes has no 0."""
+    half, odd = len(ranks) // 2, len(ranks) % 2
+    return [rank - half + (0 if odd or rank < half else 1) for rank in ranks]
+
+
+def _sign(step: int) -> str:
+    if abs(step) > 3:
+        return f"{step:+d}"
+    return ("+" if step > 0 else "-") * abs(step) or "0"
+
+
+def _beginnings(classes: Sequence[str]) -> list[str]:
+    for length in range(1, LONGEST_SIGN + 1):
+        found = [name[:length] for name in classes]
+        if len(set(found)) == len(classes) and all(sign.isprintable() and sign.strip() == sign for sign in found):
+            return found
+    return [str(number) for number in range(1, len(classes) + 1)]
+
+
+def blend(place: float) -> str:
+    """Return the colour at `place` of the SCALE, from 0 to 1."""
+    at = place * (len(SCALE) - 1)
+    below = min(int(at), len(SCALE) - 2)
+    return _between(_parts(SCALE[below]), _parts(SCALE[below + 1]), at - below)
+
+
+def _kind(number: int) -> str:
+    """Return the colour of class `number` without an order."""
+    other, share = ROUNDS[number // len(KINDS) % len(ROUNDS)]
+    return _between(_parts(KINDS[number % len(KINDS)]), [other] * 3, share)
+
+
+def _between(one: Sequence[int], other: Sequence[int], share: float) -> str:
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(one, other, strict=True))
+
+
+def _parts(colour: str) -> list[int]:
+    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+def _contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of WCAG 2, from 1 to 21."""
+
+    def luminance(colour: str) -> float:
+        parts = [part / 255 for part in _parts(colour)]
+        red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
