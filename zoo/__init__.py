@@ -1,4 +1,4 @@
-"""attention-zoo: attention and memory networks, one paper a file, trained with one command."""
+"""attention-zoo: attention and memory networks, one paper per file, trained with one command."""
 
 from __future__ import annotations
 

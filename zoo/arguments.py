@@ -1,4 +1,4 @@
-"""What the numbers in a constructor may be, as types that a configuration can be checked against.
+"""Types for the numbers in a constructor, whose bounds a configuration is checked against.
 
 Choices are `Literal["mean", "max"]`. The bounds are notes on the types: nothing is checked by calling a constructor.
 """
@@ -10,19 +10,19 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Le, Lt
 
 Count = Annotated[int, Ge(1)]
-"""How many of something that has to be there: a width, a number of layers."""
+"""A number that must be at least 1: a width, a number of layers."""
 
 Natural = Annotated[int, Ge(0)]
-"""How many of something that may be missing: steps of a warm-up, context on one side."""
+"""A number that may be 0: steps of a warm-up, context on one side."""
 
 Share = Annotated[float, Ge(0), Lt(1)]
-"""A part that never is the whole: dropout, smoothing."""
+"""A share below 1: dropout, smoothing."""
 
 Probability = Annotated[float, Ge(0), Le(1)]
-"""A chance, the certain and the impossible among them."""
+"""A probability, including 0 and 1."""
 
 Positive = Annotated[float, Gt(0)]
-"""A scale that divides or would be useless at 0: a temperature, a rate."""
+"""A scale that must not be 0: a temperature, a rate."""
 
 NonNegative = Annotated[float, Ge(0)]
-"""A weight that may be switched off."""
+"""A weight that may be 0."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
-from rich.padding import Padding
 
-from zoo.errors import CheckpointError, ConfigError, DataError, ZooError
+from zoo.errors import CheckpointError, ConfigError, DataError, ZooError, did_you_mean
+from zoo.run.streams import as_json, patient_streams
 
 if TYPE_CHECKING:
     from zoo.visualize.view import View
@@ -29,15 +28,17 @@ EXAMPLES = """examples:
 PREDICT = "what a trained network says of your inputs, and what it attended to"
 CONFIG_DIR = "of every command: configuration of your own beside the zoo's; the modules beside DIR can be imported"
 OUTPUTS = ("csv", "html", "attention")
-MANY, NAMED = 200, 8
-"""For more inputs there is a progress bar; so many unknown words are named."""
+COMMANDS = ("list", "train", "predict", "data")
+NAMED, PRINTED, PICTURES = 8, 20, 50
+"""More unknown words are only counted; more answers that are written to a file are printed as a summary; more pictures
+are drawn with --pictures only."""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of every command; those of `zoo predict` are in `predict_parser`."""
+    """Return the parser of all commands except `zoo predict`, which has `predict_parser`."""
     root = argparse.ArgumentParser(
         prog="zoo",
-        description="Attention and memory networks: one paper a file.",
+        description="Attention and memory networks: one paper per file.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -46,6 +47,9 @@ def parser() -> argparse.ArgumentParser:
 
     catalogue = commands.add_parser(
         "list", help="the models, their papers and tasks, the data that fit, the experiments"
+    )
+    catalogue.add_argument(
+        "words", nargs="*", metavar="WORD", help="only what has these words: models, data, experiments, a task, a name"
     )
     catalogue.add_argument("--json", action="store_true", help="as JSON")
 
@@ -75,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def predict_parser(view: View | None = None, task: str = "") -> argparse.ArgumentParser:
-    """The arguments of `zoo predict`: the general ones, and those of the `view` of a checkpoint's `task`."""
+    """Return the parser of `zoo predict`: its general options, and those of the `view` of a checkpoint's `task`."""
     noun = view.noun if view else "text"
     more = "" if view else "; with a checkpoint, --help also shows the options of its task"
     predict = argparse.ArgumentParser(prog="zoo predict", description=PREDICT + more)
@@ -85,18 +89,26 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
         nargs="*",
         default=[],
         metavar=noun,
-        help=f"without any and without --file, one {noun} a line from standard input",
+        help=f"without any and without --file, one {noun} per line from standard input",
     )
     predict.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
-    predict.add_argument("--file", type=Path, help=f"one {noun} a line")
-    predict.add_argument("--json", action="store_true", help="one JSON object a line")
+    predict.add_argument("--file", type=Path, help=f"a file with one {noun} per line")
+    predict.add_argument("--json", action="store_true", help="one JSON object per line")
     predict.add_argument("--csv", type=Path, metavar="OUT", help="write a table")
     predict.add_argument("--html", type=Path, metavar="OUT", help="write a page to look at")
     predict.add_argument(
         "--attention",
         type=Path,
         metavar="OUT",
-        help="draw what was attended to, as .png, .pdf or .svg; of several inputs OUT-1.png, OUT-2.png, ...",
+        help="draw what was attended to, as .png, .pdf or .svg; with several inputs OUT-1.png, OUT-2.png, ...; with "
+        "a folder, which many inputs need, OUT/1.png, OUT/2.png, ...",
+    )
+    predict.add_argument(
+        "--pictures",
+        type=int,
+        default=PICTURES,
+        metavar="N",
+        help=f"the most pictures that --attention draws (default {PICTURES})",
     )
     if view is not None:
         view.options(predict.add_argument_group(task))
@@ -104,8 +116,12 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs one command; a ZooError ends in one line and exit code 2."""
-    words = sys.argv[1:] if arguments is None else arguments
+    """Run one command; a ZooError ends in one line and exit code 2."""
+    with patient_streams():
+        _main(sys.argv[1:] if arguments is None else arguments)
+
+
+def _main(words: list[str]) -> None:
     if words[:1] == ["train"]:  # Hydra reads what follows, --help and -m among it
         from zoo.run.launch import main as train
 
@@ -117,9 +133,11 @@ def main(arguments: list[str] | None = None) -> None:
 
         words = search_path.take(words)
         if words[:1] == ["train"]:
-            return main([*words, *search_path.overrides()])
+            return _main([*words, *search_path.overrides()])
         if words[:1] == ["predict"]:
             return _predict(words[1:])
+        if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+            raise ConfigError(f"zoo {words[0]}: there is no such command; {did_you_mean(words[0], COMMANDS, 'zoo ')}")
         options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
         if options.command == "data" and all("=" in word for word in more):
             more += [word for word in options.from_text if "=" in word and not Path(word).exists()]
@@ -135,15 +153,13 @@ def main(arguments: list[str] | None = None) -> None:
     except ZooError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        sys.stderr.close()
     except Exception as error:
         _explain(error, overrides)
     return None
 
 
 def _explain(error: Exception, overrides: list[str]) -> None:
-    """Ends in the one line that `python train.py` prints for `error`; raises it where there is none."""
+    """End with the line that `python train.py` prints for `error`; raise it where there is none."""
     from zoo.run.messages import explain
 
     message = explain(error, overrides)
@@ -154,36 +170,18 @@ def _explain(error: Exception, overrides: list[str]) -> None:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from zoo.run import catalogue
+    from zoo.run.listing import as_text, catalogue_entries
 
-    models, experiments = catalogue.models(), catalogue.experiments()
-    if options.json:
-        listing = {
-            "models": [asdict(m) | {"data": catalogue.data_for(m.tasks)} for m in models.values()],
-            "data": [asdict(d) for d in catalogue.datasets().values()],
-            "experiments": [asdict(e) for e in experiments.values()],
-        }
-        print(json.dumps(listing, indent=2))
-        return
     console = _console(highlight=False)
-    console.print("[bold]Models[/bold]: model=NAME")
-    for model in models.values():
-        console.print(f"\n[bold]{model.name}[/bold]  {escape(model.title)}".rstrip())
-        about = [model.source] if model.source else []
-        console.print(Padding("\n".join([*about, f"task: {', '.join(model.tasks)}"]), (0, 0, 0, 4), expand=False))
-        console.print(Padding(f"data=: {', '.join(catalogue.data_for(model.tasks))}", (0, 0, 0, 4), expand=False))
-    console.print("\n[bold]Data[/bold]: data=NAME\n")
-    for data in catalogue.datasets().values():
-        console.print(f"[bold]{data.name}[/bold]  {escape(data.about)}")
-    console.print(
-        "\n[bold]Experiments[/bold], whole runs on real data, a paper's or beside public numbers: experiment=NAME\n"
-    )
-    for experiment in experiments.values():
-        console.print(f"[bold]{experiment.name}[/bold]  {escape(experiment.about)}")
+    entries = catalogue_entries(options.words)
+    if options.json:
+        print(as_json(entries, indent=2))
+    else:
+        console.print(as_text(entries, console.width), soft_wrap=True)
 
 
 def _predict(words: list[str]) -> None:
-    """The options are those of the checkpoint's task, so that it is loaded before they are read."""
+    """Run `zoo predict`. The checkpoint is loaded first, since its task has options of its own."""
     checkpoint = _checkpoint(words)
 
     from zoo.run.checkpoint import load
@@ -198,27 +196,42 @@ def _predict(words: list[str]) -> None:
             f"{foreign[0]}: not for a network that was trained for {task}; "
             f"zoo predict {checkpoint} --help shows the options there are"
         )
+    in_a_folder = _asks_for_a_folder(words, options.attention)
     if options.attention is not None:
-        options.attention = picture_file("--attention", options.attention)
+        view.check_picture()
+        options.attention = options.attention if in_a_folder else picture_file("--attention", options.attention)
     view.meet(predictor)
     inputs = view.read(options.words, options.file)
     if all(given is None for given in inputs):
         article = "an" if view.noun[0] in "aeiou" else "a"
         raise DataError(f"nothing to predict: give {article} {view.noun}, --file FILE, or lines on standard input")
     view.prepare(predictor, options)
+    real = [given for given in inputs if given is not None]
+    if options.attention is not None and not in_a_folder and len(inputs) > max(options.pictures, 1):
+        raise ConfigError(
+            f"--attention {options.attention}: {len(real):,} inputs make as many pictures; give a folder, "
+            f"--attention {options.attention.with_suffix('')}/, which gets the first {options.pictures}"
+        )
+    if in_a_folder and options.attention is not None:
+        options.attention = options.attention / "1.png"
     for name in OUTPUTS:
         if getattr(options, name) is not None:
             make_folder(f"--{name}", getattr(options, name))
-    real = [given for given in inputs if given is not None]
     bad: list[ZooError] = []
-    found = iter(predictor(real, progress=len(real) > MANY, unusable=bad.append))
+    found = iter(predictor(real, progress=True, unusable=bad.append))
     predictions = [None if given is None else next(found) for given in inputs]
     if len(real) == len(bad) == 1:
         raise bad[0]
     if len(bad) < len(real):
-        _print(view, predictions, options)
+        if (options.csv or options.html) and len(real) > PRINTED and not options.json:
+            _summarise(view, predictions)
+        else:
+            _print(view, predictions, options)
+        _name_unknown(view, predictions)
         readable = [p for given, p in zip(inputs, predictions, strict=True) if given is None or p is not None]
         _write(view, predictions, readable, options)
+        if options.attention is not None:
+            _draw(view, predictions, options, in_a_folder=in_a_folder)
     for error in bad:
         print(f"left out: {error}", file=sys.stderr)
     if bad:  # the others have their predictions; a script has to learn that some have none
@@ -228,8 +241,10 @@ def _predict(words: list[str]) -> None:
 
 
 def _checkpoint(words: list[str]) -> str:
-    """The checkpoint among the words behind `zoo predict`; ends with argparse's help or complaint where there is none.
-    Raises CheckpointError for two."""
+    """Return the checkpoint among the words after `zoo predict`; end with argparse's message where there is none.
+
+    Raises CheckpointError for two checkpoints.
+    """
     asked = [word for word in words if word not in ("-h", "--help")]
     if len(asked) < len(words) and all(word.startswith("-") for word in asked):
         predict_parser().parse_args(words)
@@ -246,18 +261,32 @@ def _looks_like_checkpoint(word: str) -> bool:
 
 
 def _print(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
-    """An answer for each input, in their order."""
-    from zoo.visualize.printable import shown
-
+    """Print an answer for each input, in their order."""
     console = _console()
     for number, prediction in enumerate(predictions):
         if options.json:
-            print(json.dumps(None if prediction is None else view.as_json(prediction), ensure_ascii=False))
+            print(as_json(None if prediction is None else view.as_json(prediction)))
         elif prediction is None:
             print()
         else:
             said = view.terminal(prediction, number, options)
             print(said) if isinstance(said, str) else console.print(said)
+
+
+def _summarise(view: View, predictions: Sequence[Any | None]) -> None:
+    """Print how many predictions there are and, where they are few, how often each answer was given."""
+    rows = [view.row(prediction) for prediction in predictions if prediction is not None]
+    print(f"{len(rows):,} {view.noun}s")
+    answers = Counter(str(row[1]) for row in rows if len(row) > 1)
+    if len(answers) <= PRINTED:
+        for answer, count in answers.most_common():
+            print(f"{count:8,}  {view.columns[1]} {answer}")
+
+
+def _name_unknown(view: View, predictions: Sequence[Any | None]) -> None:
+    """Print the words that the network does not know."""
+    from zoo.visualize.printable import shown
+
     unknown = [shown(word) for prediction in predictions if prediction is not None for word in view.unknown(prediction)]
     if distinct := list(dict.fromkeys(unknown)):
         more = f" and {len(distinct) - NAMED:,} more" if len(distinct) > NAMED else ""
@@ -267,7 +296,7 @@ def _print(view: View, predictions: Sequence[Any | None], options: argparse.Name
 def _write(
     view: View, predictions: Sequence[Any | None], readable: Sequence[Any | None], options: argparse.Namespace
 ) -> None:
-    """The files that were asked for; `readable` are the predictions of inputs that could be used, or are blank."""
+    """Write the files of the options; `readable` are the predictions of the inputs that could be read or are blank."""
     from zoo.run.folder import write_whole
     from zoo.visualize.files import csv_text
 
@@ -281,20 +310,34 @@ def _write(
     for path, text in texts.items():
         write_whole(path, text)
         print(f"wrote {path}", file=sys.stderr)
-    if options.attention is not None:
-        _draw(view, predictions, options.attention)
 
 
-def _draw(view: View, predictions: Sequence[Any | None], path: Path) -> None:
-    """One picture at `path`; of several inputs OUT-1.png, OUT-2.png, ..., numbered as they are, none for blank ones."""
-    from zoo.visualize.drawing import save_picture
+def _asks_for_a_folder(words: Sequence[str], path: Path | None) -> bool:
+    """Whether --attention names a folder: one that exists, or a new one by a slash at its end, which Path removes."""
+    return path is not None and (path.is_dir() or any(word.endswith((f"{path}/", f"{path}{os.sep}")) for word in words))
 
+
+def _draw(view: View, predictions: Sequence[Any | None], options: argparse.Namespace, *, in_a_folder: bool) -> None:
+    """Draw one picture for each input: in a folder 1.png, 2.png, ...; else OUT.png, or OUT-1.png, OUT-2.png, ... for
+    several. The numbers are those of the inputs, blank ones counted."""
+    from zoo.visualize.renderers.canvas import save_picture
+
+    path, drawn = options.attention, 0
     for number, prediction in enumerate(predictions, 1):
-        figure = None if prediction is None else view.picture(prediction)
-        if figure is not None:
-            name = path if len(predictions) == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
-            save_picture(figure, name)
+        figure = None if prediction is None or drawn >= options.pictures else view.picture(prediction)
+        if figure is None:
+            continue
+        several = path.with_name(f"{path.stem}-{number}{path.suffix}") if len(predictions) > 1 else path
+        name = path.with_name(f"{number}.png") if in_a_folder else several
+        save_picture(figure, name)
+        drawn += 1
+        if not in_a_folder:
             print(f"wrote {name}", file=sys.stderr)
+    if in_a_folder:
+        print(f"wrote {drawn:,} pictures to {path.parent}", file=sys.stderr)
+    real = sum(prediction is not None for prediction in predictions)
+    if drawn and drawn >= options.pictures and real > drawn:
+        print(f"the first {drawn:,} of {real:,} inputs; --pictures {real} draws all", file=sys.stderr)
 
 
 def _data(options: argparse.Namespace, overrides: list[str]) -> None:
@@ -302,7 +345,8 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
 
     from zoo.data.stored import hide_bars_in_files
     from zoo.dotted import class_at
-    from zoo.run.check import check_arguments, check_data_and_task
+    from zoo.run.arguments import check_arguments
+    from zoo.run.check import check_data_and_task
     from zoo.run.compose import compose
     from zoo.tasks import Task
     from zoo.visualize.describe import description
@@ -321,13 +365,13 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     data.setup("fit")
     parts = data.describe()
     if options.json:
-        print(json.dumps(parts, indent=2, ensure_ascii=False))
+        print(as_json(parts, indent=2))
     else:
         _console().print(description(options.name, parts))
 
 
 def _console(*, highlight: bool = True) -> Console:
-    """Of a width of its own where the output goes to no terminal."""
+    """Return a console that is 120 columns wide where the output is not a terminal."""
     return Console(width=None if sys.stdout.isatty() else 120, highlight=highlight)
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeVar
 
 from zoo.errors import CheckpointError
 
 T = TypeVar("T")
+_allowed: ContextVar[tuple[Path, ...] | None] = ContextVar("allowed", default=None)
+"""Folders with modules of the user's own, while the names come from a checkpoint."""
 
 
 class NotHere(CheckpointError):
@@ -15,19 +23,65 @@ class NotHere(CheckpointError):
 
 
 def name_of(cls: type[Any]) -> str:
-    """`package.module.Class`."""
+    """Return `package.module.Class`."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
+@contextmanager
+def named_by_a_checkpoint(folders: Iterable[Path] = ()) -> Iterator[None]:
+    """Within it, `class_at` imports only modules of the zoo and modules in `folders`, the user's own.
+
+    A checkpoint may come from anyone, and an import runs the code of a module.
+    """
+    before = _allowed.set((*(_allowed.get() or ()), *folders))
+    try:
+        yield
+    finally:
+        _allowed.reset(before)
+
+
 def class_at(name: str, kind: type[T]) -> type[T]:
-    """The class of that dotted name, its module imported. Raises CheckpointError where there is none or it is no
-    subclass of `kind`, so that a foreign file can have nothing else called."""
+    """Import and return the class with a dotted name.
+
+    Raises:
+        NotHere: it cannot be imported, or a checkpoint names it and may not import it.
+        CheckpointError: it is not a subclass of `kind`, so that a file of unknown origin cannot call anything else.
+    """
+    if not isinstance(name, str):
+        raise CheckpointError(f"expected the dotted name of a class, found {name!r}")
     module, _, qualname = name.rpartition(".")
+    if (folders := _allowed.get()) is not None and not _may_import(module, folders):
+        raise NotHere(
+            f"it names {name}, which a checkpoint may not import: only classes of the zoo, and your own classes where "
+            "their module is imported already or lies beside your --config-dir"
+        )
     try:
         found = getattr(import_module(module), qualname)
     except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise NotHere(f"it names {name}, which is not here: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
-        raise CheckpointError(f"it names {name}, which is no {'class' if kind is object else kind.__name__}")
+        expected = "a class" if kind is object else f"a subclass of {kind.__name__}"
+        raise CheckpointError(f"it names {name}, which is not {expected}")
     return found
+
+
+def _may_import(module: str, folders: tuple[Path, ...]) -> bool:
+    """Whether importing a module runs no code, or only code of the zoo or of the user's `folders`."""
+    first, *rest = module.split(".")
+    if module in sys.modules:
+        return True
+    if "__main__" in (first, *rest):  # a program: it would run
+        return False
+    return first == "zoo" or any(_place(first).is_relative_to(folder) for folder in folders)
+
+
+def _place(package: str) -> Path:
+    """The folder in which a module or package lies; a path that is nowhere where there is none."""
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None:
+        return Path()
+    return Path(spec.origin or next(iter(spec.submodule_search_locations or [""]))).resolve()

@@ -1,15 +1,39 @@
-"""Errors meant for the person at the keyboard: one line, no traceback, exit code 2."""
+"""Errors for the user: one line, no traceback, exit code 2."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+LONGEST_VALUE, LONGEST_MESSAGE = 120, 4000
+"""Characters that a message shows of one quoted value, and of everything."""
+QUOTED = re.compile(r"""(?<!\w)(['"])((?:\\.|(?!\1(?!\w)).)*)\1(?!\w)""", re.DOTALL)
+"""Text in quotes, as `repr` writes it; an apostrophe inside a word is not a quote."""
+
 
 class ZooError(Exception):
-    """What was found, what was expected, and the next thing to try; printed as it is by `train.py` and `zoo`."""
+    """An error that says what was found, what was expected, and what to do next; printed as one line.
+
+    Values in quotes are cut, since a value of a damaged file may be a megabyte long.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(_cut_values(str(message)))
+
+
+def cut(text: str, length: int = LONGEST_VALUE) -> str:
+    """Return the first `length` characters of a text, with `...` where there are more."""
+    return text if len(text) <= length else f"{text[:length]}..."
+
+
+def _cut_values(message: str) -> str:
+    if len(message) <= LONGEST_VALUE:
+        return message
+    message = QUOTED.sub(lambda found: f"{found[1]}{cut(found[2])}{found[1]}", message)
+    return cut(message, LONGEST_MESSAGE)
 
 
 class DataError(ZooError):
@@ -17,7 +41,7 @@ class DataError(ZooError):
 
 
 class UnusableInput(DataError):
-    """One of several inputs that cannot be used, whatever the others are; the message begins with its name."""
+    """One input that cannot be used, among others that can; the message begins with its name."""
 
 
 class CheckpointError(ZooError):
@@ -29,33 +53,35 @@ class ConfigError(ZooError, ValueError):
 
 
 def nearest(name: object, names: Iterable[str]) -> str | None:
-    """The one of `names` that a mistyped `name` was probably meant to be, capitals or not."""
+    """Return the one of `names` that is most like a mistyped `name`; capitals do not matter."""
     folded = {each.strip().casefold(): each for each in names}
     close = get_close_matches(str(name).strip().casefold(), folded, n=1, cutoff=0.5)
     return folded[close[0]] if close else None
 
 
 def did_you_mean(name: object, names: Iterable[str], prefix: str = "") -> str:
-    """What to try in place of `name`: the nearest of `names` behind `prefix`, or all that there are."""
+    """Return a hint for a wrong `name`: the nearest of `names`, with `prefix`, or else all names."""
     names = list(names)
     near = nearest(name, names)
     return f"did you mean {prefix}{near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}"
 
 
 def or_nearest(value: object, choices: Iterable[str]) -> str:
-    """`; did you mean ...?` behind a sentence that says what there is; nothing where nothing is near."""
+    """Return `; did you mean ...?` for the end of a sentence; nothing where no choice is near."""
     near = nearest(value, choices)
     return f"; did you mean {near!r}?" if near else ""
 
 
 def alternatives(words: Sequence[str]) -> str:
-    """`a, b or c`."""
+    """Return `a, b or c`."""
     return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def one_of(key: str, value: str, choices: Iterable[str]) -> str:
-    """`value`, a choice by name. Raises ConfigError with all `choices`, and the nearest one, if it is none of them."""
+    """Return `value`. Raises ConfigError, with the nearest choice, unless it is one of `choices`."""
     choices = list(choices)
     if value in choices:
         return value
-    raise ConfigError(f"{key}={value}: expected {alternatives(choices)}, found {value!r}{or_nearest(value, choices)}")
+    raise ConfigError(
+        f"{key}={cut(value)}: expected {alternatives(choices)}, found {value!r}{or_nearest(value, choices)}"
+    )

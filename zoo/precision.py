@@ -1,4 +1,4 @@
-"""Single precision at least, where half would lose too much: sums of many numbers, their logarithms, counts."""
+"""Single precision for values that half precision cannot hold: sums of many numbers, their logarithms, counts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from torch import Tensor
 
 
 def precise(values: Tensor) -> Tensor:
-    """In float32 at least."""
+    """Convert values to float32 if they have a lower precision."""
     return values.to(precise_dtype(values.dtype))
 
 
 def precise_dtype(dtype: torch.dtype) -> torch.dtype:
-    """What holds all values of a type, and is float32 at least."""
+    """A type that holds all values of `dtype`, at least float32."""
     return torch.promote_types(dtype, torch.float32)

@@ -1,4 +1,4 @@
-"""A value of the configuration held against an annotation, and what the annotation lets in, in words."""
+"""A value of the configuration compared with an annotation, and the annotation in words."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from typing import Any
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from zoo.errors import ConfigError, alternatives, or_nearest
+from zoo.errors import ConfigError, alternatives, cut, or_nearest
 
 STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 OBJECT = "a group with a _target_"
-"""What stands in a configuration for an object."""
+"""A configuration node that describes an object to build."""
 GROUP, WHOLE, NUMBER = "a group of keys", "a whole number", "a number"
 KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": (GROUP,), "string": ("text",)}
-"""What the types of a JSON schema without bounds let in."""
+"""The types of a JSON schema without bounds, in words."""
 
 
 def hold(key: str, value: Any, hint: Any) -> None:
-    """Raises ConfigError, `key=value: expected ..., found ...`, unless `value`, plain data, can be an argument that is
-    annotated `hint`."""
+    """Raise ConfigError, `key=value: expected ..., found ...`, unless plain `value` fits the annotation `hint`."""
     try:
         allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
     except PydanticUserError:
@@ -37,24 +36,24 @@ def hold(key: str, value: Any, hint: Any) -> None:
 
 
 def refusal(key: str, value: Any, expected: str, names: Iterable[str] = ()) -> ConfigError:
-    """What to say of a value that cannot be; `names` are words that it may be, of which the nearest is proposed."""
-    typed = value if isinstance(value, str) else as_written(value)
+    """Return the error for a wrong value; the nearest of `names`, the words that are allowed, is proposed."""
+    typed = cut(value if isinstance(value, str) else as_written(value))
     near = or_nearest(value, names) if isinstance(value, str) else ""
-    return ConfigError(f"{key}={typed}: expected {expected}, found {as_written(value)}{near}")
+    return ConfigError(f"{key}={typed}: expected {expected}, found {cut(as_written(value))}{near}")
 
 
 def as_written(value: Any) -> str:
-    """A value as a configuration file has it, text in quotes."""
+    """Return a value as it is written in a configuration file, text in quotes."""
     return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
 
 
 def said_below(key: str, message: str) -> str:
-    """What something at `key` says: of one of its own keys where the message begins with a name."""
+    """Put `key` in front of a message; a message that begins with a name is about a key below it."""
     return f"{key}.{message}" if re.match(r"\w+(=|: )", message) else f"{key}: {message}"
 
 
 def _own_words(key: str, value: Any, error: ValidationError) -> ConfigError | None:
-    """What a validator of the annotation's own says, which knows better than the schema."""
+    """Return the message of the annotation's own validator, which is more precise than the schema."""
     said = [str(detail["ctx"]["error"]) for detail in error.errors() if detail["type"] == "value_error"]
     group, _, name = key.rpartition(".")
     if said and said[0].startswith((f"{name}=", f"{name}: ")):
@@ -77,7 +76,7 @@ def _either(schema: Mapping[str, Any]) -> str:
 
 
 def _phrases(schema: Mapping[str, Any]) -> Iterator[str]:
-    """The values that a schema lets in, in words, each alternative for itself."""
+    """The values that a schema allows, in words, one alternative at a time."""
     match schema:
         case {"anyOf": parts}:
             for part in parts:
@@ -129,5 +128,5 @@ def _list(schema: Mapping[str, Any]) -> str:
 
 
 def _words(schema: Mapping[str, Any]) -> list[str]:
-    """The words by name that a schema lets in."""
+    """The words that a schema allows."""
     return [str(word) for part in schema.get("anyOf", [schema]) for word in part.get("enum", [])]

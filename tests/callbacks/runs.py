@@ -36,6 +36,19 @@ def text(number):
     return " ".join(WORDS[i] for i in batch.words[row][batch.word_mask[row]].tolist())
 
 
+class WordEncoder:
+    """As much of an encoder as a task asks for."""
+
+    vocabulary = SimpleNamespace(words=WORDS)
+
+    def state(self):
+        return {"words": WORDS}
+
+    @classmethod
+    def from_state(cls, state):
+        return cls()
+
+
 def task(**model):
     torch.manual_seed(0)
     model = {
@@ -51,8 +64,7 @@ def task(**model):
         monitor="val/accuracy",
         mode="max",
     )
-    encoder = SimpleNamespace(vocabulary=SimpleNamespace(words=WORDS), state=lambda: {"words": WORDS})
-    made.build(DocumentSpec(len(WORDS), ("bad", "good")), encoder)
+    made.build(DocumentSpec(len(WORDS), ("bad", "good")), WordEncoder())
     return made
 
 

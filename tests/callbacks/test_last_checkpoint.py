@@ -7,7 +7,7 @@ import torch
 from lightning import Callback
 
 from tests.callbacks import runs
-from zoo.callbacks import BestCheckpoint, LastCheckpoint, checkpoint
+from zoo.callbacks import BestCheckpoint, FinalValidation, LastCheckpoint, checkpoint
 
 
 class Saves(Callback):
@@ -52,6 +52,29 @@ def test_every_so_many_minutes(tmp_path, monkeypatch):
     trainer = runs.trainer(tmp_path, callbacks, max_epochs=2, enable_checkpointing=True)
     trainer.fit(runs.task(), runs.loader(), runs.loader())
     assert saves.steps == [3, 4, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [
+        ({"max_epochs": 3, "check_val_every_n_epoch": 2}, [8, 12]),
+        ({"max_epochs": 3, "max_steps": 6}, [4, 6]),
+        ({"max_epochs": -1, "max_steps": 3, "val_check_interval": 2}, [2, 3]),
+        ({"max_epochs": 2}, [4, 8]),
+    ],
+)
+def test_the_last_step_of_a_run_is_validated_and_ends_it(tmp_path, options, steps):
+    """Four steps make an epoch. The last weights may be the best ones, wherever in an epoch they are reached."""
+    validated = []
+
+    class Validated(Callback):
+        def on_validation_end(self, trainer, pl_module):
+            validated.append(trainer.global_step)
+
+    options = {"num_sanity_val_steps": 0, **options}
+    trainer = runs.trainer(tmp_path, [FinalValidation(), Validated()], **options)
+    trainer.fit(runs.task(), runs.loader(), runs.loader())
+    assert validated == steps and trainer.global_step == steps[-1] and trainer.should_stop
 
 
 def test_a_resumed_run_keeps_the_better_file_of_its_own_folder(tmp_path):

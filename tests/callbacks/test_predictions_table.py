@@ -1,6 +1,7 @@
 """The table of predictions."""
 
 import csv
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch
 from tests.callbacks import runs
 from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.visualize.classification import ClassificationView
+from zoo.visualize.files import csv_text
 
 DOCUMENT_COLUMNS = ClassificationView().examined_columns()
 
@@ -59,6 +61,27 @@ def test_a_second_test_starts_anew(tmp_path):
     trainer.test(task, runs.loader(), verbose=False)
     trainer.test(task, runs.loader(runs.BATCHES[1:]), verbose=False)
     assert [int(row[0]) for row in table(tmp_path)] == [6, 7, 8]
+
+
+def test_all_test_documents_by_default_written_batch_by_batch(tmp_path, monkeypatch):
+    written, open_file = [], Path.open
+
+    def opened(path, mode="r", **options):
+        written.append(mode)
+        return open_file(path, mode, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
+    runs.trainer(tmp_path, [PredictionsTable()]).test(runs.task(), runs.loader(), verbose=False)
+    monkeypatch.undo()
+    assert written.count("a") == len(runs.BATCHES) > 1
+    assert [int(row[0]) for row in table(tmp_path)] == list(range(sum(len(batch) for batch in runs.BATCHES)))
+    assert not list(tmp_path.glob(".*")), "no part is left"
+
+
+def test_what_a_spreadsheet_would_run_begins_with_an_apostrophe():
+    row = ["=1+1", "@a", "-a", "+a", "-0.5", "+3e4", "a=b", -0.5, None]
+    (read,) = csv.reader(csv_text(None, [row]).splitlines())
+    assert read == ["'=1+1", "'@a", "'-a", "'+a", "-0.5", "+3e4", "a=b", "-0.5", ""]
 
 
 def test_none_is_none(tmp_path):

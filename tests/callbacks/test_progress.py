@@ -7,6 +7,7 @@ from os import terminal_size
 from types import SimpleNamespace
 
 import pytest
+import torch
 from rich.console import Console
 from rich.progress import Progress as RichProgress
 from rich.progress import TextColumn
@@ -19,7 +20,7 @@ METRICS = {"train/loss": 0.123, "val/loss": 12.345, "val/accuracy": 0.987, "val/
 
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
 def test_one_line(monkeypatch, columns):
-    monkeypatch.setattr(shutil, "get_terminal_size", lambda: terminal_size((columns, 24)))
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda *_, **__: terminal_size((columns, 24)))
     bar = Progress()
     trainer = SimpleNamespace(loggers=[SimpleNamespace(version=3)], progress_bar_metrics=METRICS)
     shown = bar.get_metrics(trainer, SimpleNamespace(monitor="val/accuracy"))
@@ -41,6 +42,22 @@ def test_a_log_file_has_a_line_an_epoch_and_no_bars(tmp_path, capfd, cache_dir):
     lines = [line for line in (tmp_path / "run/train.log").read_text().splitlines() if "epoch" in line]
     assert ["epoch 1, step 4" in lines[0], "epoch 2, step 8" in lines[1], len(lines)] == [True, True, 2]
     assert "train/loss" in lines[0] and "val/accuracy" in lines[0]
+
+
+def test_a_long_epoch_into_a_file_is_reported_every_minute(monkeypatch, caplog):
+    now = [0.0]
+    monkeypatch.setattr("zoo.callbacks.progress.time.monotonic", lambda: now[0])
+    bar, trainer = Progress(), SimpleNamespace(num_training_batches=2000, is_global_zero=True, current_epoch=0)
+    bar.disable()
+    bar._trainer = trainer
+    with caplog.at_level(logging.INFO):
+        for batch in range(150):
+            bar.on_train_batch_end(trainer, None, {"loss": torch.tensor(0.25)}, None, batch)
+            now[0] += 1
+    assert [record.getMessage() for record in caplog.records] == [
+        "epoch 1: batch 61 of 2,000 (3%), loss 0.25",
+        "epoch 1: batch 121 of 2,000 (6%), loss 0.25",
+    ]
 
 
 def test_other_ranks_do_not_repeat_the_first(monkeypatch):

@@ -5,8 +5,10 @@ from matplotlib.figure import Figure
 
 from tests.callbacks import runs
 from tests.run.programs import ranks
+from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.visualize import confusion_figure
+from zoo.visualize.classification import ClassificationView
 
 
 def counts(task):
@@ -34,6 +36,22 @@ def test_the_picture_holds_the_counts_of_the_test_set(tmp_path, monkeypatch):
     assert (tmp_path / "confusion.png").stat().st_size > 0
 
 
+def test_a_view_can_draw_a_whole_validation_and_name_what_it_shows(tmp_path, monkeypatch):
+    epochs = []
+
+    def pictures(view, task):
+        epochs.append(task.current_epoch)
+        return {"samples": lambda: confusion_figure([[1, 0], [0, 1]], ["a", "b"])}
+
+    monkeypatch.setattr(ClassificationView, "validation_pictures", pictures)
+    monkeypatch.setattr(ClassificationView, "shows", "texts")
+    trainer = runs.trainer(tmp_path, [WholeTestPictures(), AttentionMaps(1)], max_epochs=2)
+    trainer.fit(runs.task(), runs.loader(), runs.loader())
+    assert epochs == [0, 1], "not in the sanity check"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["texts", "val_samples.png"]
+    assert [path.name for path in (tmp_path / "texts").iterdir()] == ["val_epoch01_1.png"]
+
+
 TWO_RANKS = """
 import sys
 from lightning import Callback
@@ -53,7 +71,7 @@ def shown(matrix, classes):
     return draw(matrix, classes)
 confusion.confusion_figure = shown
 
-callbacks = [WholeTestPictures(), AttentionMaps(2), PredictionsTable(24), Shard()]
+callbacks = [WholeTestPictures(), AttentionMaps(2), PredictionsTable(), Shard()]
 trainer = runs.trainer(sys.argv[1], callbacks, strategy="ddp", devices=2)
 trainer.test(runs.task(), runs.loader(), verbose=False)
 print(f"rank {trainer.global_rank} ended", flush=True)
@@ -72,4 +90,5 @@ def test_two_ranks_draw_one_matrix_of_all_documents(tmp_path, program_env):
         "confusion.png",
         "predictions.csv",
     ]
-    assert (tmp_path / "run" / "predictions.csv").read_text().count("\n") == 1 + 12, "the documents of rank 0"
+    header, *rows = (tmp_path / "run" / "predictions.csv").read_text().splitlines()
+    assert header.startswith("index,") and [int(row.split(",")[0]) for row in rows] == list(range(24))

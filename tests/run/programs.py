@@ -144,8 +144,10 @@ def ranks(words: list[str], folder: Path, environment: dict[str, str], count: in
 
 
 def train_ranks(overrides: list[str], folder: Path, environment: dict[str, str]) -> None:
-    """`python train.py <overrides>` as two ranks."""
-    ranks([str(ROOT / "train.py"), "trainer=ddp_cpu", *overrides], folder, environment)
+    """`python train.py <overrides>` as two ranks, with its progress: what only the first prints must not wait for the
+    other."""
+    words = [word for word in overrides if not word.startswith("trainer.enable_progress_bar=")]
+    ranks([str(ROOT / "train.py"), "trainer=ddp_cpu", *words], folder, environment)
 
 
 def same_on_two_ranks(

@@ -121,7 +121,7 @@ def test_the_pictures_of_a_folder_are_captioned_and_drawn(
     shown = re.findall(r'class="picture"[^>]*src="data:image/png;base64,([^"]+)"', page)
     assert [Image.open(io.BytesIO(base64.b64decode(one))).size for one in shown] == [(32, 32)] * 2
     best = [line["captions"][0] for line in lines]
-    assert page.count('class="look"') >= sum(len(caption["words"]) for caption in best)
+    assert page.count('class="map"') >= sum(len(caption["words"]) for caption in best)
     rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
     assert [row["caption"] for row in rows] == [caption["text"] for caption in best]
 

@@ -37,7 +37,7 @@ def test_models_are_what_their_classes_say():
 
 def test_data_are_what_their_classes_say():
     for name, entry in catalogue.datasets().items():
-        assert entry.task == get_class(compose([f"data={name}"]).data._target_).task
+        assert entry.tasks == get_class(compose([f"data={name}"]).data._target_).tasks
 
 
 def test_the_list_names_models_data_and_experiments_with_what_they_are(capsys):

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import socket
+import subprocess
 import sys
 import zipfile
 
@@ -19,7 +21,7 @@ from zoo.data.documents.yelp import Yelp
 from zoo.errors import CheckpointError, ConfigError
 from zoo.run.checkpoint import AtomicCheckpointIO, load, read_checkpoint
 from zoo.run.compose import override
-from zoo.run.folder import find_last, resolve
+from zoo.run.folder import find_last, remove_leftovers, resolve
 from zoo.tasks import Classification
 
 CONTENT = {"zoo": {"format": 1}, "state_dict": {"w": torch.arange(3.0)}}
@@ -45,6 +47,18 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path, monkeypatch, wher
         AtomicCheckpointIO().save_checkpoint({"zoo": {"format": 1}, "other": 1}, path)
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["a.ckpt"]
+
+
+def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    here = socket.gethostname()
+    gone = [f".last.ckpt.{ended.pid}.tmp", f".last.ckpt.{here}-{ended.pid}.tmp"]
+    kept = [f".last.ckpt.{here}-{os.getpid()}.tmp", f".last.ckpt.elsewhere-{ended.pid}.tmp", ".mine.tmp", "last.ckpt"]
+    for name in (*gone, *kept):
+        (tmp_path / name).write_text("")
+    remove_leftovers(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == set(kept)
 
 
 def test_a_write_that_fails_in_the_middle_leaves_nothing(tmp_path):
@@ -107,7 +121,7 @@ def test_what_a_run_was_trained_by_is_not_called_to_predict(tmp_path):
     assert not (tmp_path / "no").exists()
     content["hyper_parameters"]["decoding"] = called
     torch.save(content, tmp_path / "a.ckpt")
-    with pytest.raises(CheckpointError, match=r"it names pathlib.Path.mkdir, which is not here"):
+    with pytest.raises(CheckpointError, match=r"it names pathlib.Path.mkdir, which a checkpoint may not import"):
         load(tmp_path / "a.ckpt")
     assert not (tmp_path / "no").exists()
     instantiate(called)
@@ -209,8 +223,21 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
         (lambda content: content["zoo"]["spec"].pop("classes"), "its spec does not fit: .*'classes'"),
         (lambda content: content["zoo"].update(spec=[1]), "its spec or encoder is not what a run writes"),
         (lambda content: content["zoo"].update(encoder="text"), "its spec or encoder is not what a run writes"),
-        (lambda content: content["zoo"].update(encoder_class="builtins.int"), "it names builtins.int, which is no Enc"),
+        (
+            lambda content: content["zoo"].update(encoder_class="builtins.int"),
+            "it names builtins.int, which is not a sub",
+        ),
         (lambda content: content.update(zoo="text"), "not written by attention-zoo"),
+        (lambda content: content.update(hyper_parameters=[1]), "its parts are not what a run writes"),
+        (lambda content: content.update(lr_schedulers=3, optimizer_states=[1]), "its parts are not what a run writes"),
+        (
+            lambda content: content["zoo"].update(task="venv.__main__.Mine"),
+            "it names venv.__main__.Mine, which a ch",
+        ),
+        (
+            lambda content: content["hyper_parameters"]["model"].update(_target_="venv.__main__.Mine"),
+            "it names venv.__main__.Mine, which a checkpoint may not import",
+        ),
     ],
 )
 def test_a_part_that_is_missing_is_one_line(tmp_path, lose, expected):
@@ -219,6 +246,19 @@ def test_a_part_that_is_missing_is_one_line(tmp_path, lose, expected):
     AtomicCheckpointIO().save_checkpoint(content, path)
     with pytest.raises(CheckpointError, match=rf"best\.ckpt: {expected}"):
         zoo.load(path)
+
+
+def test_a_checkpoint_without_the_optimizers_predicts_and_cannot_be_continued(tmp_path, capfd):
+    """As by someone who removed them to share a smaller file."""
+    path, content = trained(tmp_path)
+    content["hyper_parameters"]["model"]["_target_"] = "zoo.models.han.HAN"
+    content["lr_schedulers"] = [{"_schedule_phases": [], "total_steps": 9}]
+    AtomicCheckpointIO().save_checkpoint(content, path)
+    assert len(zoo.load(path)(["Good."])) == 1
+    assert launch([*SHORT, f"ckpt_path={path}"], tmp_path) == 2
+    line = capfd.readouterr().err.splitlines()[-1]
+    assert line.startswith(f"error: ckpt_path: {path} has no optimizer_states, loops, epoch or global_step, so its")
+    assert f"start_from={path} begins a new training" in line
 
 
 def test_a_loaded_network_is_in_evaluation_and_takes_any_input(tmp_path):

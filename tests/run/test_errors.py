@@ -61,12 +61,12 @@ def refused(tmp_path, capfd, monkeypatch):
         ("ckpt_path.x=3", "ckpt_path is empty; +ckpt_path.x=... begins it"),
         ("+scheduler.intervall=epoch", "scheduler.intervall: there is no such key; did you mean scheduler.interval?"),
         ("hydra.searchpath=[a", "hydra.searchpath=[a: expected a list of folders, hydra.searchpath=[DIR,DIR]"),
-        ("--config-dir=", "--config-dir=: expected a folder behind it, found nothing"),
+        ("--config-dir=", "--config-dir=: expected a folder after it, found nothing"),
         ("task.mode=min", "of val/accuracy the max is best; leave task.mode out"),
         ("logger=wandb", "wandb has no key here; run `wandb login` once, or give logger.wandb.offline=true"),
         ("model=han,luong", "model=han,luong: several values; a run for each: -m model=han,luong"),
         ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
-        ("optimizer.lr=fast", "optimizer.lr=fast: expected a number or"),
+        ("optimizer.lr=fast", "optimizer.lr=fast: expected a number from 0 on, found 'fast'"),
         ("model.dropout=1.5", "model.dropout=1.5: expected a number from 0 up to 1, without 1, found 1.5"),
         (
             "model.word_pooling=median",
@@ -77,7 +77,12 @@ def refused(tmp_path, capfd, monkeypatch):
         ("data.batch_size=16", "did you mean data.loader.batch_size?"),
         ("data.text.lower='yes'", "data.text.lower=yes: expected true or false, found 'yes'"),
         ("objective=cross_entropy", "objective: the data is for classification, which takes none; leave objective=..."),
-        ("optimizer.lr=-1", "optimizer: Invalid learning rate: -1"),
+        ("optimizer.lr=-1", "optimizer.lr=-1: expected a number from 0 on, found -1"),
+        (
+            "optimizer.betas=[0.9,1]",
+            "optimizer.betas=[0.9, 1]: expected a list of 2 (each a number from 0 up to 1,",
+        ),
+        ("optimizer.weight_decay=-1", "optimizer.weight_decay=-1: expected a number from 0 on, found -1"),
         ("scheduler=noam", "scheduler.scheduler: the rate follows from the network's width"),
         ("trainer.max_epochs=-1", "scheduler: its rate comes down by the last step, and this run has none"),
         ("scheduler.interval=never", "scheduler.interval=never: expected step or epoch, found 'never'"),
@@ -89,7 +94,7 @@ def refused(tmp_path, capfd, monkeypatch):
         ("model._target_=zoo.models.nothing.Net", "model._target_: it names zoo.models.nothing.Net, which is not here"),
         ("optimizer._target_=torch.optim.Adamm", "optimizer._target_: it names torch.optim.Adamm, which is not here"),
         ("callbacks.best._target_=nothing", "callbacks.best._target_: it names nothing, which is not here"),
-        ("model._target_=os.getcwd", "model._target_: it names os.getcwd, which is no class"),
+        ("model._target_=os.getcwd", "model._target_: it names os.getcwd, which is not a class"),
     ],
 )
 def test_one_line_and_no_folder(refused, override, expected):
@@ -107,7 +112,7 @@ def test_one_line_and_no_folder(refused, override, expected):
         ("callbacks.early_stopping.monitor=val/acc", "did you mean val/accuracy?"),
         ("callbacks.attention_maps.count=-1", "expected a whole number from 0 on, found -1"),
         ("callbacks.attention_maps.every_n_minutes=0", "expected a number above 0, found 0"),
-        ("callbacks.predictions.count=1.5", "expected a whole number from 0 on, found 1.5"),
+        ("callbacks.predictions.count=1.5", "expected a whole number from 0 on or null, found 1.5"),
         ("callbacks.averaging.decay=1", "expected a number from 0 up to 1, without 1, found 1"),
         ("callbacks.whole_test=3", "callbacks.whole_test has no _target_"),
         ("logger.csv.version=[1]", "logger.csv.version=[1]: expected a whole number, text or null, found [1]"),
@@ -269,11 +274,11 @@ class Unrelated:
         ),
         (
             ["model=luong", "data=multi30k", "decoding._target_=os.getcwd"],
-            "decoding._target_: it names os.getcwd, which is no class",
+            "decoding._target_: it names os.getcwd, which is not a class",
         ),
         (
             ["model=luong", "data=multi30k", "decoding._target_=tests.run.test_errors.Unrelated"],
-            "tests.run.test_errors.Unrelated, which is no Decoding; inherit from zoo.decoding.Decoding",
+            "tests.run.test_errors.Unrelated, which is not a subclass of Decoding; inherit from zoo.decoding.Decoding",
         ),
     ],
 )

@@ -1,5 +1,6 @@
 """Typos end in one line that names the key and the nearest right one."""
 
+import shlex
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -8,10 +9,12 @@ from annotated_types import Ge, Lt
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
-from zoo.errors import ConfigError, did_you_mean, one_of
-from zoo.run.check import check, check_arguments
+from zoo.errors import ConfigError, DataError, did_you_mean, one_of
+from zoo.run.arguments import check_arguments
+from zoo.run.check import check
 from zoo.run.compose import compose
 from zoo.run.messages import explain
+from zoo.values import hold
 
 
 @dataclass
@@ -96,6 +99,36 @@ def test_values_with_letters_that_hydra_does_not_read_are_to_be_quoted_all_at_on
     assert message == f"error: cannot read {overrides[1]} {overrides[3]}: put such values in quotes, {quoted}"
 
 
+@pytest.mark.parametrize(
+    ("word", "quoted"),
+    [
+        ("data.path=a=b.csv", "\"data.path='a=b.csv'\""),
+        ("data.path=re (1).csv", "\"data.path='re (1).csv'\""),
+        ("data.path=x,y.csv", "\"data.path='x,y.csv'\""),
+        ("data.path=my files/x,y", "\"data.path='my files/x,y'\""),
+        ("ckpt_path=logs/epoch=3-step=10.ckpt", "\"ckpt_path='logs/epoch=3-step=10.ckpt'\""),
+        ("data.path=it's.csv", "'data.path='\"'\"'it\\'\"'\"'s.csv'\"'\"''"),
+        ("data.path=50$.csv", None),
+        ("data.path=5 $ (old).csv", "'data.path='\"'\"'5 $ (old).csv'\"'\"''"),
+    ],
+)
+def test_a_value_with_signs_that_mean_something_to_hydra_is_answered_with_its_quoted_form(word, quoted):
+    overrides = ["data=documents", word]
+    if quoted is None:
+        assert compose(overrides).data.path == word.partition("=")[2]
+        return
+    with pytest.raises(HydraException) as caught:
+        compose(overrides)
+    assert explain(caught.value, overrides) == f"error: cannot read {word}: put such values in quotes, {quoted}"
+    (typed,) = shlex.split(quoted)
+    key, _, value = word.partition("=")
+    assert OmegaConf.select(compose(["data=documents", typed]), key) == value
+
+
+def test_a_list_that_is_not_closed_is_not_a_value_to_be_quoted():
+    assert "put such values in quotes" not in line("model.word_hidden_dim=[1,2")
+
+
 def test_missing_equals_sign():
     assert "model" in line("model")
 
@@ -105,7 +138,7 @@ def test_an_unknown_root_key_is_refused_with_a_plus_too():
 
 
 class Other:
-    task = "translation"
+    tasks = ("translation",)
 
     def __init__(self) -> None: ...
 
@@ -189,3 +222,23 @@ def test_a_bad_choice_is_a_value_error_too():
 def test_what_there_is_where_nothing_is_near():
     assert did_you_mean("x", ["b", "a"]) == "there are a, b"
     assert did_you_mean("modl", ["model", "data"], "conf.") == "did you mean conf.model?"
+
+
+def test_a_message_shows_the_beginning_of_a_long_value():
+    """A value of a damaged file may be a megabyte long."""
+    long = "it's" * 40_000
+    assert str(DataError(f"a.csv, line 3: {long!r} isn't a number")) == (
+        f'a.csv, line 3: "{long[:120]}..." isn\'t a number'
+    )
+    with pytest.raises(ConfigError) as caught:
+        one_of("score", long, ["dot"])
+    assert len(str(caught.value)) < 600
+    with pytest.raises(ConfigError) as caught:
+        hold("data.path", [long], int)
+    assert len(str(caught.value)) < 600
+    assert len(str(DataError(", ".join(f"column_{n}" for n in range(10_000))))) < 5000
+
+
+def test_a_message_with_short_values_stays_as_it_is():
+    about = "the network's words are 'a.', and then, after many other words that are not in quotes at all, and more, "
+    assert str(DataError(about + "'b' isn't theirs")) == about + "'b' isn't theirs"

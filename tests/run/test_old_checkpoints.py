@@ -9,6 +9,8 @@ from zoo.data.documents.encoding import DocumentEncoder
 from zoo.data.documents.spec import DocumentSpec
 from zoo.data.spec import spec_from_state
 from zoo.dotted import class_at
+from zoo.layers.images.encoder import ImageEncoder
+from zoo.layers.images.small import SmallEncoder
 from zoo.run.old_checkpoints import MOVED, SPECS, modernised
 from zoo.tasks.schedules import SlantedTriangle
 
@@ -32,9 +34,15 @@ def test_the_encoder_and_the_spec_of_documents():
     assert about["encoder"] == ABOUT["encoder"]
 
 
-@pytest.mark.parametrize("name", [*SPECS.values(), *(new for new in MOVED.values() if ".data." in new)])
+@pytest.mark.parametrize("name", [*SPECS.values(), *MOVED.values()])
 def test_the_new_names_are_here(name):
     assert class_at(name, object)
+
+
+def test_the_image_encoder_of_a_caption_network():
+    model = {"_target_": "zoo.models.ShowAndTell", "encoder": {"_target_": "zoo.layers.image_small.SmallEncoder"}}
+    encoder = modernised(old(**model))["hyper_parameters"]["model"]["encoder"]
+    assert class_at(encoder["_target_"], ImageEncoder) is SmallEncoder
 
 
 class Renamed:

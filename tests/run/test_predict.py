@@ -103,6 +103,38 @@ def test_pictures(checkpoint, lines, tmp_path, ending, begin):
     assert (tmp_path / "new" / files[0]).read_bytes().startswith(begin or b"\x89PNG")
 
 
+@pytest.fixture
+def many(task, tmp_path, monkeypatch):
+    """A file of 25 inputs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "many.txt").write_text(f"{LINES[task][0]}\n" * 25)
+    return ["--file", "many.txt"]
+
+
+def test_a_summary_of_many_answers_that_are_written_to_a_file(checkpoint, many, tmp_path, capsys, task):
+    main(["predict", checkpoint, *many, "--csv", "table.csv"])
+    printed = capsys.readouterr()
+    first, *answers = printed.out.splitlines()
+    assert first == f"25 {'texts' if task == 'classification' else 'sentences'}" and len(answers) == 1
+    assert answers[0].split()[0] == "25"
+    assert len((tmp_path / "table.csv").read_text().splitlines()) == 26
+    main(["predict", checkpoint, *many])
+    assert len(capsys.readouterr().out.splitlines()) >= 25
+
+
+def test_pictures_of_many_inputs_take_a_folder_and_have_a_limit(checkpoint, many, tmp_path, capsys):
+    said = refused([checkpoint, *many, "--attention", "map.png", "--pictures", "3"], capsys)
+    assert said.startswith(
+        "error: --attention map.png: 25 inputs make as many pictures; give a folder, --attention map/"
+    )
+    main(["predict", checkpoint, *many, "--attention", "map/", "--pictures", "3"])
+    assert sorted(path.name for path in (tmp_path / "map").iterdir()) == ["1.png", "2.png", "3.png"]
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        "wrote 3 pictures to map",
+        "the first 3 of 25 inputs; --pictures 25 draws all",
+    ]
+
+
 def test_a_picture_of_an_unknown_kind_is_refused(checkpoint, lines, capsys, tmp_path):
     said = refused([checkpoint, *lines, "--attention", "new/map.bmp"], capsys)
     assert said == "error: --attention new/map.bmp: pictures are written as .png, .pdf, .svg; found .bmp"
@@ -118,7 +150,7 @@ def test_a_file_that_cannot_be_written_is_said_before_anything_is_predicted(chec
 
 def test_a_file_is_no_text(checkpoint, lines, capsys):
     said = refused([checkpoint, "lines.txt"], capsys)
-    assert said.startswith("error: lines.txt is a file: give --file lines.txt")
+    assert said.startswith("error: lines.txt is a file: use --file lines.txt")
 
 
 def test_nothing_to_predict(checkpoint, capsys):

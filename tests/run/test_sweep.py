@@ -45,11 +45,25 @@ def test_prints_the_best_trials_score_and_overrides_last(tmp_path, capsys):
         (tmp_path / str(job) / "result.json").write_text(json.dumps(result(job, score)))
     assert conclude(tmp_path) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "best: val/accuracy 0.8000 with data=yelp seed=1"
+    assert lines[-1] == "best: val/accuracy 0.5500 (mean of 2 seeds) with data=yelp"
     assert "2 of 3 jobs" in " ".join(lines)  # one has no score
     header, row = (next(line for line in lines if word in line) for word in ("overrides ", "seed=0"))
     assert "accuracy" in header.replace("val/accuracy", "") and "recall" not in header  # no job has it
     assert all(value in row for value in ("0.3000", "0.125", "1,234", "1.5"))
+
+
+def test_a_sweep_over_seeds_prefers_the_best_mean_to_the_luckiest_seed(tmp_path, capsys):
+    scores = {("model.hops=1", 1): 0.9, ("model.hops=1", 2): 0.1, ("model.hops=2", 1): 0.6, ("model.hops=2", 2): 0.7}
+    for job, ((hops, seed), score) in enumerate(scores.items()):
+        (tmp_path / str(job)).mkdir()
+        content = result(job, score) | {"overrides": ["data=yelp", hops, f"seed={seed}"]}
+        (tmp_path / str(job) / "result.json").write_text(json.dumps(content))
+    assert conclude(tmp_path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "best: val/accuracy 0.6500 (mean of 2 seeds) with data=yelp model.hops=2"
+    table = lines[next(number for number, line in enumerate(lines) if "over the seeds" in line) :]
+    (first,) = (line for line in table if line.rstrip("│ ").endswith("model.hops=1"))
+    assert all(word in first for word in ("2", "0.5000", "0.5657", "0.1000 to 0.9000"))
 
 
 def test_a_sweep_without_scores_prints_nothing(tmp_path, capsys):
@@ -104,7 +118,7 @@ def test_a_sweep_goes_on_after_a_job_that_failed(tmp_path, capfd, launcher):
     assert result_of(tmp_path / "sweep/1")["score"] is not None
     named = [line for line in printed.err.splitlines() if line.startswith("failed: ")]
     assert [line.split(":")[1] for line in named] == [" job 0 with optimizer.lr=1e+38", " job 2 with optimizer.lr=-1"]
-    assert "the loss is" in named[0] and "learning rate" in named[1]
+    assert "the loss is" in named[0] and "expected a number from 0 on" in named[1]
     assert printed.out.splitlines()[-1].startswith("best: val/accuracy") and "Traceback" not in printed.err
 
 

@@ -1,10 +1,11 @@
-"""How many threads compute: the key, else the model's own number, and afterwards as many as before."""
+"""The number of threads: the key, else the model's own number, else one that depends on no machine."""
 
+import pytest
 import torch
 from omegaconf import OmegaConf
 from torch import nn
 
-from zoo.run.threads import threads_of
+from zoo.run.threads import MEASURED_WITH, threads_of
 
 
 class Small(nn.Module):
@@ -15,8 +16,8 @@ class Large(nn.Module):
     pass
 
 
-def inside(model, threads, before=3):
-    """Threads within and after."""
+def inside(model, threads, before):
+    """Return the threads within and afterwards."""
     kept = torch.get_num_threads()
     torch.set_num_threads(before)
     try:
@@ -27,16 +28,19 @@ def inside(model, threads, before=3):
         torch.set_num_threads(kept)
 
 
-def test_the_key_wins_over_the_model():
-    assert inside(Small, 2) == (2, 3)
-    assert inside(Large, 2) == (2, 3)
+@pytest.mark.parametrize("before", [1, 3])
+def test_threads_do_not_depend_on_the_machine(monkeypatch, before):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert inside(Small, None, before) == (1, before)
+    assert inside(Large, None, before) == (MEASURED_WITH, before)
 
 
-def test_without_the_key_a_model_takes_what_serves_it_and_never_more_than_there_are():
-    assert inside(Small, None) == (1, 3)
-    assert inside(Large, None) == (3, 3)
-    Small.threads = 8
-    try:
-        assert inside(Small, None) == (3, 3)
-    finally:
-        Small.threads = 1
+def test_the_key_wins_over_the_model_and_the_environment(monkeypatch):
+    for name in ("1", "3"):
+        monkeypatch.setenv("OMP_NUM_THREADS", name)
+        assert inside(Small, 2, 3) == inside(Large, 2, 3) == (2, 3)
+
+
+def test_the_environment_wins_where_a_model_has_no_number_of_its_own(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert inside(Large, None, 3) == (3, 3) and inside(Small, None, 3) == (1, 3)

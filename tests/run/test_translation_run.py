@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 import re
 
 import pytest
@@ -43,7 +44,7 @@ def test_pictures_and_table_of_predictions(folder):
     names = {path.name for path in (folder / "attention").glob("*.png")}
     assert names == {f"{stage}_{number}.png" for stage in ("val_epoch01", "test") for number in (1, 2, 3, 4)}
     rows = list(csv.DictReader((folder / "predictions.csv").open(encoding="utf-8")))
-    assert len(rows) == 20
+    assert len(rows) == 37
     assert all(row["reference"] and row["source"].endswith("</s>") for row in rows)
     assert not (folder / "confusion.png").exists()  # a translation has no classes
 
@@ -131,7 +132,7 @@ def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, cap
         main(["predict", checkpoint, "--file", str(lines)])
     said = capsys.readouterr().err
     assert f"{lines}, {message}" in said
-    assert "; --file takes a text file, one text a line" in said
+    assert "; --file takes a text file, one text per line" in said
 
 
 def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):
@@ -206,8 +207,10 @@ def test_a_run_that_is_over_cannot_be_made_longer(folder, tmp_path, capsys):
     longer = [*TINY, f"ckpt_path={folder / 'checkpoints/last.ckpt'}", "trainer.max_epochs=3"]
     assert launch([*longer, "regularizer=[coverage,entropy]"], tmp_path) == 2
     errors = capsys.readouterr().err
-    assert "planned for 8 steps, this one takes 12" in errors
-    assert "start_from=" in errors
+    assert "planned for 8 steps and ends there; this run takes 12" in errors
+    assert (
+        f"use start_from={os.path.relpath(folder / 'checkpoints/last.ckpt', tmp_path)} in place of ckpt_path" in errors
+    )
     assert launch([*longer, f"start_from={folder / 'checkpoints/best.ckpt'}"], tmp_path) == 2
     assert "give one of them" in capsys.readouterr().err
 
@@ -225,7 +228,7 @@ BLIND = ["model=encoder_decoder", "data=copy"]
         (["model=luong", "data=copy", "regularizer=coverage", "regularizer.coverage.tou=1"], "tou"),
         (
             [*BLIND, "regularizer=coverage"],
-            "regularizer=coverage: EncoderDecoder has no attention on what it writes from (no `source`",
+            "regularizer=coverage: EncoderDecoder has no attention on its source (no `source`",
         ),
         ([*BLIND, "decoding.coverage_penalty=0.2"], "decoding.coverage_penalty: EncoderDecoder has no attention"),
         ([*BLIND, "task.replace_unknown=true"], "task.replace_unknown: EncoderDecoder has no attention"),
@@ -249,4 +252,4 @@ def test_start_from_takes_the_weights_and_another_objective(checkpoint, tmp_path
     for name, value in after["state_dict"].items():
         assert torch.equal(value, before["state_dict"][name]), name
     assert launch([*begin, "model.hidden_dim=9", "hydra.run.dir=other"], tmp_path) == 2
-    assert "start_from: the checkpoint's weights are of another network" in capsys.readouterr().err
+    assert "start_from: the checkpoint has the weights of another network" in capsys.readouterr().err

@@ -116,7 +116,7 @@ def test_texts_and_brackets_are_read(reviews: Path, tmp_path: Path, capsys: pyte
         assert Image.open(tmp_path / f"tree-{number}.png").width > 400
     page = out["page.html"].read_text(encoding="utf-8")
     assert page.count("<svg") == 3 and page.count("true class good") == 2  # of the sentence and at its root
-    assert "the labels in the brackets were not read: S is no class" in page
+    assert "the labels in the brackets were not read: S is not a class" in page
     rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
     assert [row["predicted"] for row in rows] == ["bad", "", "good", foreign["label"]]
 
@@ -127,7 +127,7 @@ def test_the_terminal_shows_what_was_typed_beside_what_is_said(
     main(["predict", str(reviews), "(bad (_ a) (_ superb))", "(S (S a) (S superb))"])
     said = capsys.readouterr()
     assert "✗ true class bad" in said.out.splitlines()[0] and said.out.count("true class") == 1
-    assert "the labels in the brackets were not read: S is no class (the classes are bad, good)" in said.err
+    assert "the labels in the brackets were not read: S is not a class (the classes are bad, good)" in said.err
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""What happens beside the training: checkpoints, random states, checks, pictures."""
+"""Callbacks of every run: checkpoints, random states, checks, pictures."""
 
 from zoo.callbacks.artifact import BestCheckpointArtifact
 from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.averaging import ExponentialAverage
 from zoo.callbacks.checkpoint import BestCheckpoint, FinalValidation, Interrupted, LastCheckpoint
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
+from zoo.callbacks.learning_rate import LearningRate
 from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.callbacks.progress import Progress
 from zoo.callbacks.random_state import RandomState
@@ -19,6 +20,7 @@ __all__ = [
     "FinalValidation",
     "Interrupted",
     "LastCheckpoint",
+    "LearningRate",
     "NonFiniteLoss",
     "PredictionsTable",
     "Progress",

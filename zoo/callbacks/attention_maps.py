@@ -1,4 +1,4 @@
-"""Pictures of what the network attends to, on the same examples each time."""
+"""Pictures of attention, on the same examples each time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from zoo.visualize.view import view_of
 
 
 class AttentionMaps(Callback):
-    """Draws the first `count` examples of the validation set every `every_n_minutes` minutes, behind the validation
+    """Draws the first `count` examples of the validation set every `every_n_minutes` minutes, after the validation
     that comes then, and at the end of the training; and those of the test set.
 
     The pictures are `attention/val_epoch03_1.png`, `attention/test_1.png`, ... in the run folder, and
-    `val/attention_1`, `test/attention_1`, ... in wandb and TensorBoard. Later ones of an epoch replace the files of
-    earlier ones.
+    `val/attention_1`, `test/attention_1`, ... in wandb and TensorBoard; a view may have another name for what it
+    shows (`View.shows`). Later pictures of an epoch replace the files of earlier ones.
     """
 
     def __init__(self, count: Natural = 4, every_n_minutes: Positive = 5.0) -> None:
@@ -35,7 +35,7 @@ class AttentionMaps(Callback):
         self._drawn_at, self._drawn_step = time.monotonic(), -1
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        self._epoch = trainer.current_epoch  # at the end of the training it is the next one
+        self._epoch = trainer.current_epoch  # at the end of the training, `current_epoch` is the next one
 
     def on_validation_batch_end(
         self,
@@ -47,7 +47,7 @@ class AttentionMaps(Callback):
         dataloader_idx: int = 0,
     ) -> None:
         if not trainer.sanity_checking:
-            self._see(trainer, "val", batch, dataloader_idx)
+            self._keep(trainer, pl_module, "val", batch, dataloader_idx)
 
     def on_test_batch_end(
         self,
@@ -58,11 +58,12 @@ class AttentionMaps(Callback):
         batch_idx: int,
         dataloader_idx: int = 0,
     ) -> None:
-        self._see(trainer, "test", batch, dataloader_idx)
+        self._keep(trainer, pl_module, "test", batch, dataloader_idx)
 
-    def _see(self, trainer: Trainer, stage: str, batch: Any, dataloader_idx: int) -> None:
+    def _keep(self, trainer: Trainer, task: LightningModule, stage: str, batch: Any, dataloader_idx: int) -> None:
         if trainer.is_global_zero and dataloader_idx == 0:
-            self._examples[stage].add(batch)
+            assert isinstance(task, Task)
+            self._examples[stage].add(batch, task.began_with)
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if trainer.sanity_checking:
@@ -91,4 +92,4 @@ class AttentionMaps(Callback):
         view = view_of(task)
         for number, examined in enumerate(self._examples[stage].examine(task), 1):
             if (figure := view.picture(examined.prediction, examined)) is not None:
-                keep_picture(trainer, f"{stage}/attention_{number}", figure, f"attention/{name}_{number}.png")
+                keep_picture(trainer, f"{stage}/{view.shows}_{number}", figure, f"{view.shows}/{name}_{number}.png")

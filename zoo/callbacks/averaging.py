@@ -1,4 +1,4 @@
-"""An average of the weights over the steps of a run, which is what is validated, tested and kept."""
+"""An average of the weights over the steps of a run. It is validated, tested and stored in place of the weights."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ExponentialAverage(WeightAveraging):
     """average <- d * average + (1 - d) * weights after every optimiser step but the first, which it begins with;
     d = min(decay, (1 + n) / (10 + n)) after n steps before, so that the average of a short run is not its start.
 
-    Polyak and Juditsky (1992) average all steps alike; Vaswani et al. (2017, section 6.1) the last five checkpoints. An
-    average over the last 1 / (1 - decay) steps has the effect of a lower rate of learning without its slowness.
-    `state_dict` of a checkpoint is the average, `current_model_state` the weights that training goes on with. Costs a
-    copy of the weights, and a pass over them each step. Of weights in bfloat16 it is kept in float32, and rounded where
-    it is validated. Raises ValueError for a decay outside [0, 1).
+    Polyak and Juditsky (1992) average all steps with equal weights, Vaswani et al. (2017, section 6.1) the last five
+    checkpoints. An average over the last 1 / (1 - decay) steps has the effect of a lower learning rate without its
+    slowness. In a checkpoint, `state_dict` is the average and `current_model_state` the weights that training continues
+    with. It costs a copy of the weights, and a pass over them in each step. The average of weights in bfloat16 is in
+    float32, and rounded for validations. Raises ValueError for a decay outside [0, 1).
     """
 
     def __init__(self, decay: Share = 0.998) -> None:

@@ -36,7 +36,7 @@ class Interrupted(ZooError):
 
 
 def first_rank() -> bool:
-    """Whether this process is the one that speaks for all ranks, in a run or before it."""
+    """Whether this process prints for all ranks, in a run or before it."""
     return rank_zero_only.rank == 0  # type: ignore[attr-defined]
 
 
@@ -59,7 +59,7 @@ class BestCheckpoint(ModelCheckpoint):
         super().setup(trainer, pl_module, stage)
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        if self.monitor not in trainer.callback_metrics:  # known before anything is trained, where that begins with it
+        if self.monitor not in trainer.callback_metrics:  # known before training if the run starts with a validation
             found = [name for name in trainer.callback_metrics if name.startswith("val/")]
             raise ConfigError(
                 f"task.monitor={self.monitor}: the validation of these data has no such metric; "
@@ -93,16 +93,16 @@ class FinalValidation(Callback):
         last_epoch = trainer.current_epoch + 1 == trainer.max_epochs
         if (trainer.is_last_batch and last_epoch) or 0 < trainer.max_steps <= trainer.global_step:
             trainer.check_val_every_n_epoch = 1
-            trainer.should_stop = True  # a loop that was told to stop validates first
+            trainer.should_stop = True  # a loop that has to stop validates first
 
 
 class LastCheckpoint(Checkpoint):
     """`checkpoints/last.ckpt`, written at the end of each epoch, every so many optimiser steps or minutes, and on
     SIGTERM and Ctrl-C.
 
-    It is written between optimiser steps alone, so that no half-accumulated gradient is lost, and behind the validation
-    of a step that has one, since a resumed run does not repeat it. A signal during validation is answered when the
-    validation has ended; a second Ctrl-C ends the run at once.
+    It is written only between optimiser steps, so that no partly accumulated gradient is lost. A step with a validation
+    is saved after it, since a resumed run does not repeat it. A signal during a validation takes effect at its end. A
+    second Ctrl-C ends the run at once.
     """
 
     def __init__(self, every_n_steps: Count | None = None, every_n_minutes: Positive | None = None) -> None:
@@ -157,7 +157,7 @@ class LastCheckpoint(Checkpoint):
 
     @staticmethod
     def _agreed(trainer: Trainer, wish: bool) -> bool:
-        """Whether any rank wishes it: saving is collective, so all ranks must decide alike."""
+        """Whether any rank has the wish. Saving is collective, so that all ranks have to agree."""
         return trainer.strategy.reduce_boolean_decision(wish, all=False) if trainer.world_size > 1 else wish
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:

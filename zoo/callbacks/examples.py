@@ -1,4 +1,4 @@
-"""The first examples of a split, kept to be predicted again when the epoch has ended."""
+"""The first examples of a split, kept to be predicted again at the end of an epoch."""
 
 from __future__ import annotations
 
@@ -8,36 +8,42 @@ import torch
 
 from zoo.layers.modes import evaluating
 from zoo.tasks import Task
+from zoo.tasks.ranks import map_tensors
 
 
 class FirstExamples:
-    """Keeps the first `count` examples of the batches it is shown, on the CPU: a split's order stays as it is."""
+    """Keeps the first `count` examples of the batches that it is given, on the CPU, in the order of the split."""
 
     def __init__(self, count: int) -> None:
         self.missing = count
         self._batches: list[Any] = []
 
-    def add(self, batch: Any) -> None:
-        """Takes as many examples of `batch` as are still missing."""
+    def add(self, batch: Any, began_with: Any = None) -> None:
+        """Keep as many examples of `batch` as are still missing, and the carried state that it was read from."""
         taken = min(self.missing, batch.shown)
         if taken:
-            self._batches.append(batch.first(taken))
+            first = batch.first(taken)
+            self._batches.append((first, map_tensors(began_with, lambda part: part[: len(first)].clone())))
             self.missing -= taken
 
     def close(self) -> None:
-        """Takes no more: the split has been seen to its end, and comes again in the next epoch."""
+        """Keep no more: the split has ended, and starts again in the next epoch."""
         self.missing = 0
 
     def examine(self, task: Task) -> list[Any]:
-        """What the task's network says of each example now: without gradients, dropout and collectives, and what it
-        draws, as in sampling, is not taken from the random numbers of the training."""
+        """The predictions of the task's network for each example now, each from the carried state it was read from.
+        Without gradients, dropout and collectives, and without drawing from the random numbers of the training."""
         assert task.network is not None
+        found = []
         with evaluating(task.network), _own_random_numbers(task.device):
-            return [examined for batch in self._batches for examined in task.examine(batch.to(task.device))]
+            for batch, began_with in self._batches:
+                with task.continuing(began_with):
+                    found += task.examine(batch.to(task.device))
+        return found
 
 
 def _own_random_numbers(device: torch.device) -> Any:
-    """Within it torch draws without the outside noticing, on the CPU and on `device`."""
+    """Within this context torch draws from copies of its generators, on the CPU and on `device`."""
     if device.type == "cpu":
         return torch.random.fork_rng(devices=[])
     return torch.random.fork_rng(devices=[device], device_type=device.type)

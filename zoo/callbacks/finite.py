@@ -1,4 +1,4 @@
-"""A loss that is not finite stops the run, before a checkpoint is written from what it left behind."""
+"""A loss that is not finite stops the run before the damaged weights are saved."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class NonFiniteLoss(ZooError):
 
 
 class StopOnNonFiniteLoss(Callback):
-    """Looks at every step's loss: at once on the CPU, in blocks of `log_every_n_steps` on a GPU, so as not to wait
-    for each."""
+    """Checks the loss of every step: at once on the CPU, and every `log_every_n_steps` steps on a GPU, where each check
+    would have to wait for the device."""
 
     def __init__(self) -> None:
         self._unseen: list[tuple[int, int, Any, Tensor]] = []
@@ -26,7 +26,9 @@ class StopOnNonFiniteLoss(Callback):
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        loss = outputs["loss"] if isinstance(outputs, dict) else outputs
+        loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
+        if loss is None:  # a step may return no loss
+            return
         self._unseen.append((trainer.global_step, trainer.current_epoch, getattr(batch, "index", None), loss.detach()))
         if loss.device.type == "cpu" or len(self._unseen) >= max(trainer.log_every_n_steps, 1):  # type: ignore[attr-defined]
             self._look(trainer)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from zoo.errors import ZooError
-from zoo.visualize.drawing import save_picture
+from zoo.visualize.renderers.canvas import save_picture
 
 
 def keep_picture(trainer: Trainer, key: str, figure: Figure, name: str) -> Path:

@@ -1,10 +1,11 @@
-"""How far the training is: one line on a terminal; elsewhere a line in the log after each epoch."""
+"""Progress of the training: a bar on a terminal; elsewhere a line in the log after each epoch, and every minute."""
 
 from __future__ import annotations
 
 import logging
 import shutil
 import sys
+import time
 from typing import Any
 
 from lightning import LightningModule, Trainer
@@ -19,6 +20,8 @@ from rich.table import Column
 
 log = logging.getLogger(__name__)
 
+EVERY = 60.0
+"""Seconds between two lines about an epoch that is not finished."""
 BAR = 8
 OTHERS = len("Validation 1000/1000 0:00:00 • 0:00:00   ") + BAR
 """Columns of a line that are not of its metrics."""
@@ -29,6 +32,7 @@ class Progress(RichProgressBar):
 
     def __init__(self) -> None:
         super().__init__()
+        self._reported_at = time.monotonic()
         if not sys.stdout.isatty():
             self.disable()
 
@@ -65,9 +69,25 @@ class Progress(RichProgressBar):
                 shown[name] = metrics[name]
         return shown
 
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        super().on_train_epoch_start(trainer, pl_module)
+        self._reported_at = time.monotonic()
+
+    def on_train_batch_end(
+        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx)
+        if self.is_disabled and trainer.is_global_zero and time.monotonic() - self._reported_at >= EVERY:
+            self._reported_at = time.monotonic()
+            loss = outputs["loss"] if isinstance(outputs, dict) else outputs
+            batches, done = trainer.num_training_batches, batch_idx + 1
+            share = f" of {batches:,} ({done / batches:.0%})" if batches != float("inf") else ""
+            log.info("epoch %d: batch %s%s, loss %.4g", trainer.current_epoch + 1, f"{done:,}", share, float(loss))
+
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        # On every rank, not on the first alone: the first reading after an epoch's last step adds up all ranks.
+        metrics: dict[str, Any] = trainer.progress_bar_metrics
         super().on_train_epoch_end(trainer, pl_module)
         if self.is_disabled and trainer.is_global_zero:
-            metrics: dict[str, Any] = trainer.progress_bar_metrics
-            said = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
-            log.info("epoch %d, step %d: %s", trainer.current_epoch + 1, trainer.global_step, said)
+            shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+            log.info("epoch %d, step %d: %s", trainer.current_epoch + 1, trainer.global_step, shown)

@@ -1,4 +1,4 @@
-"""Random numbers: another stream on each rank, and the same stream after a resume as without the interruption."""
+"""Random numbers: a stream of its own for each rank, which continues exactly after a resume."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from lightning import Callback, LightningModule, Trainer
 
 from zoo.arguments import Natural
+from zoo.tasks.ranks import from_all_ranks
 
 
 class RandomState(Callback):
@@ -30,25 +30,20 @@ class RandomState(Callback):
         random.seed(seed)
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        # after the sanity check, so that nothing stands between the restored state and the first step
+        # after the sanity check, so that nothing draws between the restored state and the first step
         if self._saved is not None and trainer.global_rank < len(self._saved):
             set_random_state(self._saved[trainer.global_rank])
         self._saved = None
 
     def state_dict(self) -> dict[str, Any]:
-        here = random_state()
-        if not (dist.is_available() and dist.is_initialized()):
-            return {"ranks": [here]}
-        ranks: list[Any] = [None] * dist.get_world_size()
-        dist.all_gather_object(ranks, here)
-        return {"ranks": ranks}
+        return {"ranks": from_all_ranks(random_state())}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self._saved = state_dict["ranks"]
 
 
 def random_state() -> dict[str, Any]:
-    """The state of this process's generators, as tensors and plain data."""
+    """The states of this process's random generators, as tensors and plain data."""
     _, keys, position, has_gauss, gauss = np.random.get_state()
     return {
         "torch": torch.get_rng_state(),
@@ -59,7 +54,7 @@ def random_state() -> dict[str, Any]:
 
 
 def set_random_state(state: dict[str, Any]) -> None:
-    """Continues the streams that `random_state` saw."""
+    """Set this process's random generators to the states that `random_state` returned."""
     torch.set_rng_state(state["torch"].cpu())
     if state["cuda"] and len(state["cuda"]) == torch.cuda.device_count():
         torch.cuda.set_rng_state_all([part.cpu() for part in state["cuda"]])

@@ -1,4 +1,4 @@
-"""Where a run's time goes, and how many examples a second the training takes."""
+"""The time of a run by phases, and the rate of its training."""
 
 from __future__ import annotations
 
@@ -6,32 +6,46 @@ import time
 from typing import Any
 
 from lightning import Callback, LightningModule, Trainer
+from torch import Tensor
+
+from zoo.data.batch import Batch
 
 PHASES = DATA, TRAINING, EVALUATION, PICTURES, OTHER = "data", "training", "validation and test", "pictures", "other"
-"""What a run's time goes into, its imports aside."""
+"""The phases that the time of a run is divided into, without its imports."""
 
 
 class Throughput(Callback):
-    """Counts the seconds of each phase of a run, and this rank's training examples; ranks share every step, so rates
-    add up.
+    """Counts the seconds of each phase of a run, and the training examples of this rank. Ranks share every step: the
+    sum of their rates is the rate of the run.
 
-    Data is what comes before a network is built: preparing and reading, and where there are several ranks their start.
-    Training includes the loading of its batches. Pictures are what other callbacks do when a validation or a test has
-    ended, so it has to stand before them.
+    The phase `data` lasts until a network is built: preparing and reading, and the start of several ranks. Training
+    includes loading its batches. Pictures are the work of other callbacks after a validation or a test, so that this
+    callback has to come before them.
     """
 
     def __init__(self) -> None:
         self.examples = 0
+        self.units: int | Tensor = 0
+        self.unit = Batch.unit
+        """The name of the units, as the batches of the data give it."""
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self._phase, self._since = OTHER, time.perf_counter()
 
     @property
     def examples_per_second(self) -> float:
-        """Of this rank; 0 before anything was trained."""
-        return self.examples / self.seconds[TRAINING] if self.seconds[TRAINING] else 0.0
+        """Training examples per second on this rank; 0 before anything was trained."""
+        return self._rate(self.examples)
+
+    @property
+    def units_per_second(self) -> float:
+        """Units of `unit` per second on this rank; 0 before anything was trained."""
+        return self._rate(float(self.units))
+
+    def _rate(self, count: float) -> float:
+        return count / self.seconds[TRAINING] if self.seconds[TRAINING] else 0.0
 
     def enter(self, phase: str) -> None:
-        """What comes now counts as `phase`."""
+        """Count the time from now on as `phase`."""
         now = time.perf_counter()
         self.seconds[self._phase] += now - self._since
         self._phase, self._since = phase, now
@@ -47,6 +61,7 @@ class Throughput(Callback):
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         self.examples += len(batch)
+        self.unit, self.units = batch.unit, self.units + batch.units
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         self.enter(OTHER)

@@ -1,4 +1,4 @@
-"""From a checked configuration to the parts of a run, nothing touched on disk."""
+"""Builds the parts of a run from a checked configuration, without touching the disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zoo.tasks import Task
 
 @dataclass(frozen=True)
 class Parts:
-    """What one run is made of."""
+    """The parts of one run."""
 
     task: Task
     data: ServedData[Any]
@@ -30,18 +30,18 @@ class Parts:
 
     @property
     def throughput(self) -> Throughput | None:
-        """The callback that counts what the time goes into."""
+        """The callback that counts the time by phase."""
         callbacks: list[Callback] = self.trainer.callbacks  # type: ignore[attr-defined]
         return next((callback for callback in callbacks if isinstance(callback, Throughput)), None)
 
     def phase(self, name: str) -> None:
-        """What comes now counts as phase `name` of the run."""
+        """From now on, count the time as phase `name`."""
         if self.throughput is not None:
             self.throughput.enter(name)
 
 
 def build(cfg: DictConfig) -> Parts:
-    """Builds the data module, the task and the trainer of a configuration that `check` has passed."""
+    """Build the data module, the task and the trainer of a configuration that `check` has passed."""
     whole = whole_precision(cfg.trainer.get("precision"))
     data: ServedData[Any] = instantiate(cfg.data, _convert_="all")
     groups = class_at(cfg.task._target_, Task).groups
@@ -71,7 +71,7 @@ def build(cfg: DictConfig) -> Parts:
 
 
 def _made(cfg: DictConfig, group: str) -> list[Any]:
-    """The things of a group that holds several by name."""
+    """Build the parts of a group that holds several by name."""
     return [make(node, f"{group}.{name}") for name, node in (cfg[group] or {}).items() if node is not None]
 
 

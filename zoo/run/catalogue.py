@@ -1,6 +1,6 @@
-"""What there is: models, data, experiments. conf/*/*.yaml is the catalogue; nothing else registers anything.
+"""Models, data and experiments. conf/*/*.yaml is the catalogue; nothing else registers anything.
 
-Nothing is imported to say so: `zoo list` answers at once.
+No network is imported for it, so that `zoo list` answers at once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ModelEntry:
     """Authors, venue, year and link, as the model's file gives them."""
     tasks: tuple[str, ...]
     file: str
-    """Where it is written, from the folder that its package stands in."""
+    """Its path, relative to the folder of its package."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class DataEntry:
 
     name: str
     about: str
-    task: str
+    tasks: tuple[str, ...]
+    """The tasks that the data are for; the file chooses one of them."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,11 @@ def conf_dir() -> Path:
 
 
 def _files(group: str, beside: tuple[Path, ...]) -> list[Path]:
-    """The files of a group, ours and those of the user's folders; of one name the first, as Hydra takes it."""
-    found = {path.stem: path for folder in reversed(_groups(group, beside)) for path in folder.glob("*.yaml")}
+    """The files of a group, ours and those of the user's folders; of one name the first, as Hydra takes it.
+
+    A name that begins with an underscore or a dot cannot be chosen: it is a recipe that other files inherit.
+    """
+    found = {path.stem: path for folder in reversed(_groups(group, beside)) for path in folder.glob("[!._]*.yaml")}
     return sorted(found.values(), key=lambda path: path.stem)
 
 
@@ -66,7 +70,7 @@ def has_group(name: str) -> bool:
 
 
 def choices(group: str) -> list[str]:
-    """What can be chosen of a group of configuration: `model/encoder=NAME`."""
+    """The choices of a group of configuration: `model/encoder=NAME`."""
     return [path.stem for path in _files(group, folders())]
 
 
@@ -123,7 +127,7 @@ def datasets() -> dict[str, DataEntry]:
 @cache
 def _datasets(beside: tuple[Path, ...]) -> dict[str, DataEntry]:
     return {
-        path.stem: DataEntry(path.stem, first_comment(path), _target(path, beside).value("task"))
+        path.stem: DataEntry(path.stem, first_comment(path), tuple(_target(path, beside).value("tasks")))
         for path in _files("data", beside)
     }
 
@@ -140,9 +144,9 @@ def _experiments(beside: tuple[Path, ...]) -> dict[str, ExperimentEntry]:
 
 def data_for(tasks: tuple[str, ...]) -> list[str]:
     """The data that fit a model serving `tasks`."""
-    return [entry.name for entry in datasets().values() if entry.task in tasks]
+    return [entry.name for entry in datasets().values() if set(entry.tasks) & set(tasks)]
 
 
-def models_for(task: str) -> list[str]:
-    """The models that serve `task`."""
-    return [entry.name for entry in models().values() if task in entry.tasks]
+def models_for(tasks: tuple[str, ...]) -> list[str]:
+    """The models that serve one of `tasks`."""
+    return [entry.name for entry in models().values() if set(entry.tasks) & set(tasks)]

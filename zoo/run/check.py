@@ -1,23 +1,24 @@
-"""A configuration held against what it configures, before anything is built or prepared."""
+"""Checks whether the parts of a configuration fit together, before anything is built or prepared."""
 
 from __future__ import annotations
 
 import inspect
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
-from annotated_types import Ge
 from omegaconf import DictConfig, OmegaConf
 
-from zoo.arguments import Count, Natural, NonNegative, Positive
-from zoo.data.options import Options
-from zoo.dotted import class_at, name_of
-from zoo.errors import CheckpointError, ConfigError, did_you_mean
-from zoo.run.catalogue import choices, data_for, has_group, models_for
+from zoo.arguments import Count
+from zoo.dotted import name_of
+from zoo.errors import ConfigError, did_you_mean
+from zoo.memory import size_of
+from zoo.run.arguments import check_arguments, check_target, class_of, is_built, plain_value
+from zoo.run.catalogue import data_for, has_group, models_for
 from zoo.run.compose import TrainConfig, plain
+from zoo.signature import signature
 from zoo.values import hold, said_below
 from zoo.visualize.view import view_of
 
@@ -32,27 +33,15 @@ TIMING = {
     "reduce_on_plateau": bool,
     "name": str,
 }
-"""What Lightning takes beside a scheduler: when it steps, and by which metric."""
-LATE: dict[str, Any] = {
-    "trainer.accumulate_grad_batches": Count,
-    "trainer.check_val_every_n_epoch": Count | None,
-    "trainer.gradient_clip_val": NonNegative | None,
-    "trainer.log_every_n_steps": Natural | None,
-    "trainer.min_epochs": Natural | None,
-    "trainer.min_steps": Natural | None,
-    "trainer.num_sanity_val_steps": Annotated[int, Ge(-1)] | None,
-    "trainer.val_check_interval": Positive | dict[str, int] | str | None,
-    "callbacks.early_stopping.patience": Natural,
-    "scheduler.scheduler.step_size": Count,
-    "scheduler.scheduler.T_max": Count,
-}
-"""Bounds that Lightning finds crossed late in a run, or never."""
+"""Lightning's keys beside a scheduler: when it steps, and by which metric."""
+SMALLEST_EXAMPLE = 250
+"""Bytes of a generated example, at least."""
 MANY = 10**6
-"""Stands for the steps of a run while nobody knows how many they will be."""
+"""Steps of a run, while their number is not known."""
 
 
 def check(cfg: DictConfig) -> None:
-    """Raises ConfigError for keys that do not exist, values of the wrong type or size, and parts that do not fit."""
+    """Raise ConfigError for keys that do not exist, values of the wrong type or size, and parts that do not fit."""
     task = _task(cfg)
     _check_root(cfg, task)
     groups = tuple(group for group in task.groups if cfg.get(group))
@@ -66,36 +55,28 @@ def check(cfg: DictConfig) -> None:
         check_arguments(schedule, "scheduler.scheduler", given=("optimizer",))
     for group in (*groups, "callbacks", "logger"):
         for key, node in _parts(cfg[group], group):
-            check_arguments(node, key)
+            check_arguments(node, key, given=("params",) if group in groups and _is_optimizer(node, key) else ())
     check_arguments(cfg.trainer, "trainer", given=("callbacks", "logger", "plugins"))
     _check_monitors(cfg, task)
     _check_model_and_data(cfg, task)
-    task.check(cfg, _class(cfg.model, "model"))
+    task.check(cfg, class_of(cfg.model, "model"))
+    _check_size_of_the_model(cfg)
+    _check_size_of_the_sample(cfg)
     _try_out(cfg, groups, schedule)
 
 
 def _task(cfg: DictConfig) -> type[Task]:
     if not cfg.task or "_target_" not in cfg.task:
         raise ConfigError("task has no _target_: it names nothing to build; the data pick one, or task=NAME")
-    task = _class(cfg.task, "task")
+    task = class_of(cfg.task, "task")
     for name in ("name", "headline", "monitors"):
         _said(task, name)
     view_of(task)  # else it is missed when the first picture is drawn
     return task
 
 
-def _class(node: Any, key: str) -> type[Any]:
-    """The class that a group names. Raises ConfigError where it cannot be imported."""
-    try:
-        return class_at(str(node["_target_"]), object)
-    except CheckpointError as error:
-        raise ConfigError(
-            f"{key}._target_: {error}; a module beside your own configuration needs its --config-dir"
-        ) from error
-
-
 def _said(cls: Any, name: str) -> Any:
-    """What a class says of itself. Raises ConfigError where it does not."""
+    """Return a class attribute that must be given. Raises ConfigError where it is missing."""
     if not hasattr(cls, name):
         raise ConfigError(f"{name_of(cls)} does not say its `{name}`; give it as a class attribute")
     return getattr(cls, name)
@@ -110,9 +91,9 @@ def _check_root(cfg: DictConfig, task: type[Task]) -> None:
         raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
     for name, hint in hints.items():
         if hint is not Any:
-            hold(name, _plain(cfg[name]), hint)
+            hold(name, plain_value(cfg[name]), hint)
     for name in ("trainer", "optimizer", "model", "data"):
-        _with_target(cfg.get(name), name)
+        check_target(cfg.get(name), name)
 
 
 def _check_parts_of_the_model(cfg: DictConfig) -> None:
@@ -124,20 +105,23 @@ def _check_parts_of_the_model(cfg: DictConfig) -> None:
 
 
 def _built_inside(node: Any, key: str) -> Iterator[tuple[str, Any]]:
-    """What is built inside of something that is built, at any depth, with the keys."""
+    """The nodes inside a node that are built themselves, at any depth, with their keys."""
     for name in map(str, node):
         below = None if OmegaConf.is_missing(node, name) else node[name]
         if OmegaConf.is_dict(below):
-            if _is_built(below):
+            if is_built(below):
                 yield f"{key}.{name}", below
             yield from _built_inside(below, f"{key}.{name}")
 
 
 def _check_part(node: Any, key: str) -> None:
-    """Holds a part of a network against its class. What that takes by position the network gives it, such as the spec;
-    what it can refuse beyond its signature it says in a class method `check`, of its arguments."""
-    cls = _class(node, key)
-    parameters = inspect.signature(cls).parameters.values()
+    """Raise ConfigError unless a part of a network fits its class.
+
+    The network gives it the arguments by position, such as the spec. A class method `check` of the arguments refuses
+    what the signature allows.
+    """
+    cls = class_of(node, key)
+    parameters = signature(cls).parameters.values()
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     check_arguments(node, key, given=tuple(one.name for one in parameters if one.kind in by_position))
     if refuses := getattr(cls, "check", None):
@@ -169,13 +153,13 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
 
 
 def _endless(trainer: DictConfig) -> bool:
-    """Whether nobody can know how many steps a run will have."""
+    """Whether the number of steps of a run cannot be known."""
     epochs = trainer.max_epochs
     return trainer.max_steps == -1 and (epochs == -1 or (epochs is None and trainer.max_time is not None))
 
 
 def _parts(node: DictConfig | None, key: str) -> Iterator[tuple[str, Any]]:
-    """What a group builds, with the keys: one thing, or several by name."""
+    """The nodes that a group builds, one or several by name, with their keys."""
     if isinstance(node, DictConfig) and "_target_" not in node:
         yield from ((f"{key}.{name!s}", part) for name, part in node.items() if part is not None)
     elif node:
@@ -183,7 +167,7 @@ def _parts(node: DictConfig | None, key: str) -> Iterator[tuple[str, Any]]:
 
 
 def _check_monitors(cfg: DictConfig, task: type[Task]) -> None:
-    """The task and the callbacks choose by metrics that the validation has, and by the right end of them."""
+    """Raise ConfigError unless task and callbacks choose by metrics of the validation, in the right direction."""
     modes = {f"val/{name}": mode for name, mode in task.monitors.items()}
     for key, node in [("task", cfg.task), *_parts(cfg.callbacks, "callbacks")]:
         monitor, mode = str(node.get("monitor", "")), node.get("mode")
@@ -201,48 +185,104 @@ def _check_monitors(cfg: DictConfig, task: type[Task]) -> None:
 
 
 def _check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
-    model: Any = _class(cfg.model, "model")
-    data: Any = _class(cfg.data, "data")
+    model: Any = class_of(cfg.model, "model")
+    data: Any = class_of(cfg.data, "data")
     _said(model, "attends")
-    if _said(data, "task") not in _said(model, "tasks"):
+    both = [task for task in _said(data, "tasks") if task in _said(model, "tasks")]
+    if not both:
         raise ConfigError(
-            f"{model.__name__} and {data.__name__} do not fit: the data is for {data.task}, "
+            f"{model.__name__} and {data.__name__} do not fit: the data is for {', '.join(data.tasks)}, "
             f"the model serves {', '.join(model.tasks)}. "
-            f"For this data: model={','.join(models_for(data.task)) or '(none yet)'}. "
+            f"For this data: model={','.join(models_for(data.tasks)) or '(none yet)'}. "
             f"For this model: data={','.join(data_for(model.tasks)) or '(none yet)'}."
         )
     check_data_and_task(data, task)
+    if task.name not in both:
+        raise ConfigError(
+            f"{model.__name__} does not serve task={task.name}, which these data are for as well: "
+            f"use {' or '.join(f'task={one}' for one in both)}"
+        )
+    if getattr(model, "carries", False) and not data.continues:
+        raise ConfigError(
+            f"{model.__name__} carries a state from batch to batch, and the batches of {data.__name__} do not continue "
+            "each other: use data that are a stream, or another model"
+        )
+    if refuses := getattr(data, "check_model", None):
+        refuses(plain(cfg.data), model)
+
+
+def _check_size_of_the_model(cfg: DictConfig) -> None:
+    """Raise ConfigError for a network that is too large on the smallest data, before any are prepared."""
+    from zoo.data.spec import Spec
+    from zoo.tasks.size import check_size, smallest_spec
+
+    cls = class_of(cfg.model, "model")
+    kind = next((one.annotation for one in signature(cls).parameters.values()), None)
+    if isinstance(kind, type) and issubclass(kind, Spec):
+        check_size(plain(cfg.model), smallest_spec(kind))
+
+
+def _check_size_of_the_sample(cfg: DictConfig) -> None:
+    """Raise ConfigError for more generated examples than the disk has room for; those of a stream are never stored."""
+    from zoo.data.cache import cache_root
+    from zoo.data.streams import StreamData
+
+    asked = plain(cfg.data.get("sample"))
+    counts = {name: count for name, count in asked.items() if name in ("train", "val", "test") and count}
+    if not counts or issubclass(class_of(cfg.data, "data"), StreamData):
+        return
+    root = cache_root(cfg.data.get("loader", {}).get("cache_dir")).absolute()
+    needed, split = SMALLEST_EXAMPLE * sum(counts.values()), max(counts, key=counts.__getitem__)
+    free = shutil.disk_usage(next(path for path in (root, *root.parents) if path.exists())).free
+    if needed > free:
+        raise ConfigError(
+            f"data.sample.{split}={counts[split]}: {sum(counts.values()):,} generated examples take at least "
+            f"{size_of(needed)}, and {root} has {size_of(free)} free; choose fewer"
+        )
 
 
 def check_data_and_task(data: Any, task: type[Task]) -> None:
-    """Raises ConfigError where data, or their class, are for another task."""
-    if _said(data, "task") != task.name:
+    """Raise ConfigError where data, or their class, are for other tasks."""
+    if task.name not in _said(data, "tasks"):
         name = data.__name__ if isinstance(data, type) else type(data).__name__
         raise ConfigError(
-            f"task={task.name} and {name} do not fit: the data is for {data.task}; leave task=... out, the data pick "
-            "theirs"
+            f"task={task.name} and {name} do not fit: the data is for {', '.join(data.tasks)}; leave task=... out, the "
+            "data pick theirs"
         )
 
 
 def _try_out(cfg: DictConfig, groups: tuple[str, ...], schedule: DictConfig | None) -> None:
-    """Builds, for nothing but their refusals, the parts that a run builds when its data are prepared: a constructor
-    knows what no annotation can say, such as that a beam holds no more hypotheses than its size."""
+    """Build the parts that a run builds after its data are prepared, only to see whether they refuse.
+
+    A constructor can refuse more than an annotation, e.g. more hypotheses than the beam holds.
+    """
     import torch
 
     from zoo.run.make import make
     from zoo.run.precision import whole_precision
 
     whole_precision(cfg.trainer.precision)
+
+    def parameters() -> list[torch.nn.Parameter]:
+        return [torch.nn.Parameter(torch.zeros(1, 1))]
+
     for group in groups:
         for key, node in _parts(cfg[group], group):
-            make(node, key)
-    optimizer = make(cfg.optimizer, "optimizer", params=[torch.nn.Parameter(torch.zeros(1, 1))])
+            make(node, key, **({"params": parameters()} if _is_optimizer(node, key) else {}))
+    optimizer = make(cfg.optimizer, "optimizer", params=parameters())
     if schedule is not None:
         make(schedule, "scheduler.scheduler", optimizer=optimizer)
 
 
+def _is_optimizer(node: Any, key: str) -> bool:
+    """Whether a group of a task is another optimiser, which gets its parameters from the task."""
+    from torch.optim import Optimizer
+
+    return OmegaConf.is_dict(node) and "_target_" in node and issubclass(class_of(node, key), Optimizer)
+
+
 def check_machine(cfg: DictConfig) -> None:
-    """Raises ConfigError where a GPU is asked for that is not there, or wandb without a key."""
+    """Raise ConfigError where a GPU is asked for that is not there, or wandb without a key."""
     import torch
 
     if cfg.trainer.accelerator in ("gpu", "cuda") and not (
@@ -265,81 +305,3 @@ def _wandb_ready() -> bool:
     import wandb
 
     return wandb.login(prompt=False, verify=False)
-
-
-# arguments
-
-
-def _with_target(node: Any, key: str) -> None:
-    if not OmegaConf.is_dict(node) or "_target_" not in node:
-        raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
-
-
-def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
-    """Holds the keys and values of `node` against the signature of its `_target_`; `given` are passed by the code."""
-    _with_target(node, key)
-    cls = _class(node, key)
-    parameters = inspect.signature(cls).parameters
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    hints = _hints(cls)
-    for name in map(str, node):
-        if name in ("_target_", "_convert_", "_recursive_"):
-            continue
-        if name not in parameters and not takes_any:
-            takes = [parameter for parameter in parameters if parameter not in given]
-            hint = did_you_mean(name, takes, f"{key}.")
-            raise ConfigError(f"{key}.{name}: {cls.__name__} has no such argument; {hint}")
-        if OmegaConf.is_missing(node, name):
-            raise ConfigError(f"{key}.{name} has no value yet: give {key}.{name}=...")
-        if OmegaConf.is_interpolation(node, name):
-            continue  # to a key that is checked itself, or to the run's folder
-        if name in hints and not _is_built(node[name]):
-            _check_choice(f"{key}.{name}", node[name])
-            _check_options(_plain(node[name]), hints[name])
-            hold(f"{key}.{name}", _plain(node[name]), LATE.get(f"{key}.{name}", hints[name]))
-    missing = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        and name not in node
-        and name not in given
-    ]
-    if missing:
-        raise ConfigError(f"{key}.{missing[0]}: {cls.__name__} needs it, but the configuration does not give it")
-
-
-def _hints(cls: type[Any]) -> dict[str, Any]:
-    """The annotations of a constructor's arguments, without those that a library imports for type checkers alone
-    (MultiStepLR, WandbLogger)."""
-    function, hints = inspect.unwrap(cls.__init__), dict[str, Any]()
-    for name, annotation in getattr(function, "__annotations__", {}).items():
-        with suppress(NameError):
-            one = SimpleNamespace(__annotations__={name: annotation})
-            hints |= get_type_hints(one, function.__globals__, include_extras=True)
-    return hints
-
-
-def _plain(value: Any) -> Any:
-    """A value without OmegaConf's containers, interpolations resolved."""
-    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
-
-
-def _is_built(value: Any) -> bool:
-    """Whether a value is a group that is built, which may become anything."""
-    return OmegaConf.is_dict(value) and "_target_" in value
-
-
-def _check_choice(key: str, value: Any) -> None:
-    """Raises ConfigError where a name stands in place of the group of keys that it chooses."""
-    group = key.replace(".", "/")
-    if isinstance(value, str) and (names := choices(group)):
-        hint = did_you_mean(value, names, f"{group}=")
-        raise ConfigError(f"{key}={value}: expected a group of keys, found {value!r}; a name chooses one: {hint}")
-
-
-def _check_options(value: Any, hint: Any) -> None:
-    """Raises ConfigError unless the keys of a group of options are such of its class, and their values fit."""
-    for option in get_args(hint):
-        if isinstance(option, type) and issubclass(option, Options):
-            option.of(value)

@@ -11,16 +11,17 @@ from typing import Any
 import torch
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from rich.console import Console
-from rich.progress import track
 from torch import nn
 
 from zoo.data.encoder import Encoder
 from zoo.data.spec import spec_from_state
-from zoo.dotted import NotHere, class_at
-from zoo.errors import CheckpointError, UnusableInput
+from zoo.dotted import class_at, named_by_a_checkpoint
+from zoo.errors import CheckpointError, UnusableInput, alternatives
 from zoo.layers.pretrained import not_pretrained
-from zoo.run.folder import resolve
+from zoo.run import search_path
+from zoo.run.folder import resolve, temporary
 from zoo.run.old_checkpoints import modernised
+from zoo.run.prediction_progress import PredictionProgress
 from zoo.tasks import Task
 
 
@@ -30,14 +31,14 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         target = Path(path)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        unfinished = temporary(target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            with open(temporary, "wb") as file:
+            with open(unfinished, "wb") as file:
                 torch.save(checkpoint, file)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, target)
+            os.replace(unfinished, target)
         except (OSError, RuntimeError) as error:  # torch reports a failed write as RuntimeError
             kept = f"; {target} is the last good one, unchanged" if target.is_file() else ""
             raise CheckpointError(
@@ -45,8 +46,8 @@ class AtomicCheckpointIO(TorchCheckpointIO):
                 "Make room or choose another folder with hydra.run.dir=..., then resume with ckpt_path=last"
             ) from error
         finally:
-            if temporary.exists():
-                temporary.unlink()
+            if unfinished.exists():
+                unfinished.unlink()
 
     def load_checkpoint(self, path: Any, map_location: Any = "cpu", weights_only: bool | None = None) -> dict[str, Any]:
         return read_checkpoint(path)
@@ -77,7 +78,31 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
         )
     if (found := content["zoo"].get("format")) != 1:
         raise CheckpointError(f"{path}: checkpoint format {found}; this version reads format 1")
-    return modernised(content)
+    try:
+        with named_by_a_checkpoint(_own_folders()):
+            return modernised(content)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{path}: its parts are not what a run writes ({_reason(error)}): damaged?") from error
+
+
+def _own_folders() -> list[Path]:
+    """The folders with the modules of the user's own configuration."""
+    return [folder.parent for folder in search_path.folders()]
+
+
+def _reason(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def check_resumable(content: dict[str, Any], path: Path) -> None:
+    """Raise CheckpointError unless a checkpoint has all that training needs to go on from it."""
+    needed = ("optimizer_states", "lr_schedulers", "loops", "epoch", "global_step")
+    missing = [name for name in needed if name not in content]
+    if missing:
+        raise CheckpointError(
+            f"ckpt_path: {path} has no {alternatives(missing)}, so its training cannot be continued; start_from={path} "
+            "begins a new training with its weights"
+        )
 
 
 def _check_sums(path: Path) -> None:
@@ -107,14 +132,25 @@ class Predictor:
         progress: bool = False,
         unusable: Callable[[UnusableInput], None] | None = None,
     ) -> list[Any]:
-        """One prediction per input, in order; with `progress` a bar on the terminal. What an input is, the encoder of
-        the data says. One that cannot be used raises UnusableInput, or, where `unusable` is given, is left to that, and
-        its prediction is None."""
+        """Return one prediction per input, in order. With `progress` bars are shown after a few seconds.
+        The encoder of the data says what an input is. One that cannot be used raises UnusableInput, or is given to
+        `unusable` and its prediction is None."""
         if isinstance(inputs, str):
             raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
+        if not progress:
+            return self._predictions(inputs, unusable, lambda done: None)
+        with PredictionProgress(len(inputs), Console(stderr=True)) as bars:
+            return self._predictions(inputs, unusable, bars.predicted)
+
+    def _predictions(
+        self,
+        inputs: Sequence[Any],
+        unusable: Callable[[UnusableInput], None] | None,
+        predicted: Callable[[int], None],
+    ) -> list[Any]:
+        """The predictions, in batches; `predicted` is called with the number of inputs that are done."""
         predictions: dict[int, Any] = {}
-        starts = range(0, len(inputs), self.batch_size)
-        for start in track(starts, "predicting", console=Console(stderr=True), disable=not progress):
+        for start in range(0, len(inputs), self.batch_size):
             given, inputs_shown = [], []
             chunk: list[int] = []
             for number, one in enumerate(inputs[start : start + self.batch_size], start):
@@ -130,6 +166,7 @@ class Predictor:
             if given:
                 found = self.task.predictions(self.encoder(given).to(self.task.device), inputs_shown)
                 predictions.update(zip(chunk, found, strict=True))
+            predicted(min(start + self.batch_size, len(inputs)))
         return [predictions.get(number) for number in range(len(inputs))]
 
 
@@ -139,13 +176,10 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
     path = resolve(path)
     content = read_checkpoint(path)
     try:
-        predictor = _rebuilt(content, device)
+        with named_by_a_checkpoint(_own_folders()):
+            predictor = _rebuilt(content, device)
         predictor.checkpoint = path
         return predictor
-    except NotHere as error:
-        raise CheckpointError(
-            f"{path}: {error}; a module beside your own configuration needs its --config-dir"
-        ) from error
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from error
     except KeyError as error:

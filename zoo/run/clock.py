@@ -1,4 +1,4 @@
-"""What a run's time went into, counted from the start of the program."""
+"""The time of a run by phase, counted from the start of the program."""
 
 from __future__ import annotations
 

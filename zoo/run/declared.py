@@ -1,4 +1,4 @@
-"""What a class and its file say of themselves, read without importing them: an import of a network brings torch."""
+"""Docstrings and class attributes, read from the file: importing a network would import torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoo.errors import ConfigError
 
 
 class Declared:
-    """A class by its dotted name, as it stands in its file. Raises ConfigError where it is not there."""
+    """The source of a class, found by its dotted name. Raises ConfigError where there is none."""
 
     def __init__(self, dotted: str) -> None:
         self.module, self.node = _find(dotted)
@@ -43,7 +43,7 @@ class Declared:
         for base in map(ast.unparse, (b.value if isinstance(b, ast.Subscript) else b for b in self.node.bases)):
             try:
                 above = Declared(f"{self.module}.{base}" if "." not in base else base)
-            except ConfigError:  # a class of a library: what the zoo asks for stands in none
+            except ConfigError:  # a class of a library, which has no such attribute
                 continue
             if (found := above._value(name)) is not None:
                 return found

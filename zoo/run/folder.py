@@ -1,10 +1,11 @@
-"""Folders of runs: files written whole, those that hold a run of a model on some data, and those that hold nothing."""
+"""Folders of runs: writing files whole, finding the runs of a model on some data, removing empty folders."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import socket
 from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import yaml
 from zoo.errors import CheckpointError
 
 BEGUN = {".hydra", "hparams.yaml", "multirun.yaml"}
-"""What Hydra and a logger write before anything has happened, besides their log."""
+"""Files that Hydra and a logger write before anything has happened, besides their log."""
 AROUND = {"ckpt_path", "train", "test", "tags", "trainer", "logger", "callbacks", "hydra"}
 """Keys that say where a run starts, how far it goes and what is kept of it, not what is trained."""
 LOG = re.compile(r"train(_ddp_process_\d+)?\.log")
@@ -25,6 +26,29 @@ def write_whole(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
+
+
+def temporary(path: Path) -> Path:
+    """Return a name beside `path` for a file that is not yet whole: it has the machine and the process in it."""
+    return path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}.tmp")
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files that killed processes of this machine have left in a folder."""
+    for path in folder.glob(".*.tmp"):
+        found = re.fullmatch(rf"\..+\.(?:{re.escape(socket.gethostname())}-)?(\d+)\.tmp", path.name)
+        if found and not _runs(int(found[1])):
+            path.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it belongs to someone else
+        return True
+    return True
 
 
 def is_empty(folder: Path, besides: Set[str] = frozenset()) -> bool:
@@ -53,7 +77,7 @@ def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) ->
     right beside this run's where it has another place. Raises CheckpointError where there is none.
 
     A job of a sweep is taken only for a run whose `overrides` train the same, its own job again: the others had another
-    seed or other values. The other jobs of the sweep that this run is in are no earlier runs at all.
+    seed or other values. The other jobs of this run's own sweep are not earlier runs.
     """
     logs, beside = Path("logs").resolve(), own_run.resolve().parent
     for path in _newest_first({*_last_under(logs, levels=4), *_last_under(beside, levels=2)}):

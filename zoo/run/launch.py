@@ -26,6 +26,7 @@ from zoo.run.catalogue import conf_dir
 from zoo.run.compose import command_line_first, register, register_resolvers
 from zoo.run.folder import remove_run
 from zoo.run.messages import explain
+from zoo.run.streams import patient_streams
 from zoo.run.sweep import Sweep, begin_again, conclude, note_failure
 
 DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE", "PL_GLOBAL_SEED")
@@ -38,12 +39,17 @@ def main(command: tuple[str, ...] = ()) -> None:
 
     `command` are the words before the overrides where there are any, as in `zoo train`.
     """
+    with patient_streams():
+        _main(command)
+
+
+def _main(command: tuple[str, ...]) -> None:
     register()
     try:
         overrides = search_path.take(sys.argv[1:])
     except ZooError as error:
         return _say(error, [], False)
-    # Hydra's parser wants all overrides on one side of a flag; people write -m at either end
+    # Hydra's parser needs all overrides on one side of a flag; people write -m at either end
     overrides.sort(key=lambda word: word not in ("-m", "--multirun"))
     sys.argv[1:], Sweep.folder = [*overrides, *search_path.overrides()], None
     full, ended = os.environ.get("HYDRA_FULL_ERROR") == "1", list[Exception]()
@@ -68,7 +74,7 @@ def main(command: tuple[str, ...] = ()) -> None:
             ended.append(error)
             _end_job(error, overrides, full)
             if HydraConfig.get().mode == RunMode.MULTIRUN and "BasicSweeper" in HydraConfig.get().sweeper._target_:
-                return None  # it would end the sweep; one that searches has to be told
+                return None  # it would end the sweep; a sweeper that searches needs the error
             raise
         finally:
             os.environ["HYDRA_FULL_ERROR"] = "1"
@@ -156,8 +162,8 @@ def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
 
 
 def _say(error: Exception, overrides: list[str], full: bool) -> None:
-    """Ends the process with one line on `error` where one line is enough. Of an interrupted run only the first rank
-    speaks: all would say the same."""
+    """Ends the process with one line on `error` where one line is enough. After an interruption only the first rank
+    prints it: the message is the same on all."""
     message = explain(error, overrides)
     if message is None or full:
         return

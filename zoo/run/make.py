@@ -13,7 +13,7 @@ from zoo.values import said_below
 
 
 def make(node: Any, key: str, **given: Any) -> Any:
-    """What the node at `key` describes. Raises ConfigError, with the key, for what its constructor refuses."""
+    """Build the object of the node at `key`. Raises ConfigError, with the key, where its constructor refuses."""
     try:
         return instantiate(node, **given, _convert_="all")
     except InstantiationException as error:

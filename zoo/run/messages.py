@@ -1,11 +1,14 @@
-"""One line for what a person can mend: a mistyped key, a choice that does not exist, a value of the wrong type."""
+"""One line for errors that the user can fix: a mistyped key, a wrong choice, a value of the wrong type."""
 
 from __future__ import annotations
 
+import errno
 import re
+import shlex
 from pathlib import Path
 
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import (
     ConfigCompositionException,
     HydraException,
@@ -17,13 +20,20 @@ from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from zoo.callbacks.checkpoint import Interrupted
 from zoo.errors import ZooError, did_you_mean
+from zoo.memory import size_of
 from zoo.run.catalogue import has_group
-from zoo.run.compose import compose
+from zoo.run.compose import compose, override
+
+LOST = re.compile("Connection (closed|reset) by peer|Socket closed|Broken pipe|Connection was likely closed")
+"""A RuntimeError of torch.distributed where another rank is gone."""
 
 
 def explain(error: BaseException, overrides: list[str]) -> str | None:
-    """The one line to print for `error`, or None where only a traceback helps."""
+    """Return the line to print for `error`, or None where only a traceback helps."""
+    if isinstance(error, Interrupted):
+        return str(error)  # it did what it was asked to do
     if isinstance(error, ZooError):
         return f"error: {error}"
     if isinstance(error, MissingConfigException) and error.options is not None:
@@ -32,21 +42,52 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
         return _composition(error, overrides)
     if isinstance(error, InstantiationException):
         return _instantiation(error)
-    if isinstance(error, OverrideParseException) and "LexerNoViableAlt" in str(error):  # no accents outside quotes
-        words = [word for word in overrides if not word.isascii() and not word.endswith(("'", '"'))] or overrides[:1]
-        quoted = " ".join(f"\"{key}='{value}'\"" for key, _, value in (word.partition("=") for word in words))
-        return f"error: cannot read {' '.join(words)}: put such values in quotes, {quoted}"
+    if isinstance(error, OverrideParseException) and (words := list(filter(_needs_quotes, overrides))):
+        return _in_quotes(words)
     if isinstance(error, ValueError) and "Config group override must be" in str(error):
         return _empty_group(overrides)
     if isinstance(error, ValueError) and "`val_check_interval`" in str(error):  # known when the batches are counted
         return f"error: trainer.val_check_interval: {' '.join(str(error).split())}"
     if isinstance(error, (HydraException, OmegaConfBaseException, MisconfigurationException)):
         return f"error: {' '.join(str(error).split())}"
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"error: {where}the disk is full: make room, or choose another hydra.run.dir=... or ZOO_CACHE"
+    if isinstance(error, RuntimeError) and (asked := re.search(r"you tried to allocate (\d+) bytes", str(error))):
+        return f"error: not enough memory: {size_of(int(asked[1]))} were asked for at once; choose smaller sizes"
+    if isinstance(error, RuntimeError) and LOST.search(str(error)):
+        return (
+            "error: another process of this run has ended: its own message is above, or it was killed, e.g. for "
+            "lack of memory. Resume by the same command with ckpt_path=last"
+        )
     if isinstance(error, OSError) and error.filename and _of_the_run(Path(str(error.filename))):
         return (
-            f"error: {error.filename}: {error.strerror}; choose another folder with hydra.run.dir=... or mend this one"
+            f"error: {error.filename}: {error.strerror}; choose another folder with hydra.run.dir=... or fix this one"
         )
     return None
+
+
+def _needs_quotes(word: str) -> bool:
+    """Whether an override cannot be read as it is, and can where its value is in quotes."""
+    key, equals, value = word.partition("=")
+    if not equals or not value or value[0] in "[{'\"" or _is_readable(word):
+        return False
+    return _is_readable(override(key, value))
+
+
+def _is_readable(word: str) -> bool:
+    try:
+        OverridesParser.create().parse_override(word)
+    except HydraException:
+        return False
+    return True
+
+
+def _in_quotes(words: list[str]) -> str:
+    """Return the quoted form of overrides whose values Hydra cannot read as they are."""
+    quoted = (override(*word.split("=", 1)) for word in words)
+    typed = (shlex.quote(word) if re.search(r'["$`\\!]', word) else f'"{word}"' for word in quoted)
+    return f"error: cannot read {' '.join(words)}: put such values in quotes, {' '.join(typed)}"
 
 
 def _of_the_run(path: Path) -> bool:
@@ -71,6 +112,8 @@ def _composition(error: ConfigCompositionException, overrides: list[str]) -> str
     if ambiguous := re.match(r"Ambiguous value for argument '([^']+)'|Sweep parameters '([^']+)'", str(error)):
         words = ambiguous[1] or ambiguous[2]
         key, _, values = words.partition("=")
+        if re.search(r"/|\.[A-Za-z]\w*$", values):  # a file whose name has a comma
+            return _in_quotes([words])
         return f"error: {words}: several values; a run for each: -m {words}; one list of them: '{key}=[{values}]'"
     reason = str(cause if cause is not None else error).splitlines()[0]
     where = re.match(r"Error merging override (.*)", str(error), re.DOTALL)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError
+from zoo.signature import signature
 
 MOVED = {
     "zoo.data.encoding.DocumentEncoder": "zoo.data.documents.encoding.DocumentEncoder",
     "zoo.data.pair_encoding.PairEncoder": "zoo.data.pairs.encoding.PairEncoder",
     "zoo.objectives.Coverage": "zoo.objectives.CoverageLoss",
+    "zoo.layers.image_backbone.Backbone": "zoo.layers.images.backbone.Backbone",
+    "zoo.layers.image_small.SmallEncoder": "zoo.layers.images.small.SmallEncoder",
 }
 SPECS = {"DocumentSpec": "zoo.data.documents.spec.DocumentSpec", "PairSpec": "zoo.data.pairs.spec.PairSpec"}
 RENAMED = {"window": "neighbourhood"}
@@ -28,13 +30,13 @@ def modernised(content: dict[str, Any]) -> dict[str, Any]:
         }
     if "_target_" in (told := content.get("hyper_parameters", {})).get("model", {}):
         told["model"] = _renamed(told["model"])
-    if "lr_schedulers" in content:
+    if "lr_schedulers" in content and content.get("optimizer_states"):
         content["lr_schedulers"] = [_triangle(state, content["optimizer_states"]) for state in content["lr_schedulers"]]
     return content
 
 
 def _moved(part: Any) -> Any:
-    """`part` with the new name of a class wherever the old one stands."""
+    """Return `part` with the new names of classes in place of the old ones."""
     if isinstance(part, dict):
         return {key: _moved(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -51,8 +53,8 @@ def _here(name: str) -> bool:
 
 def _renamed(model: dict[str, Any]) -> dict[str, Any]:
     if not _here(model["_target_"]):
-        return model  # which is said where it is built
-    takes = inspect.signature(class_at(model["_target_"], object)).parameters
+        return model  # the error appears where it is built
+    takes = signature(class_at(model["_target_"], object)).parameters
     return {
         RENAMED[name] if name in RENAMED and name not in takes and RENAMED[name] in takes else name: value
         for name, value in model.items()

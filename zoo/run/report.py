@@ -1,4 +1,4 @@
-"""What a run leaves: result.json and the table on the screen."""
+"""The results of a run: result.json and the table on the screen."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def report(
         return
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    rate = parts.throughput.examples_per_second * trainer.world_size if parts.throughput else 0.0
+    rates = parts.throughput
+    rate = rates.examples_per_second * trainer.world_size if rates else 0.0
     network = task.network
     assert network is not None
     result: dict[str, Any] = {
@@ -52,6 +53,7 @@ def report(
         "sizes": data.sizes,
         "task": task.name,
         "seed": cfg.seed,
+        "threads": torch.get_num_threads(),
         "parameters": sum(p.numel() for p in network.parameters()),
         "epochs": trainer.current_epoch if cfg.train else 0,
         "steps": trainer.fit_loop.epoch_loop.global_step if cfg.train else 0,
@@ -59,6 +61,10 @@ def report(
         "wall_seconds": round(sum(spent.values()), 2),
         "phases": {name: round(seconds, 4) for name, seconds in spent.items()},
         "examples_per_second": round(rate, 1),
+        "rate": {
+            "unit": f"{rates.unit}/s" if rates else "examples/s",
+            "value": round(rates.units_per_second * trainer.world_size, 1) if rates else 0.0,
+        },
         "metrics": {name: defined(value) for name, value in metrics.items()},
         "signatures": task.signatures(),
         "headline": [f"test/{name}" for name in task.headline],
@@ -73,7 +79,7 @@ def report(
         "git_commit": git_commit(),
     }
     write_whole(folder / "result.json", json.dumps(result, indent=2) + "\n")
-    _print(result, task.remarks(metrics), view_of(task).typed)
+    _print(result, task.remarks(metrics), view_of(task).try_it(parts.data))
 
 
 def defined(value: float) -> float | None:
@@ -82,18 +88,25 @@ def defined(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def shown_number(value: float) -> str:
+    """Return a metric with four decimals; a count above 1, such as the examples until convergence, without any."""
+    return f"{value:,.0f}" if abs(value) > 1 and value == int(value) else f"{value:.4f}"
+
+
 def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
     table = Table(title=f"{result['model']} on {result['data']}", show_header=False, title_justify="left")
     for name, value in result["metrics"].items():
-        number = "–" if value is None else f"{value:.4f}"
-        table.add_row(name, number + (f" ({remarks[name]})" if name in remarks else ""))
+        remark = remarks.get(name) or ("" if value is not None else "not defined on these data")
+        number = "–" if value is None else shown_number(value)
+        table.add_row(name, number + (f" ({remark})" if remark else ""))
     if result["score"] is not None:
-        table.add_row(f"best {result['monitor']}", f"{result['score']:.4f}")
+        table.add_row(f"best {result['monitor']}", shown_number(result["score"]))
     table.add_row("parameters", f"{result['parameters']:,}")
     if result["steps"]:
         epochs = "1 epoch" if result["epochs"] == 1 else f"{result['epochs']} epochs"
-        table.add_row("training", f"{epochs}, {result['examples_per_second']:,.0f} examples/s")
+        table.add_row("training", f"{epochs}, {result['rate']['value']:,.0f} {result['rate']['unit']}")
     phases = ", ".join(f"{name} {seconds:.0f}" for name, seconds in result["phases"].items())
+    table.add_row("threads", str(result["threads"]))
     table.add_row("wall time", f"{result['wall_seconds']:.0f} s: {phases}")
     table.add_row("data", result["source"])
     table.add_row("saved in", os.path.relpath(result["folder"]))
@@ -105,7 +118,7 @@ def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
 
 
 def _versions() -> dict[str, str]:
-    return {package: version(package) for package in PACKAGES} | {"torch_threads": str(torch.get_num_threads())}
+    return {package: version(package) for package in PACKAGES}
 
 
 def git_commit() -> str | None:

@@ -1,6 +1,6 @@
 """A user's own configuration beside the zoo's: folders with `model/`, `data/`, `task/` and other groups.
 
-The modules that such a folder names stand beside it: of `my_zoo/conf`, all that is in `my_zoo` can be imported.
+The modules that such a folder names lie beside it: with `my_zoo/conf`, everything in `my_zoo` can be imported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def folders() -> tuple[Path, ...]:
 
 
 def add(folder: str | os.PathLike[str]) -> None:
-    """Puts `folder` beside the zoo's configuration, and what stands beside it at the end of the modules' path. Raises
+    """Add `folder` to the zoo's configuration, and the modules beside it to the end of the modules' path. Raises
     ConfigError where there is no such folder."""
     path = Path(folder).expanduser().resolve()
     if not path.is_dir():
@@ -46,7 +46,7 @@ def take(words: Sequence[str]) -> list[str]:
         option, equals, value = word.partition("=")
         if option in OPTIONS:
             if not (value := value if equals else next(waiting, "")):
-                raise ConfigError(f"{word}: expected a folder behind it, found nothing")
+                raise ConfigError(f"{word}: expected a folder after it, found nothing")
             add(value)
         elif word.startswith(OVERRIDE):
             try:
@@ -73,6 +73,6 @@ def _of_package(url: str) -> str:
 
 
 def overrides() -> list[str]:
-    """The folders as Hydra is told of them."""
+    """Return the override that gives the folders to Hydra."""
     urls = ",".join(f'"file://{folder}"' for folder in _folders)
     return [f"{OVERRIDE}[{urls}]"] if urls else []

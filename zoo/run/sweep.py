@@ -1,9 +1,10 @@
-"""A multirun: which job was best and by which overrides, and which ones failed."""
+"""The result of a multirun: the best job with its overrides, and the failed jobs."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import statistics
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,21 +30,21 @@ class Sweep(Callback):
 
 
 def begin_again(folder: Path) -> None:
-    """Takes away what an earlier try left in the folder of a job, which `conclude` would take for this one's."""
+    """Deletes the result of an earlier attempt in the folder of a job, so that `conclude` does not read it."""
     for name in (RESULT, FAILED):
         (folder / name).unlink(missing_ok=True)
 
 
 def note_failure(folder: Path, overrides: Iterable[str], message: str, exit_code: int) -> None:
-    """Leaves in the folder of a job why it failed, for `conclude`: another process may have run it."""
+    """Writes into the folder of a job why it failed, for `conclude`, because another process may have run the job."""
     content = {"overrides": list(overrides), "error": message, "exit_code": exit_code}
     write_whole(folder / FAILED, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def conclude(folder: Path) -> int:
-    """Prints the ranking of a multirun's jobs and the ones that failed; the exit code of the whole.
+    """Prints the ranking of a multirun's jobs and the failed jobs; returns the exit code of the multirun.
 
-    Reads what the jobs left, so that it works with every launcher. A sweep of refused jobs alone leaves no folder.
+    It reads the files of the jobs, so that it works with every launcher. If all jobs were refused, there is no folder.
     """
     results = _read(folder.glob(f"*/{RESULT}"))
     failed = _read(folder.glob(f"*/{FAILED}"))
@@ -84,12 +85,48 @@ def _print_ranking(folder: Path, results: list[dict[str, Any]], shared: set[str]
         facts = f"{result['parameters']:,}", f"{result['wall_seconds'] / 60:.1f}"
         table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", *tested, *facts, own)
     console.print(table)
+    if by_seed := repeated(ranked):
+        _print_seeds(console, by_seed)
+        return
     best = ranked[-1]
     print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")
 
 
+def repeated(results: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the results by their overrides without the seed, the best mean last; empty where no seed was repeated."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for result in results:
+        own = " ".join(word for word in result["overrides"] if not word.startswith("seed="))
+        groups.setdefault(own, []).append(result)
+    if max(map(len, groups.values())) == 1:
+        return []
+    sign = 1 if results[0]["mode"] == "max" else -1
+    return sorted(groups.items(), key=lambda group: sign * statistics.fmean(_scores(group[1])))
+
+
+def _scores(results: list[dict[str, Any]]) -> list[float]:
+    return [result["score"] for result in results]
+
+
+def _print_seeds(console: Console, groups: list[tuple[str, list[dict[str, Any]]]]) -> None:
+    """Print mean, deviation and range of the scores over the seeds of each choice of the other overrides."""
+    monitor = groups[0][1][0]["monitor"]
+    shared = set.intersection(*(set(own.split()) for own, _ in groups)) if len(groups) > 1 else set()
+    table = Table("seeds", f"mean {monitor}", "deviation", "range", title="over the seeds", title_justify="left")
+    table.add_column("overrides", overflow="fold")
+    for own, results in groups:
+        scores = _scores(results)
+        deviation = f"{statistics.stdev(scores):.4f}" if len(scores) > 1 else "–"
+        spread = f"{min(scores):.4f} to {max(scores):.4f}"
+        words = " ".join(word for word in own.split() if word not in shared)
+        table.add_row(str(len(scores)), f"{statistics.fmean(scores):.4f}", deviation, spread, words)
+    console.print(table)
+    own, results = groups[-1]
+    print(f"best: {monitor} {statistics.fmean(_scores(results)):.4f} (mean of {len(results)} seeds) with {own}")
+
+
 def rank(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """From the worst score to the best; of equal ones the job that ran first counts as the better."""
+    """Sort from the worst score to the best; among equal ones the job that ran first is the better."""
 
     def goodness(result: dict[str, Any]) -> tuple[float, float]:
         job = Path(result["folder"]).name

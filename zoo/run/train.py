@@ -20,10 +20,10 @@ from zoo.errors import CheckpointError, ConfigError
 from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
 from zoo.run.check import check, check_machine
-from zoo.run.checkpoint import read_checkpoint
+from zoo.run.checkpoint import check_resumable, read_checkpoint
 from zoo.run.clock import Stopwatch
 from zoo.run.compose import override
-from zoo.run.folder import find_last, resolve
+from zoo.run.folder import find_last, remove_leftovers, resolve
 from zoo.run.report import report
 from zoo.run.threads import threads_of
 
@@ -46,6 +46,8 @@ def _run(cfg: DictConfig, begun: Stopwatch) -> float | None:
     keep_freed_memory()
     seed_everything(cfg.seed, workers=True, verbose=False)
     parts = build(cfg)
+    if first_rank() and parts.trainer.default_root_dir:
+        remove_leftovers(checkpoint_folder(parts.trainer))
     task, data, trainer = parts.task, parts.data, parts.trainer
     task.start, task.restored = start, checkpoint is not None
     metrics: dict[str, float] = {}
@@ -85,7 +87,12 @@ def _checkpoint(cfg: DictConfig) -> str | None:
         sys.argv.append(override("ckpt_path", str(path)))  # the ranks that repeat it must not look for another
     else:
         path = resolve(cfg.ckpt_path, prefer="last" if cfg.train else "best")
-    _check_network(cfg, "ckpt_path", path, read_checkpoint(path))
+    content = read_checkpoint(path)
+    if first_rank():
+        remove_leftovers(path.parent)
+    _check_network(cfg, "ckpt_path", path, content)
+    if cfg.train:
+        check_resumable(content, path)
     return str(path.resolve())
 
 
@@ -129,7 +136,7 @@ def _trained(parts: Parts) -> str | None:
 
 
 def _learned_by_heart(parts: Parts) -> dict[str, float]:
-    """What overfit_batches asks: the metrics of the batches that were trained on, named train/."""
+    """Return the metrics of the batches that overfit_batches trained on, named train/."""
     trainer = parts.trainer
     callbacks, loggers = trainer.callbacks, trainer.loggers  # type: ignore[attr-defined]
     trainer.callbacks, trainer.loggers = [], []  # type: ignore[attr-defined]
@@ -149,8 +156,7 @@ def _score(parts: Parts) -> float | None:
 
 
 def quiet() -> None:
-    """Hides library lines that ask nothing of the reader, what other ranks say after the first, and, outside a
-    terminal, the bars of libraries."""
+    """Hide lines of libraries that need no action, output of the other ranks, and bars outside a terminal."""
     for name in ("utilities.rank_zero", "accelerators.cuda", "trainer.connectors.checkpoint_connector"):
         logging.getLogger(f"lightning.pytorch.{name}").setLevel(logging.WARNING)
     for message in (
@@ -160,9 +166,10 @@ def quiet() -> None:
         "Checkpoint directory .* exists and is not empty",
         "WeightAveraging.*configure_model",  # it warns of sharded weights, there are none
         "smaller than the logging interval",
-        "could not find the monitored key",  # said in one line where nothing is validated
+        "could not find the monitored key",  # one line appears where nothing is validated
         "in eval mode at the start of training",  # a part that brings its weights along stays so
         "isinstance.treespec, LeafSpec",  # Lightning's own use of torch
+        "It is recommended to use .self.log.*sync_dist=True",  # metric objects add up their ranks by themselves
     ):
         warnings.filterwarnings("ignore", f".*{message}")
     if not first_rank():
