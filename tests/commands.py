@@ -71,7 +71,7 @@ def problem(command: str) -> str | None:
 
 @contextlib.contextmanager
 def forgotten() -> Iterator[None]:
-    """What a command adds to the search path is gone afterwards."""
+    """Removes the folders that a command adds to the search path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_path, "_folders", [])
         patch.setattr(sys, "path", sys.path[:])
@@ -170,7 +170,7 @@ def zoo_problem(words: list[str]) -> str | None:
 
 
 def _view(checkpoint: str) -> View | None:
-    """What shows the task of a run, told by its folder, logs/<model>_<data>/<time>; None for another path."""
+    """The view of a run's task, found from its folder logs/<model>_<data>/<time>; None for another path."""
     parts = Path(checkpoint).parts
     if parts[0] != "logs":
         return None

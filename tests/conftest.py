@@ -1,4 +1,4 @@
-"""What every test runs in: no network, caches in a temporary folder, nothing left in the home folder, no deadlines."""
+"""The setting of every test: no network, caches in a temporary folder, a clean home folder, no deadlines."""
 
 from __future__ import annotations
 
@@ -77,3 +77,9 @@ def program_env(_surroundings: None) -> dict[str, str]:
     environment["NO_COLOR"] = "1"
     environment["COLUMNS"] = "160"
     return environment
+
+
+@pytest.fixture
+def damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text that cannot be decoded is damage, as in a file whose other lines have accents that can."""
+    monkeypatch.setattr("zoo.data.rows.is_wrong", lambda sample, encoding: False)

@@ -1,9 +1,8 @@
-"""What holds beyond the contract of all networks for those that write, token after token: `start` and `step`."""
+"""The additional contract of networks that write token by token: `start` and `step`."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -13,9 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from tests.contract import EXACT, Case, by_steps, equal, like, scores
+from tests.contract import EXACT, IN_ORDER, Case, by_steps, equal, kind, like, scores
 from tests.families import IMPOSSIBLE
 from zoo.decoding import BeamSearch, Greedy
+from zoo.decoding.protocol import first_tokens
 
 
 def within(log_probs: Tensor, width: int) -> Tensor:
@@ -34,15 +34,19 @@ def steps_equal_the_parallel_pass(case: Case) -> None:
     batch, network = case.family.batch(1), case.exact()
     output = network(batch)
     log_probs, attention = by_steps(network, batch, case.family.without_targets(batch))
-    mask = batch.target_mask[..., None]
+    _, real, packing = batch.forced
+    mask = real[..., None]
     expected = case.family.scores(output, batch).log_softmax(-1)
     equal(within(log_probs, expected.shape[-1]).where(mask, 0.0), expected.where(mask, 0.0))
-    assert set(attention) == {name for name in output.attention if name.split(".")[0] == "source"}
+    looking = {"source", *output.memories}
+    assert {name for name in attention if kind(name) in looking} == {n for n in output.attention if kind(n) in looking}
+    assert set(attention) <= set(output.attention), "a step looks where `forward` does not"
     for name, parts in attention.items():
-        weights = torch.stack(parts, -2)  # heads stand before the target positions
-        real = like(batch.target_mask[..., None].expand(-1, -1, weights.shape[-1]), weights)
-        equal(weights.where(real, 0.0), output.attention[name])
-    chosen = log_probs.gather(-1, batch.target[..., None]).where(mask, 0.0)
+        weights = torch.stack(parts, -2)  # heads come before the target positions
+        rows = like(mask.expand(-1, -1, weights.shape[-1]), weights)
+        equal(weights.where(rows, 0.0), output.attention[name])
+    target = packing.unpack(batch.true_tokens)
+    chosen = log_probs.gather(-1, target[..., None]).where(mask, 0.0)
     parameters = dict(network.named_parameters())
     found = torch.autograd.grad(-chosen.sum() / mask.sum(), list(parameters.values()), allow_unused=True)
     gradients = torch.autograd.grad(case.family.loss(output, batch), list(parameters.values()))
@@ -51,32 +55,14 @@ def steps_equal_the_parallel_pass(case: Case) -> None:
         torch.testing.assert_close(one, other, rtol=1e-10, atol=EXACT, msg=lambda text, name=name: f"{name}: {text}")
 
 
-def later_tokens_are_not_read(case: Case) -> None:
-    """Another token at a position changes what is said after it, and nothing before."""
-    batch, network = case.family.batch(1), case.exact()
-    before = scores(case, network, batch)
-    length = batch.target_mask.sum(1)
-    place = 2
-    target = batch.target.clone()
-    other = case.family.readable(batch).scatter(1, target[:, place, None], False)
-    able = other.any(1)
-    target[able, place] = other[able].int().argmax(1)
-    changed = dataclasses.replace(batch, target_input=torch.cat([batch.target_input[:, :1], target[:, :-1]], 1))
-    after = scores(case, network, changed)
-    assert torch.equal(after[:, : place + 1], before[:, : place + 1]), "a later token was read"
-    longer = able & (length > place + 1)
-    assert longer.any()
-    assert (after[longer, place + 1] != before[longer, place + 1]).any(-1).all(), "the token before was not read"
-
-
 def hypotheses_do_not_meet(case: Case) -> None:
     """Several hypotheses of a sentence score as each alone, share its memory, and can be reordered; sentences can
     leave."""
     batch, network = case.family.without_targets(case.family.batch(1, empty=False)), case.exact()
     size, count = len(batch), 3
     tokens = some(case.family.readable(batch), 3 * count).view(3, count, size).transpose(1, 2)
-    begin = torch.full((size, 1), case.family.spec.begin)
     start = network.start(batch)
+    begin = first_tokens(start, case.family.spec, size)
     first = network.step(begin, start)
     state = first.state.reorder(torch.zeros(size, count, dtype=torch.long))
     rows, parents = torch.tensor([3, 0]), torch.tensor([[2, 0, 0], [1, 1, 2]])
@@ -89,7 +75,7 @@ def hypotheses_do_not_meet(case: Case) -> None:
     for i, row in enumerate(rows):
         for k in range(count):
             alone = network.start(case.family.without_targets(case.family.part(case.family.batch(1), [int(row)])))
-            history = [begin[0, 0], tokens[0][row, parents[i, k]], tokens[1][row, k], tokens[2][row, k]]
+            history = [begin[row, 0], tokens[0][row, parents[i, k]], tokens[1][row, k], tokens[2][row, k]]
             for number, token in enumerate(history):
                 step = network.step(token.view(1, 1), alone)
                 alone = step.state
@@ -108,7 +94,7 @@ def a_step_leaves_its_state_alone(case: Case) -> None:
     """Two steps from one state give the same: nothing in it was changed."""
     batch, network = case.family.without_targets(case.family.batch(1, empty=False)), case.exact()
     state = network.start(batch)
-    tokens = torch.full((len(batch), 1), case.family.spec.begin)
+    tokens = first_tokens(state, case.family.spec, len(batch))
     for following in some(case.family.readable(batch), 3):
         kept = copy.deepcopy(state)
         first, second = network.step(tokens, state), network.step(tokens, state)
@@ -123,8 +109,8 @@ def a_step_leaves_its_state_alone(case: Case) -> None:
 def a_certain_distribution_is_a_token(case: Case) -> None:
     """A one-hot distribution read in place of a token gives what the token gives."""
     batch, network = case.family.without_targets(case.family.batch(1, empty=False)), case.exact()
-    tokens = torch.full((len(batch), 1), case.family.spec.begin)
     state, readable = network.start(batch), case.family.readable(batch)
+    tokens = first_tokens(state, case.family.spec, len(batch))
     for following in some(readable, 2):
         certain = F.one_hot(tokens, readable.shape[1]).double()
         log_probs, after, _ = network.step(tokens, state)
@@ -133,7 +119,7 @@ def a_certain_distribution_is_a_token(case: Case) -> None:
 
 
 class Cost(NamedTuple):
-    """Of one step."""
+    """The cost of one step."""
 
     operations: int
     kept: int
@@ -173,8 +159,8 @@ def a_step_does_no_work_twice(case: Case) -> None:
 
 @torch.no_grad()
 def decoding_agrees_with_the_parallel_pass(case: Case) -> None:
-    """What beam search finds has the log-probability that the parallel pass gives it, whatever else is in the batch; a
-    beam of one is greedy decoding."""
+    """Every hypothesis of beam search has the log-probability that the parallel pass gives it, in any batch. A beam of
+    one is greedy decoding."""
     family, network = case.family, case.exact()
     batch = family.batch(1)
     search = BeamSearch(beam_size=3, nbest=3, max_length=(0.0, 6.0))
@@ -186,7 +172,8 @@ def decoding_agrees_with_the_parallel_pass(case: Case) -> None:
         for one, other in zip(alone, hypotheses, strict=True):
             assert abs(one.log_prob - other.log_prob) < EXACT
             read = family.with_target(part, other.ids)
-            log_probs = scores(case, network, read).log_softmax(-1).gather(-1, read.target[..., None])
+            target = read.forced.packing.unpack(read.true_tokens)
+            log_probs = scores(case, network, read).log_softmax(-1).gather(-1, target[..., None])
             assert abs(log_probs.sum() - other.log_prob) < EXACT
     rules = {"max_length": (1.0, 3.0), "min_length": (0.0, 2.0)}
     narrow = BeamSearch(beam_size=1, **rules)(network, family.without_targets(batch), family.spec)
@@ -195,8 +182,8 @@ def decoding_agrees_with_the_parallel_pass(case: Case) -> None:
 
 
 FOR_GENERATION: tuple[Callable[[Case], None], ...] = (
+    *IN_ORDER,
     steps_equal_the_parallel_pass,
-    later_tokens_are_not_read,
     hypotheses_do_not_meet,
     a_step_leaves_its_state_alone,
     a_certain_distribution_is_a_token,

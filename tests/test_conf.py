@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,11 +18,18 @@ from omegaconf import DictConfig, OmegaConf
 from tests.catalogue import ROOT
 from tests.commands import compositions, jobs, problem, resolve
 from zoo.errors import ConfigError
-from zoo.run.catalogue import data_for, datasets, models, models_for
+from zoo.run.catalogue import data_for, datasets, experiments, models, models_for
 from zoo.run.compose import compose
 
 CONF = ROOT / "conf"
-FILES = sorted(path for path in CONF.rglob("*.yaml") if path.parent != CONF and path.parent.name != "local")
+EXPERIMENTS = {path.stem: path for path in sorted((CONF / "experiment").glob("*.yaml"))}
+"""Whole runs, and the recipes that they inherit, whose names begin with an underscore."""
+RUNS = [path for name, path in EXPERIMENTS.items() if not name.startswith("_")]
+FILES = sorted(
+    path
+    for path in CONF.rglob("*.yaml")
+    if path.parent != CONF and path.parent.name != "local" and not path.name.startswith("_")
+)
 
 
 def name(path: Path) -> str:
@@ -41,10 +49,10 @@ def choice(path: Path) -> list[str]:
             "captions": ["data=scenes", "model=show_attend_tell"],
             "trees": ["data=sst", "model=tree_lstm"],
         }[stem]
-    if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it wants a model's width
+    if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
         overrides += ["data=copy", "model=transformer"]
     if group == "task":
-        data = next(data for data in datasets().values() if data.task == stem)
+        data = next(data for data in datasets().values() if data.tasks[0] == stem)
         overrides = [f"data={data.name}", f"model={models_for(stem)[0]}", *overrides]
     if group == "model":
         overrides.append(f"data={data_for(models()[stem].tasks)[0]}")
@@ -98,16 +106,66 @@ def test_several_loggers_at_once() -> None:
 @pytest.mark.parametrize("path", sorted((CONF / "data").glob("*.yaml")), ids=name)
 def test_data_says_what_it_is_and_picks_its_task(path: Path) -> None:
     assert header(path), f"{name(path)}: begin with a comment line, `zoo list` shows it"
-    assert composed(path).hydra.runtime.choices["task"] == datasets()[path.stem].task
+    assert composed(path).hydra.runtime.choices["task"] in datasets()[path.stem].tasks
 
 
-@pytest.mark.parametrize("path", sorted((CONF / "experiment").glob("*.yaml")), ids=name)
+@pytest.mark.parametrize("path", RUNS, ids=name)
 def test_experiment_gives_its_number_and_its_command_and_no_sample(path: Path) -> None:
     about, command = header(path)[:2]
     assert re.search(r"\d+\.\d+", about), "the first line gives the number to reach"
     assert command.startswith(f"python train.py experiment={path.stem}")
     assert problem(command) is None
     assert "sample" not in composed(path).data.values(), "an experiment runs on the real data"
+
+
+def settings(content: Any, above: str = "") -> dict[str, Any]:
+    """Each value that a file sets, by its dotted key, and each choice of its defaults."""
+    found = {}
+    for key, value in content.items():
+        if key == "defaults":
+            found |= {str(choice): entry[choice] for entry in value if isinstance(entry, dict) for choice in entry}
+        elif isinstance(value, dict):
+            found |= settings(value, f"{above}{key}.")
+        else:
+            found[above + key] = value
+    return found
+
+
+def stated(path: Path) -> dict[str, Any]:
+    return settings(yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def recipes_of(path: Path) -> list[Path]:
+    """The files that an experiment inherits, the nearest first."""
+    found = []
+    for entry in yaml.safe_load(path.read_text(encoding="utf-8"))["defaults"]:
+        if isinstance(entry, str) and entry != "_self_":
+            found += [EXPERIMENTS[entry], *recipes_of(EXPERIMENTS[entry])]
+    return found
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS.values(), ids=name)
+def test_an_experiment_repeats_nothing_of_its_recipe(path: Path) -> None:
+    inherited: dict[str, Any] = {}
+    for recipe in reversed(recipes_of(path)):
+        inherited |= stated(recipe)
+    repeated = [key for key, value in stated(path).items() if key in inherited and inherited[key] == value]
+    assert repeated == [], f"{name(path)}: its recipe states these already"
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS.values(), ids=name)
+def test_what_experiments_share_is_a_recipe(path: Path) -> None:
+    """Two files may agree in a few settings by chance, not in most of what a file states."""
+    own = set(map(repr, stated(path).items()))
+    for other in EXPERIMENTS.values():
+        common = own & set(map(repr, stated(other).items()))
+        assert other == path or len(common) <= 13, f"{name(path)} and {name(other)} both state {sorted(common)}"
+
+
+def test_a_recipe_is_inherited_and_not_listed() -> None:
+    recipes = set(EXPERIMENTS) - {path.stem for path in RUNS}
+    assert recipes == {recipe.stem for path in RUNS for recipe in recipes_of(path)} - {path.stem for path in RUNS}
+    assert set(experiments()) == {path.stem for path in RUNS}
 
 
 @pytest.mark.parametrize("path", sorted((CONF / "sweep").glob("*.yaml")), ids=name)
@@ -118,7 +176,7 @@ def test_sweep_searches_keys_that_exist_in_the_right_direction(path: Path) -> No
     for override in OverridesParser.create().parse_overrides([f"{key}={value}" for key, value in parameters.items()]):
         assert override.is_sweep_override(), override.input_line
         assert OmegaConf.select(cfg, override.get_key_element(), throw_on_missing=True) is not None
-    if "direction" in sweeper:  # Optuna minimises unless told otherwise
+    if "direction" in sweeper:  # Optuna minimises by default
         assert sweeper.direction == {"max": "maximize", "min": "minimize"}[cfg.task.mode]
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests import broken, contract, contract_generation
+from tests import broken, broken_order, contract, contract_generation
 from tests.catalogue import MODELS
 from tests.contract import Case, by_steps
 from tests.families import Family, family_of
@@ -34,7 +34,7 @@ def small(arguments: dict[str, Any], widest: int = WIDEST) -> dict[str, Any]:
 
 
 def clauses(family: Family) -> tuple[Callable[[Case], None], ...]:
-    """What a network of this family has to keep."""
+    """The clauses for a network of this family."""
     return contract.FOR_ALL + (contract_generation.FOR_GENERATION if family.generates else contract.FOR_CLASSES)
 
 
@@ -70,7 +70,7 @@ def test_contract(case: Case, clause: Callable[[Case], None]) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_cuda_gives_what_the_cpu_gives(case: Case) -> None:
     def found(network: nn.Module, batch: Any) -> tuple[Output, list[Tensor], Tensor]:
-        """What `forward` gives, the gradients of the loss, and what the steps give."""
+        """The output of `forward`, the gradients of the loss, and the scores of the steps."""
         output = network(batch)
         learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
         gradients = torch.autograd.grad(case.family.loss(output, batch), learning)
@@ -142,8 +142,8 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
         (broken.ReadsAhead, contract_generation.steps_equal_the_parallel_pass),
         (broken.CountsFromZero, contract_generation.steps_equal_the_parallel_pass),
         (broken.HasNoGradient, contract_generation.steps_equal_the_parallel_pass),
-        (broken.ReadsAhead, contract_generation.later_tokens_are_not_read),
-        (broken.ReadsNothing, contract_generation.later_tokens_are_not_read),
+        (broken.ReadsAhead, contract.nothing_later_is_read),
+        (broken.ReadsNothing, contract.nothing_later_is_read),
         (broken.ComparesHypotheses, contract_generation.hypotheses_do_not_meet),
         (broken.CopiesItsMemory, contract_generation.hypotheses_do_not_meet),
         (broken.ChangesItsState, contract_generation.a_step_leaves_its_state_alone),
@@ -157,6 +157,26 @@ def test_a_sound_network_keeps_the_contract(cls: type[nn.Module], clause: Callab
 def test_a_broken_network_is_found(cls: type[nn.Module], clause: Callable[[Case], None]) -> None:
     with pytest.raises(RuntimeError if cls is broken.MixesTypes else AssertionError):
         clause(case_of(cls))
+
+
+@pytest.mark.parametrize("cls", [broken_order.Stream, broken_order.Pixels], ids=lambda cls: cls.__name__)
+def test_a_network_without_a_source_predicts_in_order(cls: type[nn.Module]) -> None:
+    contract.nothing_later_is_read(Case(cls, cls.family))
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [
+        broken_order.StreamReadsAhead,
+        broken_order.StreamReadsNothing,
+        broken_order.PixelsReadThemselves,
+        broken_order.PixelsReadTheRight,
+    ],
+    ids=lambda cls: cls.__name__,
+)
+def test_a_network_without_a_source_that_does_not_is_found(cls: type[nn.Module]) -> None:
+    with pytest.raises(AssertionError):
+        contract.nothing_later_is_read(Case(cls, cls.family))
 
 
 def test_every_clause_can_be_broken() -> None:

@@ -6,20 +6,15 @@ import csv
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 import yaml
-from hydra.utils import get_class
 
 from tests.catalogue import MODELS, ROOT, Model
-from zoo.arguments import Count, Probability, Share
-from zoo.attention import ScoreName
 
 LONGEST_FILE = 400
-MOST_ARGUMENTS = 12
 EMPTY_NAMES = re.compile(r"(utils?|helpers?|common|misc)", re.IGNORECASE)
 CODE = ("zoo", "tests", "benchmarks", "results", "notebooks")
 PARTS = ("Equations", "What differs from the paper", "Notation")
@@ -38,7 +33,7 @@ def relative(path: Path) -> str:
 
 
 def file_problems(path: Path) -> list[str]:
-    """What is wrong with the length or the name of a file of code."""
+    """Problems with the length or the name of a file of code."""
     found = []
     lines = len(path.read_text(encoding="utf-8").splitlines())
     if lines > LONGEST_FILE:
@@ -67,7 +62,7 @@ def test_a_long_file_or_an_empty_name_is_found(tmp_path: Path) -> None:
 
 
 def header_problems(docstring: str | None) -> list[str]:
-    """What a model's file does not say of its paper."""
+    """Parts that are missing in the header of a model's file."""
     if not docstring:
         return ["no header: the file must begin with a docstring that names the paper"]
     paragraphs = [" ".join(paragraph.split()) for paragraph in inspect.cleandoc(docstring).split("\n\n")]
@@ -85,63 +80,6 @@ def header_problems(docstring: str | None) -> list[str]:
     return found
 
 
-def constructor_problems(cls: Any, arguments: dict[str, Any]) -> list[str]:
-    """What is wrong with a model's constructor, or with the `arguments` that conf/model gives it."""
-    parameters = inspect.signature(cls).parameters
-    found = []
-    if len(parameters) > MOST_ARGUMENTS:
-        found.append(f"{len(parameters)} arguments, more than {MOST_ARGUMENTS}")
-    if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters.values()):
-        found.append("*args or **kwargs swallow typing errors: name the arguments")
-    names = [name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
-    if list(parameters) != ["spec", *names]:
-        found.append("the constructor takes spec first and everything else by keyword")
-    if set(arguments) != set(names):
-        found.append(f"conf/model has the keys {sorted(arguments)}, the constructor {sorted(names)}")
-        return found
-    for name in names:
-        default = parameters[name].default
-        if default is not inspect.Parameter.empty and default is not None and arguments[name] is not None:
-            allowed = (int, float) if isinstance(default, float) else type(default)
-            if isinstance(default, bool) != isinstance(arguments[name], bool) or not isinstance(
-                arguments[name], allowed
-            ):
-                found.append(f"{name}: conf/model has {arguments[name]!r}, the constructor's default is {default!r}")
-    try:
-        inspect.signature(cls).bind("spec", **arguments)
-    except TypeError as error:
-        found.append(str(error))
-    return found
-
-
-def annotation_problems(cls: Any) -> list[str]:
-    """Arguments of a constructor whose annotation does not say what is allowed."""
-    found = []
-    for name, hint in get_type_hints(cls.__init__, include_extras=True).items():
-        if name in ("spec", "return"):
-            continue
-        kinds = list(leaves(hint))
-        found += [f"{name}: {kind.__name__} says too little; see zoo/arguments.py" for kind in kinds if kind in BARE]
-        if "dropout" in name and Share not in kinds:
-            found.append(f"{name} is a Share")
-        if re.search(r"_dim$|^num_|layers$|^heads$", name) and Count not in kinds:
-            found.append(f"{name} is a Count")
-    return found
-
-
-def leaves(hint: Any) -> Iterator[Any]:
-    """The types that an annotation is made of; one with a bound is a leaf, and so is a mapping: the arguments of a part
-    of the network, which are held against its own class."""
-    inner = () if get_origin(hint) in (Annotated, Literal, Mapping) else get_args(hint)
-    if not inner:
-        yield hint
-    for part in inner:
-        yield from leaves(part)
-
-
-BARE = (int, float, str)
-"""Types that allow what no network can use; a choice is a Literal, a number is bounded."""
-
 BY_NAME = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
@@ -153,16 +91,6 @@ def test_there_are_models() -> None:
 def test_header(model: Model) -> None:
     module = inspect.getmodule(model.cls)
     assert header_problems(module and module.__doc__) == [], inspect.getsourcefile(model.cls)
-
-
-@BY_NAME
-def test_constructor(model: Model) -> None:
-    assert constructor_problems(model.cls, model.arguments) == []
-
-
-@BY_NAME
-def test_annotations(model: Model) -> None:
-    assert annotation_problems(model.cls) == []
 
 
 def test_every_paper_is_in_the_catalogue() -> None:
@@ -203,97 +131,6 @@ Notation: N rows of memory, M their width.
 )
 def test_a_missing_part_of_a_header_is_found(header: str | None, problems: int) -> None:
     assert len(header_problems(header)) == problems
-
-
-class _Right:
-    def __init__(self, spec: Any, *, width: int = 4, rate: float = 0.5, gate: bool = True, kind: str = "a") -> None: ...
-
-
-class _Swallows:
-    def __init__(self, spec: Any, *, width: int = 4, **rest: Any) -> None: ...
-
-
-class _Positional:
-    def __init__(self, spec: Any, width: int = 4) -> None: ...
-
-
-class _Long:
-    def __init__(
-        self,
-        spec: Any,
-        *,
-        a: int,
-        b: int,
-        c: int,
-        d: int,
-        e: int,
-        f: int,
-        g: int,
-        h: int,
-        i: int,
-        j: int,
-        k: int,
-        m: int,
-    ) -> None: ...
-
-
-class _Annotated:
-    def __init__(
-        self,
-        spec: Any,
-        *,
-        encoder: Mapping[str, Any],
-        hidden_dim: Count | None = None,
-        encoder_layers: Count | list[list[Count]] = 2,
-        dropout: Share = 0.0,
-        init: Literal["a", "b"] = "a",
-        score: ScoreName = "dot",
-        reverse: bool = False,
-    ) -> None: ...
-
-
-class _Bare:
-    def __init__(
-        self,
-        spec: Any,
-        *,
-        hidden_dim: int,
-        layers: Share,
-        inner_dropout: Probability,
-        init: str,
-        sizes: list[list[int]],
-    ) -> None: ...
-
-
-def test_an_annotation_that_says_too_little_is_found() -> None:
-    assert annotation_problems(_Annotated) == []
-    problems = [problem.split(":")[0].split(" ")[0] for problem in annotation_problems(_Bare)]
-    assert sorted(problems) == ["hidden_dim", "hidden_dim", "init", "inner_dropout", "layers", "sizes"]
-
-
-RIGHT = {"width": 8, "rate": 0, "gate": False, "kind": "b"}
-
-
-@pytest.mark.parametrize(
-    ("cls", "arguments", "problem"),
-    [
-        (_Right, RIGHT, None),
-        (_Right, RIGHT | {"width": "wide"}, "width"),
-        (_Right, RIGHT | {"width": True}, "width"),
-        (_Right, RIGHT | {"gate": 1}, "gate"),
-        (_Right, RIGHT | {"rate": "0.5"}, "rate"),
-        (_Right, RIGHT | {"widht": 8}, "keys"),
-        (_Right, {"width": 8}, "keys"),
-        (_Swallows, {"width": 8}, "swallow"),
-        (_Positional, {"width": 8}, "by keyword"),
-        (_Long, dict.fromkeys("abcdefghijkm", 1), "13 arguments"),
-    ],
-)
-def test_a_wrong_constructor_or_configuration_is_found(
-    cls: Any, arguments: dict[str, Any], problem: str | None
-) -> None:
-    found = constructor_problems(cls, arguments)
-    assert found == [] if problem is None else any(problem in text for text in found)
 
 
 # experiments and results
@@ -337,11 +174,3 @@ def test_the_declared_version_is_the_packages(program_env: dict[str, str]) -> No
     except PackageNotFoundError:
         pytest.skip("not installed: run pip install -e '.[test]' first")
     assert installed == zoo.__version__, f"reinstall: {sys.executable} -m pip install -e '.[test]'"
-
-
-def test_targets_of_the_configuration_exist() -> None:
-    """Every `_target_` of conf is a class or function that imports, of a package that Hydra may build."""
-    for path in sorted((ROOT / "conf").rglob("*.yaml")):
-        for target in re.findall(r"^\s*_target_:\s*(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE):
-            assert target.split(".")[0] in ("zoo", "torch", "torchvision", "torchmetrics", "lightning"), target
-            assert get_class(target), f"{relative(path)}: {target}"

@@ -21,10 +21,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "zoo.arguments": set(),
     "zoo.errors": set(),
     "zoo.precision": set(),
+    "zoo.memory": set(),
+    "zoo.signature": set(),
     "zoo.dotted": {"zoo.errors"},
     "zoo.values": {"zoo.errors"},
     "zoo.attention": {"zoo.dotted", "zoo.errors"},
-    "zoo.layers": {"zoo.errors", "zoo.dotted", "zoo.attention", "zoo.data.*.spec"},
+    "zoo.layers": {"zoo.errors", "zoo.dotted", "zoo.attention"},
     "zoo.models": {
         "zoo.data.batch",
         "zoo.errors",
@@ -43,11 +45,19 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo.metrics.cider",
     },
     "zoo.optimizers": {"zoo.errors"},
-    "zoo.data": {"zoo.errors", "zoo.dotted", "zoo.values", "zoo.layers.packing", "zoo.layers.forest"},
+    "zoo.data": {
+        "zoo.errors",
+        "zoo.dotted",
+        "zoo.memory",
+        "zoo.values",
+        "zoo.layers.packing",
+        "zoo.layers.trees.forest",
+    },
     "zoo.metrics": {"zoo.errors"},
     "zoo.reranking": {"zoo.errors"},
     "zoo.tasks": {
         "zoo.errors",
+        "zoo.memory",
         "zoo.dotted",
         "zoo.attention",
         "zoo.layers",
@@ -64,9 +74,12 @@ MAY_IMPORT: dict[str, set[str]] = {
         "zoo",
         "zoo.errors",
         "zoo.dotted",
+        "zoo.memory",
+        "zoo.signature",
         "zoo.values",
         "zoo.callbacks",
         "zoo.data",
+        "zoo.decoding",
         "zoo.layers.pretrained",
         "zoo.models",
         "zoo.tasks",
@@ -77,10 +90,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "train": {"zoo.run", "zoo.cli"},
 }
 EVERYWHERE = ("zoo.arguments", "zoo.precision")
-"""What stands below everything: what constructors take, and in what precision is summed."""
+"""Modules below all others: types of constructor arguments, and the precision of sums."""
 
 FLOOR = {"text"}
-"""Folders of zoo.data that are no family: every family may import them."""
+"""Folders of zoo.data that are not a family: every family may import them."""
 
 PACKAGE_OF = {
     "annotated_types": "annotated-types",
@@ -127,7 +140,7 @@ def imported(module: str, source: str, modules: set[str]) -> Iterator[tuple[int,
 
 
 def family(module: str, modules: set[str]) -> str | None:
-    """The folder of zoo.data that a module stands in, where that is a family."""
+    """The family that a module of zoo.data belongs to, if any."""
     parts = module.split(".")
     if parts[:2] != ["zoo", "data"] or len(parts) < 3 or parts[2] in FLOOR:
         return None
@@ -285,7 +298,7 @@ def distributions(requirements: list[str]) -> set[str]:
 
 
 def undeclared(sources: dict[str, str], declared: set[str]) -> set[str]:
-    """What `sources` import from elsewhere without its package being declared."""
+    """Imports of `sources` from packages that are not declared."""
     imports = {name.split(".")[0] for module, text in sources.items() for _, name in imported(module, text, set())}
     own = {"results", "tests", "train", "zoo", *sys.stdlib_module_names}
     return {name for name in imports - own if PACKAGE_OF.get(name, name).lower() not in declared}

@@ -1,4 +1,4 @@
-"""What the README shows is so: its commands start, its table is the one in results/."""
+"""README and pages are true: their commands start, their tables are those in results/."""
 
 from __future__ import annotations
 
@@ -18,11 +18,18 @@ from tests.commands import GROUPS, compositions, forgotten, problem, shell_lines
 from tests.run.programs import SHORT, launch, result
 from zoo.run.compose import compose
 
-DOCUMENTS = [path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if path.is_file()]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def shown(text: str) -> list[str]:
+    """The commands of a document: its shell blocks, and the table cells before a link to a page."""
+    return [*shell_lines(text), *re.findall(r"\| `(python train\.py [^`]+)` \| \[", text)]
+
+
 COMMANDS = [
     pytest.param(command, id=f"{path.stem}: {command}")
     for path in DOCUMENTS
-    for command in shell_lines(path.read_text(encoding="utf-8"))
+    for command in shown(path.read_text(encoding="utf-8"))
 ]
 
 # commands
@@ -94,6 +101,15 @@ def test_keys_named_in_the_prose_exist() -> None:
     for path in DOCUMENTS:
         assert unknown_keys(path.read_text(encoding="utf-8")) == set(), path.name
     assert unknown_keys("set `data.loader.on_bad_row=skip` or `trainer.max_epoch`") == {"trainer.max_epoch"}
+
+
+def test_every_page_of_docs_is_linked_in_the_readme() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in (ROOT / "docs").glob("*.md") if f"](docs/{path.name})" not in text] == []
+
+
+def test_commands_in_tables_are_found() -> None:
+    assert shown("| hulls | `python train.py data=tsp` | [page](a.md) |") == ["python train.py data=tsp"]
 
 
 def test_shell_blocks_are_taken_apart() -> None:

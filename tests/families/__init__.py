@@ -1,8 +1,9 @@
-"""Random batches for the contract tests: one file a task, with its `FAMILY`. Nothing lists them."""
+"""Random batches for the contract tests: one file per task, with its `FAMILY`. Nothing lists them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol
@@ -16,11 +17,11 @@ from zoo.tasks import Task
 LONG = 400
 """Positions of a long row: bfloat16 cannot count beyond 256."""
 IMPOSSIBLE = -1000.0
-"""What stands for the log-probability of what cannot be written: a finite number can be compared and summed."""
+"""Replaces the log-probability of impossible tokens: a finite number can be compared and summed."""
 
 
 class Family(Protocol):
-    """What the contracts need to know of a task's data."""
+    """The facts about a task's data that the contracts need."""
 
     spec: Any
 
@@ -34,13 +35,13 @@ class Family(Protocol):
         """The examples `rows` of `batch` in that order, padded no more than they need."""
 
     def padded(self, batch: Any) -> Any:
-        """The same examples with more padding on every axis."""
+        """The examples of `batch` with more padding on every axis."""
 
     def scribbled(self, batch: Any) -> Any:
-        """The same examples with other content under the padding."""
+        """The examples of `batch` with other content under the padding."""
 
     def without_targets(self, batch: Any) -> Any:
-        """The same examples as they come when predicting."""
+        """The examples of `batch` in the form of a prediction."""
 
     generates: bool
     """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
@@ -51,13 +52,21 @@ class Family(Protocol):
     def with_target(self, batch: Any, ids: Sequence[int]) -> Any:
         """A batch of one example with `ids` as what is to be written, for a network that generates."""
 
+    def changed(self, batch: Any, place: int) -> tuple[Any, Tensor]:
+        """For values that are predicted in an order: the batch with another value at `place` of each sequence, and (B,)
+        True at the examples where that could be done and where another value follows."""
+
     def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
-        """What each row of attention called `kind` may look at, where a memory with `mask` is what it sees: (..., S).
-        Or (..., 1), True at the rows that look at something, where that is a memory of the network's own."""
+        """Mask (..., S) of the positions that each row of attention called `kind` may attend to, given the memory's
+        `mask`.
+
+        For the network's own memory it is (..., 1), True at rows that attend to something.
+        """
 
     def scores(self, output: Output, batch: Any) -> Tensor:
         """The logits with an example a row, (B, ...), zero at padding, and finite: where the network rules something
-        out they are log-probabilities of at least `IMPOSSIBLE`."""
+        out they are log-probabilities of at least `IMPOSSIBLE`. Of values that are predicted in an order (B, T, ...),
+        row t for value t."""
 
     def loss(self, output: Output, batch: Any) -> Tensor:
         """The task's loss."""
@@ -66,8 +75,24 @@ class Family(Protocol):
     """As much of the data's encoder as a task's training asks for."""
 
     def task(self, model: dict[str, Any], *, attends: bool) -> Task:
-        """A task around the network that `model` describes, with all that may stand in its loss: where the network
-        `attends`, a penalty on that."""
+        """A task around the network that `model` describes, with all possible terms of its loss: a penalty if the
+        network `attends`."""
+
+
+class Writing:
+    """The part that families of a `WritingBatch` share."""
+
+    generates = True
+
+    def changed(self, batch: Any, place: int) -> tuple[Any, Tensor]:
+        other = self.readable(batch).scatter(1, batch.target[:, place, None], False)
+        rows = other.any(1) & (batch.target_mask.sum(1) > place + 1)
+        read = batch.target_input.clone()
+        read[rows, place + 1] = other[rows].int().argmax(1)
+        return replace(batch, target_input=read), rows
+
+    def readable(self, batch: Any) -> Tensor:
+        raise NotImplementedError
 
 
 def precise(scores: Tensor) -> Tensor:

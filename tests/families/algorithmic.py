@@ -18,7 +18,7 @@ from zoo.tasks import Task
 
 
 class Bits:
-    """Sequences of random bits, some of whose steps ask for other random bits."""
+    """Sequences of random bits with other random bits as targets of some steps."""
 
     spec = BitSpec(in_width=5, out_width=3, groups=("all",))
     generates = False

@@ -10,29 +10,31 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import precise
+from tests.families import Writing, precise
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.models.output import Output
 
 TINTS = ((200, 40, 30), (30, 160, 60), (40, 50, 190), (190, 180, 60))
-"""Of the pictures."""
+"""Sizes of the pictures."""
 
 
-class Pictures:
+class Pictures(Writing):
     """Pictures and captions of them, for `captioning`.
 
-    The grid is finer than the pictures need: a row of attention has as many cells as `LONG` positions. It is no square,
-    nor are the pictures: rows are not columns.
+    The grid is finer than the pictures need: a row of attention has as many cells as `LONG` positions. Grid and
+    pictures are not square, so that rows and columns differ.
     """
 
     spec = ImageSpec(channels=3, height=32, width=40, target_size=30, longest_target=12, grid=(16, 25))
-    generates = True
     encoder = SimpleNamespace()
 
     def batch(self, seed: int, *, empty: bool = True) -> ImageBatch:
-        """Two captions are of one picture and alike, another is the end alone. Where `empty`, a further one says
-        something else of what the first is of, and the last is the end alone, of a picture of nothing."""
+        """Two captions are equal and of one picture, another is the end alone.
+
+        With `empty` a further caption describes the first picture in other words, and the last is the end alone, of an
+        empty picture.
+        """
         generator = torch.Generator().manual_seed(seed)
         image = torch.stack([self._picture(tint, generator) for tint in TINTS])
         captions = [self._caption(length, generator) for length in (6, 4, 1, 7)]

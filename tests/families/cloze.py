@@ -1,4 +1,4 @@
-"""Documents, queries with a blank, and candidates that stand in the document, for `cloze`."""
+"""Documents, queries with a blank, and candidates from the document, for `cloze`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoo.tasks.cloze import Cloze, answer_losses
 
 
 class Questions:
-    """Documents, queries with a blank, and candidates that stand in the document, for `cloze`."""
+    """Documents, queries with a blank, and candidates from the document, for `cloze`."""
 
     spec = ClozeSpec(vocabulary_size=30, blank=2)
     generates = False
@@ -33,8 +33,10 @@ class Questions:
         return self._of_lengths([(LONG, 5), (7, LONG)], 10, 1)
 
     def _of_lengths(self, sizes: list[tuple[int, int]], candidates: int, seed: int) -> ClozeBatch:
-        """Random words, the lengths of each document and query given. Words of a document repeat, those that are
-        candidates too; the last candidate of a long document stands nowhere."""
+        """Random words with the given lengths of documents and queries.
+
+        Words of a document repeat, candidates too; the last candidate of a long document does not occur in it.
+        """
         draw = torch.Generator().manual_seed(seed)
         document_mask, query_mask = (
             torch.arange(max(lengths)) < torch.tensor(lengths)[:, None] for lengths in zip(*sizes, strict=True)
@@ -95,7 +97,7 @@ class Questions:
         return mask & batch.document_mask.any(1, keepdim=True) & batch.query_mask.any(1, keepdim=True)
 
     def scores(self, output: Output, batch: ClozeBatch) -> Tensor:
-        """Probabilities: a candidate that stands nowhere has the lowest number of the dtype as its logit."""
+        """Probabilities; a candidate outside the document has the lowest number of the dtype as its logit."""
         return output.logits.exp().masked_fill(~batch.candidate_mask, 0.0)
 
     def loss(self, output: Output, batch: ClozeBatch) -> Tensor:

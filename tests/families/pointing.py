@@ -10,17 +10,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import IMPOSSIBLE, LONG, precise
+from tests.families import IMPOSSIBLE, LONG, Writing, precise
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.models.output import Output
 
 
-class Points:
+class Points(Writing):
     """Sets of points and pointers into them, for `pointing`."""
 
     spec = PointSpec(width=2, longest=LONG, longest_target=12, goal="hull", groups=("all",))
-    generates = True
     encoder = None
 
     def batch(self, seed: int, *, empty: bool = True) -> PointBatch:

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import LONG, precise
+from tests.families import LONG, Writing, precise
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.spec import PairSpec
@@ -18,11 +18,10 @@ from zoo.models.output import Output
 from zoo.tasks import Translation
 
 
-class Pairs:
+class Pairs(Writing):
     """Pairs of sequences, for `translation`."""
 
     spec = PairSpec(source_size=25, target_size=30, longest_source=12, longest_target=12)
-    generates = True
     encoder = SimpleNamespace(text_options=PairTextOptions(), languages=("en", "en"))
 
     def batch(self, seed: int, *, empty: bool = True) -> PairBatch:

@@ -34,8 +34,10 @@ class LabelledTrees:
         return self._of_lengths([LONG, 3], 1)
 
     def _of_lengths(self, lengths: Sequence[int], seed: int) -> TreeBatch:
-        """Leaves are labelled by their words, roots at random: what is labelled otherwise could not be learned by
-        heart, since a word that stands twice is read alike."""
+        """Label leaves by their words and roots at random.
+
+        Other labels could not be memorised, because a word that occurs twice has one vector.
+        """
         trees = random_trees(lengths, seed)
         label = torch.full((len(trees.forest),), NO_LABEL)
         root = trees.forest.root

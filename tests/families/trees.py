@@ -9,7 +9,7 @@ import numpy as np
 from zoo.data.trees.batch import Trees
 
 WORDS = 30
-"""Of the vocabulary."""
+"""Size of the vocabulary."""
 
 
 def random_binary(words: int, draw: np.random.Generator) -> list[int]:

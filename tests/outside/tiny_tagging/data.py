@@ -79,7 +79,7 @@ class Repeats(PreparedData[Source]):
     """Generated sequences, tagged by what stood before."""
 
     name = "repeats"
-    task: ClassVar[str] = "tagging"
+    tasks: ClassVar[tuple[str, ...]] = ("tagging",)
     nouns: ClassVar[Nouns] = Nouns("sequences", "symbols")
     spec: TaggingSpec
     encoder: TaggingEncoder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import torch.nn.functional as F
 from hydra.utils import instantiate
@@ -16,7 +16,7 @@ from tiny_tagging.spec import TaggingSpec
 from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.task import Examined, Task, TaskArguments
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,8 @@ class Tagging(Task):
     view = "tiny_tagging.view.TaggingView"
     spec: TaggingSpec | None
 
-    def __init__(
-        self,
-        *,
-        model: dict[str, Any],
-        curriculum: dict[str, Any],
-        optimizer: dict[str, Any] | None = None,
-        scheduler: dict[str, Any] | None = None,
-        monitor: str,
-        mode: str,
-        compile: bool = False,
-    ) -> None:
-        super().__init__(
-            model=model, optimizer=optimizer, scheduler=scheduler, monitor=monitor, mode=mode, compile=compile
-        )
+    def __init__(self, *, curriculum: dict[str, Any], **rest: Unpack[TaskArguments]) -> None:
+        super().__init__(**rest)
 
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, TaggingSpec)

@@ -1,0 +1,142 @@
+"""A family outside whose networks choose what to attend to: a quarter of the frames, or frames and turns."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+
+import zoo
+from tests.commands import forgotten
+from tests.contract import FOR_ALL, Case
+from tests.contract_generation import FOR_GENERATION
+from tests.run.programs import ROOT, launch, result
+from zoo.cli import main
+from zoo.decoding import BeamSearch, Greedy, Sampling
+from zoo.run import search_path
+
+CONF = ROOT / "tests" / "outside" / "conf"
+HERE = ["--config-dir", str(CONF)]
+TINY = ["data=sounds", "trainer.accelerator=cpu", "trainer.enable_progress_bar=false", "seed=1"]
+SOUND = "aaaabbbbcccc"
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    """Remove from the search path what a command added."""
+    with forgotten():
+        yield
+
+
+@pytest.fixture(scope="module", params=["listener", "two_levels"])
+def finished(request, tmp_path_factory):
+    """A finished run of each network, trained with a penalty on coverage and tested with a beam that counts it."""
+    folder = tmp_path_factory.mktemp(request.param)
+    words = [f"model={request.param}", "data.sample.train=1500", "trainer.max_epochs=3", "optimizer.lr=0.01"]
+    words += ["regularizer=[coverage]", "decoding.coverage_penalty=0.2", "trainer.limit_val_batches=2"]
+    with forgotten():
+        assert launch([*HERE, *TINY, *words, "hydra.run.dir=run"], folder) == 0
+    return request.param, folder / "run"
+
+
+def columns(name: str, frames: int) -> dict[str, int]:
+    """Columns of each attention of a network on so many frames."""
+    quarter = -(-frames // 4)
+    return {"listener": {"source": quarter}, "two_levels": {"source": frames, "turn": quarter}}[name]
+
+
+def test_it_trains_and_writes_with_a_beam_and_coverage(finished):
+    name, run = finished
+    metrics = result(run)["metrics"]
+    assert metrics["test/exact_match"] > 0.1  # of two tones or more out of six: chance is below 1 / 30
+    # the alignment of the data is one to frames, which only the second network attends to
+    assert ("test/attention_recall" in metrics and metrics["test/attention_recall"] is not None) == (name != "listener")
+    assert len(list((run / "attention").glob("test_*.png"))) == 4
+    assert (run / "predictions.csv").is_file()
+
+
+def test_predict(finished, tmp_path, capsys):
+    name, run = finished
+    words = ["predict", run, SOUND, "ddddeee", "--attention", tmp_path / "o.png", "--html", tmp_path / "o.html"]
+    main([*map(str, words), "--json", *HERE])
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for one, frames in zip(found, (12, 7), strict=True):
+        widths = {name: {len(row) for row in rows} for name, rows in one["attention"].items()}
+        assert widths == {name: {width} for name, width in columns(name, frames).items()}
+        for rows in one["attention"].values():
+            assert [sum(row) for row in rows] == pytest.approx([1] * len(rows), abs=1e-5)
+    assert {path.name for path in Path(tmp_path).glob("*.png")} == {"o-1.png", "o-2.png"}
+    assert SOUND in (tmp_path / "o.html").read_text()
+
+
+def test_every_way_of_decoding_gives_the_widths_of_the_network(finished):
+    search_path.add(CONF)
+    name, run = finished
+    predictor = zoo.load(run)
+    batch = predictor.encoder([SOUND, "ff"])
+    for way in (Greedy(), Sampling(samples=2), BeamSearch(nbest=2, coverage_penalty=0.3)):
+        for hypotheses, frames in zip(way(predictor.task.network, batch, predictor.task.spec), (12, 2), strict=True):
+            for hypothesis in hypotheses:
+                shapes = {name: tuple(weights.shape) for name, weights in hypothesis.attention.items()}
+                assert shapes == {k: (len(hypothesis.ids), width) for k, width in columns(name, frames).items()}
+                assert hypothesis.aligned == (name == "two_levels")
+
+
+def test_it_learns_from_a_reward_and_from_its_own_tokens(tmp_path):
+    words = [
+        "data.sample.train=64",
+        "data.sample.val=8",
+        "data.sample.test=8",
+        "callbacks=none",
+        "trainer.max_epochs=1",
+    ]
+    for name in ("listener", "two_levels"):
+        for objective in ("self_critical", "scheduled_sampling"):
+            given = [f"model={name}", f"objective={objective}", f"hydra.run.dir={name}_{objective}"]
+            assert launch([*HERE, *TINY, *words, *given], tmp_path) == 0
+
+
+def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch):
+    """Without the positions in the state of `start`, one line names attention, width and mask."""
+    search_path.add(CONF)
+    from tiny_listening.network import Listener
+
+    from zoo.layers.state import State
+
+    start = Listener.start
+
+    def silent(self, batch):
+        state = start(self, batch)
+        return State(state.memory, state.hypotheses)
+
+    monkeypatch.setattr(Listener, "start", silent)
+    words = ["model=listener", "data.sample.train=64", "callbacks=none", "trainer.max_epochs=1"]
+    assert launch([*HERE, *TINY, *words], tmp_path) == 2
+    said = capsys.readouterr().err
+    assert "error: attention source: its weights have " in said and "batch.memory_mask has " in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("name", ["Listener", "TwoLevels"])
+@pytest.mark.parametrize("clause", [*FOR_ALL, *FOR_GENERATION], ids=lambda clause: clause.__name__)
+def test_the_contract(clause, name):
+    search_path.add(CONF)
+    import tiny_listening.network
+
+    from tests.outside.listening_family import FAMILY
+
+    clause(Case(partial(getattr(tiny_listening.network, name), FAMILY.spec, hidden_dim=16), FAMILY))
+
+
+def test_the_memory_of_the_listener_is_a_quarter_of_the_frames():
+    """A quarter, rounded up twice, of each sound, whatever else is in the batch."""
+    search_path.add(CONF)
+    from tiny_listening.network import Listener
+
+    from tests.outside.listening_family import FAMILY, quarter
+
+    batch = FAMILY.batch(1)
+    mask = Listener(FAMILY.spec).start(batch).memories["source"].mask
+    assert torch.equal(mask, quarter(batch.frame_mask))
+    assert mask.sum(1).tolist() == [-(-frames // 4) for frames in (5, 2, 9, 1, 4, 0)]

@@ -1,0 +1,67 @@
+"""The tones of sounds: exact match of what the network writes, and what it attended to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from torchmetrics import Metric
+
+from tiny_listening.batch import SoundBatch
+from tiny_listening.data import TONES
+from zoo.decoding import Hypothesis
+from zoo.metrics import ExactMatch
+from zoo.tasks import Generation
+from zoo.tasks.task import Examined
+
+
+@dataclass(frozen=True)
+class HeardSound:
+    """The tones of a sound, and the attention of each step by name."""
+
+    sound: str
+    tones: str
+    log_prob: float
+    attention: dict[str, list[list[float]]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `zoo predict --json` writes it."""
+        return asdict(self)
+
+
+class Listening(Generation):
+    """Any network that serves `listening`."""
+
+    name = "listening"
+    headline = (*Generation.headline, "exact_match")
+    monitors: ClassVar[dict[str, str]] = {**Generation.monitors, "exact_match": "max"}
+    view = "tiny_listening.view.ListeningView"
+
+    def metrics(self) -> dict[str, Metric]:
+        return {**super().metrics(), "exact_match": ExactMatch()}
+
+    def score_written(self, stage: str, metrics: Any, batch: SoundBatch, hypotheses: list[Hypothesis]) -> None:
+        _, targets = batch.parts(range(len(batch)))
+        assert targets is not None
+        found = [self.encoder.text(best.ids) for best in hypotheses]
+        self.record(stage, metrics, "exact_match", len(batch), found, [self.encoder.text(row) for row in targets])
+
+    def predictions(self, batch: SoundBatch, words: list[str]) -> list[HeardSound]:
+        found = [best for best, *_ in self.predict_step(batch)]
+        return [
+            HeardSound(
+                sound,
+                self.encoder.text(best.ids),
+                best.log_prob,
+                {name: weights.tolist() for name, weights in best.attention.items()},
+            )
+            for sound, best in zip(words, found, strict=True)
+        ]
+
+    def examine(self, batch: SoundBatch) -> list[Examined]:
+        frames, targets = batch.parts(range(len(batch)))
+        sounds = ["".join(TONES[tone] for tone in one.argmax(1).tolist()) for one in frames]
+        truths = [None if targets is None else self.encoder.text(targets[b]) for b in range(len(batch))]
+        return [
+            Examined(*one) for one in zip(batch.index.tolist(), self.predictions(batch, sounds), truths, strict=True)
+        ]

@@ -1,0 +1,93 @@
+"""Windows of random characters, for the contract's clauses."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from tiny_stream.batch import WindowBatch
+from tiny_stream.spec import StreamSpec
+from tiny_stream.task import LanguageModelling
+from torch import Tensor
+
+from tests.families import LONG, precise
+from zoo.models.output import Output
+
+
+class RandomWindows:
+    """Windows of random characters, for `language_modelling`."""
+
+    spec = StreamSpec(symbols=6)
+    generates = False
+    encoder = None
+
+    def batch(self, seed: int, *, empty: bool = True) -> WindowBatch:
+        return self._of_lengths([6, 4, 7, 3, 5, *([0] if empty else [])], seed)
+
+    def long_batch(self) -> WindowBatch:
+        return self._of_lengths([LONG, 3], 1)
+
+    def _of_lengths(self, lengths: list[int], seed: int) -> WindowBatch:
+        generator = torch.Generator().manual_seed(seed)
+        rows = [torch.randint(1, self.spec.symbols, (length,), generator=generator) for length in lengths]
+        return WindowBatch.of([F.pad(row, (1, 0)) for row in rows])
+
+    def part(self, batch: WindowBatch, rows: Sequence[int]) -> WindowBatch:
+        return self._rows(batch, list(rows), slice(None))
+
+    def _rows(self, batch: WindowBatch, rows: Any, places: slice) -> WindowBatch:
+        assert batch.target is not None
+        parts = [part[rows][:, places] for part in (batch.read, batch.target, batch.mask)]
+        width = max(int(parts[2].sum(1).max()), 1)
+        return WindowBatch(*(part[:, :width] for part in parts), index=torch.arange(len(parts[0])))
+
+    def padded(self, batch: WindowBatch) -> WindowBatch:
+        assert batch.target is not None
+        return WindowBatch(
+            F.pad(batch.read, (0, 2)), F.pad(batch.target, (0, 2)), F.pad(batch.mask, (0, 2)), batch.index
+        )
+
+    def scribbled(self, batch: WindowBatch) -> WindowBatch:
+        return replace(batch, read=torch.where(batch.mask, batch.read, 3))
+
+    def without_targets(self, batch: WindowBatch) -> WindowBatch:
+        return replace(batch, target=None)
+
+    def changed_from(self, batch: WindowBatch, place: int) -> WindowBatch:
+        read = batch.read.clone()
+        read[:, place:] = 1 + read[:, place:] % (self.spec.symbols - 1)
+        return replace(batch, read=read)
+
+    def windows(self, batch: WindowBatch, at: int) -> tuple[WindowBatch, WindowBatch]:
+        every = list(range(len(batch)))
+        return self._rows(batch, every, slice(at)), self._rows(batch, every, slice(at, None))
+
+    def rows(self, batch: WindowBatch, kind: str, mask: Tensor) -> Tensor:
+        raise AssertionError("nothing attends")
+
+    def scores(self, output: Output, batch: WindowBatch) -> Tensor:
+        return output.logits.masked_fill(~batch.mask[..., None], 0.0)
+
+    def loss(self, output: Output, batch: WindowBatch) -> Tensor:
+        assert batch.target is not None
+        return F.cross_entropy(precise(output.logits[batch.mask]), batch.target[batch.mask])
+
+    def floor(self, batch: WindowBatch) -> float:
+        """The conditional entropy of a character given those before it in its row, in nats: rows that begin in the same
+        way cannot all be foretold."""
+        assert batch.target is not None
+        texts = [tuple(row[row > 0].tolist()) for row in batch.target]
+        after = Counter(text[: at + 1] for text in texts for at in range(len(text)))
+        before = Counter(text[:at] for text in texts for at in range(len(text)))
+        return sum(n * math.log(before[text[:-1]] / n) for text, n in after.items()) / sum(after.values())
+
+    def task(self, model: dict[str, Any], *, attends: bool) -> LanguageModelling:
+        return LanguageModelling(model=model, monitor="val/bits_per_character", mode="min")
+
+
+FAMILY = RandomWindows()

@@ -1,0 +1,129 @@
+"""The prose of the project follows the mechanical rules of plain English, and each rule fires on what it forbids."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from tests import language
+from tests.language import LONGEST_SENTENCE, Passage, listed, passage_problems, problems, prose_files, relative
+
+PROBLEMS = functools.cache(lambda: {relative(path): problems(path) for path in prose_files()})
+
+
+def test_prose() -> None:
+    assert [line for name, found in PROBLEMS().items() if name not in listed() for line in found] == []
+
+
+def test_listed_files_are_there_and_not_yet_clean() -> None:
+    clean = [name for name in listed() if not PROBLEMS().get(name)]
+    assert clean == [], "run python -m tests.language --prune"
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("opening", "Of a picture its head."),
+        ("opening", "What stands here."),
+        ("opening", "Those of one case."),
+        ("opening", "The same for trees."),
+        ("of which", "a text of which the words are known"),
+        ("of which", "the layer to whom it is given"),
+        ("one a line", "Trees are one in brackets a line, or one tree a line."),
+        ("one a line", "It makes 20 words a sentence."),
+        ("behind", "All tokens behind the end are padding."),
+        ("in a row", "They run one after the other."),
+        ("who", "A network who sees the words is right."),
+        ("told", "The sums are told to the layer."),
+        ("said", "If nothing is said, English is used."),
+        ("stands", "The seed stands in the row."),
+        ("wants", "It wants plain words."),
+        ("wants", "It fails for want of a file."),
+        ("heeds", "It heeds the mask."),
+        ("alike", "Both are treated alike."),
+        ("by turns", "They are read by turns."),
+        ("goes round", "What goes round between the steps."),
+        ("is no", "A figure that is no triangle."),
+        ("mend", "Mend the file."),
+        ("long", "word " * (LONGEST_SENTENCE + 1)),
+    ],
+)
+def test_a_rule_fires(rule: str, text: str) -> None:
+    assert rule in {name for name, _, _ in passage_problems(Passage(1, "docstring", text))}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What differs from the paper: nothing.",
+        "There is no file, and it is no longer needed.",
+        "B stands for the batch; `told` and `stands` are names in code.",
+        "One is a line, 5 in a row; 1 begins a story.",
+        "The set in which the words are.\n\nOf these, one is read.",
+        "The first half of it. " + "word " * LONGEST_SENTENCE,
+    ],
+)
+def test_plain_prose_passes(text: str) -> None:
+    assert list(passage_problems(Passage(1, "comment", text))) == []
+
+
+PYTHON = '''"""First."""
+x = "one two three"  # second
+# third
+# goes on
+def f(n):
+    """Fourth."""
+    raise ValueError(f"expected {n}, " f"found 'a b c'")
+y = """
+# not a comment
+"""
+y: int
+"""Fifth."""
+'''
+
+
+def test_passages_of_python() -> None:
+    found = {(passage.line, passage.kind, passage.text) for passage in language.python_passages(PYTHON)}
+    assert found == {
+        (1, "docstring", "First."),
+        (2, "message", "one two three"),
+        (2, "comment", "second"),
+        (3, "comment", "third\ngoes on"),
+        (6, "docstring", "Fourth."),
+        (7, "message", "expected X, found 'a b c'"),
+        (8, "message", "\n# not a comment\n"),
+        (12, "docstring", "Fifth."),
+    }
+    without = {passage.kind for passage in language.python_passages(PYTHON, strings=False)}
+    assert without == {"docstring", "comment"}
+
+
+def test_passages_of_pages_and_configurations() -> None:
+    page = "# Title\n\nA line\nand another.\n- an item\n- a second\n\n```sh\npython\n```\n| a | table |\nThe end.\n"
+    assert [(one.line, one.text) for one in language.markdown_passages(page)] == [
+        (3, "A line\nand another."),
+        (5, "- an item"),
+        (6, "- a second"),
+        (12, "The end."),
+    ]
+    configuration = "# A model.\n#   python train.py\n# Its paper.\nwidth: 5  # hidden units\n"
+    assert [(one.line, one.text) for one in language.yaml_passages(configuration)] == [
+        (1, "A model."),
+        (3, "Its paper."),
+        (4, "hidden units"),
+    ]
+
+
+def test_clean_files_leave_the_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, text in (("clean.md", "It is read."), ("foreign.md", "It stands here.")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(language, "ROOT", tmp_path)
+    monkeypatch.setattr(language, "LIST", tmp_path / "list.txt")
+    language.LIST.write_text("clean.md\nforeign.md\ngone.md\n", encoding="utf-8")
+    assert language.main(["--prune"]) == 0
+    assert listed() == ["foreign.md"]
+    assert problems(tmp_path / "foreign.md") == [
+        "foreign.md:1: page, stands: 'stands': write 'is', 'lies' or 'is listed'"
+    ]
