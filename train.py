@@ -1,5 +1,4 @@
-"""python train.py [model=han] [data=yelp] [any.key=value ...]; everything it does stands in zoo/run/launch.py and
-zoo/run/train.py."""
+"""python train.py [model=han] [data=yelp] [any.key=value ...]; see zoo/run/launch.py and zoo/run/train.py."""
 
 from zoo.run.launch import main
 

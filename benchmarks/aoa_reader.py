@@ -1,9 +1,9 @@
-"""The AoA reader's whole training step by the library kernels that it needs. Run: python -m benchmarks.aoa_reader
+"""The AoA reader's whole training step, relative to its library kernels. Run: python -m benchmarks.aoa_reader
 
-Step: forward, loss, backward, clip of the gradient norm, fused Adam with l2; the paper's sizes for CBT. Floor:
+Step: forward, loss, backward, clipping of the gradient norm, fused Adam with l2; the paper's sizes for CBT. Floor:
 embedding, torch's two bidirectional GRUs and the two matrix products, of the states and of the attentions, forward and
-backward alone on the same words, in the faster of two forms: packed, or padded with two one-way GRUs a side, one of
-which reads every row mirrored inside its length and is not turned back.
+backward alone on the same words. It is the faster of two forms: packed, or padded with two one-way GRUs per side. One
+of these reads every row mirrored within its length, and its output is not mirrored back.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def faster(forms: dict[str, Callable[[], None]]) -> str:
 
 
 def largest_difference(one: AoAReader, other: AoAReader, batch: ClozeBatch) -> float:
-    """Of the gradients of the two models' losses, relative to the largest gradient."""
+    """Largest difference of the gradients of the two models' losses, relative to the largest gradient."""
     gradients = []
     for model in (one.eval(), other.eval()):
         losses, _ = answer_losses(model(batch).logits, batch)

@@ -81,7 +81,7 @@ class WithoutState:
 
 
 def copied(encoded: Any, batch: PairBatch, copies: PairBatch, flat: Tensor) -> Any:
-    """What the encoder gave for `batch`, a copy for each hypothesis."""
+    """The encoder's output for `batch`, copied for each hypothesis."""
     if torch.is_tensor(encoded[1]):  # ConvS2S: keys and values (B, S, f)
         return tuple(part[flat] for part in encoded)
     packed, states = encoded  # Luong: (M, n) and (L, B, n) twice

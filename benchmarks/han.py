@@ -1,8 +1,8 @@
-"""HAN's whole training step against the library kernels that it cannot do without. Run: python -m benchmarks.han
+"""HAN's whole training step, relative to its unavoidable library kernels. Run: python -m benchmarks.han
 
-Step: forward, loss, backward, clip of the gradient norm, fused Adam; the paper's sizes. Floor: embedding, torch's two
-bidirectional GRUs and the classifier, forward and backward alone on the same tokens, in the faster of two forms:
-packed, or padded with two one-way GRUs, one of which reads every row mirrored inside its length.
+Step: forward, loss, backward, clipping of the gradient norm, fused Adam; the paper's sizes. Floor: embedding, torch's
+two bidirectional GRUs and the classifier, forward and backward alone on the same tokens. It is the faster of two forms:
+packed, or padded with two one-way GRUs. One of these reads every row mirrored within its length.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def padded_floor(batch: DocumentBatch) -> Callable[[], None]:
 
 
 def largest_difference(one: HAN, other: HAN, batch: DocumentBatch) -> float:
-    """Of the gradients of the two models' losses, relative to the largest gradient."""
+    """Largest difference of the gradients of the two models' losses, relative to the largest gradient."""
     gradients = []
     for model in (one, other):
         loss = nn.functional.cross_entropy(model(batch).logits, batch.label)

@@ -1,9 +1,9 @@
-"""A neural Turing machine as it is usually written: one module a head, called for each head at each time step.
+"""A neural Turing machine as it is usually written: one module per head, called for each head at each time step.
 
-It is what `benchmarks/ntm.py` compares with. It follows the layout of public implementations: an LSTM cell, a linear
-layer with its own functions for each thing that a head asks for, cosine by torch, a weighting that is the power and its
-sum, read heads before write heads, autograd through all of it. It is not made slow: a batch is shifted by rolls at
-once, and the output layer is outside the loop, which public code has inside.
+`benchmarks/ntm.py` compares with it. It follows the layout of public implementations: an LSTM cell, a linear layer with
+its own functions for each input of a head, and cosine by torch. A weighting is a power divided by its sum, read heads
+come before write heads, and autograd runs through all of it. It is not slowed down: rolls shift a whole batch at once,
+and the output layer is outside the loop; public code has it inside.
 
 Notation: B sequences, T steps, N rows of the memory, W their width, C units of the controller, S shifts.
 """
@@ -47,7 +47,7 @@ class ReadHead(Head):
     """A head that reads."""
 
     def forward(self, hidden: Tensor, memory: Tensor, previous: Tensor) -> tuple[Tensor, Tensor]:
-        """What was read (B, W), and where (B, N)."""
+        """The read vector (B, W) and the weighting (B, N)."""
         weighting = self.address(hidden, memory, previous)
         return torch.bmm(weighting[:, None], memory)[:, 0], weighting
 

@@ -1,8 +1,8 @@
-"""What the benchmarks of the translation models share: the batch, the whole training step, the floor's step.
+"""The batch, the whole training step and the floor's step for the benchmarks of the translation models.
 
-32 pairs of 20 to 40 tokens on both sides, vocabulary 10,000, hidden 512. Step: forward, cross-entropy, backward, clip
-of the gradient's norm, fused Adam. Floor: forward and backward of the library kernels that the model cannot do without,
-on the padded grid, without loss, clip and optimiser.
+32 pairs of 20 to 40 tokens on both sides, vocabulary 10,000, hidden 512. Step: forward, cross-entropy, backward,
+clipping of the gradient's norm, fused Adam. Floor: forward and backward of the unavoidable library kernels on the
+padded grid, without loss, clipping and optimiser.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def point_batch(seed: int) -> PointBatch:
 
 
 def network() -> PointerNet:
-    """Of the benchmark's size, the same at every call."""
+    """A batch of the benchmark's size, equal at every call."""
     torch.manual_seed(0)
     return PointerNet(SPEC, embedding_dim=HIDDEN, hidden_dim=HIDDEN)
 
@@ -137,7 +137,7 @@ def ways(batch: PointBatch) -> dict[str, Callable[[], Any]]:
     for slow in (loop, thrifty_loop):
         ids, log_probs = slow(batch)
         same = [best.ids == tuple(row) for (best, *_), row in zip(found, ids.tolist(), strict=True)]
-        assert sum(same) >= 0.95 * len(same)  # equally good ones may be told apart by rounding
+        assert sum(same) >= 0.95 * len(same)  # rounding may separate equally good ones
         expected = torch.tensor([best.log_prob for best, *_ in found], dtype=log_probs.dtype)
         torch.testing.assert_close(expected, log_probs, rtol=1e-4, atol=1e-3)
     return {
@@ -157,7 +157,7 @@ def step_by_floor(threads: int, rounds: int) -> list[float]:
 
 
 def in_processes(threads: int, rounds: int, processes: int) -> list[list[float]]:
-    """The same, each time in a process of its own: the step's time differs between them."""
+    """Repeat the measurement in separate processes, because the step's time differs between them."""
     words = [sys.executable, "-m", "benchmarks.pointer_net", "--threads", str(threads), "--rounds", str(rounds)]
     found = []
     for _ in range(processes):

@@ -1,7 +1,7 @@
 """The packed GRU and LSTM against torch's, forward and backward. Run: python -m benchmarks.recurrent
 
-Both forms of torch's layers are timed: packed, and padded with two one-way layers, one of which reads every row
-mirrored inside its length (the mirrored input is prepared beforehand).
+Both forms of torch's layers are timed: packed, and padded with two one-way layers. One of these reads every row
+mirrored within its length; the mirrored input is prepared before.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""The whole training steps of the networks over trees beside the constituency Tree-LSTM, by the products that they
-need, and by a node after the other. Run: python -m benchmarks.recursive_networks
+"""The whole training steps of the other networks over trees, relative to their products and to one node at a time.
+
+Run: python -m benchmarks.recursive_networks
 
 Step: forward, loss, backward and AdaGrad as in each paper's experiment, on 25 trees as large and as deep as those of
 the Stanford Sentiment Treebank. Floor: the products of all heights and of the classifier alone, forward and backward,
-as torch's linear layers and bmm do them. The sizes are the papers': 25 numbers a node, and 168 for the dependency
-Tree-LSTM over words of 300, which stay as they are.
+as torch's linear layers and bmm compute them. The sizes are the papers': 25 numbers per node, and 168 for the
+dependency Tree-LSTM over fixed words of 300.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ HIDDEN, OF_DEPENDENCIES = 25, 168
 
 
 def dependency_batch(seed: int) -> TreeBatch:
-    """The same parses as dependencies: of two children the word of one, drawn, is the head of the other's."""
+    """The parses as dependencies: the word of one of two children, drawn at random, is the head of the other's."""
     draw = np.random.default_rng(seed)
     lengths = lengths_of_sentences(draw)
     heads = [dependencies(parse(int(words), draw), draw) for words in lengths]
@@ -77,7 +78,7 @@ class Network(NamedTuple):
     batch: TreeBatch
     floor: Callable[[], None]
     groups: dict[str, Any] | None = None
-    """Of its optimiser."""
+    """Parameter groups of the optimiser."""
 
 
 def networks(seed: int) -> dict[str, Network]:

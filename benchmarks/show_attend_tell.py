@@ -34,14 +34,14 @@ from benchmarks.timing import paired, prepare, ratio, write
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.decoding import BeamSearch, Greedy
-from zoo.layers.attention_loop import TimeSteps
+from zoo.layers.loops.attention import TimeSteps
 from zoo.models.show_attend_tell import ShowAttendTell
 
 GRID, DEPTH, HIDDEN, ATTENTION, EMBEDDING, VOCABULARY = (14, 14), 512, 1000, 512, 512, 9_000
 CAPTIONS, SHORTEST, LONGEST = 64, 10, 20
 IMAGES, BEAM = 32, 5
 SPEC = ImageSpec(DEPTH, *GRID, VOCABULARY, LONGEST, GRID, encoded=True)
-ENCODER = {"_target_": "zoo.layers.image_small.SmallEncoder"}
+ENCODER = {"_target_": "zoo.layers.images.small.SmallEncoder"}
 LENGTHS: dict[str, Any] = {"min_length": (0, LONGEST), "max_length": (0, LONGEST)}
 
 
@@ -57,7 +57,7 @@ def image_batch(seed: int, count: int = CAPTIONS) -> ImageBatch:
 
 
 def network(dropout: float = 0.5) -> ShowAttendTell:
-    """Of the benchmark's size, the same at every call."""
+    """A batch of the benchmark's size, equal at every call."""
     torch.manual_seed(0)
     sizes = {"embedding_dim": EMBEDDING, "hidden_dim": HIDDEN, "attention_dim": ATTENTION}
     return ShowAttendTell(SPEC, encoder=ENCODER, dropout=dropout, **sizes)
@@ -115,7 +115,7 @@ class Floor:
         torch.mm(self.s, self.of_word.T, out=self.logits)
 
     def backward(self) -> None:
-        """The same in the other order, by what is read and by the weights."""
+        """The products of the backward pass, by the inputs and by the weights."""
         d_word = self.d_logits.T @ self.s
         torch.mm(self.d_logits, self.of_word, out=self.d_s)
         d_v = torch.zeros_like(self.v)
@@ -251,7 +251,7 @@ def decoding(rounds: int) -> dict[str, Any]:
     expected = [best for best, *_ in beam(model, batch, SPEC)]
     for ids, log_probs in (by_forward(model, batch), straightforward()):
         same = [best.ids == row for best, row in zip(expected, ids, strict=True)]
-        assert sum(same) >= 0.9 * len(same)  # equally good ones may be told apart by rounding
+        assert sum(same) >= 0.9 * len(same)  # rounding may separate equally good ones
         torch.testing.assert_close(torch.tensor([best.log_prob for best in expected]), log_probs, rtol=1e-3, atol=1e-3)
     ways: dict[str, Callable[[], object]] = {
         "beam": lambda: beam(model, batch, SPEC),

@@ -1,10 +1,10 @@
 """Show, attend and tell as public tutorials write it: torch's LSTM cell in a loop over time, attention as a module, and
 beam search for one image after the other.
 
-It is what `benchmarks/show_attend_tell.py` compares with, of the same equations and weights. It follows their layout:
-the captions are sorted by length, each step takes those that still run, attention projects the annotation vectors of
-all of them at every step, the scores of a step are put into a padded tensor, autograd goes through all of it. The beam
-of an image is a list that shrinks as captions end, with the image's vectors copied for each of its hypotheses.
+`benchmarks/show_attend_tell.py` compares with it; equations and weights are equal. It follows the layout of tutorials.
+Captions are sorted by length, and each step processes those that are not finished. Attention projects all their
+annotation vectors at every step, and the scores of a step go into a padded tensor. Autograd runs through all of it. The
+beam of an image is a list that shrinks as captions end, with the image's vectors copied for each of its hypotheses.
 
 Notation: B captions, T words of the longest, S places, D numbers an annotation vector, V vocabulary.
 """

@@ -20,8 +20,10 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def options(description: str, *, rounds: int, threads: int, examples: str) -> argparse.Namespace:
-    """What the command line says: `rounds` per batch, `threads`, and how many `batches` of different `examples`; the
-    first sentence of `description` is what the help says."""
+    """Arguments of the command line: `rounds` per batch, `threads`, and the number of `batches` of different
+    `examples`.
+
+    The first sentence of `description` is the help text."""
     parser = argparse.ArgumentParser(description=" ".join(description.split()).partition(". ")[0])
     parser.add_argument("--rounds", type=int, default=rounds, help="timed rounds per batch")
     parser.add_argument("--threads", type=int, default=threads)
@@ -36,12 +38,17 @@ def prepare(threads: int) -> dict[str, Any]:
         "torch": torch.__version__,
         "threads": threads,
         "processor": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
-        "allocator": "glibc without mmap and trim, for all alike" if keep_freed_memory() else "as it is, for all alike",
+        "allocator": "glibc without mmap and trim" if keep_freed_memory() else "default",
     }
 
 
 def paired(
-    steps: dict[str, Callable[[], object]], *, rounds: int, warmup: int = 5, seed: int = 0
+    steps: dict[str, Callable[[], object]],
+    *,
+    rounds: int,
+    warmup: int = 5,
+    seed: int = 0,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Seconds of each step in each of `rounds` rounds; a round runs every step once, in a fresh random order."""
     names, order = list(steps), random.Random(seed)
@@ -49,10 +56,10 @@ def paired(
     for index in range(warmup + rounds):
         order.shuffle(names)
         for name in names:
-            begin = time.perf_counter()
+            begin = clock()
             steps[name]()
             if index >= warmup:
-                seconds[name].append(time.perf_counter() - begin)
+                seconds[name].append(clock() - begin)
     return seconds
 
 

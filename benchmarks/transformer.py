@@ -117,7 +117,7 @@ def public_step(batch: PairBatch) -> Callable[[], None]:
 
 
 def steps(batch: PairBatch) -> dict[str, Callable[[], None]]:
-    """What is timed on one batch."""
+    """The steps that are timed on one batch."""
     torch.manual_seed(0)
 
     def model(dropout: float) -> Transformer:

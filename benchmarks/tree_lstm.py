@@ -27,7 +27,7 @@ from benchmarks.timing import options, paired, prepare, ratio, write
 from benchmarks.trees_straightforward import NodeByNode
 from zoo.data.trees.batch import TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
-from zoo.layers.forest import Forest
+from zoo.layers.trees.forest import Forest
 from zoo.models.tree_lstm import TreeLSTM
 from zoo.optimizers.adagrad import Adagrad
 from zoo.tasks.tree_classification import total_loss
@@ -115,12 +115,14 @@ def floor_step(model: TreeLSTM, batch: TreeBatch) -> Callable[[], None]:
 
 
 Call = tuple[Callable[..., Tensor], tuple[Tensor, ...]]
-"""A product, and what it is of."""
+"""A product and its operands."""
 
 
 def linears(layers: Iterable[tuple[nn.Linear, int, bool]]) -> list[Call]:
-    """The products of some layers, each with so many rows, that want a gradient or do not; a layer that stands more
-    than once has one weight."""
+    """The products of layers with given numbers of rows, and whether each input needs a gradient.
+
+    A layer that occurs more than once has one weight.
+    """
     weights: dict[int, Tensor] = {}
     found: list[Call] = []
     for layer, rows, wanted in layers:
@@ -172,7 +174,7 @@ def bare_step(model: TreeLSTM, batch: TreeBatch) -> Callable[[], None]:
 
 
 def largest_difference(model: nn.Module, batch: TreeBatch) -> float:
-    """Of the gradients of both ways to write it, relative to the largest gradient."""
+    """Largest difference of the gradients of both implementations, relative to the largest gradient."""
     model.eval()
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     losses = total_loss(model(batch).logits, batch) / len(batch), NodeByNode(model).loss(batch)
@@ -215,7 +217,7 @@ def measure(seed: int, rounds: int) -> dict[str, Any]:
 
 
 def linear(rounds: int) -> dict[str, Any]:
-    """What four times the trees cost, and what trees four times as deep cost, as chains."""
+    """The cost of four times the trees, and of trees four times as deep, as chains."""
 
     def chains(count: int, words: int) -> TreeBatch:
         inner = words - 1

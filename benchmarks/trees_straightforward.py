@@ -13,7 +13,7 @@ from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.models import MVRNN, RNTN, Recursive, TreeLSTM
 
 State = tuple[Tensor, ...]
-"""Of a node; the first part is classified."""
+"""State of a node; its first part is classified."""
 Cell = Callable[[int | None, list[State]], State]
 """The state of a node by the id of its word, if it has one, and the states of its children."""
 

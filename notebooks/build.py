@@ -1,5 +1,4 @@
-"""python notebooks/build.py [NAME ...]: runs the percent scripts of this folder and keeps them as .ipynb with their
-outputs."""
+"""python notebooks/build.py [NAME ...]: runs the percent scripts of this folder and saves their outputs in .ipynb."""
 
 from __future__ import annotations
 
@@ -15,11 +14,11 @@ from PIL import Image
 
 FOLDER = Path(__file__).resolve().parent
 LARGE, WIDEST = 40_000, 900
-"""Bytes of a PNG that is kept as such, pixels of what is not."""
+"""Bytes up to which a picture stays a PNG, and the greatest width in pixels of larger ones."""
 
 
 def build(name: str) -> None:
-    """Executes `name`.py and writes `name`.ipynb beside it."""
+    """Executes `name`.py and writes `name`.ipynb next to it."""
     notebook = jupytext.read(FOLDER / f"{name}.py")
     nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(FOLDER.parent)}}).execute()
     for cell in notebook.cells:
@@ -33,8 +32,10 @@ def build(name: str) -> None:
 
 
 def smaller(picture: str) -> dict[str, str]:
-    """A PNG in base64 by its type: with 128 colours, of which plots have fewer and look the same. What stays large, as
-    textures do, becomes a JPEG of at most WIDEST pixels."""
+    """Reduce a PNG in base64 to 128 colours, which is enough for plots; return it by its type.
+
+    A picture that remains large, because it has textures, becomes a JPEG of at most WIDEST pixels.
+    """
     with Image.open(io.BytesIO(base64.b64decode(picture))) as opened:
         image = opened.convert("RGB")
     buffer = io.BytesIO()

@@ -15,10 +15,10 @@
 #
 # A hierarchical attention network (Yang et al. 2016) reads a review as people wrote it: words make sentences,
 # sentences make a document. At both levels it *attends*: it gives each word a weight within its sentence and each
-# sentence a weight within the document, and these weights can be drawn.
+# sentence a weight within the document. These weights can be drawn.
 #
-# We train one, draw what it attends to, measure whether it looks at the right words, and then take the attention away
-# to see what it was worth.
+# We train one, draw its attention, and measure whether it attends to the right words. Then we remove the attention to
+# see how much it helped.
 
 # %%
 import io
@@ -37,7 +37,8 @@ from zoo.data.documents.yelp import Yelp
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks import Classification
-from zoo.visualize import document_figure
+from zoo.visualize.classification import document_blocks
+from zoo.visualize.renderers import figure as pictures
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few documents
@@ -49,8 +50,8 @@ EPOCHS = 1 if SMALL else None
 #
 # They are generated, so that we know which words decided the stars. A reviewer names a main aspect ("I come here for
 # the food above all") and gives an opinion on it and on two or three others; the stars follow from their weighted
-# mean. Other sentences mention the same aspects without judging them, or judge another place altogether. And an
-# opinion may be negated: *not bad*, *hardly tasteless*.
+# mean. Other sentences mention the same aspects without judging them, or judge another restaurant. An opinion may be
+# negated: *not bad*, *hardly tasteless*.
 
 # %%
 data = Yelp(sample=SIZES)
@@ -60,22 +61,23 @@ for example in data.describe()["examples"]:
     print(example["label"], "|", example["text"], "\n")
 
 # %% [markdown]
-# Counting words will not do: *great* in a sentence about another restaurant says nothing, *not great* says the
-# opposite. (A linear classifier on word pairs stays far below what we are about to see: the table in the README has
-# its number.)
+# Counting words is not enough: *great* in a sentence about another restaurant means nothing, and *not great* means the
+# opposite. (A linear classifier on word pairs is far worse than the network below: the table in the README has its
+# number.)
 #
 # ## The network
 #
-# One file, [zoo/models/han.py](../zoo/models/han.py), in the order of the paper's figure. Its forward pass is
+# It is one file, [zoo/models/han.py](../zoo/models/han.py), in the order of the paper's figure. Its forward pass is
 #
 # | | | shape |
 # | --- | --- | --- |
 # | words | $h_{it} = [\overrightarrow{GRU}(x_{it}); \overleftarrow{GRU}(x_{it})]$ | (words, 2H) |
 # | attention | $a_{it} \propto \exp(u_w \cdot \tanh(W h_{it} + b))$ and $s_i = \sum_t a_{it} h_{it}$ | (B, S, 2H) |
-# | sentences | the same again over $s_1, s_2, \dots$ gives $v$ | (B, 2H) |
+# | sentences | again over $s_1, s_2, \dots$ gives $v$ | (B, 2H) |
 # | classes | $p = softmax(W_c v + b_c)$ | (B, C) |
 #
-# $u_w$ is the *context vector*: a learned question such as "is this an opinion that counts?", asked of every word.
+# $u_w$ is the *context vector*: a learned query such as "is this an opinion that counts?", which is compared with
+# every word.
 
 
 # %%
@@ -111,8 +113,8 @@ print(f"test accuracy {metrics['test/accuracy']:.3f}")
 # %% [markdown]
 # ## Where it looks
 #
-# Each picture shows one review. The bar on the left is the weight of the sentence; a word is darker the more it
-# counts ($\sqrt{a_i}\, a_{it}$, as the paper draws it); the words that really decided the stars are underlined.
+# Each picture shows one review. The bar on the left is the weight of the sentence. Darker words have a higher weight
+# ($\sqrt{a_i}\, a_{it}$, as in the paper). The words that really decided the stars are underlined.
 
 # %%
 batch = next(iter(data.test_dataloader()))
@@ -125,11 +127,8 @@ def draw(task, number):
     read = [(words[mask].tolist(), evidence[mask].tolist()) for words, mask, evidence in sentences if mask.any()]
     names = data.encoder.vocabulary.words
     (prediction,) = task.eval().predictions(one, [[[names[word] for word in words] for words, _ in read]])
-    figure = document_figure(
-        prediction,
-        true_label=data.spec.classes[batch.label[number]],
-        evidence=[evidence for _, evidence in read],
-    )
+    truth, marked = data.spec.classes[batch.label[number]], [evidence for _, evidence in read]
+    figure = pictures.draw(document_blocks(prediction, truth, marked))
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=90)
     return Image(buffer.getvalue())
@@ -143,9 +142,8 @@ draw(han, 1)
 # %% [markdown]
 # ## Is that an explanation?
 #
-# Pictures are easily believed. Because the sample records its evidence, we can score the attention: **attention
-# recall** is the share of all attention that lies on the deciding words. Attending everywhere alike would score
-# *chance*.
+# It is easy to believe a picture. But the sample records its evidence, so we can score the attention: **attention
+# recall** is the share of all attention that lies on the deciding words. Uniform attention would score *chance*.
 
 # %%
 print(f"attention recall  {metrics['test/attention_recall']:.3f}")
@@ -155,7 +153,7 @@ print(f"sentence recall   {metrics['test/sentence_recall']:.3f}   (attention on 
 # %% [markdown]
 # ## Your own words
 #
-# The main aspect counts three times. Change it and watch the stars move.
+# The main aspect counts three times. Change it and see how the stars change.
 
 # %%
 ask = Predictor(han, data.encoder)
@@ -170,8 +168,8 @@ for text in [
 # %% [markdown]
 # ## What was the attention worth?
 #
-# The paper compares with the mean (HN-AVE) and the maximum (HN-MAX) over words and over sentences in place of the
-# attention, all else equal. So do we, with the same short training.
+# The paper replaces the attention by the mean (HN-AVE) or the maximum (HN-MAX) over words and over sentences, with
+# everything else equal. We do the same, with the same short training.
 
 # %%
 rows = {"attention": metrics}
@@ -184,8 +182,8 @@ for name, row in rows.items():
     )
 
 # %% [markdown]
-# With the mean, every word has the same say; the GRUs before it can learn to silence the words that do not count, but
-# that takes longer. How much of the difference remains with longer training stands in the README's table of results.
+# With the mean, every word has the same weight. The GRUs before it can learn to suppress the words that do not count,
+# but that takes longer. The README's table of results shows how much of the difference remains with longer training.
 #
-# **To try:** `dropout=0.3` in `trained(...)`; fewer training reviews (`Yelp(sample={"train": 1000})`); a sentence of
-# your own in which the attention goes wrong.
+# **To try:** `dropout=0.3` in `trained(...)`; fewer training reviews (`Yelp(sample={"train": 1000})`); your own
+# sentence in which the attention is wrong.

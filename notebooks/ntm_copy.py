@@ -13,11 +13,10 @@
 # %% [markdown]
 # # A machine learns to copy, and what its heads do
 #
-# Read some vectors of bits, and write them down again. A recurrent network can learn this for the lengths it was
-# trained on, by keeping everything in its state. A neural Turing machine has a memory beside its state, and a head
-# that reads and one that writes it. From examples alone it learns what a programmer would have written: *go to the next
-# row, write; at the delimiter go back to where you began; go to the next row, read*. Such a program does not care how
-# long the sequence is.
+# The task: read some vectors of bits, and write them again. A recurrent network can learn this for the lengths in its
+# training, by keeping everything in its state. A neural Turing machine has an external memory, with a read head and a
+# write head. From examples alone it learns the program that a programmer would write: *go to the next row, write; at
+# the delimiter go back to the start; go to the next row, read*. Such a program works for every length.
 
 # %%
 import logging
@@ -34,17 +33,17 @@ from lightning import Callback, Trainer, seed_everything
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks.algorithmic import Algorithmic
-from zoo.visualize.bits_picture import bits_figure
+from zoo.visualize import view_of
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few sequences
 SIZES = ["data.sample.train=64", "data.sample.val=16", "data.sample.test=4"] if SMALL else []
 
 # %% [markdown]
-# ## What is read and what is to be written
+# ## Inputs and targets
 #
-# One to twenty vectors of eight random bits, one a time step, then a delimiter on a channel of its own, then silence.
-# In the silence the machine has to write. The stream has no end: no two sequences of training are alike.
+# The input is one to twenty vectors of eight random bits, one per time step, then a delimiter on a separate channel,
+# then zeros. During the zeros the machine must write. The stream is endless: no two training sequences are equal.
 
 # %%
 data = instantiate(plain(compose(["model=ntm", "data=copy_bits", *SIZES]).data))
@@ -60,18 +59,18 @@ _ = axes[-1].set_xlabel("time")
 # %% [markdown]
 # ## The machine
 #
-# The controller is an LSTM. At every step it tells each head a key $k$, a strength $\beta$, a gate $g$, a distribution
-# $s$ over steps by $-1$, $0$ and $1$ rows, and a sharpness $\gamma$. The head finds its place in the memory $M$ by
-# content, or from where it was, or by both:
+# The controller is an LSTM. At every step it gives each head a key $k$, a strength $\beta$, a gate $g$, a distribution
+# $s$ over shifts by $-1$, $0$ and $1$ rows, and a sharpness $\gamma$. The head finds its position in the memory $M$ by
+# content, or from its last position, or by both:
 #
 # $$w^c = \mathrm{softmax}_i\big(\beta \cos(k, M_i)\big) \quad
 #   w^g = g\, w^c + (1 - g)\, w_{t-1} \quad
 #   \tilde w = w^g * s \quad
 #   w_i = \tilde w_i^\gamma \big/ \textstyle\sum_j \tilde w_j^\gamma$$
 #
-# and then reads $r = \sum_i w_i M_i$, or writes $M_i \leftarrow M_i (1 - w_i e) + w_i a$. Everything is differentiable,
-# so that all of it is learned from wrong bits. That is [ntm.py](../zoo/models/ntm.py), and the addressing
-# [addressing.py](../zoo/attention/addressing.py). It is trained as by `python train.py model=ntm data=copy_bits`.
+# Then it reads $r = \sum_i w_i M_i$, or writes $M_i \leftarrow M_i (1 - w_i e) + w_i a$. Everything is
+# differentiable, so that the machine learns all of it from wrong bits. The code is in [ntm.py](../zoo/models/ntm.py)
+# and [addressing.py](../zoo/attention/addressing.py). We train it as `python train.py model=ntm data=copy_bits` does.
 
 
 # %%
@@ -126,22 +125,22 @@ axes.legend(frameon=False)
 axes.spines[["top", "right"]].set_visible(False)
 
 # %% [markdown]
-# Guessing costs 84 bits a sequence. The machine stays there for some thousand sequences; then it finds the trick, and
-# the bits fall to nothing within a thousand more.
+# Guessing costs 84 bits per sequence. The machine stays there for some thousand sequences. Then it finds the program,
+# and the wrong bits fall to zero within a thousand more.
 #
 # ## What its heads do
 #
-# A sequence that it never saw, from left to right. Below the bits stand, for each head, where in the memory it looked
-# at every step. While it reads the vectors, the write head goes from row to row; at the delimiter the read head is
-# where the writing began, and then it takes the same way.
+# The picture shows a new sequence, from left to right. Below the bits, it shows the position of each head in the
+# memory at every step. While the machine reads the vectors, the write head moves from row to row. At the delimiter
+# the read head is at the first written row, and then it follows the same path.
 
 # %%
 ask = Predictor(task, data.encoder)
 (prediction,) = ask(["10110010 01010101 11110000 00001111 10000001 01111110 11001100 00110011 10101010 11100111"])
-bits_figure(prediction)
+view_of(task).picture(prediction)
 
 # %% [markdown]
-# How far does each head move from one step to the next? Rows are counted around: the last one is beside the first.
+# How far does each head move from one step to the next? Rows are cyclic: the last row is next to the first.
 
 # %%
 for name, steps in (("write", slice(0, 10)), ("read", slice(11, 21))):
@@ -153,8 +152,8 @@ for name, steps in (("write", slice(0, 10)), ("read", slice(11, 21))):
 # %% [markdown]
 # ## Longer than it ever saw
 #
-# Training ended at 20 vectors. The test has sequences of 20, 30, 50 and 120, which are 960 bits. Wrong bits of a
-# sequence, in the mean:
+# Training has at most 20 vectors. The test has sequences of 20, 30, 50 and 120 vectors; the last have 960 bits. The
+# mean number of wrong bits per sequence:
 
 # %%
 print("vectors        ", "".join(f"{name.removeprefix('length'):>9}" for name in data.spec.groups))
@@ -164,8 +163,8 @@ for label, found in (("machine", scores), ("LSTM layers", plain_scores)):
 # %% [markdown]
 # ## Further
 #
-# - `data=repeat_copy`, `associative_recall`, `dynamic_ngrams` and `priority_sort` are the other tasks of the paper, and
-#   `model=dnc` is the machine that came after it: it knows which rows are free and in which order it wrote them.
-# - `model.controller=feedforward` has no state beside the memory; `model.first_weighting=learned` and
-#   `model.memory_start=random` are what others do, and [the results](../results/algorithms.md) say what they are worth.
+# - `data=repeat_copy`, `associative_recall`, `dynamic_ngrams` and `priority_sort` are the other tasks of the paper.
+#   `model=dnc` is its successor, which tracks free rows and the order in which rows were written.
+# - `model.controller=feedforward` has no state besides the memory. Others use `model.first_weighting=learned` and
+#   `model.memory_start=random`; [the results](../results/algorithms.md) show how well they work.
 # - `zoo predict last "10110010 01010101" --attention heads.png` draws the picture above.

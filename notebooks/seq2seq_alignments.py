@@ -13,10 +13,10 @@
 # %% [markdown]
 # # From one fixed vector to attention
 #
-# Six networks that translate, in the order in which they were published, on the same pairs of sentences, trained
-# for the same number of steps, decoded by the same search. The first two squeeze the source into one vector; the
-# other four look back at it, each in its own way. What they look at can be drawn, and, because the pairs are
-# generated, also scored.
+# This notebook compares six translation networks in the order of their publication. They have the same pairs of
+# sentences, the same number of training steps and the same search. The first two encode the source as one vector. The
+# other four attend to it, each in its own way. Their attention can be drawn, and also scored, because the pairs are
+# generated.
 
 # %%
 import logging
@@ -33,7 +33,7 @@ from lightning import Trainer, seed_everything
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks import Translation
-from zoo.visualize import alignment_figure
+from zoo.visualize import view_of
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few pairs
@@ -45,9 +45,9 @@ MODELS = ["encoder_decoder", "seq2seq_lstm", "rnnsearch", "luong", "conv_s2s", "
 # %% [markdown]
 # ## The pairs
 #
-# Captions in German and English from one grammar. The English follows from the German, but not word by word: the
-# verb of a subordinate clause stands last in German, a particle at the end of the sentence decides what the verb
-# means, the possessor changes sides. For each English word the German words it was made from are known.
+# One grammar generates captions in German and English. The English follows from the German, but not word by word. In
+# German the verb of a subordinate clause comes last, a particle at the end of the sentence changes the meaning of the
+# verb, and the possessor follows its noun. The German source words of each English word are known.
 
 # %%
 data = instantiate(plain(compose(["data=multi30k", *SIZES]).data))
@@ -59,16 +59,17 @@ for example in data.describe()["examples"]:
 # %% [markdown]
 # ## One vector, or a memory
 #
-# All six have the same two faces: `forward` scores all words of a translation at once, for training; `start`
-# reads the source, and `step` reads one word and gives the probabilities of the next, for writing. The difference
-# is what a step may see of the source:
+# All six have the same two interfaces. For training, `forward` scores all words of a translation at once. For writing,
+# `start` reads the source, and `step` reads one word and returns the probabilities of the next. They differ in what a
+# step can see of the source:
 #
 # | | sees | file |
 # | --- | --- | --- |
 # | Cho 2014 | one vector $c$, at every step | [encoder_decoder.py](../zoo/models/encoder_decoder.py) |
 # | Sutskever 2014 | its own first state | [seq2seq_lstm.py](../zoo/models/seq2seq_lstm.py) |
-# | Bahdanau 2015 | $\sum_j \alpha_{ij} h_j$, weighed by the state before | [rnnsearch.py](../zoo/models/rnnsearch.py) |
-# | Luong 2015 | the same, weighed by the state after | [luong.py](../zoo/models/luong.py) |
+# | Bahdanau 2015 | $\sum_j \alpha_{ij} h_j$, weighted by the state before |
+# [rnnsearch.py](../zoo/models/rnnsearch.py) |
+# | Luong 2015 | the same, weighted by the state after | [luong.py](../zoo/models/luong.py) |
 # | Gehring 2017 | a context for every layer | [conv_s2s.py](../zoo/models/conv_s2s.py) |
 # | Vaswani 2017 | a context for every layer and head | [transformer.py](../zoo/models/transformer.py) |
 
@@ -106,10 +107,10 @@ for name in MODELS:
     print(f"{name:16} perplexity {row['perplexity']:7.2f}   BLEU {row['bleu']:5.1f}   right {row['exact_match']:.3f}")
 
 # %% [markdown]
-# ## Where one vector gives way
+# ## Where one vector fails
 #
-# Bahdanau, Cho and Bengio asked in 2014 what happens when sentences get longer. The share of translations that
-# are right to the last word, by the length of the source:
+# Bahdanau, Cho and Bengio asked in 2014 what happens when sentences get longer. The share of translations that are
+# right to the last word, by the length of the source:
 
 # %%
 test = list(data.test_dataloader())
@@ -142,7 +143,7 @@ plt.show()
 # %% [markdown]
 # ## Six alignments of one sentence
 #
-# A row for each word written, a column for each word read. Several layers and heads are averaged.
+# Each row is a written word, each column a source word. Layers and heads are averaged.
 
 # %%
 sentence = "ein mann , der eine rote jacke trägt , steht auf der straße ."
@@ -169,9 +170,8 @@ plt.show()
 # %% [markdown]
 # ## Are they alignments?
 #
-# The sample records which German words each English word was made from. *Recall* is the attention on those words,
-# *chance* what equal attention to all words would score, *error* the alignment error rate of the most attended
-# word.
+# The sample records the German source words of each English word. *Recall* is the attention on those words, *chance* is
+# the score of uniform attention, and *error* is the alignment error rate of the word with the most attention.
 
 # %%
 for name in MODELS[2:]:
@@ -182,12 +182,12 @@ for name in MODELS[2:]:
     )
 
 # %% [markdown]
-# A network that translates well need not look where a linguist would: an LSTM's state at a word has heard its
-# neighbours, so that looking one place further may do just as well, and a layer or head may look at the full stop
-# because it needs nothing. The pictures show what was read, not why.
+# A network can translate well without attending where a linguist would. The LSTM state at a word contains its
+# neighbours, so that attention to the next position can work just as well. A layer or head may attend to the full
+# stop because it needs nothing. The pictures show what was read, not why.
 #
-# **To try:** `settings = compose([..., "model.attention=local_p"])` for luong; another sentence; `regularizer=`
-# as in the README, and whether coverage changes the error rate.
+# **To try:** `settings = compose([..., "model.attention=local_p"])` for luong; another sentence; `regularizer=` as in
+# the README, to see whether coverage changes the error rate.
 
 # %%
-alignment_figure(predicted["rnnsearch"].source, predicted["rnnsearch"].best)
+view_of(Translation).picture(predicted["rnnsearch"])

@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Look where it looked
 #
-# *Show, attend and tell* (Xu et al. 2015) writes a sentence about a picture, and before each word it looks at the
-# picture again. That a heat map lies on the right thing is easily believed. Here it can be scored: the pictures are
-# generated, and it is known which object every word names, where that is, and whether the sentence is true.
+# *Show, attend and tell* (Xu et al. 2015) writes a sentence about a picture, and attends to the picture again before
+# each word. It is easy to believe that a heat map lies on the right object. Here we can score it: the pictures are
+# generated, so that the object of every word, its position, and the truth of the sentence are known.
 
 # %%
 import logging
@@ -37,17 +37,17 @@ from zoo.data.images.samples.scenes import generate
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks.captioning import Captioning
-from zoo.visualize.captioning_picture import caption_figure
+from zoo.visualize import view_of
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few pictures
 SIZES = ["data.sample.train=64", "data.sample.val=8", "data.sample.test=16"] if SMALL else []
 
 # %% [markdown]
-# ## Pictures of which everything is known
+# ## Pictures with known content
 #
-# Two to five shapes on a textured ground. A caption speaks of the most central one and of the next, and says how they
-# stand to each other: all of that can be seen, so that whoever writes something else is wrong.
+# A picture has two to five shapes on a textured ground. A caption names the most central shape and the next, and their
+# relative position. All of this can be seen in the picture, so that any other caption is wrong.
 
 # %%
 figure, axes = plt.subplots(1, 4, figsize=(10, 2.8))
@@ -63,14 +63,14 @@ for axis, scene in zip(axes, generate(4, seed=5), strict=True):
 # ## The network
 #
 # A small convolutional network turns the picture into a grid of $8 \times 8$ vectors $a_i$, one for each cell. An LSTM
-# writes, and before each word its state asks which cells to look at:
+# writes the caption. Before each word, its state decides which cells to attend to:
 #
 # $$e_{ti} = u^\top \tanh(P a_i + W h_{t-1}) \qquad \alpha_t = \mathrm{softmax}(e_t) \qquad
 #   z_t = \beta_t \sum_i \alpha_{ti}\, a_i$$
 #
-# Nobody tells it where to look: there are pictures and sentences, and the loss is that of the next word. That is
-# [show_attend_tell.py](../zoo/models/show_attend_tell.py), trained as by
-# `python train.py model=show_attend_tell data=scenes`.
+# The training data do not say where to look: there are only pictures and sentences, and the loss is that of the next
+# word. The code is in [show_attend_tell.py](../zoo/models/show_attend_tell.py). We train it as
+# `python train.py model=show_attend_tell data=scenes` does.
 
 # %%
 data = instantiate(plain(compose(["model=show_attend_tell", "data=scenes", *SIZES]).data))
@@ -121,24 +121,25 @@ _, without = trained("model=show_and_tell")
 report("no look", without)
 
 # %% [markdown]
-# `true` is the share of the captions that are true of their picture. The second network is
-# [its predecessor](../zoo/models/show_and_tell.py), trained for as many steps: it sees the picture once, as one vector.
-# It writes sentences as they are in the data, with a fair number of the right words in BLEU, and hardly one that is
-# true. `attention_recall` is the mass of attention in the box of the object that a word names, `pointing` how often the
-# cell with the largest weight lies in it; a cell drawn by chance does so in one case of nine.
+# `true` is the share of captions that are true of their picture. The second network is [its
+# predecessor](../zoo/models/show_and_tell.py), trained for the same number of steps, which reads the picture once, as
+# one vector. Its sentences look like those of the data, with many right words by BLEU, but hardly one is true.
+# `attention_recall` is the mass of attention in the box of the object that a word names. `pointing` is the share of
+# words whose largest weight lies in that box; for a random cell this is one in nine.
 #
 # ## Where it looked
 #
-# A picture of the test set. Bright is what it looked at when it wrote the word, the box is where the object is.
+# This is a picture of the test set. Bright cells have high attention at that word, and the box is the position of the
+# object.
 
 # %%
 (one, *_) = soft.eval().examine(next(iter(data.test_dataloader())))
-caption_figure(one.prediction, one)
+view_of(soft).picture(one.prediction, one)
 
 # %% [markdown]
-# Before it names an object it looks at that one. Where does it look at the other words? Between the two it has to
-# find out how they stand, and that is a matter of both. For all that it writes of some pictures: the mass of the
-# attention in the box of the first object of the caption, in that of the second, and elsewhere.
+# Before the network names an object it attends to that object. Where does it attend at the other words? Between the
+# two objects it must find their relative position, which depends on both. For the captions of some pictures, we show
+# the mass of attention in the box of the first object, in the box of the second, and elsewhere.
 
 # %%
 KINDS = ("names the first", "how they stand", "names the second", "the rest")
@@ -168,19 +169,20 @@ axis.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
 axis.spines[["top", "right"]].set_visible(False)
 
 # %% [markdown]
-# When it writes how they stand it knows the first one, and looks at the second already, and around.
+# When it writes the relative position it knows the first object, and already attends to the second and its
+# surroundings.
 #
 # ## One place instead of a mean
 #
-# Soft attention reads a mean of all cells. Hard attention looks at one cell $s_t$, drawn from $\alpha_t$. A draw has no
-# gradient; what is learned from is how well the caption came out, compared with what captions cost on average, $b$:
+# Soft attention reads a mean of all cells. Hard attention reads one cell $s_t$, drawn from $\alpha_t$. A draw has no
+# gradient. Instead, the network learns from the quality of the caption, compared with the average $b$:
 #
 # $$\nabla \approx \nabla \log p(y \mid s) + \lambda_r \big(\log p(y \mid s) - b\big) \nabla \log p(s)
 #   + \lambda_e \nabla H[\alpha]$$
 #
-# From nothing this is slow, and [the results](../results/captions.md) say how slow. From the weights of the soft one it
-# takes one more epoch; in the test the network reads the likeliest cell alone, as by
-# `python train.py model=show_attend_tell data=scenes model.attention=hard start_from=RUN`.
+# From scratch this is slow; [the results](../results/captions.md) show how slow. From the weights of the soft network
+# it takes one more epoch. In the test the network reads only the likeliest cell, as in `python train.py
+# model=show_attend_tell data=scenes model.attention=hard start_from=RUN`.
 
 # %%
 hard, hard_scores = trained(
@@ -189,13 +191,13 @@ hard, hard_scores = trained(
 report("soft", scores)
 report("hard", hard_scores)
 (one, *_) = hard.eval().examine(batches[0])
-caption_figure(one.prediction, one)
+view_of(soft).picture(one.prediction, one)
 
 # %% [markdown]
-# ## A picture of your own
+# ## Your own picture
 #
-# The network takes files, arrays and PIL images. Here is one that is drawn by hand, with no texture and three things of
-# the same kind; what does it say of it?
+# The network reads files, arrays and PIL images. This one is drawn by hand, without texture and with three objects of
+# the same kind. Which caption does the network write?
 
 # %%
 picture = Image.new("RGB", (96, 96), (60, 60, 66))
@@ -205,14 +207,14 @@ draw.rectangle((8, 40, 24, 56), fill=(70, 110, 235))  # blue, left of it
 draw.rectangle((70, 70, 86, 86), fill=(70, 110, 235))
 ask = Predictor(soft, data.encoder)
 (prediction,) = ask([picture])
-caption_figure(prediction)
+view_of(soft).picture(prediction)
 
 # %% [markdown]
 # ## Further
 #
-# - `zoo predict last picture.png --attention looked.png` draws this picture from a run, `--html looked.html` makes a
-#   page of it: hold the pointer over a word.
-# - `regularizer=doubly_stochastic` is the paper's penalty that asks the attention to visit every cell, and
-#   `model=caption_transformer` and `caption_rnnsearch` caption with attention of other kinds.
-# - `data=captions data.path=FOLDER` reads images and a table of captions of your own; `flickr8k`, `flickr30k`, `coco`
-#   with `experiment=show_attend_tell_flickr8k` are the paper's.
+# - `zoo predict last picture.png --attention looked.png` draws this picture from a run. `--html looked.html` writes a
+#   page: move the pointer over a word.
+# - `regularizer=doubly_stochastic` is the paper's penalty that pushes the attention to every cell.
+#   `model=caption_transformer` and `caption_rnnsearch` write captions with other kinds of attention.
+# - `data=captions data.path=FOLDER` reads your own images and a table of captions. The paper's data sets are
+#   `flickr8k`, `flickr30k` and `coco`, with experiments such as `experiment=show_attend_tell_flickr8k`.

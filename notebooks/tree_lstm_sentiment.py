@@ -11,10 +11,10 @@
 # %% [markdown]
 # # What a tree sees that a bag does not
 #
-# *Bad* is bad, and *not bad* is not. *Not bad at all* is praise, and *not (bad and dull)* another thing than *(not bad)
-# and dull*. A bag of words cannot tell them apart, and whoever reads the words in a row has to find out by itself what
-# belongs to what. A recursive network is told: it goes up the parse of a sentence and makes the vector of a phrase of
-# those of its parts, and says of every phrase on the way what it thinks of it.
+# *Bad* is negative, *not bad* is not, and *not bad at all* is praise. *Not (bad and dull)* differs from *(not bad)
+# and dull*. A bag of words cannot distinguish them, and a network that reads the words in order must find the
+# structure by itself. A recursive network gets the structure: it follows the parse of a sentence upwards, computes
+# the vector of each phrase from its parts, and classifies every phrase.
 
 # %%
 import logging
@@ -31,18 +31,18 @@ from lightning import Trainer, seed_everything
 from zoo.run.checkpoint import Predictor
 from zoo.run.compose import compose, plain
 from zoo.tasks.tree_classification import TreeClassification
-from zoo.visualize.tree_picture import tree_figure
+from zoo.visualize import view_of
 
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 SMALL = os.environ.get("ZOO_NOTEBOOKS") == "small"  # the tests run this page with a few trees
 SIZES = ["data.sample.train=100", "data.sample.val=20", "data.sample.test=20"] if SMALL else []
 
 # %% [markdown]
-# ## Trees of which everything is known
+# ## Trees with known labels
 #
-# Film reviews from a grammar. What a phrase is worth, from -2 to 2, follows from its two parts: *very* strengthens,
-# *not* turns and weakens, *but* overrules what stands before it. Every node has its label, as in the Stanford Sentiment
-# Treebank.
+# A grammar generates film reviews. The sentiment of a phrase, from -2 to 2, follows from its two parts: *very*
+# strengthens, *not* reverses and weakens, *but* overrules the part before it. Every node has a label, as in the
+# Stanford Sentiment Treebank.
 
 # %%
 data = instantiate(plain(compose(["model=tree_lstm", "data=sst", *SIZES]).data))
@@ -60,7 +60,8 @@ for example in data.describe()["examples"]:
 #
 # $$c = i \odot u + f_l \odot c_l + f_r \odot c_r \qquad h = o \odot \tanh c$$
 #
-# Each learns from the labels of all phrases, and for as many epochs, as by `python train.py model=tree_lstm data=sst`.
+# Each network learns from the labels of all phrases for the same number of epochs, as in
+# `python train.py model=tree_lstm data=sst`.
 
 
 # %%
@@ -97,8 +98,8 @@ for model in ("phrase_mean", "phrase_lstm", "tree_lstm"):
     print(f"{model:12}   all nodes {nodes:.3f}   whole sentences {roots:.3f}")
 
 # %% [markdown]
-# Most nodes are words and short phrases, and neutral at that: all three are good at them, and "accuracy" without saying
-# of what tells little. Where do they part? By the number of words of a phrase:
+# Most nodes are words and short phrases, and most of these are neutral. All three networks are good at them, so the
+# accuracy over all nodes means little. The networks differ by the number of words in a phrase:
 
 # %%
 EDGES = [1, 2, 3, 5, 8, 12, 20]
@@ -121,7 +122,7 @@ axis.spines[["top", "right"]].set_visible(False)
 # %% [markdown]
 # ## Not bad at all
 #
-# What each of them says of a few phrases, given with their trees.
+# The predictions of each network for a few phrases with their trees.
 
 # %%
 PHRASES = {
@@ -142,17 +143,16 @@ for model, task in tasks.items():
 # %% [markdown]
 # ## A whole sentence
 #
-# Each node in the colour of what the network says of it; a ring where the true class of the whole can be read off.
+# The colour of a node is its predicted class. A ring marks nodes that show the true class of the whole sentence.
 
 # %%
 (one, *_) = tasks["tree_lstm"].eval().examine(batches[0])
-tree_figure(one.prediction, one)
+view_of(TreeClassification).picture(one.prediction, one)
 
 # %% [markdown]
 # ## Further
 #
-# - `zoo predict last "(_ (_ not) (_ bad))" --attention tree.png --html tree.html` draws what a run says of your tree; a
-#   text without one is read along a balanced tree.
-# - `model=recursive|mv_rnn|rntn` are its predecessors on the same trees, `model.pooling=attention` lets all nodes of a
-#   tree speak for it, and `data=sick` compares two sentences.
-# - `data=trees data.path=my.csv data.trees=balanced` trains on texts of your own.
+# - `zoo predict last "(_ (_ not) (_ bad))" --attention tree.png --html tree.html` draws the classes of your own tree.
+# - `model=recursive|mv_rnn|rntn` are its predecessors on the same trees. `model.pooling=attention` pools over all
+#   nodes of a tree, and `data=sick` compares two sentences.
+# - `data=trees data.path=my.csv data.trees=balanced` trains on your own texts.

@@ -1,9 +1,9 @@
-"""python results/add.py FILE.csv RUN [RUN ...]: takes the test metrics of finished runs from their result.json into
+"""python results/add.py FILE.csv RUN [RUN ...]: copies the test metrics of finished runs from their result.json into
 a results file.
 
-Metrics are chosen with --metric NAME or --metric NAME=NUMBER, the number being the published one to compare with
-(default accuracy, attention_recall, sentence_recall, attention_chance); parameters, epochs and minutes of the run are
-metrics too. A row of the same command, seed and metric is replaced in its place.
+Choose metrics with --metric NAME or --metric NAME=NUMBER, where NUMBER is the published one to compare with. The
+default is accuracy, attention_recall, sentence_recall and attention_chance. Parameters, epochs and minutes of the run
+are metrics too. A row of the same command, seed and metric is replaced where it is.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from rows import command, committed, merge, source
 
 DEFAULT = ("accuracy", "attention_recall", "sentence_recall", "attention_chance")
 PRESENTATION = ("hydra.run.dir", "tags", "trainer.enable_progress_bar")
-"""Overrides that say where a run's files go, not what it does."""
+"""Overrides that choose where the files of a run go, not what it computes."""
 
 
 def measured(result: dict) -> dict[str, str]:
-    """All that a run has measured, as written in the file."""
+    """Every metric of a run, with its number as written in the file."""
     facts = {"parameters": str(result["parameters"]), "epochs": str(result["epochs"])}
     facts["minutes"] = f"{result['wall_seconds'] / 60:.1f}"
     found = {name: value for name, value in result["metrics"].items() if value is not None}
@@ -28,8 +28,9 @@ def measured(result: dict) -> dict[str, str]:
 
 
 def rows(result: dict, metrics: dict[str, str]) -> list[dict[str, str]]:
-    """The rows of one run; `metrics` are names and published numbers, empty where there is none."""
-    overrides = [o for o in result["overrides"] if o.split("=")[0] not in PRESENTATION]
+    """The rows of one run; `metrics` maps names to published numbers, empty where there is none."""
+    overrides = [o for o in result["overrides"] if o.split("=")[0] not in (*PRESENTATION, "threads")]
+    overrides.append(f"threads={result.get('threads') or result['versions']['torch_threads']}")
     first = {
         "model": result["model"],
         "data": result["data"],
@@ -47,7 +48,7 @@ def rows(result: dict, metrics: dict[str, str]) -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """Reads the command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("run", type=Path, nargs="+")

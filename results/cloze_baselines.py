@@ -1,5 +1,5 @@
-"""python results/cloze_baselines.py FILE.csv data=cbt [data.source=... data.kind=...]: how often rules that count are
-right; on the test set it goes into the file.
+"""python results/cloze_baselines.py FILE.csv data=cbt [data.source=... data.kind=...]: the accuracy of
+counting rules; that on the test set is written to the file.
 
 The rules are those of `zoo/data/cloze/baselines.py`; questions of validation and test, each once.
 """

@@ -1,7 +1,7 @@
-"""python results/curves.py PICTURE.png RUN [RUN ...] [--by model KEY]: how the validation of runs went, as a picture.
+"""python results/curves.py PICTURE.png RUN [RUN ...] [--by model KEY]: draws the validation scores of runs.
 
-A line is a run, over the training examples that lie before each validation, or the steps; runs of one model, of one
-value of the overrides that --by names, or that --names calls the same have one colour.
+Each run is a line over the training examples before each validation, or over the steps. Runs have one colour if they
+agree in the model, in the overrides that --by names, or in the name that --names gives them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def curve(run: Path, metric: str, over: str) -> tuple[list[float], list[float]]:
 
 
 def kind(run: Path, by: Sequence[str]) -> str:
-    """What the run's line is called: its model, and the values of overrides that it has."""
+    """The name of a run's line: its model and the values of its overrides."""
     result = json.loads((run / "result.json").read_text(encoding="utf-8"))
     given = {"model": str(result["model"])}
     for word in result["overrides"]:
@@ -37,14 +37,14 @@ def kind(run: Path, by: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("picture", type=Path)
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--metric", default="val/bits_per_sequence")
     parser.add_argument("--over", default="val/sequences")
     parser.add_argument("--by", nargs="+", default=["model"], help="model, or keys of overrides")
-    parser.add_argument("--names", nargs="+", help="of each run what its line is called")
+    parser.add_argument("--names", nargs="+", help="the name of each run's line")
     asked = parser.parse_args()
     names = asked.names or [kind(run, asked.by) for run in asked.runs]
     figure = Figure(figsize=(6.5, 3), dpi=110, layout="constrained")

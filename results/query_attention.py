@@ -1,5 +1,5 @@
-"""python results/query_attention.py CHECKPOINT data=books data.path=... [data.kind=...]: to which words of the query a
-reader with attention `query` looks, in the mean over the questions of validation.
+"""python results/query_attention.py CHECKPOINT data=books data.path=... [data.kind=...]: the words of the query that a
+reader with attention `query` attends to, as a mean over the questions of validation.
 
 The blank, the word before it, the query's last token, and all others share the attention; where the blank is the last
 token, or the word before it is, it counts as the first that fits.

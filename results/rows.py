@@ -1,8 +1,9 @@
-"""What stands in the rows of results/*.csv, and how rows come into a file."""
+"""Makes the rows of results/*.csv and merges them into a file."""
 
 from __future__ import annotations
 
 import csv
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,27 +15,29 @@ from zoo.run.report import git_commit
 
 
 def command(program: str, words: Iterable[str]) -> str:
-    """What reproduces a row. A path of this machine is of no use to others."""
-    said = [word.split("=")[0] + "=PATH" if "=/" in word or "=../" in word else word for word in words]
-    return " ".join([program, *map(shlex.quote, said)])
+    """The command that reproduces a row, with PATH instead of the paths of this machine."""
+    shown = [word.split("=")[0] + "=PATH" if "=/" in word or "=../" in word else word for word in words]
+    return " ".join([program, *map(shlex.quote, shown)])
 
 
 def source(description: str) -> str:
-    """Where data came from: `sample`, `stream`, `hub`, or the name of the real files."""
+    """The origin of the data: `sample`, `stream`, `hub`, or the name of the real files."""
     made = next((kind for kind in ("sample", "stream") if description.startswith(kind)), None)
     return made or Path(description.split(",")[0]).name
 
 
 def committed(commit: str | None, what: str) -> str:
-    """A commit as it stands in a row. Ends the program where there is none, or files differ from it."""
+    """The first digits of a commit. Ends the program if there is no commit or if files differ from it."""
     if commit is None or commit.endswith("+changes"):
         raise SystemExit(f"{what}: ran on {commit}; a result needs a commit that others can check out")
     return commit[:12]
 
 
 def of_program(program: str, file: Path, overrides: Sequence[str], cfg: Any, description: str) -> dict[str, str]:
-    """What the rows have in common of a program of this folder that measures data without a network: all but model,
-    metric and number. `description` is that of the data's source. Ends the program as `committed` does."""
+    """The cells that all rows of a program share which measures data without a network: all but model, metric, number.
+
+    `description` describes the source of the data. Ends the program as `committed` does.
+    """
     return {
         "data": cfg.hydra.runtime.choices.data,
         "source": source(description),
@@ -46,10 +49,10 @@ def of_program(program: str, file: Path, overrides: Sequence[str], cfg: Any, des
 
 
 def merge(file: Path, rows: Sequence[dict[str, str]]) -> None:
-    """Put rows into a file; one of the same model, command, seed and metric is replaced in its place."""
+    """Put rows into a file. A row of the same model, command, seed and metric is replaced where it is."""
 
     def key(row: dict[str, str]) -> tuple[str, ...]:
-        return row["model"], row["command"], row["seed"], row["metric"]
+        return row["model"], re.sub(r" threads=\d+", "", row["command"]), row["seed"], row["metric"]
 
     kept = list(csv.DictReader(file.open(encoding="utf-8"))) if file.exists() else []
     merged = {key(row): row for row in [*kept, *rows]}

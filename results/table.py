@@ -1,14 +1,14 @@
-"""The tables of results in Markdown pages, made from results/*.csv.
+"""Makes the tables of results in Markdown pages from results/*.csv.
 
 python results/table.py                      prints all results
-python results/table.py --write README.md    makes the tables of this page anew
+python results/table.py --write README.md    writes the tables of this page again
 
-A table stands between `<!-- results:start FILE.csv -->` and `<!-- results:end -->`, a line for each metric; with
-metrics behind the file's name, `<!-- results:start FILE.csv bleu chrf -->`, a line for each command, these as columns.
-Between `<!-- models:start -->` and `<!-- models:end -->` stands the table of models, as the catalogue has them.
+A table lies between `<!-- results:start FILE.csv -->` and `<!-- results:end -->` and has one line per metric. With
+metrics after the name of the file, `<!-- results:start FILE.csv bleu chrf -->`, it has one line per command and one
+column per metric. The table of models lies between `<!-- models:start -->` and `<!-- models:end -->`.
 
-A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ in the
-seed alone become one line: the median, how far the seeds lie apart, and in a column of its own how many they are.
+A row of a csv file is one run: model, data, source, metric, ours, paper, seed, command, commit. Runs that differ only
+in the seed become one line: their median, their range, and the number of seeds in a column of its own.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class Row:
     """The published number to compare with, empty where there is none for this data."""
     seed: str
     command: str
-    """What reproduces the row."""
+    """The command that reproduces the row."""
     commit: str
     """The commit that the command ran on."""
 
     @property
     def line(self) -> tuple[str, ...]:
-        """What runs of one line of the table share."""
+        """The values that all runs of one line of the table share."""
         return self.model, self.data, self.source, self.metric, self.paper, re.sub(r"\s*\bseed=\S+", "", self.command)
 
 
@@ -89,7 +89,7 @@ def read_all(folder: Path) -> list[Row]:
 
 
 def table(rows: list[Row]) -> str:
-    """A Markdown table, one line for the runs that differ in the seed alone."""
+    """A Markdown table with one line for the runs that differ only in the seed."""
     runs: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         runs.setdefault(row.line, []).append(row)
@@ -122,7 +122,7 @@ def _cell(runs: list[Row]) -> str:
 
 
 def ours(runs: list[Row]) -> str:
-    """One number as it was written; where seeds differ, the median and the range."""
+    """A single number as written in the file, or the median and the range of several seeds."""
     if len({float(run.ours) for run in runs}) == 1:
         return runs[0].ours
     values = [float(run.ours) for run in runs]
@@ -132,14 +132,16 @@ def ours(runs: list[Row]) -> str:
 
 
 def seeds(cells: list[list[Row]]) -> str:
-    """How many runs stand behind the cells of a line: `3`, or `1 to 3` where not every cell has them all."""
+    """The number of runs in the cells of a line: `3`, or `1 to 3` where some cells have fewer."""
     counts = {len(runs) for runs in cells if runs}
     return " to ".join(map(str, sorted({min(counts), max(counts)}))) if counts else "–"
 
 
 def insert(text: str, folder: Path, page: Path) -> str:
-    """`text`, that of `page`, with its tables made anew from the files of `folder`. Raises ResultsError where marks are
-    missing or a file does not exist."""
+    """Return the `text` of `page` with its tables made from the files of `folder`.
+
+    Raises ResultsError where marks are missing or a file does not exist.
+    """
     if not text.count(START) == text.count(END) == len(MARKED.findall(text)) > 0:
         raise ResultsError(f"{page}: expected {START} FILE.csv [METRIC ...] --> and {END} after it, each on its line")
 
@@ -154,7 +156,7 @@ def insert(text: str, folder: Path, page: Path) -> str:
 
 
 def models_table() -> str:
-    """The models of the catalogue in Markdown, by year."""
+    """A Markdown table of the models of the catalogue, in the order of their years."""
     lines = {}
     for model in catalogue.models().values():
         authors, year = model.source.split(". ")[0].split(", "), re.findall(r"\b(?:19|20)\d\d\b", model.source)[0]
@@ -172,9 +174,9 @@ def models_table() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; the exit code."""
+    """Run the command line and return the exit code."""
     parser = argparse.ArgumentParser(description="Make the table of results from results/*.csv.")
-    parser.add_argument("--write", metavar="FILE", type=Path, help="make the tables between the marks of this page")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="write the tables between the marks of this page")
     target: Path | None = parser.parse_args(arguments).write
     try:
         folder = Path(__file__).resolve().parent

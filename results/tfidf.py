@@ -1,7 +1,7 @@
-"""python results/tfidf.py FILE.csv data=yelp [data.source=...]: TF-IDF and logistic regression on the very splits
+"""python results/tfidf.py FILE.csv data=yelp [data.source=...]: TF-IDF and logistic regression on the splits
 of a data module.
 
-Unigrams and bigrams; C is chosen on the validation split, then the test split is looked at once. Needs scikit-learn.
+Unigrams and bigrams; C is chosen on the validation split, then the test split is scored once. Needs scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""python results/tree_baselines.py FILE.csv data=sst|sick ...: what words alone tell, on the splits of a data module.
+"""python results/tree_baselines.py FILE.csv data=sst|sick ...: baselines that read words only, on a module's splits.
 
-Labelled trees: TF-IDF of unigrams and bigrams and logistic regression, of the class of the root; C is chosen on the
-validation split, then the test split is looked at once. Needs scikit-learn. Pairs: the share of distinct words that
-both sentences have, of all that they have, against the score; nothing is learnt, and only the test split is read.
+Labelled trees: TF-IDF of unigrams and bigrams with logistic regression classifies the root. C is chosen on the
+validation split, then the test split is scored once. Needs scikit-learn. Pairs: the score is compared with the share of
+their distinct words that both sentences have. Nothing is learned, and only the test split is read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def sentences(data, split: str) -> tuple[list[str], np.ndarray]:
 
 
 def overlaps(data) -> tuple[list[float], list[float]]:
-    """Of each pair of the test split the share of common words, and the score."""
+    """The share of common words and the score of each pair of the test split."""
     shares, scores = [], []
     for batch in data.test_dataloader():
         ids = [set(words) for words in batch.trees.ids()]

@@ -1,8 +1,8 @@
-"""python results/tree_grammar.py FILE.csv [data.sample.test=N]: how often the words alone tell the class of the root.
+"""python results/tree_grammar.py FILE.csv [data.sample.test=N]: the accuracy of the root's class from the words alone.
 
-For each sentence of the test split of `data=sst`, which is generated, all trees that the grammar has for its words,
-each as likely as the grammar makes it, by the inside algorithm over spans, symbols and meanings. The likeliest class of
-the root is the best that anybody can say who does not see the tree.
+Each sentence of the test split of `data=sst` is generated. The inside algorithm, over spans, symbols and meanings, sums
+the probabilities of all trees that the grammar has for its words. The most probable class of the root is the best
+answer without the tree.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from zoo.data.trees.samples.sentiment import CATEGORIES, MEANINGS, RULES, Meanin
 from zoo.run.compose import compose
 
 Cell = dict[str, dict[Meaning, float]]
-"""Of a span: how likely each symbol makes its words, by what they mean then."""
+"""The probability that each symbol makes the words of a span, for each meaning of the words."""
 
 
 def _rules() -> tuple[dict[tuple[str, str], list[tuple[str, float]]], list[tuple[str, str, float]]]:
-    """The symbols of two parts, and those of one, each lower one before those that it stands for."""
+    """The symbols of two parts and those of one part, each lower symbol before the higher ones."""
     pairs, single = defaultdict(list), defaultdict(list)
     for symbol, weights in RULES.items():
         for alternative, weight in weights.items():
@@ -76,7 +76,7 @@ def _word(word: str) -> Cell:
 
 
 def _joined(lower: Iterator[tuple[Cell, Cell]], phrase: str | None) -> Cell:
-    """Of a span of two words or more, by the cells of its parts; `phrase` is what two words are together."""
+    """The cell of a span of two words or more from the cells of its parts; `phrase` gives the meaning of two words."""
     cell: Cell = {}
     for lefts, rights in lower:
         for left, of_left in lefts.items():
@@ -89,7 +89,7 @@ def _joined(lower: Iterator[tuple[Cell, Cell]], phrase: str | None) -> Cell:
 
 
 def worths(words: Sequence[str]) -> dict[int, float]:
-    """How likely the sentence is worth what, -2 to 2."""
+    """The probability of each value of the sentence, -2 to 2."""
     chart = {(first, first + 1): _word(word) for first, word in enumerate(words)}
     for size in range(2, len(words) + 1):
         for first in range(len(words) - size + 1):
