@@ -50,7 +50,7 @@ class RelatednessView(TreeView):
         return " ||| ".join(texts) if len(texts) == 2 else None
 
     def try_it(self, data: Any) -> str:
-        """Return a pair as a user types it; where the parses of the training cannot be typed, with a way to build one."""
+        """Return a pair as a user types it, with a way to build trees where those of the training cannot be typed."""
         typed, encoder = super().try_it(data), data.encoder
         if encoder.spare is not None or builds(encoder.builder.trees):
             return typed
