@@ -11,7 +11,6 @@ from tests.families.tree_classification import FAMILY
 from tests.models.tree_equations import assert_equals_the_definition, shaken
 from zoo.data.trees.batch import TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
-from zoo.data.trees.tree import BUILDERS
 from zoo.models import TreeLSTM
 
 VARIANTS = [
@@ -117,7 +116,7 @@ def test_n_ary_with_words_inside_and_missing_children():
 def test_over_a_chain_it_is_the_lstm():
     """Each word below the next one, as data.trees=left builds it of dependencies: torch's LSTM from left to right."""
     words = 6
-    parent = BUILDERS["left"].dependencies(words)
+    parent = [*range(1, words), -1]
     ids = np.random.default_rng(0).integers(1, 30, words)
     batch = TreeBatch(Trees.of(parent, [words], range(words), ids, [words]), torch.arange(1), None, None)
     model = shaken(TreeLSTM(DEPENDENCIES, embedding_dim=4, hidden_dim=3, biases="two"))

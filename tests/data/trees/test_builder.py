@@ -59,21 +59,13 @@ def test_a_text_becomes_words_and_a_tree():
     short = way("left", max_words=3).of_text("The film was good")
     assert joined(short) == "((The film) was)" and short.words == ["The", "film", "was", "good"]
     assert joined(way("right", tokenizer="whitespace").of_text(" a  b.c ")) == "(a b.c)"
-    assert way("right").of_text("good", "4") == Tree(["good"], [-1], [0], ["4"])
+    assert way("right").of_text("good") == Tree(["good"], [-1], [0], [None])
     for nothing in ("", "  \t "):
         assert way("left").of_text(nothing) == Tree([], [], [], [])
 
 
-def test_case_is_dropped_from_forms_alone():
-    for lower, forms in ((True, ["the", "film"]), (False, ["The", "Film"])):
-        subject = way("left", lower=lower)
-        tree = subject.of_text("The Film")
-        assert tree.words == ["The", "Film"]
-        assert subject.forms(tree.words) == forms
-
-
 def test_leaves_are_words():
-    with pytest.raises(ConfigError, match=r"data\.text\.tokenizer=bpe: the leaves of trees are words; take words"):
+    with pytest.raises(ConfigError, match=r"data\.text\.tokenizer=bpe: the leaves of trees are words; use words"):
         TreeTextOptions(tokenizer="bpe")
 
 
@@ -197,9 +189,7 @@ def pipeline(monkeypatch):
 
 def test_a_parser_by_its_heads(pipeline):
     subject = way("spacy:toy", inside=True, tokenizer="whitespace")
-    assert subject.of_text("Dogs run fast", "good") == Tree(
-        ["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None, "good", None]
-    )
+    assert subject.of_text("Dogs run fast") == Tree(["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None] * 3)
     assert subject.of_text("ran") == Tree(["ran"], [-1], [0], [None])
     assert subject.of_text("") == Tree([], [], [], [])
     assert typed_tree("Dogs run fast", subject, None)[1] == "spacy:toy"

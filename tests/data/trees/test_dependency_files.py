@@ -1,33 +1,18 @@
-"""Parses as heads, in the three formats, and each error with its file and line."""
+"""Parses as heads and CoNLL-U files, and each error with its file and line."""
 
 import re
-from functools import partial
 
 import pytest
 
 from zoo.data.rows import BadRows
 from zoo.data.trees.brackets import parse
-from zoo.data.trees.dependency_files import (
-    BadTree,
-    binary_tree,
-    dependency_tree,
-    read_conllu,
-    read_constituency_parents,
-    read_parents,
-)
+from zoo.data.trees.dependency_files import BadTree, binary_tree, dependency_tree, read_conllu, tree_of
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
 
-def two_files(folder, tokens, heads, suffix="parents"):
-    paths = folder / "a.toks", folder / f"a.{suffix}"
-    for path, content in zip(paths, (tokens, heads), strict=True):
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return paths
-
-
 def conllu(folder, text):
-    """A file of `text`, whose tokens are given as number, word and head."""
+    """Write a file of `text`, whose tokens are given as number, word and head."""
     lines = []
     for line in text.split("\n"):
         fields = line.split()
@@ -40,7 +25,12 @@ def conllu(folder, text):
     return path
 
 
-# dependency trees
+def read(words, heads, builder=dependency_tree):
+    """The tree of two lines of the authors' files."""
+    return tree_of(words, heads, builder, "a.parents, line 7", BadRows())
+
+
+# Dependency trees
 
 
 def test_a_tree_of_dependencies():
@@ -50,7 +40,7 @@ def test_a_tree_of_dependencies():
     )
 
 
-def test_tokens_outside_move_the_numbers_behind_them():
+def test_tokens_outside_move_the_numbers_after_them():
     tree = dependency_tree(["``", "dogs", ",", "bark", "loudly"], [-1, 4, -1, 0, 4])
     assert (tree.parent, tree.word) == ([1, -1, 1], [1, 3, 4])
     assert tree.root == 1
@@ -64,66 +54,35 @@ def test_a_long_chain():
         dependency_tree(["a"] * count, [0, count, *range(2, count)])
 
 
-def test_parents(tmp_path):
-    paths = two_files(tmp_path, "A  man\tis\\/was .\r\n\nGo\n2\xa01/2 cups \n", "2 3 0 -1 \r\n\n0\n2 0\n\n")
-    found = list(read_parents(*paths, BadRows()))
-    assert [tree.words for tree, _ in found] == [["A", "man", "is/was", "."], ["Go"], ["2\xa01/2", "cups"]]
-    assert [tree.parent for tree, _ in found] == [[1, 2, -1], [-1], [1, -1]]
-    assert [place for _, place in found] == [f"{paths[0]}, line {number}" for number in (1, 3, 4)]
+def test_blanks_and_backslashes_of_a_line():
+    tree = read("A  man\tis\\/was 2\xa01/2 ", "2 3 0 3 ")
+    assert (tree.words, tree.parent) == (["A", "man", "is/was", "2\xa01/2"], [1, 2, -1, 2])
 
 
-DEPENDENCIES = [
-    ("0 1 0", "two roots: tokens 1 and 3 have head 0, expected one"),
-    ("0 3 -1", "head outside the tree: token 2 has head 3, whose own head is -1"),
-    ("-1 -1 -1", "no root: no token has head 0"),
-    ("2 3 2", "no root"),
-    ("0 3 2", "a cycle: tokens 2 -> 3 -> 2 are each other's heads"),
-    ("0 2 1", "a cycle: tokens 2 -> 2"),
-    ("0 4 1", "head beyond the sentence: token 2 has head 4, expected 0 for the root or 1 to 3"),
-    ("0 -2 1", "head beyond the sentence: token 2 has head -2"),
-    ("0 1", "numbers differ: found 3 tokens and 2 heads"),
-    ("", "numbers differ: found 3 tokens and 0 heads"),
-    ("0 1 1 1", "numbers differ: found 3 tokens and 4 heads"),
-    ("0 one 1", "not a number: found 'one' in place 2, expected whole numbers"),
-    ("0 1.0 1", "not a number: found '1.0'"),
-]
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        ("0 1 0", "two roots: tokens 1 and 3 have head 0, expected one"),
+        ("0 3 -1", "head outside the tree: token 2 has head 3, whose own head is -1"),
+        ("-1 -1 -1", "no root: no token has head 0"),
+        ("2 3 2", "no root"),
+        ("0 3 2", "a cycle: tokens 2 -> 3 -> 2 are each other's heads"),
+        ("0 2 1", "a cycle: tokens 2 -> 2"),
+        ("0 4 1", "head beyond the sentence: token 2 has head 4, expected 0 for the root or 1 to 3"),
+        ("0 -2 1", "head beyond the sentence: token 2 has head -2"),
+        ("0 1", "numbers differ: found 3 tokens and 2 heads"),
+        ("", "numbers differ: found 3 tokens and 0 heads"),
+        ("0 1 1 1", "numbers differ: found 3 tokens and 4 heads"),
+        ("0 one 1", "not a number: found 'one' in place 2, expected whole numbers"),
+        ("0 1.0 1", "not a number: found '1.0'"),
+    ],
+)
+def test_heads_that_do_not_form_a_tree(heads, message):
+    with pytest.raises(DataError, match=f"^a.parents, line 7: {message}"):
+        read("c d e", heads)
 
 
-@pytest.mark.parametrize(("heads", "message"), DEPENDENCIES)
-def test_heads_that_make_no_tree(tmp_path, heads, message):
-    paths = two_files(tmp_path, "a b\nc d e\nf\n", f"0 1\n{heads}\n0\n")
-    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[1]))}, line 2: {message}"):
-        list(read_parents(*paths, BadRows()))
-    bad = BadRows("skip")
-    assert [tree.words for tree, _ in read_parents(*paths, bad)] == [["a", "b"], ["f"]]
-    assert bad.total == 1
-
-
-@pytest.mark.parametrize("read", [read_parents, read_constituency_parents])
-@pytest.mark.parametrize("policy", ["error", "skip"])
-@pytest.mark.parametrize(("tokens", "heads", "short"), [("a\nb\n", "0\n0\n0\n", 0), ("a\nb\nc", "0\n0\n", 1)])
-def test_files_of_different_lengths_are_refused(tmp_path, read, policy, tokens, heads, short):
-    paths = two_files(tmp_path, tokens, heads)
-    message = rf"^{re.escape(str(paths[short]))}, line 2: the file ends here, and {re.escape(str(paths[1 - short]))}"
-    with pytest.raises(DataError, match=message):
-        list(read(*paths, BadRows(policy)))
-
-
-def test_a_blank_line_where_the_other_file_has_a_sentence(tmp_path):
-    paths = two_files(tmp_path, "a\nb\n", "0\n\n")
-    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[1]))}, line 2: numbers differ: found 1 tokens and 0"):
-        list(read_parents(*paths, BadRows()))
-
-
-@pytest.mark.usefixtures("damaged")
-def test_a_line_that_is_no_text_is_left_out_of_both_files(tmp_path):
-    paths = two_files(tmp_path, b"a\ncaf\xe9\nc\n", "0\n0\n0\n")
-    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[0]))}, line 2: not UTF-8: byte 0xe9 at offset 5"):
-        list(read_parents(*paths, BadRows()))
-    assert [place for _, place in read_parents(*paths, BadRows("skip"))] == [f"{paths[0]}, line {n}" for n in (1, 3)]
-
-
-# constituency trees
+# Constituency trees
 
 
 @pytest.mark.parametrize(
@@ -136,14 +95,11 @@ def test_a_line_that_is_no_text_is_left_out_of_both_files(tmp_path):
         ("a", "0", "(0 a)"),
     ],
 )
-def test_constituents(tmp_path, words, parents, expected):
-    """Children stand in the order of their words, whatever their numbers in the file."""
-    paths = two_files(tmp_path, words, parents, "cparents")
-    ((tree, place),) = read_constituency_parents(*paths, BadRows())
+def test_constituents(words, parents, expected):
+    """Children are in the order of their words, whatever their numbers in the file."""
     expected = parse(expected)
-    assert tree == expected._replace(label=[None] * len(expected.parent))
-    assert tree.binary
-    assert place == f"{paths[0]}, line 1"
+    tree = read(words, parents, binary_tree)
+    assert tree == expected._replace(label=[None] * len(expected.parent)) and tree.binary
 
 
 @pytest.mark.parametrize(
@@ -161,16 +117,15 @@ def test_constituents(tmp_path, words, parents, expected):
         ("4 4 5 5 x", "not a number: found 'x' in place 5"),
     ],
 )
-def test_parents_that_make_no_tree(tmp_path, parents, message):
-    paths = two_files(tmp_path, "z\na b c\n", f"0\n{parents}\n", "cparents")
-    with pytest.raises(DataError, match=rf"^{re.escape(str(paths[1]))}, line 2: {message}"):
-        list(read_constituency_parents(*paths, BadRows()))
+def test_parents_that_do_not_form_a_tree(parents, message):
+    with pytest.raises(DataError, match=f"^a.parents, line 7: {message}"):
+        read("a b c", parents, binary_tree)
 
 
-def test_no_words_are_no_tree():
-    for builder in (partial(dependency_tree, []), partial(binary_tree, [])):
-        with pytest.raises(BadTree):
-            builder([])
+@pytest.mark.parametrize("builder", [dependency_tree, binary_tree])
+def test_no_words_are_not_a_tree(builder):
+    with pytest.raises(BadTree):
+        builder([], [])
 
 
 # CoNLL-U
@@ -213,8 +168,8 @@ def test_words_of_conllu_may_hold_blanks_and_quotes(tmp_path):
         ("1 a 0\n2 b 3", 4, "head beyond the sentence: token 2 has head 3, expected 0 for the root or 1 to 2"),
         ("1 a 0\n2 b -1", 4, "bad head: found '-1' in the seventh column"),
         ("1 a 0\n2 b _", 4, "bad head: found '_'"),
-        ("1 a 0\n3 b 1", 4, "numbers do not run: expected token 2, found '3'"),
-        ("1 a 0\n1 b 0", 4, "numbers do not run: expected token 2, found '1'; between sentences stands a blank line"),
+        ("1 a 0\n3 b 1", 4, "wrong token number: expected token 2, found '3'"),
+        ("1 a 0\n1 b 0", 4, "wrong token number: expected token 2, found '1'; a blank line separates sentences"),
         ("1 a 0\n2 b c d", 4, "wrong number of columns: found 1, expected 10 with tabs between"),
         ("1 a 0\n2\t \t_\t_\t_\t_\t1\t_\t_\t_", 4, "no word"),
     ],
@@ -224,14 +179,15 @@ def test_broken_sentences_of_conllu(tmp_path, sentence, line, message):
     with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line {line}: {message}"):
         list(read_conllu(path, BadRows()))
     bad = BadRows("skip")
-    assert [tree.words for tree, _ in read_conllu(path, bad)] == [["x"], ["y"]]
+    trees = [tree for tree, _ in read_conllu(path, bad)]
+    assert [tree and tree.words for tree in trees] == [["x"], None, ["y"]]
     assert bad.total == 1
 
 
 @pytest.mark.usefixtures("damaged")
-def test_a_sentence_of_conllu_with_a_line_that_is_no_text(tmp_path):
+def test_a_sentence_of_conllu_with_a_line_that_cannot_be_decoded(tmp_path):
     path = conllu(tmp_path, "1 x 0\n2 é 1\n3 z 1\n\n1 y 0\n")
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xe9"))
     bad = BadRows("skip")
-    assert [tree.words for tree, _ in read_conllu(path, bad)] == [["y"]]
+    assert [tree and tree.words for tree, _ in read_conllu(path, bad)] == [None, ["y"]]
     assert dict(bad.problems) == {"not UTF-8": 1}

@@ -28,7 +28,7 @@ def written(folder, name, content):
 def test_semeval(tmp_path):
     lines = '1\tA "group of kids" plays\tThey\'re here\t4.5\tNEUTRAL\r\n\n7\tA man\tNo "man\t1\tCONTRADICTION\n'
     path = written(tmp_path, "SICK_train.txt", SEMEVAL + lines)
-    assert list(read_sick(path, None, BadRows())) == [
+    assert [row for _, row in read_sick(path, False, BadRows())] == [
         SickRow("1", 'A "group of kids" plays', "They're here", 4.5, f"{path}, line 2"),
         SickRow("7", "A man", 'No "man', 1.0, f"{path}, line 4"),
     ]
@@ -37,14 +37,9 @@ def test_semeval(tmp_path):
 def test_one_file_for_all_splits(tmp_path):
     content = WHOLE + whole(1, 4.5, "TRAIN") + whole(2, 3.2, "TRIAL") + whole(3, 5, "TEST") + whole(4, 1, "TRAIN")
     path = written(tmp_path, "SICK.txt", content)
-    splits = {split: list(read_sick(path, split, BadRows())) for split in ("train", "val", "test", None)}
-    assert {split: [row.number for row in rows] for split, rows in splits.items()} == {
-        "train": ["1", "4"],
-        "val": ["2"],
-        "test": ["3"],
-        None: ["1", "2", "3", "4"],
-    }
-    assert splits["val"] == [SickRow("2", "A dog runs", "A cat sits", 3.2, f"{path}, line 3")]
+    rows = list(read_sick(path, True, BadRows()))
+    assert [(split, row.number) for split, row in rows] == [("train", "1"), ("val", "2"), ("test", "3"), ("train", "4")]
+    assert rows[1][1] == SickRow("2", "A dog runs", "A cat sits", 3.2, f"{path}, line 3")
 
 
 @pytest.mark.parametrize(
@@ -68,31 +63,31 @@ def test_rows_that_cannot_be_used(tmp_path, line, message):
     line = line if isinstance(line, bytes) else line.encode()
     path = written(tmp_path, "SICK_trial.txt", SEMEVAL.encode() + b"1\ta\tb\t2\tX\n" + line + b"\n3\tc\td\t4\tX\n")
     with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line 3: {message}.*on_bad_row=skip"):
-        list(read_sick(path, None, BadRows()))
+        list(read_sick(path, False, BadRows()))
     bad = BadRows("skip")
-    assert [row.number for row in read_sick(path, None, bad)] == ["1", "3"]
+    assert [row.number for _, row in read_sick(path, False, bad)] == ["1", "3"]
     assert bad.total == 1
 
 
 def test_an_unknown_split(tmp_path):
     path = written(tmp_path, "SICK.txt", WHOLE + whole(1, 4, "TRAIN") + whole(2, 4, "DEV"))
-    with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 3: no such split: found 'DEV' in SemEval_set"):
-        list(read_sick(path, "train", BadRows()))
+    with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 3: unknown split: found 'DEV' in SemEval_set"):
+        list(read_sick(path, True, BadRows()))
 
 
 @pytest.mark.parametrize(
-    ("header", "split", "message"),
+    ("header", "whole", "message"),
     [
-        ("pair_ID\tsentence_A\tsentence_B\n", None, "no column 'relatedness_score'; .*SICK_test_annotated.txt"),
-        (SEMEVAL.replace("_A", "_1"), None, "no column 'sentence_A'; found: 'pair_ID', 'sentence_1'"),
-        (SEMEVAL, "train", "no column 'SemEval_set'; .*a file without it is one split"),
-        ("1,a,b,3,X\n", None, "no column 'pair_ID'; found: '1,a,b,3,X'"),
+        ("pair_ID\tsentence_A\tsentence_B\n", False, "no column 'relatedness_score'; .*SICK_test_annotated.txt"),
+        (SEMEVAL.replace("_A", "_1"), False, "no column 'sentence_A'; found: 'pair_ID', 'sentence_1'"),
+        (SEMEVAL, True, "no column 'SemEval_set'; .*without it, give a folder with SICK_train.txt"),
+        ("1,a,b,3,X\n", False, "no column 'pair_ID'; found: '1,a,b,3,X'"),
     ],
 )
-def test_columns_that_are_missing(tmp_path, header, split, message):
+def test_columns_that_are_missing(tmp_path, header, whole, message):
     path = written(tmp_path, "SICK_test.txt", header + "1\ta\tb\n")
     with pytest.raises(DataError, match=f"^{re.escape(str(path))}, line 1: {message}"):
-        list(read_sick(path, split, BadRows("skip")))
+        list(read_sick(path, whole, BadRows("skip")))
 
 
 # parsed
@@ -160,7 +155,7 @@ def test_pairs_that_cannot_be_used(tmp_path, name, content, message):
 def test_files_of_different_lengths_are_refused(tmp_path, name):
     folder = parsed(tmp_path, **{name.replace(".", "_"): PARSED[name].splitlines()[0] + "\n"})
     with pytest.raises(
-        DataError, match=f"^{re.escape(str(folder / name))}, line 1: the file ends here, and .* goes on"
+        DataError, match=f"^{re.escape(str(folder / name))}, line 1: the file ends here, but .* has more lines"
     ):
         list(read_parsed(folder, BadRows("skip"), "dependency"))
 

@@ -219,7 +219,7 @@ def test_a_sentence_without_a_score_is_a_bad_row(tmp_path, cache_dir):
     folder = raw(tmp_path / "raw", {1: [*RAW_TRAIN, "(3 (2 not) (3 scored))"], 2: TEST, 3: VAL})
     dictionary = (folder / "dictionary.txt").read_text().splitlines()
     written(folder, dictionary=[line for line in dictionary if not line.startswith("not scored|")])
-    said = f"'not scored' is no phrase of {folder}/dictionary.txt"
+    said = f"'not scored' is not a phrase of {folder}/dictionary.txt"
     with pytest.raises(DataError, match=rf"^{folder}/SOStr.txt, line 6: no label: {said} \(data"):
         SST(source=str(folder), **SMALL).prepare_data()
     data = prepared(SST(source=str(folder), text=SMALL["text"], loader={"on_bad_row": "skip"}))
@@ -254,7 +254,7 @@ def test_broken_raw_files_leave_nothing_behind(tmp_path, cache_dir, name, line, 
     ("line", "message"),
     [
         ("(3 (2 a) (2 b)", r"bad tree: found the end of the line, expected '\)' for the '\(' at letter 1"),
-        ("(3 (2 a) (2 b)) (2 c)", r"bad tree: found '\(' at letter 17, .*one tree a line"),
+        ("(3 (2 a) (2 b)) (2 c)", r"bad tree: found '\(' at letter 17, .*one tree per line"),
         ("(5 (2 a) (2 b))", "label out of range: found '5', expected one of 0, 1, 2, 3, 4"),
         ("(3 (2 a) (good b))", "label out of range: found 'good'"),
         ("((2 a) (2 b))", "no label: the root of the tree, 'a b', has none"),
@@ -279,9 +279,7 @@ def test_a_split_of_which_nothing_is_left(ptb, cache_dir):
 
 
 def test_what_is_no_corpus(tmp_path, cache_dir):
-    layout = (
-        "a folder with train.txt, dev.txt and test.txt, a tree a line, or with SOStr.txt, STree.txt, datasetSplit.txt"
-    )
+    layout = "a folder with train.txt, dev.txt and test.txt, one tree per line, or with SOStr.txt, STree.txt, dataset"
     with pytest.raises(
         DataError, match=rf"none: No such file .* \(data\.source\); expected: sample, hub, or .*{layout}"
     ):

@@ -15,7 +15,8 @@ FILES = {
     "STree.txt": "5|4|4|5|0\n3|3|0\n0\n3|3|0\n",
     "datasetSplit.txt": "sentence_index,splitset_label\n1,1\n2,2\n3,3\n4,1\n",
     # a phrase may hold the mark, and "not" is in no dictionary
-    "dictionary.txt": "It|3\n's|4\ngood|0\n's good|1\nIt 's good|2\nnot good|5\nbad|6\nand\\/or|7\na|b|3\n",
+    "dictionary.txt": "It|3\n's|4\ngood|0\n's good|1\nIt 's good|2\nnot good|5\nbad|6\nand\\/or|7\n"
+    "and\\/or good|0\na|b|3\n",
     "sentiment_labels.txt": "phrase ids|sentiment values\n0|0.9\n1|0.80\n2|0.61111\n3|0.5\n4|0.6\n5|0.2\n6|0\n7|0.4\n",
 }
 
@@ -30,7 +31,7 @@ def sst(folder, **changes):
 
 
 def rows(folder, split, bad=None):
-    return list(read_raw(folder, split, bad or BadRows()))
+    return [row for name, row in read_raw(folder, bad or BadRows()) if name == split]
 
 
 def test_splits_and_labels(tmp_path):
@@ -38,7 +39,7 @@ def test_splits_and_labels(tmp_path):
     train = rows(folder, "train")
     assert train[0].tree == parse("(3 (2 It) (3 (2 's) (4 good)))")
     assert train[1].tree.words == ["and/or", "good"]
-    assert train[1].tree.label == [None, "1", "4"]  # looked up with its backslash, as it stands there
+    assert train[1].tree.label == ["4", "1", "4"]  # looked up with its backslash
     assert [row.place for row in train] == [f"{folder / 'SOStr.txt'}, line {number}" for number in (1, 4)]
     (test,) = rows(folder, "test")
     assert test.tree.label == ["0", None, "4"]
@@ -92,7 +93,7 @@ def test_blank_lines_at_the_end_and_windows_line_ends(tmp_path):
         ("", "not a number: found ''"),
     ],
 )
-def test_a_tree_that_is_none(tmp_path, parents, message):
+def test_parents_that_do_not_form_a_tree(tmp_path, parents, message):
     folder = sst(tmp_path, STree=FILES["STree.txt"].replace("3|3|0\n0", f"{parents}\n0"))
     with pytest.raises(
         DataError, match=rf"^{re.escape(str(folder / 'STree.txt'))}, line 2: {message}.*on_bad_row=skip"
@@ -101,7 +102,7 @@ def test_a_tree_that_is_none(tmp_path, parents, message):
     bad = BadRows("skip")
     assert rows(folder, "test", bad) == []
     assert bad.total == 1
-    assert len(rows(folder, "train")) == 2  # a split that does not hold it
+    assert len(rows(folder, "train", bad)) == 2
 
 
 @pytest.mark.parametrize("policy", ["error", "skip"])
@@ -118,7 +119,7 @@ def test_a_tree_that_is_none(tmp_path, parents, message):
             r"no such split: found '4', .*1 \(train\), 2 \(test\)",
         ),
         ("datasetSplit", "index,split\n1,1\n2,0\n", 3, "no such split: found '0'"),
-        ("datasetSplit", "index,split\n1,1\n2,1\n3,1\n4,1\n5,1\n", 6, "no such sentence: found '5'; 4 sentences"),
+        ("datasetSplit", "index,split\n1,1\n2,1\n3,1\n4,1\n5,1\n", 6, "no such sentence: found '5'; expected 1 to 4"),
         ("datasetSplit", "index,split\n1,1\n0,1\n", 3, "no such sentence: found '0'"),
         ("datasetSplit", "index,split\n1,1\ntwo,1\n", 3, "no such sentence: found 'two'"),
         ("datasetSplit", "index,split\n1,1\n1,2\n", 3, "sentence 1 has a split already"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -31,19 +32,25 @@ class Trees:
     words_in: Tensor
     """(T,) words of each sentence."""
     node: Tensor
-    """(K,) the nodes that have a word, rising."""
+    """(K,) the nodes that have a word, in ascending order."""
     word_of: Tensor
-    """(K,) which of the W words that is."""
+    """(K,) the position of the word of each of these nodes, 0 to W - 1."""
     first: Tensor
-    """(N,) the first of the words that each node covers,"""
+    """(N,) position of the first word that each node covers."""
     past: Tensor
-    """(N,) offset after the last word below each node."""
+    """(N,) position after the last word that each node covers."""
 
     @classmethod
     def of(cls, parent: ArrayLike, lengths: ArrayLike, word: ArrayLike, words: ArrayLike, words_in: ArrayLike) -> Trees:
-        """From nodes tree by tree: the `parent` of each (N,) as `Forest.of` wants it, with `lengths` (T,), and which
-        `word` (N,) of its own sentence it has, -1 where it has none; and the ids `words` (W,) of the sentences, with
-        `words_in` (T,) in each."""
+        """Build the trees from their nodes, tree by tree.
+
+        Args:
+            parent: (N,) the parent of each node, as in `Forest.of`.
+            lengths: (T,) nodes of each tree.
+            word: (N,) the position of each node's word in its own sentence, -1 for a node without a word.
+            words: (W,) word ids of the concatenated sentences.
+            words_in: (T,) words of each sentence.
+        """
         forest = Forest.of(parent, lengths)
         at, ids, count = np.asarray(word, np.int64), np.asarray(words, np.int64), np.asarray(words_in, np.int64)
         begin = (count.cumsum() - count).repeat(np.asarray(lengths, np.int64))
@@ -70,15 +77,15 @@ class Trees:
 
     @property
     def row(self) -> Tensor:
-        """(K,) for each node that has a word, its row in `distinct`."""
+        """(K,) the row in `distinct` of each node that has a word."""
         return self.word_at.index_select(0, self.word_of)
 
     def in_forest(self, values: ArrayLike) -> Tensor:
-        """Values (N, ...) of the nodes as `Trees.of` was given them, tree by tree, in the order of the forest."""
+        """Reorder values (N, ...) of the nodes, tree by tree, to the order of the forest."""
         return torch.from_numpy(np.asarray(values)[_given(self.forest)])
 
     def by_tree(self, values: Tensor) -> list[list[Any]]:
-        """Values (N, ...) in the order of the forest as those of each tree's nodes, by their numbers in it."""
+        """The inverse of `in_forest`: the values of each tree's nodes, by their numbers in the tree."""
         cells = self.forest.cells
         ordered = values[cells.cell.argsort()].tolist()
         ends = torch.bincount(cells.row, minlength=len(self)).cumsum(0).tolist()
@@ -107,22 +114,38 @@ class Trees:
 
 
 def _given(forest: Forest) -> NDArray[np.int64]:
-    """(N,) for each node of the forest its number among all, counted tree by tree."""
+    """(N,) the number of each node of the forest, counted tree by tree."""
     return forest.cells.cell.numpy().argsort().argsort()
 
 
+class ForestBatch(Batch):
+    """Examples of one tree or two trees each."""
+
+    trees: Trees
+
+    @abstractmethod
+    def chosen(self, rows: Sequence[int]) -> Self:
+        """The examples `rows`, in this order, in memory of their own on the CPU."""
+
+    def first(self, count: int) -> Self:
+        return self.chosen(range(min(count, len(self))))
+
+
+def _some(values: tuple[Any, ...] | None, rows: Sequence[int]) -> Any:
+    return None if values is None else tuple(values[row] for row in rows)
+
+
 @dataclass(frozen=True)
-class TreeBatch(Batch):
+class TreeBatch(ForestBatch):
     """B trees with a label at every node, or at some."""
 
     trees: Trees
     index: Tensor
     """(B,) number of each tree in its split."""
     label: Tensor | None
-    """(N,) class of each node, NO_LABEL where it has none; None when predicting."""
+    """(N,) class of each node, NO_LABEL for a node without a label; None when predicting."""
     evidence: Tensor | None
-    """(N,) True at the nodes off which the label of the root can be read; only where the data knows them (the
-    samples)."""
+    """(N,) True at the nodes that show the label of the root; only for the samples, which know them."""
     text: tuple[list[str], ...] | None = None
     """The words of each sentence as they were written; not for training."""
     built: tuple[str | None, ...] | None = None
@@ -138,12 +161,7 @@ class TreeBatch(Batch):
         """(B, M) True at the nodes of each tree, by their numbers in it."""
         return self.trees.node_mask
 
-    def first(self, count: int) -> TreeBatch:
-        """The first `count` trees, in memory of their own on the CPU."""
-        return self.chosen(range(min(count, len(self))))
-
     def chosen(self, rows: Sequence[int]) -> TreeBatch:
-        """The trees `rows`, in this order, in memory of their own on the CPU."""
         batch = self.to("cpu")
         trees = batch.trees.chosen(rows)
 
@@ -154,14 +172,12 @@ class TreeBatch(Batch):
             given = list(chain.from_iterable(lists[row] for row in rows))
             return trees.in_forest(np.array(given, values.numpy().dtype))
 
-        text = self.text and tuple(self.text[row] for row in rows)
-        built = self.built and tuple(self.built[row] for row in rows)
-        typed = self.typed and tuple(self.typed[row] for row in rows)
-        return TreeBatch(trees, batch.index[list(rows)], part(batch.label), part(batch.evidence), text, built, typed)
+        shown = (_some(values, rows) for values in (self.text, self.built, self.typed))
+        return TreeBatch(trees, batch.index[list(rows)], part(batch.label), part(batch.evidence), *shown)
 
 
 @dataclass(frozen=True)
-class TreePairBatch(Batch):
+class TreePairBatch(ForestBatch):
     """B pairs of trees with a score each; the trees of pair b are 2 b and 2 b + 1."""
 
     kept: ClassVar[tuple[str, ...]] = ("score",)
@@ -184,14 +200,8 @@ class TreePairBatch(Batch):
         mask = self.trees.node_mask
         return mask.view(len(self), 2, mask.shape[1])
 
-    def first(self, count: int) -> TreePairBatch:
-        """The first `count` pairs, in memory of their own on the CPU."""
-        return self.chosen(range(min(count, len(self))))
-
     def chosen(self, rows: Sequence[int]) -> TreePairBatch:
-        """The pairs `rows`, in this order, in memory of their own on the CPU."""
         batch, sides = self.to("cpu"), [side for row in rows for side in (2 * row, 2 * row + 1)]
-        text = self.text and tuple(self.text[side] for side in sides)
-        built = self.built and tuple(self.built[side] for side in sides)
         score = None if batch.score is None else batch.score[list(rows)]
-        return TreePairBatch(batch.trees.chosen(sides), batch.index[list(rows)], score, text, built)
+        shown = (_some(values, sides) for values in (self.text, self.built))
+        return TreePairBatch(batch.trees.chosen(sides), batch.index[list(rows)], score, *shown)

@@ -45,7 +45,7 @@ class TreeBuilder:
             return binarised(tree)
         return self._built(tree.words, tree.label[tree.root])
 
-    def of_text(self, text: str, label: str | None = None) -> Tree:
+    def of_text(self, text: str) -> Tree:
         """A tree on the first `max_words` words of a text, as in training; later words have no node.
 
         A text without words gives a tree without nodes.
@@ -53,17 +53,13 @@ class TreeBuilder:
         words = self.tokenizer.split(text).shown
         if not words:
             return Tree([], [], [], [])
-        return self._built(words[: self.text.max_words], label)._replace(words=words)
+        return self._built(words[: self.text.max_words], None)._replace(words=words)
 
     def _built(self, words: Sequence[str], label: str | None) -> Tree:
         if self.trees in BUILDERS:
             return build(words, BUILDERS[self.trees], inside=self.inside, label=label)
-        if self.trees.startswith(GRAMMAR):
-            return self._of_grammar(words)
-        return parsed(words, self.trees.removeprefix(SPACY), label)
-
-    def _of_grammar(self, words: Sequence[str]) -> Tree:
-        """The tree that the grammar of a sample has for words. Raises UnusableInput if it has none."""
+        if not self.trees.startswith(GRAMMAR):
+            return parsed(words, self.trees.removeprefix(SPACY), label)
         sample = self.trees.removeprefix(GRAMMAR)
         if (found := PARSERS[sample](words, self.inside)) is None:
             raise UnusableInput(
@@ -71,10 +67,6 @@ class TreeBuilder:
                 f"example {EXAMPLES[sample]!r}; {advice(self.inside)}"
             )
         return found
-
-    def forms(self, words: Sequence[str]) -> list[str]:
-        """Words in the form of the vocabulary."""
-        return [word.lower() for word in words] if self.text.lower else list(words)
 
 
 def advice(inside: bool) -> str:
@@ -118,17 +110,17 @@ def parsed(words: Sequence[str], model: str, label: str | None) -> Tree:
 def typed_tree(line: str, builder: TreeBuilder, spare: str | None) -> tuple[Tree, str | None]:
     """The tree of a typed line, and the way in which it was built (None for brackets).
 
-    Plain text gets a tree in the way of the data, or by `spare` if the data have given trees; a single
-    word needs neither. Raises UnusableInput for
-    malformed brackets, and for a text if neither way builds trees.
+    Plain text gets a tree in the way of the data, or by `spare` if the data have given trees; a single word needs
+    neither. Raises UnusableInput for malformed brackets, and for a text if neither way builds trees.
     """
     text = line.strip()
     if text.startswith("("):
         try:
             tree = parse(text)
         except ValueError as error:
-            said = f"{beginning(text)}: bad tree: {error} (what begins with '(' is read as a tree)"
-            raise UnusableInput(said) from error
+            raise UnusableInput(
+                f"{beginning(text)}: bad tree: {error} (a text that begins with '(' is read as a tree)"
+            ) from error
         return (binarised(tree) if builder.trees == BINARISED else tree), None
     words = builder.tokenizer.split(text).shown
     way = builder.trees if builds(builder.trees) else spare or ("balanced" if len(words) < 2 else None)

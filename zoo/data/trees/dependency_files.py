@@ -1,7 +1,7 @@
 """Parses as heads: the files of the Tree-LSTM's authors (https://github.com/stanfordnlp/treelstm) and CoNLL-U.
 
-Theirs come in twos, a sentence a line: tokens (.toks) and, for each of them, the number of its head, counted from 1
-(.parents). Constituency parses (.cparents) count nodes, the words first. CoNLL-U is that of
+The authors' files have one sentence per line: its tokens (.toks), and the head of each token, counted from 1
+(.parents). Constituency parses (.cparents) count nodes, the words first. CoNLL-U is described at
 https://universaldependencies.org/format.html.
 """
 
@@ -23,21 +23,21 @@ from zoo.errors import DataError
 ROOT, OUTSIDE = 0, -1
 """Heads of the root and, in .parents, of a token that is not in the tree."""
 BETWEEN = re.compile(r"[ \t]+")
-"""Tokens of a line; a no-break space may stand inside one."""
+"""Separates the tokens of a line; a token may contain a no-break space."""
 WHOLE = re.compile(r"-?[0-9]{1,9}")
 CONLLU_COLUMNS = 10
 LEFT_OUT = re.compile(r"[0-9]+[-.][0-9]+")
 """Numbers of a token of several words, 1-2, and of an empty node, 1.1."""
 
 Builder = Callable[[Sequence[str], Sequence[int]], Tree]
-"""The tree of words and heads; raises BadTree."""
+"""Builds the tree of words and heads. Raises BadTree."""
 
 
 class BadTree(ValueError):
-    """Heads that make no tree."""
+    """Heads that do not form a tree."""
 
     def __init__(self, problem: str, detail: str, node: int = 0) -> None:
-        """`problem` and `detail` as for `BadRows`; `node`, from 0, is where it shows."""
+        """`problem` and `detail` as for `BadRows`; `node`, from 0, is where the problem is."""
         super().__init__(f"{problem}: {detail}")
         self.problem, self.detail, self.node = problem, detail, node
 
@@ -46,45 +46,47 @@ class BadTree(ValueError):
 
 
 def dependency_tree(words: Sequence[str], heads: Sequence[int]) -> Tree:
-    """The tree with a node for each word that is in it, in the order of the sentence, without labels. `heads` has for
-    each word the number of its head from 1, 0 for the root, -1 for a word that is not in the tree. Raises BadTree."""
+    """Build the tree with a node for each of its words, in order, without labels.
+
+    `heads` has for each word the number of its head from 1, 0 for the root, -1 for a word outside the tree. Raises
+    BadTree.
+    """
     if len(heads) != len(words):
-        raise BadTree("numbers differ", f"found {len(words)} tokens and {len(heads)} heads, expected a head a token")
+        raise BadTree("numbers differ", f"found {len(words)} tokens and {len(heads)} heads, expected one per token")
     _check(heads, "token")
     inside = [token for token, head in enumerate(heads) if head != OUTSIDE]
     for token in inside:
         if heads[token] != ROOT and heads[heads[token] - 1] == OUTSIDE:
             found = f"token {token + 1} has head {heads[token]}, whose own head is {OUTSIDE}"
-            raise BadTree("head outside the tree", f"{found}; expected one that is in the tree", token)
+            raise BadTree("head outside the tree", f"{found}; expected a head in the tree", token)
     node = {token + 1: number for number, token in enumerate(inside)} | {ROOT: -1}
     return Tree(list(words), [node[heads[token]] for token in inside], inside, [None] * len(inside))
 
 
 def binary_tree(words: Sequence[str], parents: Sequence[int]) -> Tree:
-    """The tree with n words at its leaves and two children at each other node, numbered from the top, without labels.
-    `parents` has for each of its 2 n - 1 nodes, of which the words are the first, the number of its parent from 1, 0
-    for the root. Raises BadTree."""
+    """Build the tree with n words at its leaves, two children at each other node, and no labels, from the top.
+
+    `parents` has for each of the 2 n - 1 nodes, the words first, the number of its parent from 1, 0 for the root.
+    Raises BadTree.
+    """
     count = len(words)
     if len(parents) != 2 * count - 1:
-        said = f"found {count} words and {len(parents)} parents, expected one for each of {max(2 * count - 1, 0)} nodes"
-        raise BadTree("numbers differ", said)
+        found = f"found {count} words and {len(parents)} parents"
+        raise BadTree("numbers differ", f"{found}, expected one for each of {max(2 * count - 1, 0)} nodes")
     _check(parents, "node")
     fan = Counter(parents)
     for node in range(len(parents)):
         expected = 0 if node < count else 2
         if fan[node + 1] != expected:
             found = f"node {node + 1} is the parent of {fan[node + 1]}, expected {expected}"
-            raise BadTree(
-                "not binary", f"{found}: nodes 1 to {count} are the words, the others have two children", node
-            )
-    inner = [-1] * (count - 1)
+            leaves = f"nodes 1 to {count} are the words, the others have two children"
+            raise BadTree("not binary", f"{found}: {leaves}", node)
     above = [parent - 1 for parent in parents]
-    return Tree(list(words), above, [*range(count), *inner], [None] * len(parents)).from_top()
+    return Tree(list(words), above, [*range(count), *[-1] * (count - 1)], [None] * len(parents)).from_top()
 
 
 def _check(heads: Sequence[int], kind: Literal["token", "node"]) -> None:
-    """Raises BadTree unless heads, counted from 1, are in range, one of them is the root, and all lead to it or to
-    OUTSIDE, which tokens alone may have."""
+    """Raise BadTree unless heads, counted from 1, are in range, one is the root, and all lead to it or to OUTSIDE."""
     head_name, whole = ("head", "sentence") if kind == "token" else ("parent", "tree")
     lowest = OUTSIDE if kind == "token" else ROOT
     for number, head in enumerate(heads, 1):
@@ -104,47 +106,28 @@ def _check(heads: Sequence[int], kind: Literal["token", "node"]) -> None:
 
 
 def _cycle(heads: Sequence[int]) -> list[int]:
-    """Numbers from 1 that lead back to the first of them, each followed by its head; empty where there are none."""
-    walk = [0] * (len(heads) + 1)
-    """By which walk each number was reached."""
+    """Numbers from 1 that form a cycle, each followed by its head; empty if there is none."""
+    done: set[int] = set()
     for start in range(1, len(heads) + 1):
-        number = start
-        while number > 0 and not walk[number]:
-            walk[number] = start
+        number, path = start, dict[int, None]()
+        while number > 0 and number not in done and number not in path:
+            path[number] = None
             number = heads[number - 1]
-        if number > 0 and walk[number] == start:
-            found = [number]
-            while (number := heads[number - 1]) != found[0]:
-                found.append(number)
-            return found
+        if number in path:
+            walked = list(path)
+            return walked[walked.index(number) :]
+        done |= path.keys()
     return []
 
 
 # Files of the Tree-LSTM's authors
 
 
-def read_parents(tokens: Path, parents: Path, bad: BadRows) -> Iterator[tuple[Tree, str]]:
-    """Dependency trees, each with its place in the file of tokens, from .toks and .parents. Raises DataError where one
-    file has more lines than the other."""
-    return _read(tokens, parents, dependency_tree, bad)
-
-
-def read_constituency_parents(tokens: Path, parents: Path, bad: BadRows) -> Iterator[tuple[Tree, str]]:
-    """Constituency trees, each with its place in the file of tokens, from .toks and .cparents. Raises DataError where
-    one file has more lines than the other."""
-    return _read(tokens, parents, binary_tree, bad)
-
-
-def _read(tokens: Path, parents: Path, builder: Builder, bad: BadRows) -> Iterator[tuple[Tree, str]]:
-    for number, (words, heads) in aligned([tokens, parents], bad):
-        tree = tree_of(words, heads, builder, line_of(parents, number), bad)
-        if tree is not None:
-            yield tree, line_of(tokens, number)
-
-
 def tree_of(words: str, heads: str, builder: Builder, place: str, bad: BadRows) -> Tree | None:
-    """The tree of a line of tokens and the line of their heads, whose place is given; None, once reported, where they
-    make none. Tokens lose the backslash of `\\/` and `\\*`."""
+    """The tree of a line of tokens and the line of their heads at `place`; None, once reported, if it is not a tree.
+
+    Tokens lose the backslash of `\\/` and `\\*`.
+    """
     tokens = [unescaped(word) for word in BETWEEN.split(words) if word]
     try:
         return builder(tokens, whole_numbers([head for head in BETWEEN.split(heads) if head]))
@@ -154,7 +137,7 @@ def tree_of(words: str, heads: str, builder: Builder, place: str, bad: BadRows) 
 
 
 def whole_numbers(texts: Sequence[str]) -> list[int]:
-    """The numbers that the texts are. Raises BadTree for what is none."""
+    """Convert texts to numbers. Raises BadTree for a text that is not a number."""
     for node, text in enumerate(texts):
         if not WHOLE.fullmatch(text):
             raise BadTree("not a number", f"found {text[:40]!r} in place {node + 1}, expected whole numbers", node)
@@ -162,8 +145,8 @@ def whole_numbers(texts: Sequence[str]) -> list[int]:
 
 
 def aligned(paths: Sequence[Path], bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(number, that line of each file) of the lines that are not blank in all of them. Raises DataError where one file
-    has more lines than another."""
+    """(number, that line of each file) for all lines that are not blank in every file. Raises DataError if the files
+    have different numbers of lines."""
     with ExitStack() as stack:
         files = [stack.enter_context(Lines(path, encoding=bad.encoding)) for path in paths]
         for number, texts in enumerate(zip_longest(*(text_lines(file, bad) for file in files), fillvalue=""), 1):
@@ -173,66 +156,68 @@ def aligned(paths: Sequence[Path], bad: BadRows) -> Iterator[tuple[int, list[str
             if ended is not None:
                 longer = next(file.path for file in files if file.number == number)
                 raise DataError(
-                    f"{line_of(ended.path, ended.number)}: the file ends here, and {longer} goes on; "
-                    "as many lines are expected in each, line k being of sentence k"
+                    f"{line_of(ended.path, ended.number)}: the file ends here, but {longer} has more lines; line k of "
+                    "each file must belong to sentence k"
                 )
-            usable = [text for text in texts if text is not None]
-            if len(usable) == len(texts):
-                yield number, usable
+            decoded = [text for text in texts if text is not None]
+            if len(decoded) == len(texts):
+                yield number, decoded
 
 
 # CoNLL-U
 
 
 @guarded
-def read_conllu(path: Path, bad: BadRows) -> Iterator[tuple[Tree, str]]:
-    """Dependency trees, each with the place of its first token, from CoNLL-U: FORM and HEAD are read. Comments, tokens
-    of several words (1-2) and empty nodes (1.1) are left out, and the whole sentence where a line of it is broken."""
+def read_conllu(path: Path, bad: BadRows) -> Iterator[tuple[Tree | None, str]]:
+    """The dependency tree of each sentence of a CoNLL-U file, and the place of its first line.
+
+    FORM and HEAD are read. Comments, tokens of several words (1-2) and empty nodes (1.1) are ignored. A broken
+    sentence is reported and gives None.
+    """
+    sentence: list[tuple[int, str | None]] = []
+    with Lines(path, encoding=bad.encoding) as lines:
+        for text in chain(text_lines(lines, bad), [""]):
+            if text is None or (text.strip() and not text.startswith("#")):
+                sentence.append((lines.number, text))
+            elif sentence and not text.strip():
+                yield _sentence(sentence, path, bad), line_of(path, sentence[0][0])
+                sentence = []
+
+
+def _sentence(lines: Sequence[tuple[int, str | None]], path: Path, bad: BadRows) -> Tree | None:
     words: list[str] = []
     heads: list[int] = []
     at: list[int] = []
     """The line of each word."""
-    usable = True
-    with Lines(path, encoding=bad.encoding) as lines:
-        for text in chain(text_lines(lines, bad), [""]):
+    try:
+        for number, text in lines:
             if text is None:
-                usable = False
-            elif text.strip():
-                if usable and not text.startswith("#"):
-                    usable = _add_token(text, words, heads, line_of(path, lines.number), bad)
-                    at += [lines.number] * (len(words) - len(at))
-            else:
-                if usable and words:
-                    try:
-                        tree = dependency_tree(words, heads)
-                    except BadTree as error:
-                        bad(line_of(path, at[error.node]), error.problem, error.detail)
-                    else:
-                        yield tree, line_of(path, at[0])
-                words, heads, at, usable = [], [], [], True
+                return None
+            at[len(words) :] = [number]
+            if token := _token(text, len(words)):
+                words.append(token[0])
+                heads.append(token[1])
+        return dependency_tree(words, heads)
+    except BadTree as error:
+        bad(line_of(path, at[error.node]), error.problem, error.detail)
+        return None
 
 
-def _add_token(text: str, words: list[str], heads: list[int], place: str, bad: BadRows) -> bool:
-    """Adds the word and the head of a line, where it has one; False, once reported, for a broken line."""
+def _token(text: str, count: int) -> tuple[str, int] | None:
+    """The word and the head of a line after `count` words; None for a line without a token. Raises BadTree."""
     columns = text.split("\t")
     if len(columns) != CONLLU_COLUMNS:
-        bad(place, "wrong number of columns", f"found {len(columns)}, expected {CONLLU_COLUMNS} with tabs between")
-        return False
+        expected = f"found {len(columns)}, expected {CONLLU_COLUMNS} with tabs between"
+        raise BadTree("wrong number of columns", expected, count)
     number, word, head = columns[0], columns[1].strip(), columns[6]
     if LEFT_OUT.fullmatch(number):
-        return True
-    expected = str(len(words) + 1)
-    if number != expected:
-        said = f"expected token {expected}, found {number[:40]!r}; between sentences stands a blank line"
-        bad(place, "numbers do not run", said)
-    elif not word:
-        bad(place, "no word", "the second column is empty")
-    elif not WHOLE.fullmatch(head) or int(head) < ROOT:
-        bad(
-            place, "bad head", f"found {head[:40]!r} in the seventh column, expected 0 for the root or a token's number"
-        )
-    else:
-        words.append(word)
-        heads.append(int(head))
-        return True
-    return False
+        return None
+    if number != str(count + 1):
+        found = f"expected token {count + 1}, found {number[:40]!r}; a blank line separates sentences"
+        raise BadTree("wrong token number", found, count)
+    if not word:
+        raise BadTree("no word", "the second column is empty", count)
+    if not WHOLE.fullmatch(head) or int(head) < ROOT:
+        found = f"found {head[:40]!r} in the seventh column, expected 0 for the root or a token's number"
+        raise BadTree("bad head", found, count)
+    return word, int(head)

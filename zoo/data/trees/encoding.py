@@ -1,4 +1,4 @@
-"""Trees to batches: given in brackets, in files, or built on the words of a text."""
+"""Turns trees, which are in brackets, in files, or built on the words of a text, into batches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zoo.data.trees.tree import Tree
 from zoo.errors import UnusableInput
 
 ONE, TWO = ("",), ("_a", "_b")
-"""The endings of the names of the columns, one for each tree of an example."""
+"""The suffix of the column names of each tree of an example."""
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
 
 
@@ -49,7 +49,7 @@ def _parts(sides: Sequence[str]) -> tuple[Part, ...]:
 
 
 class TreeReading(TableEncoder):
-    """Lines to trees, and trees to batches; all that a prediction needs of the training data."""
+    """Turns lines into trees, and trees into batches."""
 
     options = TreeTextOptions
     sides: tuple[str, ...]
@@ -69,22 +69,32 @@ class TreeReading(TableEncoder):
         binary: bool = True,
         grammar: str | None = None,
     ) -> None:
-        """`trees` is the way of the data to its trees. Their nodes have at most `arity` children, and with `inside`
-        nodes with children may have words. With `binary` a node has either two children or a word."""
+        """Describe the trees of the training data.
+
+        Args:
+            text: how words become ids.
+            vocabularies: the vocabulary, once it is learned.
+            subwords: empty, since the leaves of trees are words.
+            trees: the way to the trees, see `zoo.data.trees.options`.
+            inside: whether nodes with children may have words.
+            arity: the most children of a node.
+            binary: whether a node has either two children or a word.
+            grammar: the name of the sample whose grammar parses plain text.
+        """
         super().__init__(text, vocabularies, subwords)
         self.builder = TreeBuilder(trees, text, inside=inside)
         self.arity, self.binary = arity, binary
         self.grammar = grammar
         self.spare: str | None = None if grammar is None else f"{GRAMMAR}{grammar}"
-        """The way to a tree for a text, where the data brought its trees along."""
+        """The way to build a tree on a text if the trees of the data are given."""
 
     def extra_state(self) -> dict[str, Any]:
         shape = {"inside": self.builder.inside, "arity": self.arity, "binary": self.binary}
         return {"trees": self.builder.trees, "grammar": self.grammar, **shape}
 
     def tree(self, line: str) -> tuple[Tree, str | None]:
-        """The tree of a line, and the way in which it was built on the words. Raises UnusableInput for brackets that
-        are not a tree, for a text without words, and for a tree of another shape than those of the training data."""
+        """The tree of a line, and the way in which it was built (None for brackets). Raises UnusableInput for malformed
+        brackets, for a text without words, and for a tree of another shape than those of the training data."""
         tree, by = typed_tree(line, self.builder, self.spare)
         if not tree.parent:
             raise UnusableInput(f"{beginning(line)}: found no words, expected a text or {EXAMPLE}")
@@ -115,7 +125,7 @@ class TreeReading(TableEncoder):
         return {f"{name}{side}": value for name, value in columns.items()}
 
     def tokens(self, table: pa.Table) -> pa.Table:
-        """Words as the vocabulary has them; as they were written they are `text`."""
+        """Keep the written words as `text`, and put the words into the form of the vocabulary."""
         columns = {name: table[name] for name in table.column_names}
         for side in self.sides:
             words = table[f"words{side}"].combine_chunks()
@@ -125,20 +135,20 @@ class TreeReading(TableEncoder):
         return pa.table(columns)
 
     def trees(self, parts: Mapping[str, Any]) -> Trees:
-        """The trees of collated parts, those of one example next to each other."""
+        """The trees of collated parts; the two trees of a pair are adjacent."""
         names = ("parent", "word", "words")
         parent, word, words = (_joined([parts[name + side] for side in self.sides]) for name in names)
         return Trees.of(parent.values, parent.lengths, word.values, words.values, words.lengths)
 
     def shown(self, parts: Mapping[str, Any], name: str) -> tuple[Any, ...] | None:
-        """A shown part of all trees, in their order; None where the table does not have it."""
+        """A shown part of all trees, in order; None if the table does not have it."""
         if f"{name}{self.sides[0]}" not in parts:
             return None
         return tuple(chain.from_iterable(zip(*(parts[name + side] for side in self.sides), strict=True)))
 
 
 class TreeEncoder(TreeReading):
-    """Lines, in brackets or as plain text, to a batch of trees."""
+    """Turns lines, in brackets or as plain text, into a batch of trees."""
 
     sides = ONE
     raw = pa.schema({**_columns(ONE), "label": WORDS, "evidence": FLAGS, "key": pa.int64()})
@@ -162,7 +172,7 @@ class TreeEncoder(TreeReading):
 
 
 class TreePairEncoder(TreeReading):
-    """Pairs of lines to a batch of pairs of trees."""
+    """Turns pairs of lines into a batch of pairs of trees."""
 
     sides = TWO
     raw = pa.schema({**_columns(TWO), "score": pa.float64(), "key": pa.int64()})
@@ -192,7 +202,7 @@ class TreePairEncoder(TreeReading):
 
 
 def _joined(sides: Sequence[Ragged]) -> Ragged:
-    """The rows of several sides by turns of the sides: the first row of each, the second of each, ..."""
+    """Interleave the rows of several sides: the first row of each, the second of each, ..."""
     if len(sides) == 1:
         return sides[0]
     values = np.concatenate([one.values for one in sides])

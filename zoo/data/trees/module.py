@@ -1,12 +1,12 @@
-"""Trees with labels, and pairs of trees with a score: what every corpus of them shares."""
+"""The base classes of all corpora of labelled trees and of pairs of trees with a score."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Unpack, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
 
 import datasets
 import numpy as np
@@ -21,20 +21,20 @@ from zoo.data.rows import beginning
 from zoo.data.sources import Source
 from zoo.data.stored import ROWS, StoredSplit, count_words, histogram, list_array, numbers_of
 from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.tokenization import Tokenizer, tokenizer_of
 from zoo.data.text.vectored import VectorArguments, Vectored
 from zoo.data.trees.batch import NO_LABEL
 from zoo.data.trees.encoding import TWO, TreeEncoder, TreePairEncoder, TreeReading
 from zoo.data.trees.options import GIVEN, TreeTextOptions, check_way
 from zoo.data.trees.row import Labelled, Pair
 from zoo.data.trees.shapes import Shapes
-from zoo.data.trees.sources import PairSource, TreeSource
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
 from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, DataError, one_of
 
 TrainingLabels = Literal["nodes", "roots"]
 UNLABELLED = "_"
-"""The label of a node that has none, where brackets need one."""
+"""Marks a missing label where brackets need one."""
 WHOLE = re.compile(r"-?[0-9]+")
 
 
@@ -44,8 +44,16 @@ class TreeArguments(VectorArguments, total=False):
     trees: str
 
 
+class Cut(NamedTuple):
+    """The words of a text without a tree, up to `data.text.max_words`."""
+
+    kept: list[str]
+    cut: bool
+    """Whether words were left out."""
+
+
 class TreeCorpus(Vectored[Source]):
-    """Trees, one or two in an example."""
+    """Examples of one tree or two trees."""
 
     encoding: ClassVar[type[TreeReading]]
     text_options = TreeTextOptions
@@ -56,7 +64,7 @@ class TreeCorpus(Vectored[Source]):
     """Whether built trees have words at nodes with children."""
 
     def __init__(self, *, trees: str = "given", **rest: Unpack[VectorArguments]) -> None:
-        """`trees` is where trees come from, one of `zoo.data.trees.options.WAYS`; the rest as in `Vectored`."""
+        """`trees` is one of `zoo.data.trees.options.WAYS`; the rest as in `Vectored`."""
         super().__init__(**rest)
         self.trees = check_way(trees)
 
@@ -70,6 +78,15 @@ class TreeCorpus(Vectored[Source]):
     def _prepare(self, folder: Path, steps: Path, source: Source) -> dict[str, Any]:
         self._shapes, self._builder = Shapes(), self.new_encoder().builder
         return super()._prepare(folder, steps, source)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return tokenizer_of(self.text, self.text.language)
+
+    def words_of(self, text: str) -> Cut:
+        """Cut a text without a tree into words."""
+        words = self._tokenizer.split(text).shown
+        return Cut(words[: self.text.max_words], len(words) > self.text.max_words)
 
     def counted_splits(self) -> tuple[str, ...]:
         return ("train", "val", "test") if self.text.vocabulary_splits == "all" else ("train",)
@@ -94,7 +111,7 @@ class TreeCorpus(Vectored[Source]):
         return {"trees": self.trees, "shapes": self._shapes.facts(), "notes": notes}
 
     def training_order(self, part: StoredSplit) -> Order:
-        """Batches drawn from all: nothing is padded, so trees of similar size would save nothing."""
+        """Draw batches from all trees: nothing is padded, so trees of similar size would save nothing."""
         return self._bucketed(part, 1)
 
     def contents(self, about: Mapping[str, Any]) -> list[str]:
@@ -106,8 +123,8 @@ class TreeCorpus(Vectored[Source]):
         return [contents + (f", {len(about['classes'])} classes, counted at the roots" if about["classes"] else "")]
 
     def row_of(self, tree: Tree, place: str, side: str) -> dict[str, Any]:
-        """The raw columns of a tree, which is counted among the shapes."""
-        self._shapes.see(tree, place)
+        """The raw columns of a tree; count its shape."""
+        self._shapes.count(tree, place)
         return {f"parent{side}": tree.parent, f"word{side}": tree.word, f"words{side}": tree.words}
 
 
@@ -124,29 +141,32 @@ class TreeData(TreeCorpus):
     nouns: ClassVar[Nouns] = Nouns("trees", "nodes")
     encoding = TreeEncoder
     spec: LabelledTreeSpec
+    class_names: Mapping[str, str] | None = None
+    """The class of each label, in the order of the logits; None: the labels are the names, and are collected."""
+    polarity: tuple[int, ...] = ()
+    """-1, 0 or 1 for each class that is negative, neutral or positive."""
+    neutral: str | None = None
+    """Trees with this class at the root are left out."""
 
     def __init__(self, *, train_on: TrainingLabels = "nodes", **rest: Unpack[TreeArguments]) -> None:
-        """`train_on` says which labels of the training trees are learned: those of all nodes, or those of the
-        roots."""
+        """`train_on` chooses the labels that are learned: of all nodes of the training trees, or of their roots."""
         super().__init__(**rest)
         self.train_on = one_of("data.train_on", train_on, get_args(TrainingLabels))
 
     def _facts(self, source: Source) -> dict[str, Any]:
-        assert isinstance(source, TreeSource)
         return super()._facts(source) | {
             "labels": self.train_on,
-            "classes": source.classes,
-            "neutral": source.neutral,
+            "classes": self.class_names,
+            "neutral": self.neutral,
         }
 
     def examples(self, rows: Iterator[Labelled], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
-        assert isinstance(source, TreeSource)
         for row in rows:
             tree = self._builder.of_tree(row.tree)
-            if (label := self._labels(tree, row, source, reading)) is None:
+            if (label := self._labels(tree, row, reading)) is None:
                 continue
-            if source.neutral is not None and label[tree.root] == source.neutral:
-                reading.dropped[f"{source.neutral} as a whole"] += 1
+            if self.neutral is not None and label[tree.root] == self.neutral:
+                reading.dropped[f"{self.neutral} as a whole"] += 1
                 continue
             found = self.row_of(tree, row.place, "") | {"label": label, "key": key([tree.parent, tree.words])}
             self._shapes.cut += row.cut
@@ -154,9 +174,9 @@ class TreeData(TreeCorpus):
                 found["evidence"] = row.evidence
             yield found
 
-    def _labels(self, tree: Tree, row: Labelled, source: TreeSource, reading: Reading) -> list[str | None] | None:
-        """The names of the classes of the nodes; None, once reported, for a tree that cannot be used."""
-        names, label = source.classes, list(tree.label)
+    def _labels(self, tree: Tree, row: Labelled, reading: Reading) -> list[str | None] | None:
+        """The classes of the nodes; None, once reported, for a tree that cannot be used."""
+        names, label = self.class_names, list(tree.label)
         if names is None:
             label = [None if one == UNLABELLED else one for one in label]
         elif strange := [one for one in label if one is not None and one not in names]:
@@ -165,7 +185,8 @@ class TreeData(TreeCorpus):
             return None
         root = label[tree.root]
         if root is None:
-            reading.bad(row.place, "no label", _unlabelled(row.tree))
+            found = f"{UNLABELLED}, which means no label" if row.tree.label[row.tree.root] else "none"
+            reading.bad(row.place, "no label", f"the root of the tree, {beginning(' '.join(tree.words))}, has {found}")
             return None
         if names is not None:
             return [None if one is None else names[one] for one in label]
@@ -177,13 +198,10 @@ class TreeData(TreeCorpus):
         return _root_labels(train).astype(str)
 
     def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
-        assert isinstance(source, TreeSource)
         super().finish(encoder, source, splits)
-        encoder.classes = self._classes(source, splits)
-
-    def _classes(self, source: TreeSource, splits: Mapping[str, datasets.Dataset]) -> list[str]:
-        if source.classes is not None:
-            return list(dict.fromkeys(source.classes.values()))
+        if self.class_names is not None:
+            encoder.classes = list(dict.fromkeys(self.class_names.values()))
+            return
         found: set[Any] = set()
         for part in splits.values():
             found |= set(count_words(part, "label") if self.train_on == "nodes" else _root_labels(part).tolist())
@@ -194,7 +212,7 @@ class TreeData(TreeCorpus):
             raise DataError(
                 f"{source.place}: all {self.train_on} have the label {names[0]!r}; at least two classes are expected"
             )
-        return names
+        encoder.classes = names
 
     def numbering(self, encoder: TableEncoder, split: str) -> Callable[[pa.Table], pa.Table]:
         number = super().numbering(encoder, split)
@@ -213,19 +231,18 @@ class TreeData(TreeCorpus):
         return {"label": str(row["label"][row["parent"].index(-1)]), "text": " ".join(row["words"])}
 
     def set_spec(self, about: Mapping[str, Any]) -> None:
-        source, classes = self.open_source(), about["classes"]
-        assert isinstance(source, TreeSource)
-        if source.polarity and len(source.polarity) != len(classes):
+        classes = about["classes"]
+        if self.polarity and len(self.polarity) != len(classes):
             raise ConfigError(
-                f"data.polarity: found {len(source.polarity)} numbers, expected one for each of the {len(classes)} "
+                f"data.polarity: found {len(self.polarity)} numbers, expected one for each of the {len(classes)} "
                 f"classes {', '.join(classes)}"
             )
         self.spec = LabelledTreeSpec(
             vocabulary_size=about["vocabulary_size"],
             **about["shapes"],
             classes=tuple(classes),
-            polarity=source.polarity,
-            labels=tuple((source.classes or {}).items()),
+            polarity=self.polarity,
+            labels=tuple((self.class_names or {}).items()),
         )
 
 
@@ -236,6 +253,8 @@ class TreePairData(TreeCorpus):
     nouns: ClassVar[Nouns] = Nouns("pairs", "nodes")
     encoding = TreePairEncoder
     spec: TreePairSpec
+    grades: ClassVar[tuple[int, int]] = (1, 5)
+    """The lowest and the highest score."""
 
     def examples(self, rows: Iterator[Pair], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         for row in rows:
@@ -253,26 +272,16 @@ class TreePairData(TreeCorpus):
         return {"score": f"{row['score']:g}", **texts}
 
     def set_spec(self, about: Mapping[str, Any]) -> None:
-        source = self.open_source()
-        assert isinstance(source, PairSource)
-        lowest, highest = source.grades
+        lowest, highest = self.grades
         self.spec = TreePairSpec(about["vocabulary_size"], **about["shapes"], lowest=lowest, highest=highest)
 
 
 def _of_roots(number: Callable[[pa.Table], pa.Table], table: pa.Table) -> pa.Table:
-    """Ids of trees, without the labels of nodes inside."""
+    """Number trees without the labels of nodes below the root."""
     label, inner = table["label"].combine_chunks(), pc.greater_equal(_flat(table["parent"]), 0)
     roots = pc.if_else(inner, pa.scalar(None, pa.string()), label.flatten())
     at = table.column_names.index("label")
     return number(table.set_column(at, "label", list_array(roots, pc.list_value_length(label))))
-
-
-def _unlabelled(tree: Tree) -> str:
-    """The message for a tree whose root has no label."""
-    shown = beginning(" ".join(tree.words))
-    if tree.label[tree.root] == UNLABELLED:
-        return f"the root of the tree, {shown}, has {UNLABELLED}, which means none"
-    return f"the root of the tree, {shown}, has none"
 
 
 def _flat(column: Any) -> Any:
@@ -284,7 +293,7 @@ def _list_lengths(split: datasets.Dataset, column: str) -> NDArray[np.int64]:
 
 
 def _root_labels(split: datasets.Dataset) -> NDArray[Any]:
-    """(N,) the labels, names or numbers, of the roots of a split."""
+    """(N,) the label of each root of a split, a name or a number."""
     found = []
     for table in split.select_columns(["parent", "label"]).with_format("arrow").iter(batch_size=ROWS):
         found.append(np.asarray(_flat(table["label"]).filter(pc.less(_flat(table["parent"]), 0))))

@@ -1,4 +1,4 @@
-"""How words of trees become ids, and what puts a tree on words that have none."""
+"""How the words of trees become ids, and the ways to build a tree on words that have none."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from zoo.values import refusal
 GIVEN, BINARISED, SPACY, GRAMMAR = "given", "binarised", "spacy:", "grammar:"
 WAYS = f"{GIVEN}, {BINARISED}, {', '.join(BUILDERS)}, or {SPACY}MODEL with a parser that spaCy has installed"
 NAMES = (GIVEN, BINARISED, *BUILDERS)
-"""Where the trees come from: as they stand in the data, these with two children at each node, or built on the words."""
+"""The trees of the data, these with two children at each node, or trees that are built on the words."""
 
 
 @dataclass(frozen=True)
 class TreeTextOptions(TokenOptions):
-    """How the words of trees become ids; a text without a tree is cut into words before, those of the treebanks."""
+    """How the words of trees become ids. A text without a tree is first cut into the words of the treebanks."""
 
     treebank: ClassVar[bool] = True
 
     language: Language = "en"
-    """Whose rules cut `words` and those of `spacy`."""
+    """The language whose rules cut texts for the tokenizers `words` and `spacy`."""
     lower: bool = False
     vocabulary_splits: Literal["train", "all"] = "train"
-    """Whose words have ids: those of the training trees, or of all splits, so that pretrained vectors serve words that
-    training does not have; without such vectors these keep the random ones that they start with."""
+    """The splits whose words get ids. With `all`, words that training does not have can use their pretrained vectors;
+    without such vectors they keep random ones."""
     max_words: Count = 200
-    """Words of a text without a tree that are kept, from its beginning."""
+    """A text without a tree is cut after this number of words."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.tokenizer in SUBWORDS:
-            raise ConfigError(f"data.text.tokenizer={self.tokenizer}: the leaves of trees are words; take words")
+            raise ConfigError(f"data.text.tokenizer={self.tokenizer}: the leaves of trees are words; use words")
 
 
 def check_way(trees: str) -> str:
-    """`trees` as it is. Raises ConfigError where there is no such way."""
+    """Return `trees`. Raises ConfigError if it is not one of the ways."""
     if trees not in NAMES and not re.fullmatch(rf"{SPACY}\S+", str(trees)):
         raise refusal("data.trees", trees, WAYS, NAMES)
     return trees
 
 
 def builds(trees: str) -> bool:
-    """Whether this way puts trees on words, instead of reading those that stand in the data."""
+    """Whether this way builds trees on words, instead of reading those of the data."""
     return trees in BUILDERS or trees.startswith(SPACY)

@@ -1,4 +1,4 @@
-"""Trees of your own in brackets, or labelled texts on which trees are put."""
+"""Your own trees in brackets, or labelled texts on which trees are built."""
 
 from __future__ import annotations
 
@@ -13,33 +13,30 @@ from zoo.data.readers import TABLES, is_table, read_columns
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, file_source, find_splits
 from zoo.data.text.options import check_language
-from zoo.data.text.tokenization import tokenizer_of
 from zoo.data.trees.brackets import read_trees
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
 from zoo.data.trees.options import SPACY, builds
 from zoo.data.trees.row import Labelled
-from zoo.data.trees.sources import TreeSource
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.tree import flat
 from zoo.errors import ConfigError, DataError
 from zoo.values import hold
 
 BRACKETS = (".txt", ".ptb", ".mrg", ".tree", ".trees")
 LAYOUT = (
-    f"a file of trees in brackets, one a line ({', '.join(BRACKETS)}), or of texts with labels ({', '.join(TABLES)}), "
-    "or a folder with such files called train, test and perhaps val"
+    f"a file of trees in brackets, one per line ({', '.join(BRACKETS)}), or of texts with labels "
+    f"({', '.join(TABLES)}), or a folder with such files called train, test and perhaps val"
 )
 COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
 
 
 class OwnTreeArguments(LabelledTreeArguments):
-    """The arguments of `OwnTrees` besides those of its own."""
+    """The arguments of `OwnTrees` besides its own."""
 
     path: Required[str]
 
 
 class OwnTrees(OwnFiles, TreeData):
-    """Trees from `path`, with any labels, at some nodes or at all; the root has one. Splits that are not files of their
-    own are drawn by `split.seed`."""
+    """Trees from `path` with any labels; only the root needs one. Splits without a file are drawn by `split.seed`."""
 
     name = "trees"
     layout = LAYOUT
@@ -52,54 +49,46 @@ class OwnTrees(OwnFiles, TreeData):
         polarity: Sequence[int] | None = None,
         **rest: Unpack[OwnTreeArguments],
     ) -> None:
-        """The columns are those of a table. `polarity` is -1, 0 or 1 for each class, in the order of their names, where
-        they are negative, neutral or positive."""
+        """Name the columns of a table; `polarity` is -1, 0 or 1 for each class that is negative, neutral or positive,
+        in the order of their names."""
         super().__init__(**rest)
         self.text_column, self.label_column = text_column, label_column
         hold("data.polarity", polarity, list[Literal[-1, 0, 1]] | None)
         self.polarity = tuple(polarity or ())
         self.inside = self.trees.startswith(SPACY)
 
-    def open_files(self, path: Path) -> TreeSource | None:
-        bracketed = {"train": [path]} if _is_bracketed(path) else _splits(path, BRACKETS)
-        if bracketed:
-            return self._source(file_source(path, bracketed, read_trees, "trees"))
+    def open_files(self, path: Path) -> Source | None:
+        bracketed = path.is_file() and path.name.lower().removesuffix(".gz").endswith(BRACKETS)
+        if files := {"train": [path]} if bracketed else _splits(path, BRACKETS):
+            return file_source(path, files, read_trees, "trees")
         tables = {"train": [path]} if is_table(path) else _splits(path, TABLES)
         if not tables:
             return None
         if not builds(self.trees):
             raise ConfigError(
-                f"{path}: these texts have no trees, and data.trees={self.trees} takes those that are there: "
-                "data.trees=balanced, left, right or spacy:MODEL puts some on them"
+                f"{path}: these texts have no trees, and data.trees={self.trees} reads given trees; "
+                "data.trees=balanced, left, right or spacy:MODEL builds trees on them"
             )
         check_language(self.text.tokenizer, self.text.language)
         source = file_source(path, tables, self._read_table, "texts")
-        columns = {"columns": [self.text_column, self.label_column]}
-        return self._source(replace(source, identity={**source.identity, **columns}))
-
-    def _source(self, source: Source) -> TreeSource:
-        return TreeSource(**vars(source), polarity=self.polarity)
+        return replace(source, identity={**source.identity, "columns": [self.text_column, self.label_column]})
 
     def _read_table(self, path: Path, bad: BadRows) -> Iterator[Labelled]:
-        tokenizer = tokenizer_of(self.text, self.text.language)
         columns = (self.text_column, self.label_column)
         for place, text, label in read_columns(path, columns, COLUMNS_HINT, bad):
-            every = tokenizer.split(text).shown if isinstance(text, str) else []
-            words = every[: self.text.max_words]
+            words = self.words_of(text if isinstance(text, str) else "")
             name = "" if label is None else str(label).strip()
-            if not words:
+            if not words.kept:
                 bad(place, "no text", f"column {self.text_column!r} holds {text!r}")
             elif not name:
                 bad(place, "no label", f"column {self.label_column!r} holds {label!r}")
             else:
-                # a root above its words, in place of which another tree is put
-                flat = Tree(words, [-1, *[0] * len(words)], [-1, *range(len(words))], [name, *[None] * len(words)])
-                yield Labelled(flat, place, cut=len(words) < len(every))
+                yield Labelled(flat(words.kept, name), place, cut=words.cut)
 
 
 def _splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:
-    """The files of one kind by split; none of what is no folder, or where no file of this kind is for training. Raises
-    DataError where a split is of the other kind."""
+    """The files of one kind by split; empty without a folder or without training files. Raises DataError if a split has
+    files of the other kind."""
     found = find_splits(folder, suffixes) if folder.is_dir() else {}
     if found:
         every = find_splits(folder, [*BRACKETS, *TABLES])
@@ -109,7 +98,3 @@ def _splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:
                 f"expected all splits of one kind: {LAYOUT}"
             )
     return found
-
-
-def _is_bracketed(path: Path) -> bool:
-    return path.is_file() and path.name.lower().removesuffix(".gz").endswith(BRACKETS)

@@ -25,7 +25,7 @@ class Shapes:
         """Whether every node has two children or a word."""
         return not self.others
 
-    def see(self, tree: Tree, place: str) -> None:
+    def count(self, tree: Tree, place: str) -> None:
         """Count one tree."""
         self.trees += 1
         self.arity = max(self.arity, tree.arity)

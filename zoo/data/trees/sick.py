@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any, Literal, Unpack, get_args
 
 from zoo.data.corpus import Corpus, CorpusArguments
+from zoo.data.once import ReadOnce
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import Source, identity, sample_source
-from zoo.data.text.tokenization import tokenizer_of
 from zoo.data.trees.module import TreeArguments, TreePairData
 from zoo.data.trees.options import BINARISED, SPACY, builds
 from zoo.data.trees.row import Pair
 from zoo.data.trees.samples import relatedness
-from zoo.data.trees.sick_files import HIGHEST, LOWEST, Parse, Split, read_conllu_pairs, read_parsed, read_sick
-from zoo.data.trees.sources import PairSource
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.sick_files import Parse, Split, read_conllu_pairs, read_parsed, read_sick
+from zoo.data.trees.tree import flat
 from zoo.data.trees.writing import write_pairs
 from zoo.errors import ConfigError, one_of
 
@@ -34,7 +33,7 @@ PARSED = (
     "folders train, dev and test with a.toks, a.parents, b.toks, b.parents and sim.txt, or a.conllu, b.conllu, sim.txt"
 )
 LAYOUT = (
-    f"{PARSED}; or, with data.trees=balanced or another that puts trees on words, SICK.txt, whose column SemEval_set "
+    f"{PARSED}; or, with data.trees=balanced or another way that builds trees, SICK.txt, whose column SemEval_set "
     "names the splits, or a folder with it or with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt"
 )
 FOLDERS: dict[Split, tuple[str, ...]] = {"train": ("train",), "val": ("dev", "val", "trial"), "test": ("test",)}
@@ -51,8 +50,8 @@ class SICKArguments(CorpusArguments, TreeArguments, total=False):
 
 
 class SICK(Corpus, TreePairData):
-    """Pairs of sentences with their relatedness. A path is one of LAYOUT. `parse` = dependency |
-    constituency: which trees of the parsed files, or of the sample, are read, and what is built on words."""
+    """Pairs of sentences with their relatedness. `parse` chooses dependency or constituency trees, from files, from the
+    sample, or built on the words."""
 
     name = "sick"
     layout = LAYOUT
@@ -62,7 +61,7 @@ class SICK(Corpus, TreePairData):
         """`parse` is described above."""
         super().__init__(**rest)
         self.parse: Parse = one_of("data.parse", parse, get_args(Parse))  # type: ignore[assignment]
-        self.inside = parse == "dependency" and self.trees != BINARISED  # binarised, words go down to the leaves
+        self.inside = parse == "dependency" and self.trees != BINARISED  # binarised, all words are at leaves
 
     @classmethod
     def check_model(cls, options: Mapping[str, Any], model: Any) -> None:
@@ -80,9 +79,6 @@ class SICK(Corpus, TreePairData):
         if builds(self.trees):
             raise ConfigError(f"--write: the files have the trees of the data; leave data.trees={self.trees} out")
         return write_pairs(self.open_source(), folder, self.parse, BadRows(self.loader.on_bad_row))
-
-    def open_source(self) -> PairSource:
-        return PairSource(**vars(super().open_source()), grades=(LOWEST, HIGHEST))
 
     def open_sample(self) -> Source:
         return sample_source(relatedness.generate, self.sample, "pairs", parse=self.parse)
@@ -105,14 +101,16 @@ class SICK(Corpus, TreePairData):
                 f"{path}: these sentences have no trees, and data.trees={self.trees} reads given trees: give {PARSED}, "
                 f"or set data.trees=balanced, left, right or {SPACY}MODEL, which builds some on the words"
             )
+        splits = (
+            ReadOnce(partial(self._read_plain, whole, True)).splits()
+            if whole.is_file()
+            else {split: partial(self._read_one, file) for split, file in files.items()}
+        )
         return Source(
             place=str(path),
             description=f"path: {path}, {{count}} pairs",
             identity={"files": {split: identity(file) for split, file in files.items()}},
-            splits={
-                split: partial(self._read_plain, file, split if file == whole else None)
-                for split, file in files.items()
-            },
+            splits=splits,
         )
 
     def _read_parsed(self, folder: Path, bad: BadRows) -> Iterator[Pair]:
@@ -120,44 +118,38 @@ class SICK(Corpus, TreePairData):
             return read_conllu_pairs(folder, bad)
         return read_parsed(folder, bad, self.parse)
 
-    def _read_plain(self, file: Path, split: Split | None, bad: BadRows) -> Iterator[Pair]:
-        tokenizer = tokenizer_of(self.text, self.text.language)
-        for row in read_sick(file, split, bad):
-            every = [tokenizer.split(text).shown for text in (row.first, row.second)]
-            first, second = (_flat(words[: self.text.max_words]) for words in every)
-            if first.words and second.words:
-                yield Pair(first, second, row.score, row.place, cut=max(map(len, every)) > self.text.max_words)
+    def _read_one(self, file: Path, bad: BadRows) -> Iterator[Pair]:
+        return (pair for _, pair in self._read_plain(file, False, bad))
+
+    def _read_plain(self, file: Path, whole: bool, bad: BadRows) -> Iterator[tuple[str, Pair]]:
+        for split, row in read_sick(file, whole, bad):
+            first, second = (self.words_of(text) for text in (row.first, row.second))
+            if first.kept and second.kept:
+                pair = Pair(flat(first.kept), flat(second.kept), row.score, row.place, cut=first.cut or second.cut)
+                yield split, pair
             else:
                 bad(row.place, "no text", f"one of {row.first!r} and {row.second!r} has no words")
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         about = super()._write(folder, source)
         pairs = about["splits"]["test"]["pairs"]
-        if self.source != "sample" and pairs in KNOWN:  # so that it stands in the run's table and result.json
+        if self.source != "sample" and pairs in KNOWN:  # for the run's table and result.json
             about["source"] += f", {pairs:,} to test on {KNOWN[pairs]}"
         return about
 
     def contents(self, about: Mapping[str, Any]) -> list[str]:
-        return [*super().contents(about), *self._which(about)]
-
-    def _which(self, about: Mapping[str, Any]) -> list[str]:
-        """Which of the sets that go round under the same name this is."""
-        if self.source == "sample":
-            return []
-        sizes = ", ".join(f"{part['pairs']:,} in {name}" for name, part in about["splits"].items())
-        return [f"pairs: {sizes}; the test set is {KNOWN.get(about['splits']['test']['pairs'], 'of no known size')}"]
+        found, counts = super().contents(about), {name: part["pairs"] for name, part in about["splits"].items()}
+        if self.source != "sample":
+            sizes = ", ".join(f"{count:,} in {name}" for name, count in counts.items())
+            found.append(f"pairs: {sizes}; the test set is {KNOWN.get(counts['test'], 'of no known size')}")
+        return found
 
 
 def _found(path: Path, names: Mapping[Split, Sequence[str]], kind: Literal["file", "folder"]) -> dict[Split, Path]:
-    """What holds each split inside of a folder; nothing where there is none to train on."""
+    """The files or folders of each split; empty without training data."""
     found: dict[Split, Path] = {}
     for split, called in names.items():
         for part in (path / name for name in called):
             if part.is_file() if kind == "file" else part.is_dir():
                 found.setdefault(split, part)
     return found if "train" in found else {}
-
-
-def _flat(words: list[str]) -> Tree:
-    """Words under one root, in place of which another tree is put."""
-    return Tree(words, [-1, *[0] * len(words)], [-1, *range(len(words))], [None] * (len(words) + 1))

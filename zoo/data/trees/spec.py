@@ -12,13 +12,13 @@ class TreeSpec(Spec):
     """Trees over the words of sentences."""
 
     vocabulary_size: int
-    """Rows of the word embedding, the padding and unknown words included."""
+    """Rows of the word embedding, including padding and unknown words."""
     arity: int
-    """The most children that a node has."""
+    """The most children of a node."""
     binary: bool
-    """Each node is a word without children, or has two children and no word."""
+    """Whether each node is a word without children, or has two children and no word."""
     words_inside: bool
-    """A node with children may have a word too."""
+    """Whether a node with children may have a word, too."""
     padding: int = 0
     unknown: int = 1
 
@@ -30,9 +30,9 @@ class LabelledTreeSpec(TreeSpec):
     classes: tuple[str, ...]
     """Names of the classes, in the order of the logits."""
     polarity: tuple[int, ...] = ()
-    """-1, 0 or 1 for each class that is negative, neutral or positive; empty where they are of another kind."""
+    """-1, 0 or 1 for each class that is negative, neutral or positive; empty for classes of another kind."""
     labels: tuple[tuple[str, str], ...] = ()
-    """What stands in brackets for a class, and the name of that, where labels are not the names themselves."""
+    """Each label in brackets with the name of its class; empty if the labels are the names."""
 
     @property
     def num_classes(self) -> int:
@@ -48,5 +48,5 @@ class TreePairSpec(TreeSpec):
 
     @property
     def grades(self) -> int:
-        """Whole scores that there are."""
+        """The number of whole scores."""
         return self.highest - self.lowest + 1

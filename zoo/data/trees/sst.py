@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal, Unpack, get_args
 
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.rows import BadRows, beginning
+from zoo.data.once import ReadOnce
+from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Source, download, file_source, find_splits, identity, sample_source
 from zoo.data.trees.brackets import parse, read_trees
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
 from zoo.data.trees.row import Labelled
 from zoo.data.trees.samples import sentiment
-from zoo.data.trees.sources import TreeSource
-from zoo.data.trees.sst_files import FILES, PHRASES, Split, read_raw
+from zoo.data.trees.sst_files import FILES, read_raw
 from zoo.data.trees.writing import write_trees
 from zoo.errors import one_of
 
@@ -28,8 +28,8 @@ NAMES = ("very negative", "negative", "neutral", "positive", "very positive")
 FINE = {str(number): name for number, name in enumerate(NAMES)}
 BINARY = {"0": "negative", "1": "negative", "2": "neutral", "3": "positive", "4": "positive"}
 HUB, HUB_REVISION = "stanfordnlp/sst", "refs/convert/parquet"
-"""There each configuration is a folder with a folder a split, and nothing says what they are called."""
-LAYOUT = f"a folder with train.txt, dev.txt and test.txt, a tree a line, or with {', '.join(FILES)}"
+"""The repository has a folder for each configuration, with a folder for each split, but no list of them."""
+LAYOUT = f"a folder with train.txt, dev.txt and test.txt, one tree per line, or with {', '.join(FILES)}"
 
 
 class SSTArguments(CorpusArguments, LabelledTreeArguments, total=False):
@@ -40,8 +40,8 @@ class SST(Corpus, TreeData):
     """Film reviews with a sentiment at every node. A path is the folder of the official files, in brackets
     (trainDevTestTrees_PTB.zip) or raw (stanfordSentimentTreebank.zip).
 
-    `classes` = fine: five of them. binary: negative and positive, and neutral for nodes inside of trees, which a
-    network has to know, while trees that are neutral as a whole are left out.
+    `classes=fine` has five classes. `classes=binary` has negative and positive, and neutral for nodes below the root,
+    which a network has to know; trees that are neutral as a whole are left out.
     """
 
     name = "sst"
@@ -50,16 +50,13 @@ class SST(Corpus, TreeData):
     def __init__(self, *, classes: Classes = "fine", **rest: Unpack[SSTArguments]) -> None:
         """`classes` is described above."""
         super().__init__(**rest)
-        self.classes = one_of("data.classes", classes, get_args(Classes))
+        if one_of("data.classes", classes, get_args(Classes)) == "fine":
+            self.class_names, self.polarity = FINE, (-1, -1, 0, 1, 1)
+        else:
+            self.class_names, self.polarity, self.neutral = BINARY, (-1, 0, 1), "neutral"
 
     def write(self, folder: Path) -> list[Path]:
         return write_trees(self.open_source(), folder, BadRows(self.loader.on_bad_row))
-
-    def open_source(self) -> TreeSource:
-        found = super().open_source()
-        if self.classes == "fine":
-            return TreeSource(**vars(found), classes=FINE, polarity=(-1, -1, 0, 1, 1))
-        return TreeSource(**vars(found), classes=BINARY, polarity=(-1, 0, 1), neutral="neutral")
 
     def open_sample(self) -> Source:
         return sample_source(sentiment.generate, self.sample, "trees")
@@ -80,18 +77,10 @@ class SST(Corpus, TreeData):
                 place=str(path),
                 description=f"path: {path}, raw, {{count}} trees",
                 identity={"files": [identity(path / name) for name in FILES]},
-                splits={split: partial(_read_raw, path, split) for split in get_args(Split)},
+                splits=ReadOnce(partial(read_raw, path)).splits(),
             )
         files = find_splits(path, [".txt"])
         return file_source(path, files, read_trees, "trees") if files else None
-
-
-def _read_raw(folder: Path, split: Split, bad: BadRows) -> Iterator[Labelled]:
-    for row in read_raw(folder, split, bad):
-        if row.tree.label[row.tree.root] is None:
-            bad(row.place, "no label", f"{beginning(' '.join(row.tree.words))} is no phrase of {folder / PHRASES}")
-        else:
-            yield row
 
 
 def _read_hub(split: str, bad: BadRows) -> Iterator[Labelled]:

@@ -1,7 +1,7 @@
-"""A tree over the words of one sentence, as plain data, and the ways to read and to build one.
+"""A tree over the words of one sentence, as plain data, and the ways to build one.
 
-Nodes are numbered from 0, the children of a node in the order of their numbers. No function here calls itself: a tree
-of any depth is read.
+Nodes are numbered from 0; the children of a node are in the order of their numbers. No function here is recursive, so
+that a tree may have any depth.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 
 
 class Tree(NamedTuple):
-    """Its words and how they hang together."""
+    """The words of a sentence and the nodes of its tree."""
 
     words: list[str]
-    """Words of the whole sentence in order; a word without a node is not in the tree."""
+    """All words in order; a word without a node is not in the tree."""
     parent: list[int]
     """The parent of each node, -1 of the root."""
     word: list[int]
-    """For each node which of `words` it has, -1 where it has none."""
+    """The position in `words` of the word of each node, -1 for a node without a word."""
     label: list[str | None]
     """Label of each node, or None."""
 
@@ -48,7 +48,7 @@ class Tree(NamedTuple):
         return all(len(below) == (2 if word < 0 else 0) for below, word in zip(self.children, self.word, strict=True))
 
     def numbered(self, order: Sequence[int]) -> Self:
-        """The same with node `order[0]` as number 0, and so on."""
+        """Renumber the nodes: node `order[0]` becomes number 0, and so on."""
         number = {node: new for new, node in enumerate(order)} | {-1: -1}
         return self._replace(
             parent=[number[self.parent[node]] for node in order],
@@ -57,8 +57,7 @@ class Tree(NamedTuple):
         )
 
     def from_top(self) -> Self:
-        """The same with each node numbered before its children, and these from left to right by the words that they
-        cover."""
+        """Number each node before its children, and these from left to right by the words that they cover."""
         first, below = [first for first, _ in self.spans()], self.children
         order, waiting = [], [self.root]
         while waiting:
@@ -68,9 +67,9 @@ class Tree(NamedTuple):
         return self.numbered(order)
 
     def spans(self) -> list[tuple[int, int]]:
-        """The first and the last of the words that stand at each node or below it."""
+        """The first and the last of the words at each node or below it."""
         below, order = self.children, [self.root] if self.parent else []
-        for node in order:  # from the top; those below a node are added on the way
+        for node in order:  # from the top; the loop appends to the list that it reads
             order += below[node]
         found = [(word, word) if word >= 0 else (len(self.words), -1) for word in self.word]
         for node in reversed(order):
@@ -81,82 +80,59 @@ class Tree(NamedTuple):
 
 
 class Builder(NamedTuple):
-    """A way to put a tree on words that have none."""
+    """A way to build a tree on words that have none, by how it divides the words from `first` to before `past`."""
 
-    constituents: Callable[[int], list[int]]
-    """Parents of the 2 n - 1 nodes of a binary tree over n words, the first n of which are the words."""
-    dependencies: Callable[[int], list[int]]
-    """Parents of n words."""
-
-
-def build(words: Sequence[str], builder: Builder, *, inside: bool, label: str | None = None) -> Tree:
-    """The tree that `builder` puts on one or more words, each at a node that may have children where `inside` is True;
-    the root has the label."""
-    count = len(words)
-    parent = builder.dependencies(count) if inside else builder.constituents(count)
-    labels: list[str | None] = [None] * len(parent)
-    labels[parent.index(-1)] = label
-    tree = Tree(list(words), parent, [*range(count), *[-1] * (len(parent) - count)], labels)
-    return tree if inside else tree.from_top()
-
-
-def _joined(count: int, pairs: Callable[[int], list[tuple[int, int, int]]]) -> list[int]:
-    parent = [-1] * (2 * count - 1)
-    for left, right, above in pairs(count):
-        parent[left] = parent[right] = above
-    return parent
-
-
-def _left(count: int) -> list[tuple[int, int, int]]:
-    """((a b) c) d."""
-    return [(0 if k == 1 else count + k - 2, k, count + k - 1) for k in range(1, count)]
-
-
-def _right(count: int) -> list[tuple[int, int, int]]:
-    """a (b (c d))."""
-    return [(count - 1 - k, count - 1 if k == 1 else count + k - 2, count + k - 1) for k in range(1, count)]
-
-
-def _balanced(count: int) -> list[tuple[int, int, int]]:
-    """(a b) (c d), the left half being the larger one."""
-    found, waiting, free = [], [(0, count, 2 * count - 2)], 2 * count - 3
-    while waiting:
-        first, past, node = waiting.pop()
-        if past - first == 1:
-            continue
-        middle, pair = first + (past - first + 1) // 2, []
-        for begin, end in ((first, middle), (middle, past)):
-            pair.append(begin if end - begin == 1 else free)
-            free -= end - begin > 1
-            waiting.append((begin, end, pair[-1]))
-        found.append((pair[0], pair[1], node))
-    return found
-
-
-def _halves(count: int) -> list[int]:
-    """The word in the middle above those of its two halves."""
-    parent, waiting = [-1] * count, [(0, count, -1)]
-    while waiting:
-        first, past, above = waiting.pop()
-        if first < past:
-            middle = (first + past) // 2
-            parent[middle] = above
-            waiting += [(first, middle, middle), (middle + 1, past, middle)]
-    return parent
+    middle: Callable[[int, int], int]
+    """The first word of the right half, in a binary tree."""
+    head: Callable[[int, int], int]
+    """The word above all others, in a tree with a word at every node."""
 
 
 BUILDERS = {
-    "balanced": Builder(lambda count: _joined(count, _balanced), _halves),
-    "left": Builder(lambda count: _joined(count, _left), lambda count: [*range(1, count), -1]),
-    "right": Builder(lambda count: _joined(count, _right), lambda count: [-1, *range(count - 1)]),
+    "balanced": Builder(lambda first, past: (first + past + 1) // 2, lambda first, past: (first + past) // 2),
+    "left": Builder(lambda first, past: past - 1, lambda first, past: past - 1),
+    "right": Builder(lambda first, past: first + 1, lambda first, past: first),
 }
-"""Trees that need no parser. As dependencies, `left` has each word hang on the next one, `right` on the one before."""
+"""Trees that need no parser: (a b) (c d), ((a b) c) d, a (b (c d)).
+
+With a word at every node, the head is the middle word, the last word or the first word.
+"""
+
+
+def build(words: Sequence[str], builder: Builder, *, inside: bool, label: str | None = None) -> Tree:
+    """Build a tree on one or more words: binary, or with `inside` with a word at every node; the root has the label."""
+    count = len(words)
+    parent, word = ([-1] * count, list(range(count))) if inside else ([], [])
+    waiting = [(0, count, -1)]
+    while waiting:
+        first, past, above = waiting.pop()
+        if inside and first < past:
+            head = builder.head(first, past)
+            parent[head] = above
+            waiting += [(first, head, head), (head + 1, past, head)]
+        elif not inside:
+            node, leaf = len(parent), past - first == 1
+            parent.append(above)
+            word.append(first if leaf else -1)
+            middle = builder.middle(first, past)
+            waiting += [] if leaf else [(middle, past, node), (first, middle, node)]
+    labels: list[str | None] = [None] * len(parent)
+    labels[parent.index(-1)] = label
+    return Tree(list(words), parent, word, labels)
+
+
+def flat(words: list[str], label: str | None = None) -> Tree:
+    """A tree with all words below its root, for texts whose trees are built later."""
+    count = len(words)
+    return Tree(words, [-1, *[0] * count], [-1, *range(count)], [label, *[None] * count])
 
 
 def binarised(tree: Tree) -> Tree:
-    """The same with two children at each node that has any. A node with one child becomes one with it, and the label
-    that counts is the upper one where there are two; of more children all but the first are joined by nodes without a
-    label, (a (b c)); a word at a node with children becomes one of them, where it stands among them."""
+    """Give each inner node two children.
+
+    A node with one child is merged with it, and the upper label counts if both have one. Further children are joined
+    by new nodes without a label: (a (b c)). A word at a node with children becomes a child at its place.
+    """
     parent, word, label = list(tree.parent), list(tree.word), list(tree.label)
     below, spans = tree.children, tree.spans()
 

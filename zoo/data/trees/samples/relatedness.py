@@ -25,6 +25,7 @@ from typing import Literal, NamedTuple, Self
 
 from zoo.data.trees.row import Pair
 from zoo.data.trees.samples import lexicon
+from zoo.data.trees.samples.phrases import Phrase, before, then, trees, words_of
 from zoo.data.trees.tree import Tree
 
 LENGTHS = (5, 14)
@@ -85,17 +86,11 @@ class Meaning(NamedTuple):
 
     def renamed(self, names: dict[str, str]) -> Self:
         """Replace the nouns; a quality stays with its role."""
-
-        def new(thing: Thing) -> Thing:
-            return thing._replace(noun=names.get(thing.noun, thing.noun))
-
+        agent, *others = (thing._replace(noun=names.get(thing.noun, thing.noun)) for thing in self.things)
         clause = self.clause
         if clause:
-            of, other = (names.get(noun, noun) for noun in (clause.of, clause.other))
-            clause = clause._replace(of=of, other=other)
-        return self._replace(
-            agent=new(self.agent), roles={role: new(thing) for role, thing in self.roles.items()}, clause=clause
-        )
+            clause = clause._replace(of=names.get(clause.of, clause.of), other=names.get(clause.other, clause.other))
+        return self._replace(agent=agent, roles=dict(zip(self.roles, others, strict=True)), clause=clause)
 
     def with_qualities(self, qualities: list[str | None]) -> Self:
         """Replace the qualities of the nouns."""
@@ -272,52 +267,12 @@ def _another(draw: random.Random, words: dict[str, tuple[str, ...]], taken: set[
 # Sentences
 
 
-class Phrase(NamedTuple):
-    """Words with both of their trees."""
-
-    words: list[str]
-    heads: list[int]
-    """Head of each word; -1 for the head of the phrase."""
-    parent: list[int]
-    """Parent of each node of the binary tree, numbered from the top; -1 for the root."""
-    word: list[int]
-    """Word of each leaf of the binary tree; -1 for inner nodes."""
-
-    @classmethod
-    def of(cls, word: str) -> Self:
-        return cls([word], [-1], [-1], [0])
-
-    def joined(self, right: Phrase, *, head: Literal["left", "right"]) -> Phrase:
-        """Join two phrases; the head of one of them is the head of the result."""
-        words, nodes = len(self.words), len(self.parent)
-        heads = [self.heads, [at + words if at >= 0 else -1 for at in right.heads]]
-        of_left, of_right = self.heads.index(-1), right.heads.index(-1)
-        if head == "left":
-            heads[1][of_right] = of_left
-        else:
-            heads[0] = [at if at >= 0 else words + of_right for at in self.heads]
-        return Phrase(
-            self.words + right.words,
-            heads[0] + heads[1],
-            [-1, *(at + 1 for at in self.parent), *(at + 1 + nodes if at >= 0 else 0 for at in right.parent)],
-            [-1, *self.word, *(at + words if at >= 0 else -1 for at in right.word)],
-        )
-
-    def before(self, right: Phrase) -> Phrase:
-        """Join with a following phrase, which is the head."""
-        return self.joined(right, head="right")
-
-    def then(self, right: Phrase) -> Phrase:
-        """Join with a following phrase, which depends on this one."""
-        return self.joined(right, head="left")
-
-
 class SentenceWriter:
     """Expresses a meaning in words; articles, synonyms and the passive are drawn at random."""
 
-    def __init__(self, draw: random.Random, said: set[str]) -> None:
-        """`said` are words to avoid."""
-        self.draw, self.said = draw, said
+    def __init__(self, draw: random.Random, avoided: set[str]) -> None:
+        """`avoided` are the words of the other sentence."""
+        self.draw, self.avoided = draw, avoided
 
     def written(self, meaning: Meaning) -> Phrase:
         """The sentence, without its full stop."""
@@ -325,50 +280,50 @@ class SentenceWriter:
         others = {role: self._noun(thing.noun, meaning) for role, thing in meaning.roles.items()}
         passive = "object" in others and self.draw.random() < 0.5
         subject = others.pop("object") if passive else agent
-        verb = self._said(lexicon.ACTS if meaning.verb in lexicon.ACTS else lexicon.STATES, meaning.verb)
-        does = Phrase.of(lexicon.PARTICIPLES[verb] if passive else verb)
+        verb = self._word(lexicon.ACTS if meaning.verb in lexicon.ACTS else lexicon.STATES, meaning.verb)
+        does: Phrase | str = lexicon.PARTICIPLES[verb] if passive else verb
         if "object" in others:
-            does = does.then(others.pop("object"))
+            does = then(does, others.pop("object"))
         if passive:
-            does = does.then(Phrase.of("by").then(agent))
+            does = then(does, then("by", agent))
         for role, noun in others.items():
-            does = does.then(Phrase.of(role if role == "with" else self._said(lexicon.PREPOSITIONS, role)).then(noun))
+            does = then(does, then(role if role == "with" else self._word(lexicon.PREPOSITIONS, role), noun))
         for word in ("not", "is") if meaning.negated else ("is",):
-            does = Phrase.of(word).before(does)
-        return subject.before(does)
+            does = before(word, does)
+        return before(subject, does)
 
     def _noun(self, noun: str, meaning: Meaning | None = None) -> Phrase:
         """A noun with its article and, in a meaning, its quality and its clause."""
-        found = Phrase.of(self._said(NOUNS, noun))
+        named: Phrase | str = self._word(NOUNS, noun)
         quality = next((thing.quality for thing in meaning.things if thing.noun == noun), None) if meaning else None
         if quality:
-            found = Phrase.of(self._said(QUALITIES, quality)).before(found)
-        article = "the" if self.draw.random() < 0.5 else "an" if found.words[0][0] in "aeiou" else "a"
-        found = Phrase.of(article).before(found)
+            named = before(self._word(QUALITIES, quality), named)
+        article = "the" if self.draw.random() < 0.5 else "an" if words_of(named)[0][0] in "aeiou" else "a"
+        found = before(article, named)
         clause = meaning.clause if meaning else None
-        return found.then(self._clause(clause)) if clause and clause.of == noun else found
+        return then(found, self._clause(clause)) if clause and clause.of == noun else found
 
     def _clause(self, clause: Clause) -> Phrase:
-        verb, other = self._said(lexicon.DEALINGS, clause.verb), self._noun(clause.other)
+        verb, other = self._word(lexicon.DEALINGS, clause.verb), self._noun(clause.other)
         if clause.does:
-            return Phrase.of("that").before(Phrase.of(verb).then(other))
-        done = Phrase.of(lexicon.PARTICIPLES[verb]).then(Phrase.of("by").then(other))
-        return Phrase.of("that").before(Phrase.of("is").before(done))
+            return before("that", then(verb, other))
+        return before("that", before("is", then(lexicon.PARTICIPLES[verb], then("by", other))))
 
-    def _said(self, kind: dict[str, tuple[str, ...]], meant: str) -> str:
+    def _word(self, kind: dict[str, tuple[str, ...]], meant: str) -> str:
         words = kind[meant]
-        fresh = [word for word in words if self.said.isdisjoint((word, lexicon.PARTICIPLES.get(word, word)))]
+        fresh = [word for word in words if self.avoided.isdisjoint((word, lexicon.PARTICIPLES.get(word, word)))]
         return self.draw.choice(fresh if fresh and self.draw.random() < RENAMED else words)
 
 
-def tree(phrase: Phrase, parse: str) -> Tree:
+def tree(phrase: Phrase | str, parse: str) -> Tree:
     """The tree of a sentence. The full stop is part of a constituency tree, but not of a dependency tree.
 
     The nodes of a dependency tree are the words in order.
     """
-    whole = phrase.then(Phrase.of("."))
-    parent, word = (phrase.heads, range(len(phrase.words))) if parse == "dependency" else (whole.parent, whole.word)
-    return Tree(whole.words, list(parent), list(word), [None] * len(parent))
+    binary, heads = trees(then(phrase, "."))
+    if parse == "constituency":
+        return binary
+    return Tree(binary.words, heads[:-1], list(range(len(heads) - 1)), [None] * (len(heads) - 1))
 
 
 def generate(count: int, *, seed: int, parse: Literal["dependency", "constituency"] = "dependency") -> Iterator[Pair]:
@@ -392,6 +347,6 @@ def pair(index: int, *, seed: int) -> tuple[tuple[Meaning, Phrase], tuple[Meanin
             for _ in range(draw.choice(EDITS)):
                 second = _edited(draw, second)
         one = SentenceWriter(draw, set()).written(first)
-        other = SentenceWriter(draw, set(one.words)).written(second)
-        if all(LENGTHS[0] <= len(phrase.words) + 1 <= LENGTHS[1] for phrase in (one, other)):
+        other = SentenceWriter(draw, set(words_of(one))).written(second)
+        if all(LENGTHS[0] <= len(words_of(phrase)) + 1 <= LENGTHS[1] for phrase in (one, other)):
             return (first, one), (second, other)
