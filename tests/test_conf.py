@@ -36,12 +36,24 @@ def name(path: Path) -> str:
     return path.relative_to(CONF).with_suffix("").as_posix()
 
 
+def network(tasks: tuple[str, ...]) -> str:
+    """The model to compose data or a task with: the Tree-LSTM where trees are read, else the first that fits."""
+    fitting = models_for(tasks)
+    return "tree_lstm" if "tree_lstm" in fitting else fitting[0]
+
+
+def partner(model: str) -> str:
+    """The data to compose a model with: binary trees where the model reads trees, else the first that fit."""
+    fitting = data_for(models()[model].tasks)
+    return "sst" if "sst" in fitting else fitting[0]
+
+
 def choice(path: Path) -> list[str]:
     """The overrides that choose one file of conf, with a partner that fits it."""
     group, stem = path.parent.relative_to(CONF).as_posix(), path.stem
     overrides = [f"{group}={stem}"]
     if group == "data":
-        overrides.append(f"model={models_for(datasets()[stem].task)[0]}")
+        overrides.append(f"model={network(datasets()[stem].tasks)}")
     if group == "data/text":
         overrides += {
             "documents": ["data=yelp"],
@@ -50,17 +62,18 @@ def choice(path: Path) -> list[str]:
             "trees": ["data=sst", "model=tree_lstm"],
         }[stem]
     if group in ("objective", "decoding", "regularizer") or overrides == ["scheduler=noam"]:  # it needs a model's width
-        overrides += ["data=copy", "model=transformer"]
+        tour = stem.startswith("reinforce_")
+        overrides += ["data=tsp", "model=pointer_net"] if tour else ["data=copy", "model=transformer"]
     if group == "task":
         data = next(data for data in datasets().values() if data.tasks[0] == stem)
-        overrides = [f"data={data.name}", f"model={models_for(stem)[0]}", *overrides]
+        overrides = [f"data={data.name}", f"model={network((stem,))}", *overrides]
     if group == "model":
-        overrides.append(f"data={data_for(models()[stem].tasks)[0]}")
+        overrides.append(f"data={partner(stem)}")
     if group.startswith("model/"):
         chosen = next(
             model for model in models() if group.removeprefix("model/") in defaults_of(CONF / f"model/{model}.yaml")
         )
-        overrides = [f"model={chosen}", f"data={data_for(models()[chosen].tasks)[0]}", *overrides]
+        overrides = [f"model={chosen}", f"data={partner(chosen)}", *overrides]
     return overrides
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 import torch
@@ -56,7 +57,7 @@ def test_the_table_says_what_ran_in_plain_words(finished):
     assert "sample: 121 generated reviews, seed 1" in lines
     assert f"{facts['metrics']['test/accuracy']:.4f}" in lines
     assert f"{facts['parameters']:,}" in lines and "examples/s" in lines
-    assert "zoo predict" in lines and 'checkpoints/best.ckpt "' in lines
+    assert re.search(r"^Try it: zoo predict run/checkpoints/best\.ckpt '.+'$", lines, re.MULTILINE)
 
 
 def test_metrics_csv_holds_training_and_validation(finished):

@@ -132,7 +132,7 @@ def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, cap
         main(["predict", checkpoint, "--file", str(lines)])
     said = capsys.readouterr().err
     assert f"{lines}, {message}" in said
-    assert "; --file takes a text file, one text per line" in said
+    assert "; --file takes a text file with one text per line" in said
 
 
 def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):

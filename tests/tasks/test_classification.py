@@ -1,5 +1,6 @@
 """Classification: metrics against scikit-learn, loss weights, vectors, predictions, refusals."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
@@ -24,9 +25,23 @@ MODEL = {
 }
 
 
+@dataclass
+class Words:
+    """The part of an encoder that checkpoints need."""
+
+    words: tuple[str, ...] = ("x",)
+
+    def state(self):
+        return {"words": [*self.words]}
+
+    @classmethod
+    def from_state(cls, state):
+        return cls(tuple(state["words"]))
+
+
 def task(**changes):
     made = Classification(model=MODEL | changes, optimizer=None, monitor="val/accuracy", mode="max")
-    made.build(SPEC, encoder=SimpleNamespace(state=lambda: {"words": ["x"]}))
+    made.build(SPEC, encoder=Words())
     return made
 
 

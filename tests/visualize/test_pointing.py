@@ -218,7 +218,7 @@ def test_sets_on_the_command_line_and_in_files(tmp_path):
     [
         (["0 0 1 x"], "could not convert string to float: 'x'; expected the coordinates of points"),
         (["0 0 1"], "3 numbers; expected 2 for each point"),
-        (["nothing.csv"], "expected the coordinates of points, x1 y1 x2 y2 ..., or a file"),
+        (["nothing.csv"], "nothing.csv: no such file; expected a file of point sets, or coordinates"),
     ],
 )
 def test_what_is_no_set_is_refused(words, message):

@@ -3,6 +3,7 @@
 import re
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -157,7 +158,6 @@ class Described:
         (Classification, {"label": "a", "text": "das essen war gut ..."}, "'das essen war gut'"),
         (Classification, {"text": "x " * 200}, f"'{'x ' * 60}'".replace(" '", "'")),
         (Translation, {"source_text": "two dogs", "target_text": "x"}, "'two dogs'"),
-        (Relatedness, {"score": "3", "text first": "a b", "text second": "c"}, "'a b ||| c'"),
         (
             Cloze,
             {"document": "Ann sat . Ben ran . He ...", "query": "XXXXX sat .", "candidates": "Ann, Cleo"},
@@ -178,6 +178,21 @@ def test_plain_text_is_proposed_for_trees_only_where_the_training_built_its_tree
     data = Described({"label": "good", "text": "a good film"})
     data.trees = trees
     assert TreeClassificationView().try_it(data) == typed
+
+
+@pytest.mark.parametrize(
+    ("trees", "inside", "spare", "way"),
+    [
+        ("balanced", False, None, ""),
+        ("given", True, "grammar:sick", ""),
+        ("given", True, None, " --trees spacy:en_core_web_sm"),
+        ("given", False, None, " --trees balanced"),
+    ],
+)
+def test_a_pair_is_proposed_with_a_way_to_trees_where_plain_text_has_none(trees, inside, spare, way):
+    data = Described({"score": "3", "text first": "a b", "text second": "c"})
+    data.encoder = SimpleNamespace(spare=spare, builder=SimpleNamespace(trees=trees, inside=inside))
+    assert view_of(Relatedness).try_it(data) == f"'a b ||| c'{way}"
 
 
 def test_of_several_examples_the_shortest_is_proposed():

@@ -74,7 +74,9 @@ def _wrapped(entry: Mapping[str, Any], width: int) -> Iterator[str]:
     indent = " " * 4
 
     def wrap(text: str, start: str = indent) -> list[str]:
-        return textwrap.wrap(start + text, width, subsequent_indent=indent, break_long_words=False)
+        return textwrap.wrap(
+            start + text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
 
     yield from wrap(f"{entry['name']}  {entry.get('title') or entry.get('about') or ''}".rstrip(), "")
     if "data" in entry:  # a model

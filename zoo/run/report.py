@@ -110,11 +110,13 @@ def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
     table.add_row("wall time", f"{result['wall_seconds']:.0f} s: {phases}")
     table.add_row("data", result["source"])
     table.add_row("saved in", os.path.relpath(result["folder"]))
+    # a pipe has no width: paths must not be broken there
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160)
+    console.print(table)
     if result["checkpoint"]:
         beside = "".join(f"--config-dir {os.path.relpath(folder)} " for folder in search_path.folders())
-        table.add_row("try it", f"zoo predict {beside}{os.path.relpath(result['checkpoint'])} {typed}")
-    # a pipe has no width: paths must not be broken there
-    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 160).print(table)
+        command = f"zoo predict {beside}{os.path.relpath(result['checkpoint'])} {typed}"
+        console.print(f"Try it: {command}", markup=False, highlight=False, soft_wrap=True)  # one line, to be copied
 
 
 def _versions() -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rich.console import RenderableType
 
+from zoo.data.trees.options import SPACY, builds
 from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
 from zoo.visualize.blocks import Block, Classes, Head, Note, Ranked
 from zoo.visualize.printable import shown
@@ -47,6 +48,13 @@ class RelatednessView(TreeView):
     def example(self, example: Mapping[str, Any]) -> str | None:
         texts = [str(text) for name, text in example.items() if name.startswith("text")]
         return " ||| ".join(texts) if len(texts) == 2 else None
+
+    def try_it(self, data: Any) -> str:
+        """Return a pair as a user types it, with a way to build trees where those of the training cannot be typed."""
+        typed, encoder = super().try_it(data), data.encoder
+        if encoder.spare is not None or builds(encoder.builder.trees):
+            return typed
+        return f"{typed} --trees {f'{SPACY}en_core_web_sm' if encoder.builder.inside else 'balanced'}"
 
     def row(self, prediction: RelatednessPrediction) -> list[Any]:
         texts = [shown(" ".join(tree.words)) for tree in (prediction.first, prediction.second)]
