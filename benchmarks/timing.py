@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from zoo.run.allocator import keep_freed_memory
+from zoo.run.machine import keep_freed_memory
 
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -346,8 +346,8 @@ def _data(options: argparse.Namespace, overrides: list[str]) -> None:
     from zoo.data.stored import hide_bars_in_files
     from zoo.dotted import class_at
     from zoo.run.arguments import check_arguments
-    from zoo.run.check import check_data_and_task
     from zoo.run.compose import compose
+    from zoo.run.fit import check_data_and_task
     from zoo.tasks import Task
     from zoo.visualize.describe import description
 

@@ -47,7 +47,7 @@ def as_written(value: Any) -> str:
     return repr(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
 
 
-def said_below(key: str, message: str) -> str:
+def below_key(key: str, message: str) -> str:
     """Put `key` in front of a message; a message that begins with a name is about a key below it."""
     return f"{key}.{message}" if re.match(r"\w+(=|: )", message) else f"{key}: {message}"
 
@@ -57,7 +57,7 @@ def _own_words(key: str, value: Any, error: ValidationError) -> ConfigError | No
     said = [str(detail["ctx"]["error"]) for detail in error.errors() if detail["type"] == "value_error"]
     group, _, name = key.rpartition(".")
     if said and said[0].startswith((f"{name}=", f"{name}: ")):
-        return ConfigError(said_below(group, said[0]) if group else said[0])
+        return ConfigError(below_key(group, said[0]) if group else said[0])
     return ConfigError(f"{key}={value}: {said[0]}") if said else None
 
 

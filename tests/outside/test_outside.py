@@ -33,7 +33,7 @@ STEP = ["optimizer=sgd", "optimizer.lr=1", "scheduler=none", "trainer.max_steps=
 
 @pytest.fixture(autouse=True)
 def _forgotten():
-    """What a command adds to the search path is gone after the test."""
+    """Remove additions to the search path after the test."""
     with forgotten():
         yield
 
@@ -48,7 +48,7 @@ def finished(tmp_path_factory):
 
 
 def say(capsys, *words):
-    """What `zoo <words>` prints."""
+    """The output of `zoo <words>`."""
     main(list(map(str, words)))
     return capsys.readouterr().out
 
@@ -170,7 +170,7 @@ def test_resume_gives_the_weights_of_an_uninterrupted_run(tmp_path, monkeypatch)
     from tiny_tagging.task import Tagging
 
     every = [*HERE, *TINY, "callbacks=none", "trainer.max_epochs=3"]
-    killed_and_resumed(every, tmp_path, Tagging, 6, monkeypatch)
+    killed_and_resumed(every, tmp_path, Tagging, monkeypatch, 6)
 
 
 def test_two_ranks_make_the_step_of_one(program_env, tmp_path):
@@ -208,12 +208,15 @@ def test_a_group_that_only_its_task_has(tmp_path, capsys):
         (["curriculum=hole"], "curriculum=hole: there is no such curriculum; did you mean curriculum=whole?"),
         (["curriculum.symbols=0"], "curriculum.symbols=0: expected a whole number from 1 on, found 0"),
         (["curriculum.step=1"], "curriculum.step: there is no such key; did you mean curriculum.steps?"),
-        (["objective=cross_entropy"], "objective: the data is for tagging, which takes none; leave objective=... out"),
+        (
+            ["objective=cross_entropy"],
+            "objective: tagging, the task of these data, does not use this group; remove objective=...",
+        ),
     ]:
         assert launch([*HERE, *TINY, *words], tmp_path) == 2
         assert said in capsys.readouterr().err
     assert launch([*HERE, "+curriculum=easy"], tmp_path) == 2
-    assert "curriculum: the data is for classification, which takes none" in capsys.readouterr().err
+    assert "curriculum: classification, the task of these data, does not use this group" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -91,7 +91,7 @@ def test_a_run_resumed_within_an_epoch_gives_the_weights_of_an_uninterrupted_one
     from tiny_pair.task import Adversarial
 
     every = [*HERE, *TINY, f"callbacks={callbacks}", "trainer.max_epochs=2", "scheduler=cosine"]
-    killed_and_resumed(every, tmp_path, Adversarial, 8, monkeypatch)
+    killed_and_resumed(every, tmp_path, Adversarial, monkeypatch, 8)
 
 
 def test_two_ranks_make_the_steps_of_one(program_env, tmp_path):
@@ -103,10 +103,10 @@ def test_two_ranks_make_the_steps_of_one(program_env, tmp_path):
 def test_data_for_several_tasks_refuse_others(tmp_path, capsys):
     """Rings declare a second task, which nothing here serves."""
     assert launch([*HERE, *TINY, "task=tagging"], tmp_path) == 2
-    assert "task=tagging and Rings do not fit: the data is for adversarial, density" in capsys.readouterr().err
+    assert "task=tagging and Rings do not fit: the data are for adversarial, density" in capsys.readouterr().err
     assert launch([*HERE, "model=looks_back", "data=rings"], tmp_path) == 2
     printed = capsys.readouterr().err
-    assert "the data is for adversarial, density, the model serves tagging" in printed
+    assert "the data are for adversarial, density, the model serves tagging" in printed
     assert "For this data: model=pair" in printed
 
 

@@ -11,6 +11,7 @@ import functools
 import json
 import logging
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -124,7 +125,7 @@ def start(overrides: list[str], folder: Path, environment: dict[str, str]) -> Pr
 
 
 def train(overrides: list[str], folder: Path, environment: dict[str, str], expect: int = 0) -> Program:
-    """The same, ended; fails the test with the program's output on another exit code."""
+    """Run the program to its end. Fails the test, with the output, on another exit code."""
     program = start(overrides, folder, environment)
     assert program.wait() == expect, program.stdout[-3000:] + program.stderr[-6000:]
     return program
@@ -180,8 +181,7 @@ def run(
 
 
 def launch(overrides: list[str], folder: Path) -> int:
-    """The same within this process, for runs with one device: quicker by the imports. The exit code; output as
-    usual."""
+    """Run within this process, with one device, which saves the imports. Returns the exit code."""
     argv, here = sys.argv, os.getcwd()
     warning_filters = warnings.filters[:]
     levels = {name: logging.getLogger(name).level for name in logging.root.manager.loggerDict}
@@ -213,28 +213,34 @@ def result(folder: Path) -> dict[str, Any]:
 
 
 def weights(folder: Path) -> dict[str, Any]:
-    """What the last checkpoint of a run holds for its modules."""
+    """The weights in the last checkpoint of a run."""
     return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
 
 
 def killed_and_resumed(
-    overrides: list[str], folder: Path, task: type[LightningModule], step: int, patching: pytest.MonkeyPatch
+    overrides: list[str], folder: Path, task: type[LightningModule], patching: pytest.MonkeyPatch, *steps: int
 ) -> None:
-    """Three runs of one command in the folders `whole`, `killed`, before `step` of its training is made, and `resumed`
-    from there, on one device; their last weights are equal."""
+    """Run a command once in the folder `whole`, and then resume it from the files that it had before each of `steps`.
+
+    The files before step n are copied to `killed<n>`, as a kill would leave them, and resumed in `resumed<n>`. All last
+    weights are equal.
+    """
     training_step: Callable[..., Any] = task.training_step
 
-    def killed(self: LightningModule, batch: Any, batch_idx: int) -> Any:
-        if self.global_step == step:
-            raise RuntimeError("the power went off")
+    def copied(self: LightningModule, batch: Any, batch_idx: int) -> Any:
+        target = folder / f"killed{self.global_step}"
+        if self.global_step in steps and not target.exists():
+            shutil.copytree(folder / "whole", target)
         return training_step(self, batch, batch_idx)
 
     every = [*overrides, "callbacks.last.every_n_steps=1"]
-    assert launch([*every, "hydra.run.dir=whole"], folder) == 0
     with patching.context() as patch:
-        patch.setattr(task, "training_step", killed)
-        with pytest.raises(RuntimeError, match="the power went off"):
-            launch([*every, "hydra.run.dir=killed"], folder)
-    assert launch([*every, "hydra.run.dir=resumed", "ckpt_path=killed"], folder) == 0
-    whole, resumed = weights(folder / "whole"), weights(folder / "resumed")
-    assert whole.keys() == resumed.keys() and all(torch.equal(value, resumed[name]) for name, value in whole.items())
+        patch.setattr(task, "training_step", copied)
+        assert launch([*every, "hydra.run.dir=whole"], folder) == 0
+    whole = weights(folder / "whole")
+    for step in steps:
+        words = [f"hydra.run.dir=resumed{step}", f"ckpt_path=killed{step}"]
+        assert launch([*every, *words], folder) == 0
+        resumed = weights(folder / f"resumed{step}")
+        assert whole.keys() == resumed.keys()
+        assert all(torch.equal(value, resumed[name]) for name, value in whole.items()), f"resumed before step {step}"

@@ -40,9 +40,9 @@ def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     every = [*TINY, "task.converged=50", "trainer.max_epochs=3"]
-    killed_and_resumed(every, tmp_path, Algorithmic, 7, monkeypatch)
-    assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
-    assert result(tmp_path / "resumed")["metrics"]["test/sequences_to_converge"] == 40
+    killed_and_resumed(every, tmp_path, Algorithmic, monkeypatch, 7)
+    assert result(tmp_path / "resumed7")["metrics"] == result(tmp_path / "whole")["metrics"]
+    assert result(tmp_path / "resumed7")["metrics"]["test/sequences_to_converge"] == 40
 
 
 def test_a_pattern_is_copied_and_the_heads_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,8 +44,8 @@ def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
 ) -> None:
     """In the middle of the last epoch, of linear start, with restarts: what was counted in it comes along."""
     every = [*TINY, *RESTARTS, "task.linear_start=2", "trainer.max_epochs=2"]
-    killed_and_resumed(every, tmp_path, Answering, 20, monkeypatch)
-    assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
+    killed_and_resumed(every, tmp_path, Answering, monkeypatch, 20)
+    assert result(tmp_path / "resumed20")["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
 def test_stories_of_ones_own_are_trained_on_and_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

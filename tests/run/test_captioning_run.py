@@ -86,8 +86,8 @@ def test_two_ranks_make_the_steps_of_one_and_count_each_image_once(
 def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killed_and_resumed([*TINY, "callbacks=checkpoint", "trainer.max_epochs=2"], tmp_path, Captioning, 9, monkeypatch)
-    assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
+    killed_and_resumed([*TINY, "callbacks=checkpoint", "trainer.max_epochs=2"], tmp_path, Captioning, monkeypatch, 9)
+    assert result(tmp_path / "resumed9")["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def test_a_class_that_is_inherited_from_and_passed_on(package):
         ("ours.netwroks.Network", "ours.netwroks: there is no such module"),
         ("nowhere.Network", "nowhere: there is no such module"),
         ("ours.torn.Torn", "torn.py, line 1: "),
-        ("ours.networks.Silent", "ours.networks.Silent does not say its `tasks`"),
+        ("ours.networks.Silent", "ours.networks.Silent has no `tasks`"),
         ("ours.networks.Computed", r"networks.py, line 8: tasks is tuple\('ab'\); write it out"),
     ],
 )

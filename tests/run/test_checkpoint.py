@@ -172,7 +172,7 @@ def test_the_checksums_of_a_file_are_looked_at_once(tmp_path, monkeypatch):
 
 
 def trained(folder):
-    """A checkpoint of a small network, with no training behind it."""
+    """A checkpoint of a small network that was not trained."""
     data = Yelp(sample={"train": 60, "val": 20, "test": 20}, text={"minimum_frequency": 1})
     data.prepare_data()
     data.setup("fit")
@@ -221,15 +221,21 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
         (lambda content: content["zoo"].pop("encoder"), "it has no 'encoder'"),
         (lambda content: content["zoo"].pop("format"), "checkpoint format None"),
         (lambda content: content["zoo"]["spec"].pop("classes"), "its spec does not fit: .*'classes'"),
-        (lambda content: content["zoo"].update(spec=[1]), "its spec or encoder is not what a run writes"),
-        (lambda content: content["zoo"].update(encoder="text"), "its spec or encoder is not what a run writes"),
+        (lambda content: content["zoo"].update(spec=[1]), "its spec or encoder differs from those that a run writes"),
+        (
+            lambda content: content["zoo"].update(encoder="text"),
+            "its spec or encoder differs from those that a run writes",
+        ),
         (
             lambda content: content["zoo"].update(encoder_class="builtins.int"),
             "it names builtins.int, which is not a sub",
         ),
         (lambda content: content.update(zoo="text"), "not written by attention-zoo"),
-        (lambda content: content.update(hyper_parameters=[1]), "its parts are not what a run writes"),
-        (lambda content: content.update(lr_schedulers=3, optimizer_states=[1]), "its parts are not what a run writes"),
+        (lambda content: content.update(hyper_parameters=[1]), "its parts differ from those that a run writes"),
+        (
+            lambda content: content.update(lr_schedulers=3, optimizer_states=[1]),
+            "its parts differ from those that a run writes",
+        ),
         (
             lambda content: content["zoo"].update(task="venv.__main__.Mine"),
             "it names venv.__main__.Mine, which a ch",
@@ -314,7 +320,7 @@ def test_last_is_looked_for_beside_a_folder_of_ones_own(tmp_path, monkeypatch):
 
 
 def test_last_beside_a_folder_of_ones_own_is_not_looked_for_below(tmp_path, monkeypatch):
-    """What stands there may be all of /tmp."""
+    """Only folders directly beside the run are searched, since its parent may be all of /tmp."""
     monkeypatch.chdir(tmp_path)
     run_of(tmp_path / "runs/deep/down", 5)
     with pytest.raises(CheckpointError, match="no earlier run"):

@@ -1,4 +1,4 @@
-"""What wins over an experiment: groups and values of the command line, and nothing more than they state."""
+"""Groups and values of the command line override an experiment, but only with the keys that they set."""
 
 import importlib
 import sys

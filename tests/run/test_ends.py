@@ -1,4 +1,4 @@
-"""Runs that end inside an epoch, or without having validated: what is kept, tested and said."""
+"""Runs that end within an epoch, or without a validation: their checkpoints, tests and messages."""
 
 import csv
 import json
@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from tests.run.programs import TINY, TINY_PAIRS, launch, result
-from zoo.run import clock
+from zoo.run import machine
 
-STOPPING = [*TINY, "callbacks=[checkpoint,early_stopping]", "hydra.run.dir=run"]  # 4 steps an epoch
+STOPPING = [*TINY, "callbacks=[checkpoint,early_stopping]", "hydra.run.dir=run"]  # 4 steps per epoch
 
 
 def validations(folder):
@@ -64,8 +64,8 @@ def test_debug_overfit_says_whether_its_batches_are_known_by_heart(tmp_path, cap
 
 
 def test_the_time_is_counted_by_phase_from_the_start_of_the_program(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(clock.Stopwatch, "_first", True)
-    monkeypatch.setattr(clock, "seconds_running", lambda: 1000.0)  # before the run began
+    monkeypatch.setattr(machine.Stopwatch, "_first", True)
+    monkeypatch.setattr(machine, "seconds_running", lambda: 1000.0)  # before the run began
     assert launch([*STOPPING, "trainer.max_epochs=1"], tmp_path) == 0
     facts = result(tmp_path / "run")
     assert facts["phases"]["imports"] == 1000 and facts["wall_seconds"] > 1000

@@ -14,7 +14,7 @@ RNNSEARCH = ["model=rnnsearch", *(word for word in TINY_PAIRS[1:] if word != "mo
 
 @pytest.fixture
 def refused(tmp_path, capfd, monkeypatch):
-    """What a command says that is refused in one line, with nothing prepared and no folder left."""
+    """The one line that a refused command prints. Nothing is prepared, and no folder remains."""
     monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
     (tmp_path / "file").write_text("")
 
@@ -46,25 +46,25 @@ def refused(tmp_path, capfd, monkeypatch):
         ("seed=-1", "seed=-1: expected a whole number from 0 to 4294967295, found -1"),
         ("ckpt_path=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
         ("ckpt_path=last", "no earlier run of model=han data=yelp"),
-        ("train=false", "give ckpt_path=PATH or ckpt_path=last"),
+        ("train=false", "set ckpt_path=PATH or ckpt_path=last"),
         ("data.source=/nowhere", "/nowhere"),
         ("hydra.run.dir=file/run", "hydra.run.dir"),
         ("trainer.accelerator=gpu", "torch finds no GPU here; trainer=cpu runs without one"),
         ("trainer.max_epochs=two", "trainer.max_epochs=two: expected a whole number"),
         ("trainer.precision=bf17", "trainer.precision=bf17: expected"),
-        ("task=translation", "the data is for classification; leave task=... out"),
+        ("task=translation", "the data are for classification; remove task=..., since the data choose their task"),
         ("task.monitor=val/acc", "task.monitor=val/acc: classification has no such metric; did you mean val/accuracy?"),
         ("task.monitor=accuracy", "did you mean val/accuracy?"),
         ("task.monitor=train/loss", "task.monitor=train/loss: classification has no such metric; did you mean"),
         ("scheduler.scheduler.totl_steps=3", "did you mean scheduler.scheduler.total_steps?"),
         ("model.word_hidden_dim.x=3", ", and has no keys below it"),
-        ("ckpt_path.x=3", "ckpt_path is empty; +ckpt_path.x=... begins it"),
+        ("ckpt_path.x=3", "ckpt_path is empty; use +ckpt_path.x=... to add to it"),
         ("+scheduler.intervall=epoch", "scheduler.intervall: there is no such key; did you mean scheduler.interval?"),
         ("hydra.searchpath=[a", "hydra.searchpath=[a: expected a list of folders, hydra.searchpath=[DIR,DIR]"),
         ("--config-dir=", "--config-dir=: expected a folder after it, found nothing"),
-        ("task.mode=min", "of val/accuracy the max is best; leave task.mode out"),
+        ("task.mode=min", "the max of val/accuracy is best; remove task.mode"),
         ("logger=wandb", "wandb has no key here; run `wandb login` once, or give logger.wandb.offline=true"),
-        ("model=han,luong", "model=han,luong: several values; a run for each: -m model=han,luong"),
+        ("model=han,luong", "model=han,luong: several values; for one run each: -m model=han,luong"),
         ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
         ("optimizer.lr=fast", "optimizer.lr=fast: expected a number from 0 on, found 'fast'"),
         ("model.dropout=1.5", "model.dropout=1.5: expected a number from 0 up to 1, without 1, found 1.5"),
@@ -76,7 +76,10 @@ def refused(tmp_path, capfd, monkeypatch):
         ("data.loader.batch_size=many", "data.loader.batch_size=many: expected a whole number from 1 on, found 'many'"),
         ("data.batch_size=16", "did you mean data.loader.batch_size?"),
         ("data.text.lower='yes'", "data.text.lower=yes: expected true or false, found 'yes'"),
-        ("objective=cross_entropy", "objective: the data is for classification, which takes none; leave objective=..."),
+        (
+            "objective=cross_entropy",
+            "objective: classification, the task of these data, does not use this group; remove objective=...",
+        ),
         ("optimizer.lr=-1", "optimizer.lr=-1: expected a number from 0 on, found -1"),
         (
             "optimizer.betas=[0.9,1]",
@@ -84,13 +87,13 @@ def refused(tmp_path, capfd, monkeypatch):
         ),
         ("optimizer.weight_decay=-1", "optimizer.weight_decay=-1: expected a number from 0 on, found -1"),
         ("scheduler=noam", "scheduler.scheduler: the rate follows from the network's width"),
-        ("trainer.max_epochs=-1", "scheduler: its rate comes down by the last step, and this run has none"),
+        ("trainer.max_epochs=-1", "scheduler: its rate falls until the last step, and this run has none"),
         ("scheduler.interval=never", "scheduler.interval=never: expected step or epoch, found 'never'"),
         ("scheduler.scheduler.warmup=2", "scheduler.scheduler: warmup is a share of the steps, from 0 to 1; got 2"),
         ("hydra.run.dir=file", "file: File exists; choose another folder with hydra.run.dir=..."),
         ("start_from=nowhere.ckpt", "nowhere.ckpt: no such checkpoint"),
         ("optimizer.fused=1", "optimizer.fused=1: expected true, false or null, found 1"),
-        ("scheduler=null", "scheduler=null: a group takes the name of a choice; to do without it, ~scheduler"),
+        ("scheduler=null", "scheduler=null: a group needs the name of a choice; to remove the group, use ~scheduler"),
         ("model._target_=zoo.models.nothing.Net", "model._target_: it names zoo.models.nothing.Net, which is not here"),
         ("optimizer._target_=torch.optim.Adamm", "optimizer._target_: it names torch.optim.Adamm, which is not here"),
         ("callbacks.best._target_=nothing", "callbacks.best._target_: it names nothing, which is not here"),
@@ -105,7 +108,7 @@ def test_one_line_and_no_folder(refused, override, expected):
     ("override", "expected"),
     [
         ("callbacks.best.monitor=val/acc", "classification has no such metric; did you mean val/accuracy?"),
-        ("callbacks.best.mode=min", "callbacks.best.mode=min: of val/accuracy the max is best"),
+        ("callbacks.best.mode=min", "callbacks.best.mode=min: the max of val/accuracy is best"),
         ("callbacks.last.every_n_steps=0", "expected a whole number from 1 on or null, found 0"),
         ("callbacks.last.every_n_minutes=0", "expected a number above 0 or null, found 0"),
         ("callbacks.early_stopping.patience=-1", "expected a whole number from 0 on, found -1"),
@@ -118,7 +121,7 @@ def test_one_line_and_no_folder(refused, override, expected):
         ("logger.csv.version=[1]", "logger.csv.version=[1]: expected a whole number, text or null, found [1]"),
         ("logger.wandb.offline=perhaps", "logger.wandb.offline=perhaps: expected true or false, found 'perhaps'"),
         ("logger.wandb.log_model=some", "logger.wandb.log_model=some: expected all, true or false, found 'some'"),
-        ("trainer.precision=16-true", "take bf16-true, or on a GPU 16-mixed"),
+        ("trainer.precision=16-true", "use bf16-true, or 16-mixed on a GPU"),
         ("trainer.max_epochs=-2", "trainer: `max_epochs` must be"),
         ("trainer.devices=0", "trainer: `Trainer(devices=0)` value is not"),
         ("trainer.strategy=foo", "trainer: You selected an invalid strategy"),
@@ -179,9 +182,9 @@ def test_a_checkpoint_of_another_model(tmp_path, capfd, monkeypatch, key):
             "class Mine(:",
             "model._target_: it names {module}.Mine, which is not here: invalid syntax ({module}.py",
         ),
-        ("model", "class Mine: pass", "{module}.Mine does not say its `attends`; give it as a class attribute"),
-        ("model", "class Mine: attends = {{}}", "{module}.Mine does not say its `tasks`; give it as a class attribute"),
-        ("task", "class Mine: name, headline = 'mine', ()", "{module}.Mine does not say its `monitors`"),
+        ("model", "class Mine: pass", "{module}.Mine has no `attends`; add it as a class attribute"),
+        ("model", "class Mine: attends = {{}}", "{module}.Mine has no `tasks`; add it as a class attribute"),
+        ("task", "class Mine: name, headline = 'mine', ()", "{module}.Mine has no `monitors`"),
         ("task", "class Mine: name, headline, monitors = 'mine', (), {{'x': 'max'}}", "Mine names no view"),
     ],
 )
@@ -262,7 +265,7 @@ class Unrelated:
     ("words", "expected"),
     [
         (["~trainer"], "trainer has no _target_: it names nothing to build; choose one with trainer=NAME"),
-        (["~model", "model.dropout=0.1"], "model.dropout: ~model takes the whole group away; leave one of the two out"),
+        (["~model", "model.dropout=0.1"], "model.dropout: ~model removes the whole group; remove one of the two words"),
         (
             ["scheduler=step", "scheduler.scheduler.step_size=0"],
             "scheduler.scheduler.step_size=0: expected a whole number from 1 on, found 0",
@@ -270,7 +273,7 @@ class Unrelated:
         (["scheduler=cosine", "scheduler.scheduler.T_max=0"], "scheduler.scheduler.T_max=0: expected a whole number"),
         (
             ["trainer.max_epochs=null", "trainer.max_time=00:00:01:00"],
-            "or trainer.max_steps=N beside what else ends it",
+            "add trainer.max_epochs=N or trainer.max_steps=N",
         ),
         (
             ["model=luong", "data=multi30k", "decoding._target_=os.getcwd"],

@@ -7,10 +7,10 @@ from tests.run.programs import SHORT, launch, result
 ONE = [*SHORT, "trainer.max_epochs=1", "logger=none"]
 
 
-@pytest.mark.parametrize("launcher", ["joblib", "submitit_local"])
-def test_side_by_side(tmp_path, capfd, launcher):
-    pytest.importorskip(f"hydra_plugins.hydra_{launcher.split('_')[0]}_launcher")
-    assert launch(["-m", *ONE, f"hydra/launcher={launcher}", "model.word_hidden_dim=3,5"], tmp_path) == 0
+def test_side_by_side(tmp_path, capfd):
+    """The launcher joblib has its own test in test_sweep.py."""
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
+    assert launch(["-m", *ONE, "hydra/launcher=submitit_local", "model.word_hidden_dim=3,5"], tmp_path) == 0
     (sweep,) = (tmp_path / "logs/sweeps").iterdir()
     sizes = [result(sweep / job)["parameters"] for job in ("0", "1")]
     assert sizes[0] < sizes[1]

@@ -151,7 +151,7 @@ def test_a_model_and_data_that_do_not_fit_name_what_does(monkeypatch):
         check(cfg)
     message = str(caught.value)
     assert "HAN and Other do not fit" in message
-    assert "the data is for translation, the model serves classification" in message
+    assert "the data are for translation, the model serves classification" in message
     assert "For this model: data=" in message and "yelp" in message
 
 

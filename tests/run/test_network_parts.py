@@ -1,5 +1,5 @@
-"""What a network is made of by its configuration, such as `model/encoder=`: held against its class before there are
-data, in one line; `Built` stands for one in any model."""
+"""Parts of a network that the configuration chooses, such as `model/encoder=`: one line refuses arguments that their
+class does not accept, before data are prepared. `Built` is such a part for any model."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CAPTIONS = ["model=show_and_tell", "data=scenes"]
 
 
 def said(*overrides: str) -> str:
-    """What a run says that does not start."""
+    """The line that a refused run prints."""
     words = list(overrides)
-    with pytest.raises(Exception) as caught:  # noqa: PT011 (Hydra's and ours, all of which `explain` knows)
+    with pytest.raises(Exception) as caught:  # noqa: PT011 (Hydra's errors and ours, which `explain` knows)
         resolve(compose(words))
     line = explain(caught.value, words)
     assert line is not None and "\n" not in line
@@ -72,7 +72,7 @@ def test_what_is_wrong_with_a_part_is_said_in_one_line(override: str, message: s
 
 
 def test_a_group_that_the_chosen_model_has_not() -> None:
-    line = "model/encoder: the model that is chosen has no encoder to choose; leave model/encoder=... out"
+    line = "model/encoder: the chosen model has no encoder to choose; remove model/encoder=..."
     assert said("model=han", "model/encoder=vgg19") == line
 
 

@@ -54,9 +54,9 @@ def test_two_ranks_learn_tours_from_their_length_beside_a_critic(program_env: di
 def test_a_killed_run_with_a_critic_goes_on_with_the_weights_of_an_uninterrupted_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    killed_and_resumed([*ALONE, "trainer.max_epochs=3"], tmp_path, Pointing, 7, monkeypatch)
-    assert any(name.startswith("objective.critic.") for name in weights(tmp_path / "resumed"))
-    assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
+    killed_and_resumed([*ALONE, "trainer.max_epochs=3"], tmp_path, Pointing, monkeypatch, 7)
+    assert any(name.startswith("objective.critic.") for name in weights(tmp_path / "resumed7"))
+    assert result(tmp_path / "resumed7")["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
 def test_the_hull_of_a_table_of_points_is_printed_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

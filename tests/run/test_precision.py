@@ -51,13 +51,13 @@ def test_an_average_is_never_less_exact_than_the_weights(precision, dtype, tmp_p
 def test_float16_is_refused_in_one_line(tmp_path, capsys):
     assert launch([*SHORT, "trainer.precision=16-true", "hydra.run.dir=run"], tmp_path) == 2
     said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert "16-true" in said and "take bf16-true" in said
+    assert "16-true" in said and "use bf16-true" in said
     assert not (tmp_path / "run" / "result.json").exists()
 
 
 @dataclass(frozen=True)
 class Points(Batch):
-    """What a batch may hold."""
+    """A batch with all kinds of fields."""
 
     points: Tensor
     mask: Tensor

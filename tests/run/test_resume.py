@@ -26,7 +26,7 @@ SCHEDULER = {
     "scheduler": {"_target_": "torch.optim.lr_scheduler.StepLR", "step_size": 1, "gamma": 0.5},
     "interval": "epoch",
 }
-EPOCHS, STEPS = 3, 5  # optimiser steps per epoch: 80 documents, 16 a step
+EPOCHS, STEPS = 3, 5  # optimiser steps per epoch: 80 documents, 16 per step
 
 
 class Killed(BaseException):
@@ -188,7 +188,7 @@ class KillDuringValidation(Callback):
 
 @pytest.fixture(scope="module", params=[1.0, 2], ids=["each epoch", "each second step"])
 def validated(request, tmp_path_factory):
-    """Of an uninterrupted run: how often it validated, what it found then, and its best weights."""
+    """The validations of an uninterrupted run, their scores, and its best weights."""
     folder, validations = tmp_path_factory.mktemp("validated"), Validations()
     fit(folder, val_check_interval=request.param, extra=[validations])
     return request.param, validations.found, best(folder)

@@ -21,12 +21,11 @@ def checkpoint(tmp_path_factory):
     return str(folder / "run/checkpoints/last.ckpt")
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_every_command_prints_in_an_encoding_that_lacks_the_signs(checkpoint, program_env, tmp_path, encoding):
+def test_every_command_prints_in_an_encoding_that_lacks_the_signs(checkpoint, program_env, tmp_path):
     (tmp_path / "plain.csv").write_text("text,label\n" + "".join(f"{TEXT} {n},{'Łab'[n % 3]}\n" for n in range(40)))
     own = ["data=documents", "data.path=plain.csv"]
     small = [word for word in SHORT if not word.startswith("data.sample")]
-    environment = program_env | {"PYTHONIOENCODING": encoding}
+    environment = program_env | {"PYTHONIOENCODING": "ascii"}
     for words in (
         ["-m", "zoo", "list"],
         ["-m", "zoo", "list", "--json"],
@@ -71,7 +70,7 @@ def test_a_stream_goes_on_when_its_reader_has_left():
         assert stream.encoding == file.encoding
 
 
-@pytest.mark.parametrize("words", [["list"], ["train", "--help"], ["data", "copy_bits"], ["--help"]])
+@pytest.mark.parametrize("words", [["list"], ["train", "--help"]])
 def test_a_reader_that_leaves_early_ends_a_command_quietly(program_env, tmp_path, words):
     started = subprocess.Popen(
         [sys.executable, "-m", "zoo", *words],

@@ -5,7 +5,7 @@ import torch
 from omegaconf import OmegaConf
 from torch import nn
 
-from zoo.run.threads import MEASURED_WITH, threads_of
+from zoo.run.machine import MEASURED_WITH, threads_of
 
 
 class Small(nn.Module):

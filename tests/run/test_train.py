@@ -63,7 +63,7 @@ def test_the_table_says_what_ran_in_plain_words(finished):
 def test_metrics_csv_holds_training_and_validation(finished):
     rows = list(csv.DictReader((finished[0] / "metrics.csv").open()))
     for name in ("train/loss", "val/loss", "val/accuracy"):
-        assert len([row for row in rows if row.get(name)]) == 2, name  # one an epoch
+        assert len([row for row in rows if row.get(name)]) == 2, name  # one per epoch
 
 
 def test_the_checkpoint_alone_predicts(finished):

@@ -157,7 +157,7 @@ def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):
 )
 def test_options_that_make_no_sense_are_said_in_one_line(checkpoint, capsys, words, message):
     with pytest.raises(SystemExit):
-        main(["predict", checkpoint, *words, "ein mann ."])  # the text may stand behind the options
+        main(["predict", checkpoint, *words, "ein mann ."])  # the text may follow the options
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.out == ""
@@ -185,7 +185,7 @@ def test_bad_data_options_are_said_in_one_line(capsys):
 def test_data_are_described_with_their_own_task(capsys):
     with pytest.raises(SystemExit):
         main(["data", "yelp", "task=translation"])
-    assert "error: task=translation and Yelp do not fit: the data is for classification" in capsys.readouterr().err
+    assert "error: task=translation and Yelp do not fit: the data are for classification" in capsys.readouterr().err
 
 
 def test_the_data_are_named_once(capsys):
@@ -212,7 +212,7 @@ def test_a_run_that_is_over_cannot_be_made_longer(folder, tmp_path, capsys):
         f"use start_from={os.path.relpath(folder / 'checkpoints/last.ckpt', tmp_path)} in place of ckpt_path" in errors
     )
     assert launch([*longer, f"start_from={folder / 'checkpoints/best.ckpt'}"], tmp_path) == 2
-    assert "give one of them" in capsys.readouterr().err
+    assert "set one of them" in capsys.readouterr().err
 
 
 BLIND = ["model=encoder_decoder", "data=copy"]
@@ -222,7 +222,7 @@ BLIND = ["model=encoder_decoder", "data=copy"]
     ("overrides", "message"),
     [
         (["model=han", "data=copy"], "HAN and Copy do not fit"),
-        (["objective=reinforce"], "objective: the data is for classification, which takes none"),
+        (["objective=reinforce"], "objective: classification, the task of these data, does not use this group"),
         (["model=luong", "data=copy", "objective=reenforce"], "did you mean objective=reinforce?"),
         (["model=luong", "data=copy", "objective.label_smothing=0.1"], "label_smothing"),
         (["model=luong", "data=copy", "regularizer=coverage", "regularizer.coverage.tou=1"], "tou"),

@@ -27,12 +27,12 @@ TUNED, FIXED = ({"lr": rate, "weight_decay": 0.0, "plain": True, "row_decay": 0.
 
 
 class Recipe(NamedTuple):
-    """What an experiment promises."""
+    """The settings of an experiment."""
 
     epochs: int
     batch: int
     groups: list[dict[str, Any]]
-    """Of AdaGrad: the rest of the network, and parts with settings of their own."""
+    """The settings of AdaGrad for the network, and for parts with their own."""
     forget: bool = False
     vectors: bool = False
     """Whether it begins with GloVe's."""
@@ -70,7 +70,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 @pytest.fixture
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, bool]]:
-    """For each epoch that begins whether AdaGrad has sums of squares then, and whether it does behind that."""
+    """Whether AdaGrad has sums of squares before and after the start of each epoch."""
     found: list[tuple[bool, bool]] = []
     start_epoch = Adagrad.start_epoch
 
@@ -87,7 +87,7 @@ def forgotten(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, bool]]:
 
 
 def of_files(name: str, files: Files) -> list[str]:
-    """What is overridden of an experiment."""
+    """The overrides of an experiment."""
     recipe, data = RECIPES[name], "sick" if "sick" in name else "sst"
     words = [f"experiment={name}", f"data.source={getattr(files, data)}", f"trainer.max_epochs={EPOCHS}"]
     quiet = ["trainer=cpu", "trainer.enable_progress_bar=false", "callbacks=checkpoint", "hydra.run.dir=run"]

@@ -38,7 +38,7 @@ PAIRS = ["model=tree_lstm", "data=sick", "model.embedding_dim=8", "model.similar
     ("run", "told"),
     [
         (SENTIMENT, "test/accuracy_roots_binary"),
-        # nearly equal scores, of which the correlation would be that of their rounding
+        # nearly equal scores: their correlation would depend on rounding
         ([*PAIRS, "trainer.precision=64-true"], "test/spearman"),
     ],
     ids=["sst", "sick"],
@@ -62,9 +62,9 @@ def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In the middle of an epoch, at the start of which alone AdaGrad forgets."""
-    killed_and_resumed([*run, "trainer.max_epochs=2"], tmp_path, task, 10, monkeypatch)
-    assert result(tmp_path / "resumed")["metrics"] == result(tmp_path / "whole")["metrics"]
+    """Within an epoch, since AdaGrad forgets only at its start."""
+    killed_and_resumed([*run, "trainer.max_epochs=2"], tmp_path, task, monkeypatch, 10)
+    assert result(tmp_path / "resumed10")["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
 # texts without trees
@@ -72,7 +72,7 @@ def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
 
 @pytest.fixture(scope="module")
 def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run on a table of texts in which a word, wherever it stands, decides."""
+    """A run on a table of texts whose class one word decides, at any position."""
     folder = tmp_path_factory.mktemp("reviews")
     words = {"good": ("superb", "lovely", "brilliant"), "bad": ("dreadful", "dull", "clumsy")}
     rows = []
@@ -185,7 +185,7 @@ def test_pairs_are_scored_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixtur
     sick = [f"data.source={write_sick(tmp_path / 'sick')}", "trainer.max_epochs=4", "optimizer.lr=0.02"]
     run = [word for word in PAIRS if not word.startswith("data.sample")]
     assert launch([*run, *sick, "model.pooling=attention", "hydra.run.dir=run"], tmp_path) == 0
-    assert result(tmp_path / "run")["metrics"]["test/pearson"] > 0.9  # of pairs that stand in training too
+    assert result(tmp_path / "run")["metrics"]["test/pearson"] > 0.9  # of pairs that are in training, too
     capsys.readouterr()
     out = {name: tmp_path / name for name in ("page.html", "pair.png")}
     lines = ["A dog runs . ||| A dog is running .", "A dog runs .\tA cat sleeps .", "A dog runs ."]
@@ -221,7 +221,7 @@ def test_a_correlation_of_one_pair_is_none(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_labels_of_the_treebank_stand_for_their_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of which five are three where the run was told so."""
+    """Five labels become three classes where the run asks for it."""
     files = [f"data.source={write_sst(tmp_path / 'sst')}", "data.classes=binary", "trainer.max_epochs=1"]
     run = [word for word in SENTIMENT if not word.startswith("data.sample")]
     assert launch([*run, *files, "hydra.run.dir=run"], tmp_path) == 0

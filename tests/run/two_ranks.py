@@ -32,7 +32,7 @@ def task_of(name: str, model: Model) -> Task:
 
 
 def gradients(name: str, model: Model, batch: Any) -> list[Tensor]:
-    """Of the loss of a training step."""
+    """The gradient of the loss of a training step."""
     task = task_of(name, model)
     assert task.network is not None
     found = torch.autograd.grad(task.training_step(batch, 0), list(task.network.parameters()))

@@ -1,4 +1,4 @@
-"""Networks for bits: one that learns, and one that says what it is told to."""
+"""Networks for bits: one that learns, and one with fixed outputs."""
 
 from __future__ import annotations
 

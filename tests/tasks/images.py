@@ -1,4 +1,4 @@
-"""A network that says of each image what it was told to, images for it, and the task around it."""
+"""A network with a fixed caption for each image, images for it, and the task around it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def _rows(ids: Sequence[Sequence[int]]) -> Padded:
 
 
 class Says(nn.Module):
-    """Writes the same caption of an image whatever it reads, and looks where it is told to at each step; the number in
-    the first pixel of an image says which."""
+    """Writes a fixed caption for each image, with fixed attention at each step. The first pixel of an image holds the
+    number of the caption."""
 
     looks: Tensor
     tasks = ("captioning",)
@@ -85,8 +85,7 @@ def images(
     alignment: Tensor | None = None,
     order: Sequence[int] | None = None,
 ) -> ImageBatch:
-    """Images with their captions, image i of which has the number i for `Says`, or `numbers[i]`; the captions stand in
-    `order`."""
+    """Images with their captions in `order`. Image i has the number i for `Says`, or `numbers[i]`."""
     numbers = list(range(len(captions))) if numbers is None else list(numbers)
     pixels = torch.zeros(len(captions), 3, 8, 12, dtype=torch.uint8)
     pixels[:, 0, 0, 0] = torch.tensor(numbers, dtype=torch.uint8)

@@ -38,7 +38,7 @@ def batch_of(
     group: Sequence[int] | None = None,
     scale: Sequence[float] | None = None,
 ) -> PointBatch:
-    """Sets of points, and the pointers at them from 0; the end is put behind."""
+    """Sets of points and the pointers to them, from 0. The end is appended."""
     most, width = max(map(len, sets)), len(sets[0][0])
     points, mask = torch.zeros(len(sets), most, width), torch.zeros(len(sets), most, dtype=torch.bool)
     for b, rows in enumerate(sets):

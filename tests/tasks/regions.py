@@ -45,9 +45,9 @@ class RegionBatch(Batch):
     """B pictures of R regions, and the words for them."""
 
     regions: Tensor
-    """(B, R, D) what each is, and where it stands."""
+    """(B, R, D) the kind and the position of each."""
     region_mask: Tensor
-    """(B, R) True at regions; those that are missing may stand anywhere."""
+    """(B, R) True at regions. Missing ones may be anywhere."""
     index: Tensor
     target: Tensor
     """(B, T) the words, and the end."""

@@ -100,7 +100,7 @@ def test_the_optimum_counts_in_what_can_be_foretold(tmp_path: Path) -> None:
 
 
 def test_the_loss_is_the_sum_over_the_bits_of_a_sequence() -> None:
-    """Of what is asked for alone, whatever else is said, in float32 where the network says it in half precision."""
+    """Only the scored bits count, whatever the other logits are, and in float32 for a network in half precision."""
     batch = FAMILY.batch(1)
     assert batch.targets is not None
     logits = torch.randn(batch.targets.shape, generator=torch.Generator().manual_seed(1))
@@ -166,7 +166,7 @@ def test_what_a_run_has_seen_is_not_lost_with_an_older_checkpoint(tmp_path: Path
 
 
 def test_where_the_optimum_is_known_convergence_is_near_it(tmp_path: Path) -> None:
-    """Of 40 bits at a bit each the network needs less than 39 above the optimum, but more than that."""
+    """For 40 bits the network needs up to 39 bits more than the optimum, but not as few."""
     data = stream(Ngrams, length=40)
     for within, expected in ((39.0, 24), (1e-6, None)):
         made = task(data, optimizer={**SGD, "lr": 0.0}, converged=within)
@@ -203,7 +203,7 @@ def test_a_network_without_a_memory_and_one_that_does_not_tell() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_examples_of_a_split(kind: type[BitStream]) -> None:
-    """The same as of the line that an example is typed as; without targets nothing is said to be true."""
+    """An example gives the same prediction as its typed line. Without targets there is no truth."""
     data = stream(kind)
     made = task(data).eval()
     batch = next(iter(data.val_dataloader()))

@@ -61,7 +61,7 @@ def fitted(made: Answering, batches: list[StoryBatch], folder: Path, **arguments
 
 
 def test_metrics_by_hand(tmp_path: Path) -> None:
-    """Five answers of two tasks, of which those of three are made wrong."""
+    """Five answers of two tasks, three of them wrong."""
     made, batch = task(), FAMILY.batch(1, empty=False)
     logits = F.one_hot(batch.answer, FAMILY.spec.vocabulary_size).float() * 20
     wrong = torch.tensor([True, False, True, False, True])
@@ -209,7 +209,7 @@ def test_predictions() -> None:
     with torch.no_grad():
         found, output = made.predictions(batch, shown), made(batch)
     for row, prediction in enumerate(found[:-1]):  # of the empty one all answers are equally likely
-        probabilities = output.logits[row, 2:].softmax(0)  # padding and unknown words are no answers
+        probabilities = output.logits[row, 2:].softmax(0)  # padding and unknown words cannot be answers
         assert prediction.answer == f"w{int(probabilities.argmax()) + 2}" == next(iter(prediction.alternatives))
         assert prediction.probability == pytest.approx(float(probabilities.max()))
         assert len(prediction.alternatives) == 5 and len(prediction.hops) == 3

@@ -46,7 +46,7 @@ def test_characters_in_place_of_a_tokenizer_that_is_not_installed_are_said_once(
     with caplog.at_level(logging.INFO, logger="zoo"):
         task = built("ja")
     (line,) = caplog.messages
-    assert "BLEU of ja is counted in characters" in line
+    assert "BLEU of ja is computed in characters" in line
     assert "pip install 'sacrebleu[ja]'" in line
     assert "tok:char" in task.signatures()["test/bleu"]
     caplog.clear()

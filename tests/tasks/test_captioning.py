@@ -25,7 +25,7 @@ TRUE = [
     ["a green star and a blue ball"],
     ["there is a red ball above a dog", "a ball"],
 ]
-"""Of the four images; of the first one is said just what a reference says."""
+"""The captions of the four images. The first one equals a reference."""
 
 
 def figures(task, batches, monkeypatch, stage="test"):
@@ -132,7 +132,7 @@ def test_what_the_data_do_not_know_is_not_logged(monkeypatch):
 
 
 def test_attention_by_hand(monkeypatch):
-    """Of "a red star" and the end "red" has two true cells of six, "star" one."""
+    """In "a red star" with its end, "red" has two true cells of six, "star" one."""
     looks = [
         [
             [1, 0, 0, 0, 0, 0],

@@ -68,7 +68,7 @@ def test_huge_entries_and_entries_that_are_no_numbers() -> None:
 
 
 def test_matrices_for_which_the_solver_does_not_converge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LAPACK's in float32 did not for gradients of bAbI with 10,000 questions; here it is told to fail."""
+    """LAPACK's solver in float32 failed for gradients of bAbI with 10,000 questions. Here it always fails."""
     solver = torch.linalg.eigvalsh
 
     def in_float64_alone(matrices: torch.Tensor) -> torch.Tensor:

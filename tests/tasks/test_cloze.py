@@ -1,4 +1,4 @@
-"""The cloze task: loss and metrics worked by hand, predictions, and questions whose answer stands nowhere."""
+"""The cloze task: loss and metrics worked by hand, predictions, and questions whose answer does not occur."""
 
 import math
 from types import SimpleNamespace
@@ -41,7 +41,7 @@ def task(network=None):
 
 
 def logged(made, monkeypatch):
-    """What `made` logs, by name."""
+    """The figures that `made` logs, by name."""
     found = {}
     monkeypatch.setattr(made, "log", lambda name, value, **options: found.update({name: value}))
     return found

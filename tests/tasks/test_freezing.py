@@ -115,11 +115,10 @@ def test_a_run_goes_on_with_the_parts_that_it_had(tmp_path, capfd) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [3, 4, 6], ids=["before its epoch", "at its beginning", "within it"])
-def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, monkeypatch, step: int) -> None:
-    """Epochs have 4 steps."""
-    told = [*RUN, "+model.finetune_from=1", "trainer.max_epochs=2"]
-    killed_and_resumed(told, tmp_path, Classification, step, monkeypatch)
+def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, monkeypatch) -> None:
+    """Resumed before, at the beginning of, and within the epoch of the part. Epochs have 4 steps."""
+    words = [*RUN, "+model.finetune_from=1", "trainer.max_epochs=2"]
+    killed_and_resumed(words, tmp_path, Classification, monkeypatch, 3, 4, 6)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What tasks of generation share, on pictures: nothing in training, decoding or scoring knows what is written from."""
+"""The common part of tasks of generation, on pictures: training, decoding and scoring do not depend on the source."""
 
 from dataclasses import replace
 

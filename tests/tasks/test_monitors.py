@@ -1,4 +1,4 @@
-"""What may be monitored is what is logged, and its best is where torchmetrics has it."""
+"""Only logged metrics can be monitored, and their best end is that of torchmetrics."""
 
 import pytest
 

@@ -75,7 +75,7 @@ def test_it_learns_hulls_and_is_scored_for_each_part_of_the_test(trained):
         parts = [found[f"test/{name}_{group}"] for group in ("n4", "n5")]
         assert found[f"test/{name}"] == pytest.approx(sum(parts) / 2)
         assert [task.figures[group][name] for group in ("n4", "n5")] == pytest.approx(parts)
-    assert task.said()["n4"]["accuracy"] == f"{100 * found['test/accuracy_n4']:.1f}%"
+    assert task.shown_figures()["n4"]["accuracy"] == f"{100 * found['test/accuracy_n4']:.1f}%"
     assert task.remarks(found) == {}
     found = {**found, "test/non_simple_n5": 0.0234}
     assert task.remarks(found) == {"test/area_n5": "FAIL: 2.3% of the polygons are not simple"}
@@ -131,7 +131,7 @@ def written(*rows):
 
 
 def scored(goal, sets, targets, rows, groups=GROUPS, **options):
-    """What is logged of a test in which a network wrote these rows, and the figures of each part."""
+    """The logged figures of a test in which a network wrote these rows, and the figures of each part."""
     task, found = pointing(goal, groups=groups), {}
     task.log = lambda name, value, **_: found.update({name: float(value)})
     batch = batch_of(sets, targets, **options)
@@ -277,19 +277,19 @@ def test_tours_are_valid_unless_told_otherwise():
 @pytest.mark.parametrize(
     ("goal", "options", "message"),
     [
-        ("hull", {"constraint": "tour"}, "rules out right answers where the goal is hull; .*none, distinct or hull"),
+        ("hull", {"constraint": "tour"}, "forbids right answers where the goal is hull; .*none, distinct or hull"),
         ("triangulation", {"constraint": "distinct"}, "task.constraint=none"),
         ("hull", {"constraint": "hulls"}, "constraint=hulls: expected auto, none, distinct, hull or tour"),
-        ("hull", {"monitor": "val/length"}, "task.monitor=val/length: of hull there is no such figure"),
+        ("hull", {"monitor": "val/length"}, "task.monitor=val/length: hull has no such figure"),
         (
             "triangulation",
             {"decoding": {"_target_": "zoo.decoding.Greedy", "max_length": [2.0, 10]}, "longest": 10},
-            r"of 10 points sequences may have 30 tokens, .* up to 46; give decoding.max_length=\[6.0, 0.0\]",
+            r"sequences for 10 points may have 30 tokens, .* up to 46; set decoding.max_length=\[6.0, 0.0\]",
         ),
         (
             "tour",
             {"decoding": {"_target_": "zoo.decoding.Greedy", "max_length": [1.0, 0]}},
-            "of 3 points sequences may have 3 tokens",
+            "sequences for 3 points may have 3 tokens",
         ),
     ],
 )
@@ -302,7 +302,7 @@ def test_what_makes_no_sense_is_refused_before_the_training(goal, options, messa
     ("goal", "options", "message"),
     [
         ("hull", rewarded(critic=True), "the reward is the length of a tour, the data are goal=hull: take data=tsp"),
-        ("tour", {"solved": False}, "data.solve=false: training has no targets.*; give objective=reinforce_critic"),
+        ("tour", {"solved": False}, "data.solve=false: training has no targets.*; use objective=reinforce_critic"),
         ("tour", {"solved": False, "objective": {**rewarded(critic=False)["objective"], "weight": 0.5}}, "data.solve"),
     ],
 )

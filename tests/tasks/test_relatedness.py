@@ -50,7 +50,7 @@ def test_correlations_are_those_of_the_whole_split_with_mean_ranks_for_ties():
 
 
 def test_what_is_trained_on_and_what_is_measured(monkeypatch):
-    """Of even scores: the mean grade is 3, and the divergence log 5 less the target's own entropy."""
+    """With equal scores the mean grade is 3, and the divergence is log 5 less the entropy of the target."""
     task = Relatedness(model={"_target_": "zoo.models.PhraseMean", "hidden_dim": 4}, monitor="val/pearson", mode="max")
     task.build(FAMILY.spec, None)
     task.network.head.grade.weight.data.zero_()

@@ -1,4 +1,4 @@
-"""Several networks trained as one: the same numbers as one after the other."""
+"""Several networks trained as one: the same numbers as one by one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def trained(networks: list[nn.Module], steps: int = 5) -> list[nn.Module]:
 
 
 def together(networks: list[nn.Module], steps: int = 5) -> Restarts:
-    """The same networks side by side."""
+    """The weights of the same networks, trained side by side."""
     others = iter(networks[1:])
     restarts = Restarts(networks[0], lambda: next(others), len(networks))
     optimizer = torch.optim.SGD(restarts.parameters(), lr=0.1)

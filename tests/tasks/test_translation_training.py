@@ -1,4 +1,4 @@
-"""Translation in training: the loss of objectives and penalties, and what an objective is told and remembers."""
+"""Translation in training: the loss of objectives and penalties, and the step and the state of an objective."""
 
 import lightning
 import pytest
@@ -26,7 +26,7 @@ def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
 
 
 class Spy(CrossEntropy):
-    """Cross-entropy that keeps the steps it was told."""
+    """Cross-entropy that stores the steps that it receives."""
 
     def __init__(self, steps):
         super().__init__()

@@ -18,7 +18,7 @@ FINE = ("very negative", "negative", "neutral", "positive", "very positive")
 
 
 class Said(nn.Module):
-    """Says the same class of every node, and looks at all nodes alike."""
+    """Gives every node the same class, and attends to all nodes equally."""
 
     tasks = ("tree_classification",)
     attends: ClassVar = {"node": "node_mask"}
@@ -36,7 +36,7 @@ class Said(nn.Module):
 
 
 def two_trees():
-    """(4 (3 a) (2 b)) and (0 c), of which the second word of the first tree has no label."""
+    """(4 (3 a) (2 b)) and (0 c), without the label of the second word of the first tree."""
     trees = Trees.of([-1, 0, 0, -1], [3, 1], [-1, 0, 1, 0], [5, 6, 7], [2, 1])
     label, evidence = trees.in_forest([4, 3, NO_LABEL, 0]), trees.in_forest([True, True, False, True])
     return TreeBatch(trees, torch.arange(2), label, evidence, (["a", "b"], ["c"]))

@@ -1,4 +1,4 @@
-"""What validation scores: what greedy decoding writes, and attention against equal weights on what could be seen."""
+"""Validation scores greedy decoding, and the attention beside equal weights on the visible positions."""
 
 import pytest
 import torch

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, get_args
 
 from annotated_types import Ge
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
+from lightning.pytorch.utilities.exceptions import MisconfigurationException
 from omegaconf import OmegaConf
 
 from zoo.arguments import Count, Natural, NonNegative, Positive, Share
 from zoo.data.options import Options
 from zoo.dotted import class_at
-from zoo.errors import CheckpointError, ConfigError, did_you_mean
+from zoo.errors import CheckpointError, ConfigError, ZooError, did_you_mean
 from zoo.run.catalogue import choices
 from zoo.signature import signature
-from zoo.values import hold
+from zoo.values import below_key, hold
 
 LATE: dict[str, Any] = {
     "trainer.accumulate_grad_batches": Count,
@@ -115,3 +118,14 @@ def _check_options(value: Any, hint: Any) -> None:
     for option in (hint, *get_args(hint)):
         if isinstance(option, type) and issubclass(option, Options):
             option.of(value)
+
+
+def make(node: Any, key: str, **given: Any) -> Any:
+    """Build the object of the node at `key`. Raises ConfigError, with the key, where its constructor refuses."""
+    try:
+        return instantiate(node, **given, _convert_="all")
+    except InstantiationException as error:
+        cause = error.__cause__
+        if not isinstance(cause, (ZooError, ValueError, TypeError, ArithmeticError, MisconfigurationException)):
+            raise
+        raise ConfigError(below_key(key, " ".join(str(cause).split()))) from error

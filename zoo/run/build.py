@@ -13,9 +13,9 @@ from omegaconf import DictConfig, OmegaConf
 from zoo.callbacks import Progress, Throughput
 from zoo.data.serving import ServedData
 from zoo.dotted import class_at
+from zoo.run.arguments import make
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.run.compose import plain
-from zoo.run.make import make
 from zoo.run.precision import whole_precision
 from zoo.tasks import Task
 

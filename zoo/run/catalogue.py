@@ -1,7 +1,4 @@
-"""Models, data and experiments. conf/*/*.yaml is the catalogue; nothing else registers anything.
-
-No network is imported for it, so that `zoo list` answers at once.
-"""
+"""Models, data and experiments: the files of conf are the catalogue. No network is imported, for a fast `zoo list`."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ class ModelEntry:
     name: str
     title: str
     source: str
-    """Authors, venue, year and link, as the model's file gives them."""
+    """Authors, venue, year and link from the model's file."""
     tasks: tuple[str, ...]
     file: str
     """Its path, relative to the folder of its package."""
@@ -37,12 +34,12 @@ class DataEntry:
     name: str
     about: str
     tasks: tuple[str, ...]
-    """The tasks that the data are for; the file chooses one of them."""
+    """The tasks that the data are for. The file chooses one of them."""
 
 
 @dataclass(frozen=True)
 class ExperimentEntry:
-    """One file of conf/experiment: a whole run, a paper's or one beside public numbers."""
+    """One file of conf/experiment: a whole run, e.g. of a paper."""
 
     name: str
     about: str
@@ -56,7 +53,7 @@ def conf_dir() -> Path:
 
 
 def _files(group: str, beside: tuple[Path, ...]) -> list[Path]:
-    """The files of a group, ours and those of the user's folders; of one name the first, as Hydra takes it.
+    """The files of a group, ours and the user's. Of files with one name the first counts, as in Hydra.
 
     A name that begins with an underscore or a dot cannot be chosen: it is a recipe that other files inherit.
     """
@@ -79,7 +76,7 @@ def _groups(group: str, beside: tuple[Path, ...]) -> list[Path]:
 
 
 def _target(path: Path, beside: tuple[Path, ...]) -> Declared:
-    """The class a file of conf builds; a preset has it from the file it inherits."""
+    """The class that a file of conf builds, perhaps named in a file that it inherits."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except yaml.YAMLError as error:

@@ -26,8 +26,8 @@ from zoo.tasks import Task
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):
-    """Writes to a temporary name beside the target, then renames: a kill or a full disk leaves the last good file
-    alone."""
+    """Writes to a temporary name beside the target, then renames it, so that a kill or a full disk never damages the
+    last good file."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         target = Path(path)
@@ -54,12 +54,11 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 
 
 _sound: set[tuple[str, int, int]] = set()
-"""Files whose checksums were found right: path, time and size."""
+"""Files whose checksums were correct: path, time and size."""
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a checkpoint of ours, tensors on the CPU; CheckpointError for a missing, damaged or foreign
-    file."""
+    """Read a checkpoint, with tensors on the CPU. Raises CheckpointError for a missing, damaged or foreign file."""
     path = Path(path)
     if not path.is_file():
         raise CheckpointError(
@@ -69,7 +68,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
         _check_sums(path)
         content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise CheckpointError(  # what torch says of it advises to switch its safety off
+        raise CheckpointError(  # torch's own message advises to turn its safety off
             f"{path}: not a readable checkpoint: damaged, cut short, or not plain data"
         ) from error
     if not isinstance(content, dict) or not isinstance(content.get("zoo"), dict):
@@ -82,7 +81,9 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
         with named_by_a_checkpoint(_own_folders()):
             return modernised(content)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{path}: its parts are not what a run writes ({_reason(error)}): damaged?") from error
+        raise CheckpointError(
+            f"{path}: its parts differ from those that a run writes ({_reason(error)}): damaged?"
+        ) from error
 
 
 def _own_folders() -> list[Path]:
@@ -95,7 +96,7 @@ def _reason(error: Exception) -> str:
 
 
 def check_resumable(content: dict[str, Any], path: Path) -> None:
-    """Raise CheckpointError unless a checkpoint has all that training needs to go on from it."""
+    """Raise CheckpointError unless training can continue from a checkpoint."""
     needed = ("optimizer_states", "lr_schedulers", "loops", "epoch", "global_step")
     missing = [name for name in needed if name not in content]
     if missing:
@@ -106,18 +107,18 @@ def check_resumable(content: dict[str, Any], path: Path) -> None:
 
 
 def _check_sums(path: Path) -> None:
-    """Raises BadZipFile where a part of the file is not what was written: torch does not look at its checksums."""
+    """Raise BadZipFile where a part of the file has a wrong checksum, which torch does not read."""
     about = path.stat()
     version = str(path.resolve()), about.st_mtime_ns, about.st_size
     if version not in _sound:
         with zipfile.ZipFile(path) as parts:
             if (bad := parts.testzip()) is not None:
-                raise zipfile.BadZipFile(f"{bad} is not what was written")
+                raise zipfile.BadZipFile(f"{bad} has a wrong checksum")
         _sound.add(version)
 
 
 class Predictor:
-    """A trained network and all it needs to read raw inputs: `zoo.load(path)(["some text"])`."""
+    """A trained network with the encoder of its inputs: `zoo.load(path)(["some text"])`."""
 
     def __init__(self, task: Task, encoder: Encoder, batch_size: int = 64, checkpoint: Path | None = None) -> None:
         self.task, self.encoder, self.batch_size = task.eval(), encoder, batch_size
@@ -171,8 +172,12 @@ class Predictor:
 
 
 def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Predictor:
-    """The network of a checkpoint with its vocabulary and classes; the file is all it takes, the folder of its run or
-    `last`, the newest run under logs, do as well. Raises CheckpointError."""
+    """Load the network of a checkpoint with its vocabulary and classes. Raises CheckpointError.
+
+    Args:
+        path: a checkpoint file, the folder of a run, or `last`, the newest run under logs.
+        device: where the network computes.
+    """
     path = resolve(path)
     content = read_checkpoint(path)
     try:
@@ -187,16 +192,18 @@ def load(path: str | os.PathLike[str], device: str | torch.device = "cpu") -> Pr
 
 
 def _rebuilt(content: dict[str, Any], device: str | torch.device) -> Predictor:
-    about, told = content["zoo"], content["hyper_parameters"]
-    model = class_at(told["model"]["_target_"], nn.Module)
+    about, options = content["zoo"], content["hyper_parameters"]
+    model = class_at(options["model"]["_target_"], nn.Module)
     task_class = class_at(about["task"], Task)
     encoder_class = class_at(about["encoder_class"], Encoder)
     try:
         spec, encoder = spec_from_state(about["spec"]), encoder_class.from_state(about["encoder"])
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise CheckpointError(f"its spec or encoder is not what a run writes ({error}): damaged?") from error
+        raise CheckpointError(
+            f"its spec or encoder differs from those that a run writes ({error}): damaged?"
+        ) from error
     try:
-        task = task_class(**told)
+        task = task_class(**options)
         with not_pretrained():
             task.build(spec, encoder)
     except CheckpointError:

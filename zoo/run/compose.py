@@ -1,4 +1,4 @@
-"""From overrides to a configuration: the root keys, the resolvers, and what wins over an experiment."""
+"""From overrides to a configuration: the root keys, the resolvers, and groups chosen beside an experiment."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from zoo.run import search_path
 from zoo.run.catalogue import conf_dir
 
 Seed = Annotated[int, Ge(0), Le(2**32 - 1)]
-"""As large as numpy takes it."""
+"""The range that numpy accepts."""
 
 
 @dataclass
 class TrainConfig:
-    """The root keys of conf/train.yaml that every run has, and their types; a task may bring others, its `groups`."""
+    """The root keys of conf/train.yaml with their types. A task may add others, its `groups`."""
 
     seed: Seed = 1
     train: bool = True
@@ -61,23 +61,23 @@ def compose(overrides: list[str]) -> DictConfig:
 
 
 def override(key: str, text: str) -> str:
-    """`key=text` in quotes, as Hydra reads it back whatever letters `text` has."""
+    """`key=text` in quotes, which Hydra reads back unchanged whatever characters `text` has."""
     escaped = re.sub(r"(\\*)('|$)", lambda found: found[1] * 2 + ("\\'" if found[2] else ""), text)
     return f"{key}='{escaped}'"
 
 
 def plain(node: Any) -> dict[str, Any]:
-    """A node as plain dicts, lists, strings and numbers, interpolations resolved: what a checkpoint may hold."""
+    """A node as plain dicts, lists, strings and numbers, with interpolations resolved, as a checkpoint stores it."""
     return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else dict(node or {})  # type: ignore[return-value]
 
 
 def register() -> None:
-    """Stores the root keys and every argument of the installed Trainer, so that a mistyped one fails at composition
-    and none has to be added by `+`; and the resolvers."""
+    """Register the resolvers, the root keys and all arguments of the installed Trainer. A mistyped argument then fails
+    at composition, and none needs a `+`."""
     from lightning import Trainer
 
     store = ConfigStore.instance()
-    store.store(name="schema", node=dataclasses.asdict(TrainConfig()))  # plain, so that a task may bring other groups
+    store.store(name="schema", node=dataclasses.asdict(TrainConfig()))  # plain, so that a task may add groups
     arguments = {
         name: parameter.default for name, parameter in inspect.signature(Trainer).parameters.items() if name != "self"
     }
@@ -97,8 +97,7 @@ def register_resolvers() -> None:
 
 
 def stamp() -> str:
-    """The time in a run folder's name. Processes that an outside launcher starts together take the launcher's name
-    for it."""
+    """The time in a run folder's name, or the launcher's name for a job whose processes it starts together."""
     if job := os.environ.get("SLURM_JOB_ID"):
         return f"slurm_{job}_{os.environ.get('SLURM_RESTART_COUNT', '0')}"
     if run := os.environ.get("TORCHELASTIC_RUN_ID"):
@@ -111,20 +110,20 @@ def _sweep_name(mode: str, sweep_dir: str) -> str | None:
 
 
 def _mode(task: str, metric: str) -> str:
-    """Whether the best of a validation metric is its max or its min, as the task's class says."""
+    """`max` or `min`, the best end of a validation metric according to the task's class."""
     modes: dict[str, str] = class_at(task, object).monitors  # type: ignore[attr-defined]
-    return modes.get(metric.removeprefix("val/"), "min")  # of a metric that is none `check` says so
+    return modes.get(metric.removeprefix("val/"), "min")  # `check` refuses an unknown metric
 
 
-# what wins over an experiment
+# groups beside an experiment
 
 
 @contextmanager
 def command_line_first() -> Iterator[None]:
-    """Within it, Hydra composes so that groups chosen on the command line win over an experiment's values.
+    """Within this context, groups chosen on the command line override an experiment's values.
 
-    Hydra merges an experiment's file after all groups, as it must to win over their defaults: of `experiment=x
-    trainer=fast` its `trainer.max_epochs` would win too.
+    Hydra merges an experiment's file after all groups, so that it overrides their defaults. With `experiment=x
+    trainer=fast` it would also override `trainer.max_epochs` of `fast`.
     """
     before = hydra_internal.ConfigLoaderImpl
     hydra_internal.ConfigLoaderImpl = CommandLineFirst  # type: ignore[misc]  # Hydra has no hook for it
@@ -135,8 +134,8 @@ def command_line_first() -> Iterator[None]:
 
 
 class CommandLineFirst(ConfigLoaderImpl):
-    """A group chosen on the command line wins over an experiment with all keys that the chosen file states itself; what
-    it only inherits stays as the experiment has it. `trainer=ddp` keeps an experiment's max_epochs, `optimizer=adam`
+    """Loads configurations in which a group of the command line overrides an experiment with the keys that the chosen
+    file itself sets. Inherited keys stay as in the experiment: `trainer=ddp` keeps its max_epochs, and `optimizer=adam`
     drops its momentum."""
 
     def load_configuration(
@@ -179,7 +178,7 @@ def _below(node: Any, keys: list[str]) -> Any:
 
 
 def _give_way(parent: DictConfig, without: DictConfig, name: str, asked: Any, stated: Any) -> None:
-    """Puts back, of what an experiment `asked` for at `name`, whatever a chosen file has `stated` or does not know."""
+    """Undo the values `asked` of an experiment at `name` that a chosen file has `stated` or does not have."""
     if OmegaConf.is_dict(asked) and OmegaConf.is_dict(without.get(name)) and OmegaConf.is_dict(parent.get(name)):
         for key, value in asked.items_ex(resolve=False):
             below = stated if stated is None else stated._get_node(key)

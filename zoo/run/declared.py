@@ -1,4 +1,4 @@
-"""Docstrings and class attributes, read from the file: importing a network would import torch."""
+"""Docstrings and class attributes, read from source files, since importing a network would import torch."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ class Declared:
         return ast.get_docstring(_tree(self.module)) or ""
 
     def value(self, name: str) -> Any:
-        """The class attribute `name`, a literal, of the class or else of a class above it. Raises ConfigError where
-        none of them gives one."""
+        """The class attribute `name`, a literal, of the class or a base class. Raises ConfigError where none has it."""
         found = self._value(name)
         if found is None:
             raise ConfigError(
-                f"{self.module}.{self.node.name} does not say its `{name}`; give it as a class attribute, a plain value"
+                f"{self.module}.{self.node.name} has no `{name}`; add it as a class attribute with a plain value"
             )
         return found
 
@@ -58,7 +57,7 @@ class Declared:
 
 
 def _find(dotted: str) -> tuple[str, ast.ClassDef]:
-    """The module that defines a class, and its definition there; a package may only pass the class on."""
+    """The module that defines a class, and the definition. `dotted` may name a package that only imports the class."""
     module, _, name = dotted.rpartition(".")
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.ClassDef) and node.name == name:

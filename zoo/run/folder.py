@@ -14,22 +14,22 @@ import yaml
 from zoo.errors import CheckpointError
 
 BEGUN = {".hydra", "hparams.yaml", "multirun.yaml"}
-"""Files that Hydra and a logger write before anything has happened, besides their log."""
+"""Files that Hydra and a logger write before the run begins, besides their log."""
 AROUND = {"ckpt_path", "train", "test", "tags", "trainer", "logger", "callbacks", "hydra"}
-"""Keys that say where a run starts, how far it goes and what is kept of it, not what is trained."""
+"""Keys for the start, the length and the files of a run, not for what is trained."""
 LOG = re.compile(r"train(_ddp_process_\d+)?\.log")
-"""A job's own; every other one is somebody's."""
+"""A log that a job writes. Other logs belong to the user."""
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes `text` to a temporary name and renames it, so that no reader ever sees half a file."""
+    """Write `text` to a temporary name and rename it, so that no reader sees half a file."""
     temporary = path.with_name(f".{path.name}.tmp")
     temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
 
 
 def temporary(path: Path) -> Path:
-    """Return a name beside `path` for a file that is not yet whole: it has the machine and the process in it."""
+    """Return a name beside `path` for an unfinished file. It contains the machine and the process."""
     return path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}.tmp")
 
 
@@ -46,14 +46,13 @@ def _runs(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it belongs to someone else
+    except OSError:  # it belongs to another user
         return True
     return True
 
 
 def is_empty(folder: Path, besides: Set[str] = frozenset()) -> bool:
-    """Whether nothing in `folder` is of use to anyone: only what is there before a run does anything, and
-    `besides`."""
+    """Whether `folder` holds only files that exist before a run begins, and `besides`."""
     return all(
         path.name in BEGUN | besides or LOG.fullmatch(path.name) or (path.is_dir() and not any(path.iterdir()))
         for path in folder.iterdir()
@@ -61,8 +60,7 @@ def is_empty(folder: Path, besides: Set[str] = frozenset()) -> bool:
 
 
 def remove_run(folder: Path) -> None:
-    """Removes `folder` if it holds nothing of use, and of the folders above it those under logs that it leaves
-    empty."""
+    """Remove `folder` if no run has written into it, and then the folders above it, up to logs, that are empty."""
     folder = folder.resolve()
     if folder.is_dir() and is_empty(folder):
         shutil.rmtree(folder, ignore_errors=True)
@@ -73,17 +71,20 @@ def remove_run(folder: Path) -> None:
 
 
 def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) -> Path:
-    """The newest last.ckpt of `model` on `data`: in the folder of this run itself, anywhere under logs, or in a folder
-    right beside this run's where it has another place. Raises CheckpointError where there is none.
+    """The newest last.ckpt of `model` on `data`, under logs or in or beside the folder of this run.
 
-    A job of a sweep is taken only for a run whose `overrides` train the same, its own job again: the others had another
-    seed or other values. The other jobs of this run's own sweep are not earlier runs.
+    A job of another sweep counts only if its `overrides` train the same. The other jobs of this run's own sweep are not
+    earlier runs. Raises CheckpointError where there is none.
     """
     logs, beside = Path("logs").resolve(), own_run.resolve().parent
     for path in _newest_first({*_last_under(logs, levels=4), *_last_under(beside, levels=2)}):
         folder = path.parent.parent
         in_a_sweep, again = (folder.parent / "multirun.yaml").is_file(), folder == own_run
-        if in_a_sweep and not again and (folder.parent == own_run.parent or _told(folder) != _meant(overrides)):
+        if (
+            in_a_sweep
+            and not again
+            and (folder.parent == own_run.parent or _trained(folder) != _training_keys(overrides))
+        ):
             continue
         if _ran(folder, model, data):
             return path
@@ -95,20 +96,20 @@ def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) ->
     )
 
 
-def _told(folder: Path) -> set[str] | None:
-    """The overrides of the run in a folder that say what is trained."""
+def _trained(folder: Path) -> set[str] | None:
+    """The overrides of a folder's run that change what is trained."""
     try:
-        return _meant(yaml.safe_load((folder / ".hydra" / "overrides.yaml").read_text(encoding="utf-8")))
+        return _training_keys(yaml.safe_load((folder / ".hydra" / "overrides.yaml").read_text(encoding="utf-8")))
     except (OSError, TypeError, yaml.YAMLError):
         return None
 
 
-def _meant(overrides: Iterable[str]) -> set[str]:
+def _training_keys(overrides: Iterable[str]) -> set[str]:
     return {word for word in overrides if re.split("[=./@]", word.lstrip("+~"))[0] not in AROUND}
 
 
 def _last_under(folder: Path, levels: int = 4) -> set[Path]:
-    """Every last.ckpt of a run in `folder` or so many levels of folders below it, itself counted."""
+    """The last.ckpt of all runs in `folder`, at most `levels` - 1 folders deep."""
     return {path for depth in range(levels) for path in folder.glob("*/" * depth + "checkpoints/last.ckpt")}
 
 
@@ -127,8 +128,10 @@ def _ran(folder: Path, model: str, data: str) -> bool:
 
 
 def resolve(path: str | os.PathLike[str], prefer: str = "best") -> Path:
-    """The checkpoint that `path` means: itself, the one of a run whose folder it is, or of the newest run under logs
-    for `last`; best.ckpt or last.ckpt, as preferred. Raises CheckpointError."""
+    """The checkpoint for `path`: a file, the folder of a run, or `last` for the newest run under logs.
+
+    best.ckpt or last.ckpt is chosen as `prefer` says. Raises CheckpointError.
+    """
     path = Path(path)
     if str(path) == "last" and not path.exists():
         newest = _newest_first(_last_under(Path("logs").resolve()))
@@ -147,6 +150,6 @@ def resolve(path: str | os.PathLike[str], prefer: str = "best") -> Path:
 
 
 def _runs_under(folder: Path) -> str:
-    """The newest run under `folder`; where there is none, how the folder of a run is called."""
+    """The newest run under `folder`, or the form of a run's folder where there is none."""
     newest = _newest_first(_last_under(folder))
     return f"such as {newest[0].parent.parent}" if newest else "logs/<model>_<data>/<time>, or last"

@@ -35,9 +35,9 @@ log = logging.getLogger(__name__)
 
 
 def main(command: tuple[str, ...] = ()) -> None:
-    """Composes the configuration from `sys.argv` and trains; ends the process with code 2 after a one-line error.
+    """Compose the configuration from `sys.argv` and train. A one-line error ends the process with code 2.
 
-    `command` are the words before the overrides where there are any, as in `zoo train`.
+    `command` holds the words before the overrides, e.g. `zoo train`.
     """
     with patient_streams():
         _main(command)
@@ -53,7 +53,7 @@ def _main(command: tuple[str, ...]) -> None:
     overrides.sort(key=lambda word: word not in ("-m", "--multirun"))
     sys.argv[1:], Sweep.folder = [*overrides, *search_path.overrides()], None
     full, ended = os.environ.get("HYDRA_FULL_ERROR") == "1", list[Exception]()
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then lets exceptions through, and we say them in one line
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises exceptions, which we print in one line
 
     @hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="train")
     def job(cfg: DictConfig) -> float | None:
@@ -91,7 +91,7 @@ def _main(command: tuple[str, ...]) -> None:
     except SystemExit:
         _conclude_sweep()
         raise
-    except KeyboardInterrupt:  # before the training, which saves and says so
+    except KeyboardInterrupt:  # before the training, which would save and print a message
         sys.exit(128 + signal.SIGINT)
     finally:
         if not full:
@@ -100,7 +100,7 @@ def _main(command: tuple[str, ...]) -> None:
 
 
 def _conclude_sweep() -> None:
-    """Ranks the jobs of a sweep, names those that failed, and ends the process where one did."""
+    """Rank the jobs of a sweep, print those that failed, and end the process if one did."""
     folder, Sweep.folder = Sweep.folder, None
     if folder is not None and (code := conclude(folder)):
         sys.exit(code)
@@ -108,10 +108,10 @@ def _conclude_sweep() -> None:
 
 @contextmanager
 def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
-    """While a job runs, makes the process look like a plain single run of exactly this job; then removes every trace.
+    """Within this context, `sys.argv` and Hydra describe a single run of exactly this job, without the sweep.
 
-    Lightning starts the other ranks by repeating `sys.argv`. In a sweep that would repeat the whole sweep, with a
-    sampler of its own, and train each rank with other hyperparameters. `command` are the words before the overrides.
+    Lightning starts the other ranks by repeating `sys.argv`. In a sweep that would repeat the whole sweep, and train
+    each rank with other hyperparameters. `command` holds the words before the overrides.
     """
     job = HydraConfig.get()
     argv, environment = sys.argv[:], {name: os.environ.get(name) for name in DDP_ENV}
@@ -134,7 +134,7 @@ def one_job(command: tuple[str, ...] = ()) -> Iterator[None]:
 
 
 def _refuse_dashes(words: list[str]) -> None:
-    """Raises ConfigError for an override in the dress of an option, `--model han` or `--model=han`."""
+    """Raise ConfigError for an override that is written as an option, `--model han` or `--model=han`."""
     options = get_args_parser()._option_string_actions
     for word, after in pairwise([*words, ""]):
         named = re.fullmatch(r"--?([A-Za-z][\w./]+)(?:=(.*))?", word)
@@ -144,8 +144,7 @@ def _refuse_dashes(words: list[str]) -> None:
 
 
 def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
-    """Says why a job failed: at once, and in a sweep, which goes on, in the job's folder too; a command that was
-    refused leaves no folder."""
+    """Print why a job failed, and store it in the folder of a sweep's job. A refused command leaves no folder."""
     job, message = HydraConfig.get(), explain(error, overrides)
     folder, reason = Path(job.runtime.output_dir), f"{type(error).__name__}: {' '.join(str(error).split())}"
     sweeping = job.mode == RunMode.MULTIRUN
@@ -162,8 +161,8 @@ def _end_job(error: Exception, overrides: list[str], full: bool) -> None:
 
 
 def _say(error: Exception, overrides: list[str], full: bool) -> None:
-    """Ends the process with one line on `error` where one line is enough. After an interruption only the first rank
-    prints it: the message is the same on all."""
+    """End the process with one line on `error` where one line is enough. Only the first rank prints an interruption,
+    which is the same on all."""
     message = explain(error, overrides)
     if message is None or full:
         return

@@ -23,8 +23,9 @@ HEADINGS = {
 def catalogue_entries(words: Sequence[str] = ()) -> Entries:
     """Return the models, data and experiments, as plain data.
 
-    Each word must be found. `models`, `data` or `experiments` choose that part; other words choose the entries that
-    have them in their name, their task or their description.
+    Args:
+        words: `models`, `data` or `experiments` choose that part. Other words choose the entries that have all of them
+            in their name, task or description.
 
     Raises:
         ConfigError: no entry has all the words.

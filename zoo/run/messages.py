@@ -33,7 +33,7 @@ LOST = re.compile("Connection (closed|reset) by peer|Socket closed|Broken pipe|C
 def explain(error: BaseException, overrides: list[str]) -> str | None:
     """Return the line to print for `error`, or None where only a traceback helps."""
     if isinstance(error, Interrupted):
-        return str(error)  # it did what it was asked to do
+        return str(error)  # the run obeyed the user
     if isinstance(error, ZooError):
         return f"error: {error}"
     if isinstance(error, MissingConfigException) and error.options is not None:
@@ -54,7 +54,7 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
         where = f"{error.filename}: " if error.filename else ""
         return f"error: {where}the disk is full: make room, or choose another hydra.run.dir=... or ZOO_CACHE"
     if isinstance(error, RuntimeError) and (asked := re.search(r"you tried to allocate (\d+) bytes", str(error))):
-        return f"error: not enough memory: {size_of(int(asked[1]))} were asked for at once; choose smaller sizes"
+        return f"error: not enough memory: {size_of(int(asked[1]))} were needed at once; choose smaller sizes"
     if isinstance(error, RuntimeError) and LOST.search(str(error)):
         return (
             "error: another process of this run has ended: its own message is above, or it was killed, e.g. for "
@@ -68,7 +68,7 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
 
 
 def _needs_quotes(word: str) -> bool:
-    """Whether an override cannot be read as it is, and can where its value is in quotes."""
+    """Whether an override can be read only with its value in quotes."""
     key, equals, value = word.partition("=")
     if not equals or not value or value[0] in "[{'\"" or _is_readable(word):
         return False
@@ -91,7 +91,7 @@ def _in_quotes(words: list[str]) -> str:
 
 
 def _of_the_run(path: Path) -> bool:
-    """Whether a file is of the folder of this run, or of no run yet, since Hydra could not make the folder."""
+    """Whether a file belongs to this run's folder, or to no run since Hydra could not make the folder."""
     if not HydraConfig.initialized():
         return True
     folder, path = Path(HydraConfig.get().runtime.output_dir).absolute(), path.absolute()
@@ -114,24 +114,24 @@ def _composition(error: ConfigCompositionException, overrides: list[str]) -> str
         key, _, values = words.partition("=")
         if re.search(r"/|\.[A-Za-z]\w*$", values):  # a file whose name has a comma
             return _in_quotes([words])
-        return f"error: {words}: several values; a run for each: -m {words}; one list of them: '{key}=[{values}]'"
+        return f"error: {words}: several values; for one run each: -m {words}; for one list: '{key}=[{values}]'"
     reason = str(cause if cause is not None else error).splitlines()[0]
     where = re.match(r"Error merging override (.*)", str(error), re.DOTALL)
     return f"error: {where[1] if where else 'configuration'}: {reason}"
 
 
 def _empty_group(overrides: list[str]) -> str:
-    """Hydra takes no null for a group, and does not say which one it is."""
+    """Name the group that was set to null, which Hydra's message does not name."""
     word = next((word for word in overrides if re.fullmatch(r"[^.=]+=(null)?", word)), "a group")
-    return f"error: {word}: a group takes the name of a choice; to do without it, ~{word.partition('=')[0]}"
+    return f"error: {word}: a group needs the name of a choice; to remove the group, use ~{word.partition('=')[0]}"
 
 
 def _unknown_key(key: str, overrides: list[str]) -> str:
     if (taken := f"~{key.split('.')[0]}") in overrides:
-        return f"error: {key}: {taken} takes the whole group away; leave one of the two out"
+        return f"error: {key}: {taken} removes the whole group; remove one of the two words"
     if "/" in key and has_group(key):
         above, _, part = key.rpartition("/")
-        return f"error: {key}: the {above} that is chosen has no {part} to choose; leave {key}=... out"
+        return f"error: {key}: the chosen {above} has no {part} to choose; remove {key}=..."
     others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
     try:
         cfg = compose([override for override in others if not override.startswith(("-", "hydra"))])
@@ -144,7 +144,7 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
     names = [str(existing) for existing in node]
     if name in names and rest:
         value = node[name]
-        found = f"is empty; +{key}=... begins it" if value is None else f"is {value}, and has no keys below it"
+        found = f"is empty; use +{key}=... to add to it" if value is None else f"is {value}, and has no keys below it"
         return f"error: {key}: {where}{name} {found}"
     if not where:
         names += ["experiment", "sweep", "debug"]  # groups that leave no key of their own

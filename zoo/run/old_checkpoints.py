@@ -1,4 +1,4 @@
-"""Checkpoints written before names changed: the one place that knows the old ones."""
+"""Checkpoints with the names of earlier versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOVED = {
 }
 SPECS = {"DocumentSpec": "zoo.data.documents.spec.DocumentSpec", "PairSpec": "zoo.data.pairs.spec.PairSpec"}
 RENAMED = {"window": "neighbourhood"}
-"""Arguments of networks; only of those that no longer take the old one."""
+"""Arguments of networks, for networks that no longer accept the old name."""
 
 
 def modernised(content: dict[str, Any]) -> dict[str, Any]:
@@ -28,8 +28,8 @@ def modernised(content: dict[str, Any]) -> dict[str, Any]:
         content["zoo"]["spec"] = {"class": SPECS.get(spec["kind"], spec["kind"])} | {
             key: value for key, value in spec.items() if key != "kind"
         }
-    if "_target_" in (told := content.get("hyper_parameters", {})).get("model", {}):
-        told["model"] = _renamed(told["model"])
+    if "_target_" in (options := content.get("hyper_parameters", {})).get("model", {}):
+        options["model"] = _renamed(options["model"])
     if "lr_schedulers" in content and content.get("optimizer_states"):
         content["lr_schedulers"] = [_triangle(state, content["optimizer_states"]) for state in content["lr_schedulers"]]
     return content
@@ -62,7 +62,7 @@ def _renamed(model: dict[str, Any]) -> dict[str, Any]:
 
 
 def _triangle(state: dict[str, Any], optimizers: list[dict[str, Any]]) -> dict[str, Any]:
-    """The state of torch's OneCycleLR as that of our SlantedTriangle, which took its place as scheduler=linear."""
+    """The state of torch's OneCycleLR, the former scheduler=linear, as that of SlantedTriangle."""
     if "_schedule_phases" not in state:
         return state
     tops = [group["max_lr"] for group in optimizers[0]["param_groups"]]

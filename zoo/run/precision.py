@@ -16,10 +16,10 @@ DTYPES: dict[Whole, torch.dtype] = {"bf16-true": torch.bfloat16, "64-true": torc
 
 
 class WholePrecision(Precision):
-    """The network's weights and the real numbers of a batch in one dtype.
+    """Converts the network's weights and the floats of a batch to one dtype.
 
-    Lightning's own plugins write into the fields of a batch, and ours are frozen; and they would have the metrics count
-    in bfloat16 too, where 256 + 1 is 256. The network is built in float32 and converted: it starts as in any other run.
+    Lightning's own plugins write into the fields of a batch, which are frozen here. They also let the metrics count in
+    bfloat16, where 256 + 1 is 256. The network is built in float32 and converted, so that it starts as in other runs.
     """
 
     def __init__(self, precision: Whole) -> None:
@@ -37,11 +37,11 @@ class WholePrecision(Precision):
 
 
 def whole_precision(precision: Any) -> WholePrecision | None:
-    """The plugin of a `trainer.precision`, None where Lightning's own serves. Raises ConfigError for 16-true."""
+    """The plugin for a `trainer.precision`, or None for Lightning's own. Raises ConfigError for 16-true."""
     if precision == "16-true":
         raise ConfigError(
-            "trainer.precision=16-true: in float16 the 1e-8 that Adam adds is 0, and training goes astray; take "
-            "bf16-true, or on a GPU 16-mixed"
+            "trainer.precision=16-true: in float16 the 1e-8 that Adam adds is 0, and training fails; use bf16-true, or "
+            "16-mixed on a GPU"
         )
     if precision == "bf16-true":
         return WholePrecision("bf16-true")

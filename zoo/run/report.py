@@ -36,7 +36,7 @@ def report(
     spent: dict[str, float],
     checkpoint: str | None,
 ) -> None:
-    """Writes result.json into the run folder and prints the final table, on rank 0; `spent` are seconds by phase."""
+    """Write result.json into the run folder and print the final table, on rank 0. `spent` holds seconds by phase."""
     trainer, task, data = parts.trainer, parts.task, parts.data
     if not trainer.is_global_zero:
         return
@@ -83,8 +83,8 @@ def report(
 
 
 def defined(value: float) -> float | None:
-    """A number as JSON has it, which knows neither NaN nor infinity: None for a metric that the data do not define,
-    such as the correlation of one pair."""
+    """`value`, or None for a metric that the data do not define, such as the correlation of one pair, since JSON has no
+    NaN."""
     return value if math.isfinite(value) else None
 
 
@@ -124,8 +124,7 @@ def _versions() -> dict[str, str]:
 
 
 def git_commit() -> str | None:
-    """The commit of the clone the package runs from, with `+changes` when files differ from it; None outside a
-    clone."""
+    """The commit of the clone that the package runs from, with `+changes` if files differ; None outside a clone."""
     root = Path(zoo.__file__).parent.parent
     if not (root / ".git").exists():
         return None

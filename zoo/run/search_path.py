@@ -28,19 +28,18 @@ def folders() -> tuple[Path, ...]:
 
 
 def add(folder: str | os.PathLike[str]) -> None:
-    """Add `folder` to the zoo's configuration, and the modules beside it to the end of the modules' path. Raises
-    ConfigError where there is no such folder."""
+    """Add `folder` to the configuration, and its parent to the end of `sys.path`. Raises ConfigError."""
     path = Path(folder).expanduser().resolve()
     if not path.is_dir():
         raise ConfigError(f"{folder}: there is no such folder (--config-dir); expected one with model/, data/ or task/")
     if path not in _folders:
         _folders.append(path)
     if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))  # at the end: nothing of the zoo's is hidden by it
+        sys.path.append(str(path.parent))  # at the end, so that it hides no module of the zoo
 
 
 def take(words: Sequence[str]) -> list[str]:
-    """Adds the folders that a command line names, by --config-dir or by Hydra's own search path; the other words."""
+    """Add the folders that a command line names, by --config-dir or Hydra's search path. Returns the other words."""
     rest, waiting = [], iter(words)
     for word in waiting:
         option, equals, value = word.partition("=")
@@ -61,7 +60,7 @@ def take(words: Sequence[str]) -> list[str]:
 
 
 def _of_package(url: str) -> str:
-    """The folder of an installed package that Hydra's `pkg://package.conf` means. Raises ConfigError."""
+    """The folder of an installed package for Hydra's `pkg://package.conf`. Raises ConfigError."""
     name = url.removeprefix(PACKAGE).replace("/", ".")
     try:
         found = find_spec(name)

@@ -11,12 +11,12 @@ from typing import Any
 
 
 class PatientStream:
-    """A text stream that goes on without complaint after its reader has left (`zoo list | head`)."""
+    """A text stream that ignores that its reader has closed the pipe (`zoo list | head`)."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         with suppress(AttributeError, ValueError, OSError):
-            stream.reconfigure(errors="replace")  # a sign that the encoding lacks is printed as ?
+            stream.reconfigure(errors="replace")  # a character that the encoding lacks becomes ?
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -35,7 +35,7 @@ class PatientStream:
             self._discard()
 
     def _discard(self) -> None:
-        """Sends what is still written to nowhere."""
+        """Discard all further output."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)
@@ -43,7 +43,7 @@ class PatientStream:
 
 @contextmanager
 def patient_streams() -> Iterator[None]:
-    """Within it, standard output and error are `PatientStream`s."""
+    """Within this context, standard output and error are `PatientStream`s."""
     before = sys.stdout, sys.stderr
     if isinstance(sys.stdout, PatientStream):
         yield
@@ -58,7 +58,7 @@ def patient_streams() -> Iterator[None]:
 
 
 def as_json(value: Any, **layout: Any) -> str:
-    """Return JSON with letters as they are, or as `\\u` escapes where standard output cannot encode them."""
+    """Return JSON with characters as they are, or as `\\u` escapes where standard output cannot encode them."""
     text = json.dumps(value, ensure_ascii=False, **layout)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")

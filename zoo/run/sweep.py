@@ -21,7 +21,7 @@ RESULT, FAILED = "result.json", "failed.json"
 
 
 class Sweep(Callback):
-    """Remembers the folder of the multirun that has begun."""
+    """Stores the folder of the current multirun."""
 
     folder: ClassVar[Path | None] = None
 
@@ -30,19 +30,19 @@ class Sweep(Callback):
 
 
 def begin_again(folder: Path) -> None:
-    """Deletes the result of an earlier attempt in the folder of a job, so that `conclude` does not read it."""
+    """Delete the result of an earlier attempt of a job, so that `conclude` does not read it."""
     for name in (RESULT, FAILED):
         (folder / name).unlink(missing_ok=True)
 
 
 def note_failure(folder: Path, overrides: Iterable[str], message: str, exit_code: int) -> None:
-    """Writes into the folder of a job why it failed, for `conclude`, because another process may have run the job."""
+    """Store in the folder of a job why it failed. `conclude` reads it, since another process may have run the job."""
     content = {"overrides": list(overrides), "error": message, "exit_code": exit_code}
     write_whole(folder / FAILED, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def conclude(folder: Path) -> int:
-    """Prints the ranking of a multirun's jobs and the failed jobs; returns the exit code of the multirun.
+    """Print the ranking of a multirun's jobs and the failed jobs, and return the exit code of the multirun.
 
     It reads the files of the jobs, so that it works with every launcher. If all jobs were refused, there is no folder.
     """
@@ -126,7 +126,7 @@ def _print_seeds(console: Console, groups: list[tuple[str, list[dict[str, Any]]]
 
 
 def rank(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sort from the worst score to the best; among equal ones the job that ran first is the better."""
+    """Sort from the worst score to the best. Of equal jobs, the first one to run counts as better."""
 
     def goodness(result: dict[str, Any]) -> tuple[float, float]:
         job = Path(result["folder"]).name

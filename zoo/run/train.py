@@ -17,21 +17,19 @@ from zoo.callbacks.checkpoint import checkpoint_folder, first_rank
 from zoo.callbacks.throughput import DATA
 from zoo.data.stored import hide_bars_in_files
 from zoo.errors import CheckpointError, ConfigError
-from zoo.run.allocator import keep_freed_memory
 from zoo.run.build import Parts, build
-from zoo.run.check import check, check_machine
+from zoo.run.check import check
 from zoo.run.checkpoint import check_resumable, read_checkpoint
-from zoo.run.clock import Stopwatch
 from zoo.run.compose import override
 from zoo.run.folder import find_last, remove_leftovers, resolve
+from zoo.run.machine import Stopwatch, check_machine, keep_freed_memory, threads_of
 from zoo.run.report import report
-from zoo.run.threads import threads_of
 
 log = logging.getLogger(__name__)
 
 
 def train(cfg: DictConfig) -> float | None:
-    """Trains and tests what `cfg` describes; the best validation score goes back to the sweeper."""
+    """Train and test what `cfg` describes. Returns the best validation score, for a sweeper."""
     begun = Stopwatch()
     quiet()
     _check_starts(cfg)
@@ -69,22 +67,22 @@ def _run(cfg: DictConfig, begun: Stopwatch) -> float | None:
 def _check_starts(cfg: DictConfig) -> None:
     if not cfg.train and not (cfg.test and cfg.ckpt_path):
         raise ConfigError(
-            "train=false evaluates what was trained before: give ckpt_path=PATH or ckpt_path=last, and test=true"
+            "train=false evaluates an earlier training: set ckpt_path=PATH or ckpt_path=last, and test=true"
         )
     if cfg.start_from and cfg.ckpt_path:
         raise ConfigError(
-            "start_from begins a new run from a checkpoint's weights, ckpt_path goes on with a run: give one of them"
+            "start_from begins a new run from a checkpoint's weights, ckpt_path continues a run: set one of them"
         )
 
 
 def _checkpoint(cfg: DictConfig) -> str | None:
-    """The checkpoint to start from, read once so that a bad file is named before anything is prepared."""
+    """The checkpoint to start from. It is read here, so that a bad file is named before anything is prepared."""
     if cfg.ckpt_path is None:
         return None
     if cfg.ckpt_path == "last":
         path = _last()
         log.info("ckpt_path=last: continuing from %s", path)
-        sys.argv.append(override("ckpt_path", str(path)))  # the ranks that repeat it must not look for another
+        sys.argv.append(override("ckpt_path", str(path)))  # other ranks must not search for another one
     else:
         path = resolve(cfg.ckpt_path, prefer="last" if cfg.train else "best")
     content = read_checkpoint(path)
@@ -113,7 +111,7 @@ def _start(cfg: DictConfig) -> dict[str, Any] | None:
 
 
 def _check_network(cfg: DictConfig, key: str, path: Path, content: dict[str, Any]) -> None:
-    """Raises CheckpointError for the weights of another network; other sizes show when it is built."""
+    """Raise CheckpointError for the weights of another network. Other sizes are found when it is built."""
     there = content.get("hyper_parameters", {}).get("model", {}).get("_target_", cfg.model._target_)
     if there != cfg.model._target_:
         raise CheckpointError(
@@ -123,15 +121,15 @@ def _check_network(cfg: DictConfig, key: str, path: Path, content: dict[str, Any
 
 
 def _trained(parts: Parts) -> str | None:
-    """The best checkpoint of a run; the last one where none is chosen or nothing was validated; None where none was
-    written, and the weights in memory are tested."""
+    """The best checkpoint of a run, or the last one where nothing was validated or no best one is chosen. None where no
+    checkpoint was written, so that the weights in memory are tested."""
     callback, last = parts.trainer.checkpoint_callback, checkpoint_folder(parts.trainer) / "last.ckpt"
     if isinstance(callback, ModelCheckpoint) and callback.best_model_path:
         return callback.best_model_path
     if parts.trainer.fast_dev_run or not last.is_file():  # type: ignore[attr-defined]
         return None
     why = "nothing was validated, so that there are no best weights" if callback else "no best weights are chosen"
-    log.info("%s: the last ones are kept and tested, %s", why, last)
+    log.info("%s: the last ones are stored and tested, %s", why, last)
     return str(last)
 
 

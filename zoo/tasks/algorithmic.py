@@ -1,4 +1,4 @@
-"""Bits that are read to bits that are written: algorithms such as copying and sorting, learned from examples."""
+"""Input bits to output bits: algorithms such as copying and sorting, learned from examples."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import torch.nn.functional as F
 from lightning.pytorch.trainer.states import TrainerFn
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torchmetrics import MeanMetric
+from torchmetrics import Metric
 
 from zoo.arguments import Positive
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.goal import BitSequence
 from zoo.data.bits.spec import BitSpec
-from zoo.data.spec import Spec
 from zoo.metrics.groups import GroupMeans
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.tasks.task import Examined, Task, TaskArguments
+from zoo.tasks.scoring import Scoring
+from zoo.tasks.task import Examined, Prediction, TaskArguments
 
 MEASURES = ("bits_per_sequence", "error_bits", "exact")
 OPTIMAL, ABOVE = "optimal_bits", "bits_above_optimum"
@@ -34,7 +34,7 @@ Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class BitPrediction:
+class BitPrediction(Prediction):
     """The bits that a network wrote for one sequence of T steps, and its use of the memory."""
 
     given: str
@@ -77,7 +77,7 @@ class BitPrediction:
         return None if self.wrong is None else int(self.wrong.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`; of the memory the weightings alone."""
+        """Plain data, as written by `zoo predict --json`, with only the weightings of the memory."""
         return {
             "given": self.given,
             "written": self.line(self.written),
@@ -95,7 +95,7 @@ class ExaminedBits(Examined):
     prediction: BitPrediction
 
 
-class Algorithmic(Task):
+class Algorithmic(Scoring):
     """Any network that serves `algorithmic`: `logits` (B, T, O) of the bits at each step. Only the steps at which the
     batch asks for bits count.
 
@@ -121,44 +121,29 @@ class Algorithmic(Task):
         self.converged = converged
         self._newest: Tensor | None = None
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        super().build(spec, encoder)
-        self.train_loss = MeanMetric()
-        self.val_metrics, self.test_metrics = self._metrics(), self._metrics()
-
-    def _metrics(self) -> nn.ModuleDict:
+    def metrics(self) -> dict[str, Metric]:
         assert self.spec is not None
-        return nn.ModuleDict({name: GroupMeans(len(self.spec.groups)) for name in (*MEASURES, OPTIMAL)})
-
-    def forward(self, batch: BitBatch) -> Output:
-        assert self.network is not None
-        return self.network(batch)
+        return {name: GroupMeans(len(self.spec.groups)) for name in (*MEASURES, OPTIMAL)}
 
     # training
 
     def training_step(self, batch: BitBatch, batch_idx: int) -> Tensor:
-        output, size = self(batch), len(batch)
-        total = cross_entropy(output.logits, batch).sum()
-        own = self.own_losses(output, size)
         self._newest = batch.index
-        self.train_loss.update(total.detach() / size + own.detach(), size)
-        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
-        return self.global_mean(total, size) + own
+        return super().training_step(batch, batch_idx)
+
+    def total_loss(self, output: Output, batch: BitBatch) -> Tensor:
+        return cross_entropy(output.logits, batch).sum()
 
     # evaluation
 
-    def validation_step(self, batch: BitBatch, batch_idx: int) -> None:
-        self._evaluate(batch, self.val_metrics)
+    def evaluate(self, batch: BitBatch, stage: str, metrics: nn.ModuleDict) -> Output:
+        output = self(batch)
+        self.score(stage, metrics, batch, output)
+        return output
 
-    def test_step(self, batch: BitBatch, batch_idx: int) -> None:
-        self._evaluate(batch, self.test_metrics)
-
-    def predict_step(self, batch: BitBatch, batch_idx: int = 0) -> Output:
-        return self(batch)
-
-    def _evaluate(self, batch: BitBatch, metrics: nn.ModuleDict) -> None:
+    def score(self, stage: str, metrics: nn.ModuleDict, batch: BitBatch, output: Output) -> None:
         assert batch.targets is not None
-        logits = self(batch).logits
+        logits = output.logits
         wrong = ((logits > 0) != (batch.targets > 0)) & batch.scored[..., None]
         errors = wrong.sum((1, 2))
         measured = {
@@ -181,11 +166,7 @@ class Algorithmic(Task):
         assert self.spec is not None
         means = self._means(self.test_metrics)
         self._log_means("test", means)
-        if len(self.spec.groups) > 1:
-            for name, values in means.items():
-                for group, value in zip(self.spec.groups, values, strict=True):
-                    if not value.isnan():
-                        self.log(f"test/{name}_{group}", value.float())
+        self.log_groups(means, self.spec.groups)
         if self.converged_at is not None:
             self.log("test/sequences_to_converge", float(self.converged_at))
 
@@ -209,11 +190,11 @@ class Algorithmic(Task):
         self.log(f"{stage}/loss", (means["bits_per_sequence"].nanmean() * math.log(2)).float())
 
     def _count(self, newest: Tensor, bits: Tensor) -> None:
-        """Logs how many training sequences lie before this validation, and keeps the number of the first one at which
-        `bits` are below `converged`.
+        """Log the number of training sequences before this validation, and store the number of the first validation at
+        which `bits` are below `converged`.
 
-        The numbers of a stream go on from epoch to epoch: those of the `newest` batch (B,) say how many there were, on
-        any number of ranks, and in a run that was resumed.
+        The numbers of a stream continue from epoch to epoch. The `newest` batch (B,) gives their count, with any number
+        of ranks and in a resumed run.
         """
         sequences = newest.max() + 1
         if dist.is_available() and dist.is_initialized():
@@ -236,8 +217,7 @@ class Algorithmic(Task):
     # predicting
 
     def predictions(self, batch: BitBatch, words: list[BitSequence]) -> list[BitPrediction]:
-        """The written bits, and the use of the memory; `words` are the sequences as they were typed, with the bits that
-        they ask for."""
+        """The written bits, and the use of the memory; `words` are the sequences as typed, with their true bits."""
         output = self.predict_step(batch)
         parts = {name: output.attention[name] for name in WEIGHTINGS if name in output.attention}
         if (trace := getattr(self.network, "memory_trace", None)) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Unpack
 
 import torch
@@ -11,28 +11,28 @@ import torch.nn.functional as F
 from hydra.utils import instantiate
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, Metric
+from torchmetrics import Metric
 
 from zoo.arguments import Count, Natural
-from zoo.data.spec import Spec
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.spec import StorySpec
 from zoo.data.stories.story import Shown
 from zoo.errors import ConfigError
-from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.metrics import AttentionRecall
 from zoo.metrics.answers import TaskErrors, failed_tasks, mean_error
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.clipping import clip_matrices
 from zoo.tasks.restarts import Restarts
-from zoo.tasks.task import Examined, Task, TaskArguments
+from zoo.tasks.scoring import Scoring
+from zoo.tasks.task import Examined, Prediction, TaskArguments
 
 LIKELIEST, LOSS_EVERY = 5, 10
 HOP = "attention_recall_hop_"
 
 
 @dataclass(frozen=True)
-class AnswerPrediction:
+class AnswerPrediction(Prediction):
     """The answer to one question, and which sentences each hop attended to."""
 
     answer: str
@@ -48,10 +48,6 @@ class AnswerPrediction:
     unknown: tuple[str, ...] = ()
     """Words of the story and the question that are not in the vocabulary."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class ExaminedAnswer(Examined):
@@ -62,7 +58,7 @@ class ExaminedAnswer(Examined):
     """True at the supporting facts, the sentences that determine the answer; None where the data do not have them."""
 
 
-class Answering(Task):
+class Answering(Scoring):
     """Any network that serves `answering`: `logits` (B, V) of the vocabulary, and attention `hop.0`, `hop.1`, ... to
     the sentences (B, S) where it has any.
 
@@ -114,15 +110,10 @@ class Answering(Task):
 
     # building
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        super().build(spec, encoder)
-        self.train_loss = MeanMetric()
-        self.val_metrics, self.test_metrics = nn.ModuleDict(self._metrics()), nn.ModuleDict(self._metrics())
-
-    def _metrics(self) -> dict[str, Metric]:
+    def metrics(self) -> dict[str, Metric]:
         assert self.spec is not None
         return {
-            "loss": MeanMetric(),
+            **super().metrics(),
             "errors": TaskErrors(len(self.spec.tasks)),
             "attention_recall": AttentionRecall(),
             "attention_chance": AttentionRecall(),
@@ -149,18 +140,23 @@ class Answering(Task):
         assert batch.answer is not None and self.network is not None
         size, networks = len(batch), 1 if self.restarts is None else len(self.restarts)
         output: Output = (self.network if self.restarts is None else self.restarts)(batch)
-        logits = precise(output.logits)
-        answer = batch.answer.expand(networks, size)
-        total = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), answer.reshape(-1), reduction="sum")
+        total = self.total_loss(output, batch)
         own = self.own_losses(
             Output(output.logits, losses={name: loss.sum() for name, loss in output.losses.items()}), size
         )
         if self.restarts is not None:
-            self.restarts.count((logits.detach().argmax(-1) != answer).sum(1), size)
+            self.restarts.count((output.logits.detach().argmax(-1) != batch.answer).sum(1), size)
         self._record_loss(total.detach() + size * own.detach(), size * networks, batch_idx)
         if self.reduction == "sum":
             return total * self.trainer.world_size + own  # DDP gives the mean over the ranks
         return self.global_mean(total, size) + own
+
+    def total_loss(self, output: Output, batch: StoryBatch) -> Tensor:
+        """The sum over examples, and over restarts where `logits` are (R, B, V)."""
+        assert batch.answer is not None
+        logits = precise(output.logits)
+        answer = batch.answer.expand(logits.shape[:-1])
+        return F.cross_entropy(logits.flatten(0, -2), answer.flatten(), reduction="sum")
 
     def _record_loss(self, total: Tensor, count: int, batch_idx: int) -> None:
         """Log the mean loss of an example every few steps: each step would cost noticeably more."""
@@ -229,32 +225,17 @@ class Answering(Task):
 
     # evaluation
 
-    def forward(self, batch: StoryBatch) -> Output:
-        assert self.network is not None
-        return self.network(batch)
-
-    def predict_step(self, batch: StoryBatch, batch_idx: int = 0) -> Output:
-        return self(batch)
-
-    def validation_step(self, batch: StoryBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
-
     def test_step(self, batch: StoryBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics)
+        super().test_step(batch, batch_idx)
         if self.restarts is not None:
             self.restart_errors.update(self.restarts(batch).logits.argmax(-1) != batch.answer, batch.task)
 
-    def _evaluate(self, batch: StoryBatch, stage: str, metrics: nn.ModuleDict) -> None:
-        assert batch.answer is not None
-        output, size = self(batch), len(batch)
-        logits = precise(output.logits)
-        self.record(stage, metrics, "loss", size, F.cross_entropy(logits, batch.answer), size)
-        metrics["errors"].update(logits.argmax(-1) != batch.answer, batch.task)  # type: ignore[operator]
+    def score(self, stage: str, metrics: nn.ModuleDict, batch: StoryBatch, output: Output) -> None:
+        metrics["errors"].update(output.logits.argmax(-1) != batch.answer, batch.task)  # type: ignore[operator]
         hops = list(output.attention.values())
         if batch.supporting is not None and hops:
-            self.record(stage, metrics, "attention_recall", size, torch.stack(hops).mean(0), batch.supporting)
-            chance = uniform_weights(batch.sentence_mask)
-            self.record(stage, metrics, "attention_chance", size, chance, batch.supporting)
+            mean = torch.stack(hops).mean(0)
+            self.record_recall(stage, metrics, "attention", len(batch), mean, batch.supporting, batch.sentence_mask)
             for name, weights in output.attention.items():
                 recall = f"{HOP}{name.removeprefix('hop.')}"
                 if recall not in metrics:  # the number of hops is known from the first batch
@@ -267,8 +248,7 @@ class Answering(Task):
     def on_test_epoch_end(self) -> None:
         errors = self._errors("test", self.test_metrics)
         assert self.spec is not None
-        if len(self.spec.tasks) > 1:
-            self._log_all({f"test/error_{name}": error for name, error in zip(self.spec.tasks, errors, strict=True)})
+        self.log_groups({"error": errors}, self.spec.tasks)
         if self.restarts is not None:
             self._errors_of_restarts(self.restarts)
 
@@ -282,7 +262,7 @@ class Answering(Task):
         for name, recall in metrics.items():
             if name.startswith(HOP):
                 assert isinstance(recall, Metric)
-                self._log_all({f"{stage}/{name}": recall.compute()})
+                self.log_defined({f"{stage}/{name}": recall.compute()})
                 recall.reset()
         return errors
 
@@ -293,17 +273,12 @@ class Answering(Task):
         self.log("test/restarts_median_error", mean.quantile(0.5))
         for number in range(len(restarts)):
             figures = {"error": mean[number], "failed_tasks": failed[number], "train_error": train[number]}
-            self._log_all({f"test/restart_{number}/{name}": figure for name, figure in figures.items()})
-
-    def _log_all(self, values: dict[str, Tensor]) -> None:
-        for name, value in values.items():
-            if not value.isnan():
-                self.log(name, value.float())
+            self.log_defined({f"test/restart_{number}/{name}": figure for name, figure in figures.items()})
 
     # predicting
 
     def predictions(self, batch: StoryBatch, words: list[Shown]) -> list[AnswerPrediction]:
-        """Answers and attention; `words` are stories and questions as they should be shown."""
+        """Answers and attention; `words` are stories and questions as shown."""
         assert self.spec is not None
         output = self.predict_step(batch)
         no_answers = torch.tensor([self.spec.padding, self.spec.unknown], device=output.logits.device)

@@ -1,11 +1,11 @@
-"""Images to captions: what is written of each image beside all its references, whether it is true of it, and how well
-the attention finds what a word names."""
+"""Images to captions: the overlap with all references, whether they are true of the image, and how well the attention
+finds what a word names."""
 
 from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -20,15 +20,13 @@ from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.metrics import CaptionBLEU, CiderD, Meteor, PointingGame, RougeL, TrueShare
 from zoo.metrics.ptb_tokens import ptb_tokens
-from zoo.tasks.generation import Generation, GenerationArguments
-from zoo.tasks.task import Examined
+from zoo.tasks.generation import Generation, GenerationArguments, search_fields
+from zoo.tasks.task import Examined, Prediction
 
 log = logging.getLogger(__name__)
 
-JUDGES = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d")
-"""Metrics of captions beside their references; in a test METEOR, too."""
-BETWEEN = " | "
-"""Stands between the captions of an image where they are one text."""
+OVERLAP = ("bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d")
+"""Metrics that compare a caption with its references; a test also has METEOR."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,9 @@ class Picture:
     """An image as a network sees it."""
 
     name: str
-    """Its file, or the number of a generated one."""
+    """Its file, or the number of a generated image."""
     png: bytes | None
-    """A PNG file of it; None where only features of it are known."""
+    """The content of a PNG file; None where only features of the image are known."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +49,21 @@ class Caption:
     log_prob: float
     """Sum of the log-probabilities of the words and of the end."""
     score: float
-    """What it was ranked by."""
+    """The number by which the captions of an image are ranked."""
     finished: bool
-    """False where the network and the rules let nothing follow, not even an end."""
+    """False where the network and the rules allow no further token, not even an end."""
     attention: tuple[tuple[float, ...], ...] | None
-    """(T, S) weights on the cells of the grid, one row of cells after the other, for each word and the end where the
-    network wrote one, the mean of layers and heads; None where the network has none."""
+    """(T, S) weights on the cells of the grid, row by row, for each word and for the end if it was written: the mean of
+    layers and heads. None where the network has no attention."""
 
 
 @dataclass(frozen=True)
-class CaptionPrediction:
-    """The captions of one image, best first; those of sampling in the order drawn."""
+class CaptionPrediction(Prediction):
+    """The captions of one image: the best first, or in the order in which they were sampled."""
 
     picture: Picture
     grid: tuple[int, int]
-    """Rows and columns of cells that the network looks at, all of one size, over the whole picture."""
+    """Rows and columns of the cells that the network attends to. They have one size and cover the picture."""
     captions: tuple[Caption, ...]
 
     @property
@@ -73,25 +71,25 @@ class CaptionPrediction:
         return self.captions[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`; of the image its name."""
+        """Plain data, as written by `zoo predict --json`, with the name of the image."""
         return {"image": self.picture.name, "grid": self.grid, "captions": [asdict(one) for one in self.captions]}
 
 
 @dataclass(frozen=True)
 class ExaminedCaption(Examined):
-    """An image of a split, what the network writes of it, and its captions."""
+    """An image of a split, with the written and the true captions."""
 
     prediction: CaptionPrediction
     true: bool | None
-    """Whether the best caption is true of the image, where the data knows that."""
+    """Whether the best caption is true of the image; None where the data do not describe the image."""
     boxes: tuple[tuple[float, ...] | None, ...] | None
-    """Of each word of the best caption the box (left, top, right, bottom) of the object that it names, in shares of the
-    picture; None for words that name nothing that is there, and for all where the data does not know objects."""
+    """The box (left, top, right, bottom) of the object that each word of the best caption names, in shares of the
+    picture, or None if it names none. None as a whole where the data have no objects."""
 
 
 class Captioning(Generation):
-    """Any network that serves `captioning`. It writes of each image once, however many captions that has; what it
-    writes is compared with all of them, as coco-caption does, both sides in the tokens of the Penn Treebank."""
+    """Any network that serves `captioning`. It writes one caption for each image, which is compared with all true ones,
+    as coco-caption does: both sides are split into the tokens of the Penn Treebank."""
 
     name = "captioning"
     headline = ("bleu4", "cider_d", "true", "attention_recall", "pointing")
@@ -101,15 +99,15 @@ class Captioning(Generation):
         "perplexity": "min",
         "attention_recall": "max",
         "pointing": "max",
-        **dict.fromkeys((*JUDGES, "true"), "max"),
+        **dict.fromkeys((*OVERLAP, "true"), "max"),
     }
     on_bar = (*Generation.on_bar, "bleu4", "true")
     length_penalty = 0.0  # as conf/decoding/beam_captioning.yaml has it
     spec: ImageSpec | None
 
     def __init__(self, *, meteor: bool = True, **rest: Unpack[GenerationArguments]) -> None:
-        """With `meteor` a test counts METEOR, too, where Java and pycocoevalcap are there. The rest as in
-        `Generation`."""
+        """With `meteor` a test also computes METEOR, if Java and pycocoevalcap are installed. The other arguments are
+        those of `Generation`."""
         super().__init__(**rest)
         self.meteor = meteor
 
@@ -120,43 +118,46 @@ class Captioning(Generation):
             self.test_metrics["meteor"] = Meteor()
 
     def metrics(self) -> dict[str, Metric]:
-        """`attention_chance` is what a cell drawn at random would score in the pointing game, too. Not among them are
-        an alignment error rate, since a word has one largest weight, and the box that it names many cells; and a free
-        running perplexity, since a network that reads its own words of an image goes on with its own caption, and all
-        others, as right as that, are unlikely then: next to perfect ones score above 1,000."""
+        """The metrics of generation, except two, and those of captions.
+
+        The alignment error rate is left out, since a word has one largest weight, and the box that it names has many
+        cells. So is the free running perplexity: a network that reads its own words continues its own caption, which
+        makes the true ones unlikely, however good it is (next to perfect networks had values above 1,000).
+        `attention_chance` is also the score of a random cell in the pointing game.
+        """
         found = {**super().metrics(), "true": TrueShare(), "pointing": PointingGame()}
         del found["alignment_error_rate"], found["free_running_perplexity"]
-        judges: dict[str, Metric] = {f"bleu{order}": CaptionBLEU(order) for order in (1, 2, 3, 4)}
-        return found | judges | {"rouge_l": RougeL(), "cider_d": CiderD()}
+        bleu: dict[str, Metric] = {f"bleu{order}": CaptionBLEU(order) for order in (1, 2, 3, 4)}
+        return found | bleu | {"rouge_l": RougeL(), "cider_d": CiderD()}
 
     def _decoding_options(self) -> dict[str, Any]:
-        """Captions may be as long as the longest of the data where nobody says otherwise. A `max_length` [a, b] with a
-        above 0 counts the tokens of a source, which an image has not, and says nothing of it."""
+        """By default captions may be as long as the longest of the data. So they may with a `max_length` [a, b] with a
+        above 0, which counts the tokens of a source: an image has none."""
         assert self.spec is not None
-        told = super()._decoding_options()
-        if not told.get("max_length") or told["max_length"][0] > 0:
-            told["max_length"] = (0.0, float(self.spec.longest_target))
-        return told
+        options = super()._decoding_options()
+        if not options.get("max_length") or options["max_length"][0] > 0:
+            options["max_length"] = (0.0, float(self.spec.longest_target))
+        return options
 
     # evaluation
 
-    def _written(self, batch: Any, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
-        super()._written(batch.each_image(), stage, metrics, decode)
+    def _written(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> None:
+        super()._written(batch.each_image(), stage, metrics)
 
     def score_written(
         self, stage: str, metrics: nn.ModuleDict, batch: ImageBatch, hypotheses: list[Hypothesis]
     ) -> None:
-        """Counts the best captions against all references of their images, and those that are true of them."""
+        """Compare the best captions with all references of their images, and count those that are true."""
         assert batch.about is not None
         texts = [self.encoder.text(best.ids) for best in hypotheses]
         written = [ptb_tokens(text) for text in texts]
         references = [[ptb_tokens(caption) for caption in about.captions] for about in batch.about]
-        for name in (*JUDGES, "meteor"):
+        for name in (*OVERLAP, "meteor"):
             if name in metrics:
                 self.record(stage, metrics, name, len(batch), written, references)
-        judged = [is_true(text, about.facts) for text, about in zip(texts, batch.about, strict=True) if about.facts]
-        if judged:
-            self.record(stage, metrics, "true", len(judged), judged)
+        truths = [is_true(text, about.facts) for text, about in zip(texts, batch.about, strict=True) if about.facts]
+        if truths:
+            self.record(stage, metrics, "true", len(truths), truths)
 
     def score_attention(
         self, stage: str, metrics: nn.ModuleDict, batch: ImageBatch, weights: Tensor, possible: Tensor
@@ -171,59 +172,52 @@ class Captioning(Generation):
             log.info(missing)
 
     def signatures(self) -> dict[str, str]:
-        said = {"rouge_l": "beta:1.2", "cider_d": "df:references|sigma:6|scale:10", "meteor": "1.5"}
-        bleu = dict.fromkeys(JUDGES[:4], "ref:closest,shorter|smooth:none")
-        return {f"test/{name}": f"tok:ptb|{what}" for name, what in (bleu | said).items() if name in self.test_metrics}
+        others = {"rouge_l": "beta:1.2", "cider_d": "df:references|sigma:6|scale:10", "meteor": "1.5"}
+        bleu = dict.fromkeys(OVERLAP[:4], "ref:closest,shorter|smooth:none")
+        found = {name: text for name, text in (bleu | others).items() if name in self.test_metrics}
+        return {f"test/{name}": f"tok:ptb|{text}" for name, text in found.items()}
 
     # predicting
 
     def predictions(self, batch: ImageBatch, words: list[Any]) -> list[CaptionPrediction]:
-        """Captions of each image, best first; `words` are what is seen of each, uint8 (3, H, W), or None where only
-        features of it are known."""
+        """The captions of each image, best first; `words` are the pixels of each, uint8 (3, H, W), or None where only
+        features are known."""
         names = [str(number) for number in range(len(words))] if batch.about is None else [a.name for a in batch.about]
         return [
-            CaptionPrediction(Picture(name, None if seen is None else png(seen)), batch.grid, self._shown(nbest))
-            for name, seen, nbest in zip(names, words, self.predict_step(batch), strict=True)
+            CaptionPrediction(
+                Picture(name, None if pixels is None else png(pixels)), batch.grid, tuple(map(self._shown, nbest))
+            )
+            for name, pixels, nbest in zip(names, words, self.predict_step(batch), strict=True)
         ]
 
     def examine(self, batch: ImageBatch) -> list[ExaminedCaption]:
-        """Of each image of `batch` once."""
+        """Examine each image of `batch` once, however many captions it has."""
         assert self.spec is not None
         images = batch.each_image()
         assert images.about is not None
-        seen = [
+        pixels = [
             image if not self.spec.encoded else self.encoder.pixels(about.file) if about.file else None
             for image, about in zip(images.image, images.about, strict=True)
         ]
-        rows = zip(images.index.tolist(), self.predictions(images, seen), images.about, strict=True)
+        rows = zip(images.index.tolist(), self.predictions(images, pixels), images.about, strict=True)
         return [
             ExaminedCaption(
                 index=index,
                 prediction=prediction,
-                truth=BETWEEN.join(about.captions),
+                truth=" | ".join(about.captions),
                 true=is_true(prediction.best.text, about.facts) if about.facts else None,
                 boxes=tuple(boxes_named(prediction.best.words, about.facts)) if about.facts else None,
             )
             for index, prediction, about in rows
         ]
 
-    def _shown(self, hypotheses: Sequence[Hypothesis]) -> tuple[Caption, ...]:
-        looked = [hypothesis.alignment for hypothesis in hypotheses]
-        return tuple(
-            Caption(
-                text=self.encoder.text(one.ids),
-                words=tuple(self.encoder.decode(one.ids)),
-                log_prob=one.log_prob,
-                score=one.score,
-                finished=one.finished,
-                attention=None if weights is None else tuple(map(tuple, weights.tolist())),
-            )
-            for one, weights in zip(hypotheses, looked, strict=True)
-        )
+    def _shown(self, hypothesis: Hypothesis) -> Caption:
+        text, words = self.encoder.text(hypothesis.ids), tuple(self.encoder.decode(hypothesis.ids))
+        return Caption(text=text, words=words, **search_fields(hypothesis))
 
 
 def png(pixels: Tensor) -> bytes:
-    """uint8 (3, H, W) as a PNG file."""
+    """The content of a PNG file with these pixels, uint8 (3, H, W)."""
     file = io.BytesIO()
     Image.fromarray(pixels.permute(1, 2, 0).cpu().numpy()).save(file, "png", compress_level=1)
     return file.getvalue()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
@@ -10,11 +10,11 @@ from torchmetrics import Metric
 
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
-from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.single_label import SingleLabel
-from zoo.tasks.task import Examined
+from zoo.tasks.task import Examined, Prediction
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,12 @@ class AttendedSentence:
 
 
 @dataclass(frozen=True)
-class DocumentPrediction:
+class DocumentPrediction(Prediction):
     """The class of one document, and what the network attended to."""
 
     label: str
     probabilities: dict[str, float]
     sentences: tuple[AttendedSentence, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -73,12 +69,11 @@ class Classification(SingleLabel):
         names = ("attention_recall", "sentence_recall", "attention_chance")
         return {**super().metrics(), **{name: AttentionRecall() for name in names}}
 
-    def score_more(self, stage: str, metrics: nn.ModuleDict, batch: DocumentBatch, output: Output) -> None:
-        """Whether attention found the words that decided the label, where the data knows them."""
+    def score(self, stage: str, metrics: nn.ModuleDict, batch: DocumentBatch, output: Output) -> None:
+        super().score(stage, metrics, batch, output)
         importance, size = word_importance(output.attention), len(batch)
         if batch.evidence is not None and importance is not None:
-            self.record(stage, metrics, "attention_recall", size, importance, batch.evidence)
-            self.record(stage, metrics, "attention_chance", size, uniform_weights(batch.word_mask), batch.evidence)
+            self.record_recall(stage, metrics, "attention", size, importance, batch.evidence, batch.word_mask)
             if "sentence" in output.attention:
                 words = batch.evidence.any(-1)
                 self.record(stage, metrics, "sentence_recall", size, output.attention["sentence"], words)

@@ -56,7 +56,7 @@ def _eigenvalues(symmetric: Tensor) -> Tensor:
 
 
 def _of_huge(matrices: Tensor, above: float) -> Tensor:
-    """Spectral norms of matrices, some of whose entries overflow when squared."""
+    """Spectral norms of matrices with entries that overflow when squared."""
     peak = matrices.abs().amax((1, 2))
     numbers = peak.isfinite()
     scale = peak.where(numbers & (peak > 1), 1.0)[:, None, None]

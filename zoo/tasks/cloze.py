@@ -1,9 +1,9 @@
-"""A word taken out of a sentence, to be found among candidates that stand in a document."""
+"""A word that is missing from a sentence, to be found among candidates that occur in a document."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -15,13 +15,13 @@ from zoo.arguments import Count
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.question import Shown
 from zoo.data.cloze.spec import ClozeSpec
-from zoo.data.spec import Spec
-from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.reranking.reranker import Reranker, ScoredQuestion
 from zoo.tasks.cloze_reranking import asked_of, fitted, vocabulary_key
-from zoo.tasks.task import Examined, Task, TaskArguments
+from zoo.tasks.scoring import Scoring
+from zoo.tasks.task import Examined, Prediction, TaskArguments
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class ReadText:
 
     words: tuple[str, ...]
     weights: tuple[float, ...] | None
-    """Attention to each word, together 1; None where the network has none."""
+    """Attention to each word, with the sum 1; None where the network has none."""
     unknown: tuple[int, ...] = ()
-    """Positions of the words that the network does not know."""
+    """Positions of the words that are not in the vocabulary."""
 
 
 @dataclass(frozen=True)
-class ClozePrediction:
+class ClozePrediction(Prediction):
     """The candidate for the blank of one question, and what the network attended to."""
 
     answer: str
@@ -49,10 +49,6 @@ class ClozePrediction:
     reader_probabilities: dict[str, float] | None = None
     """The probabilities before language models re-ranked the best candidates; None without re-ranking."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`."""
-        return asdict(self)
-
     @property
     def reader_answer(self) -> str | None:
         """The answer of the network alone, where language models re-ranked the candidates."""
@@ -62,16 +58,16 @@ class ClozePrediction:
 
 @dataclass(frozen=True)
 class ExaminedQuestion(Examined):
-    """A question of a split, the word that was said and the one that was taken out."""
+    """A question of a split, with the predicted and the true word."""
 
     prediction: ClozePrediction
     evidence: tuple[bool, ...] | None
-    """True at the words of the document from which the answer follows; None where the data does not know them."""
+    """True at the words of the document from which the answer follows; None where the data do not have them."""
 
 
-class Cloze(Task):
-    """Any network that serves `cloze`: its `logits` (B, C) are log P(candidate), what it believes of each candidate's
-    places in the document, together at most 1. The lowest number stands for a candidate that is nowhere."""
+class Cloze(Scoring):
+    """Any network that serves `cloze`: its `logits` (B, C) are log P(candidate), summed over the occurrences of each
+    candidate in the document. A candidate that does not occur has the lowest number of the type."""
 
     name = "cloze"
     headline: tuple[str, ...] = ("accuracy", "accuracy_reranked", "attention_recall", "sentence_recall")
@@ -93,22 +89,12 @@ class Cloze(Task):
         models: n-grams of at most `ngram_order` words, and at most `word_classes` classes of words."""
         super().__init__(**rest)
         self.reranker: Reranker | None = None
-        """What ranks candidates again in a test, and in predictions where it is set."""
-
-    def build(self, spec: Spec, encoder: Any) -> None:
-        super().build(spec, encoder)
-        self.train_loss = MeanMetric()
-        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
+        """Re-ranks the candidates in a test, and in predictions where it is set."""
 
     def metrics(self) -> dict[str, Metric]:
-        """New metrics by the names that they are logged under."""
         recalls = ("attention_recall", "attention_chance", "sentence_recall", "sentence_chance")
         means = ("loss", "accuracy", "accuracy_reranked")
         return {**{name: MeanMetric() for name in means}, **{name: AttentionRecall() for name in recalls}}
-
-    def forward(self, batch: ClozeBatch) -> Output:
-        assert self.network is not None
-        return self.network(batch)
 
     # training
 
@@ -116,14 +102,10 @@ class Cloze(Task):
         output = self(batch)
         losses, counted = answer_losses(output.logits, batch)
         own = self.own_losses(output, len(batch))
-        self.train_loss.update((losses + own).detach(), counted)
-        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(batch))
+        self.log_loss((losses + own).detach(), counted, len(batch))
         return self.global_mean(losses.sum(), counted.sum().clamp(min=1)) + own
 
     # evaluation
-
-    def validation_step(self, batch: ClozeBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
 
     def on_test_start(self) -> None:
         super().on_test_start()
@@ -134,7 +116,7 @@ class Cloze(Task):
             self.reranker = fitted(self.trainer, self._asked_and_answered, self.spec, **chosen)
 
     def test_step(self, batch: ClozeBatch, batch_idx: int) -> None:
-        output = self._evaluate(batch, "test", self.test_metrics)
+        output = self.evaluate(batch, "test", self.test_metrics)
         if self.reranker is not None:
             assert batch.answer is not None and batch.text is not None
             again = self._reranked(self.reranker, batch, output.logits, batch.text).argmax(1)
@@ -142,50 +124,46 @@ class Cloze(Task):
             self.record("test", self.test_metrics, "accuracy_reranked", len(batch), right)
 
     def load_reranker(self, path: Path) -> None:
-        """Lets predictions be ranked again by what a test has left at `path`. Raises CheckpointError where that is not
-        there or of another network."""
+        """Re-rank predictions with the file `path` that a test has written. Raises CheckpointError where it is missing
+        or belongs to another network."""
         self.reranker = Reranker.load(path, vocabulary_key(self.encoder))
 
     def _asked_and_answered(self, batch: ClozeBatch) -> tuple[list[ScoredQuestion], list[int]]:
-        """The questions of a batch with what the network says of them, and the answers."""
+        """The questions of a batch with the network's scores, and the answers."""
         assert batch.answer is not None and batch.text is not None and self.spec is not None
         logits = self(batch.to(self.device)).logits
         return asked_of(batch, logits, batch.text, self.spec.blank), batch.answer.tolist()
 
     def _reranked(self, reranker: Reranker, batch: ClozeBatch, logits: Tensor, texts: Sequence[Shown]) -> Tensor:
-        """(B, C) log-probabilities of the candidates, -inf of those that are not among the best."""
+        """(B, C) log-probabilities of the candidates, -inf for those that are not among the best."""
         assert self.spec is not None
         found = torch.full(logits.shape, -torch.inf)
         for row, asked in enumerate(asked_of(batch, logits, texts, self.spec.blank)):
             found[row, : len(asked.log_p)] = torch.from_numpy(reranker.scores(asked))
         return found.to(logits.device)
 
-    def _evaluate(self, batch: ClozeBatch, stage: str, metrics: nn.ModuleDict) -> Output:
-        assert batch.answer is not None
-        output, size = self(batch), len(batch)
-        self.record(stage, metrics, "loss", size, *answer_losses(output.logits, batch))
-        self.record(stage, metrics, "accuracy", size, best(output.logits, batch).eq(batch.answer).float())
-        if "document" in output.attention:
-            self._score_attention(stage, metrics, batch, output.attention["document"])
+    def total_loss(self, output: Output, batch: ClozeBatch) -> Tensor:
+        return answer_losses(output.logits, batch)[0].sum()
+
+    def evaluate(self, batch: ClozeBatch, stage: str, metrics: nn.ModuleDict) -> Output:
+        output = self(batch)
+        self.record(stage, metrics, "loss", len(batch), *answer_losses(output.logits, batch))
+        self.score(stage, metrics, batch, output)
         return output
 
-    def _score_attention(self, stage: str, metrics: nn.ModuleDict, batch: ClozeBatch, weights: Tensor) -> None:
-        """How much of the attention is on the places of the answer, and on the sentences that tell it; and how much
-        equal attention to all words would have there."""
-        size, uniform = len(batch), uniform_weights(batch.document_mask)
-        self.record(stage, metrics, "attention_recall", size, weights, places(batch))
-        self.record(stage, metrics, "attention_chance", size, uniform, places(batch))
-        if batch.evidence is not None:
-            self.record(stage, metrics, "sentence_recall", size, weights, batch.evidence)
-            self.record(stage, metrics, "sentence_chance", size, uniform, batch.evidence)
+    def score(self, stage: str, metrics: nn.ModuleDict, batch: ClozeBatch, output: Output) -> None:
+        assert batch.answer is not None
+        size, weights = len(batch), output.attention.get("document")
+        self.record(stage, metrics, "accuracy", size, best(output.logits, batch).eq(batch.answer).float())
+        if weights is not None:
+            self.record_recall(stage, metrics, "attention", size, weights, places(batch), batch.document_mask)
+            if batch.evidence is not None:
+                self.record_recall(stage, metrics, "sentence", size, weights, batch.evidence, batch.document_mask)
 
     # predicting
 
-    def predict_step(self, batch: ClozeBatch, batch_idx: int = 0) -> Output:
-        return self(batch)
-
     def predictions(self, batch: ClozeBatch, words: list[Any]) -> list[ClozePrediction]:
-        """Answers and attention; `words` are the questions as they should be shown, a `Shown` each."""
+        """Answers and attention; `words` are the questions as shown, one `Shown` each."""
         output = self.predict_step(batch)
         shares = candidate_shares(output.logits, batch).tolist()
         again = None if self.reranker is None else self._reranked(self.reranker, batch, output.logits, words)
@@ -223,8 +201,7 @@ class Cloze(Task):
 
 
 def _by_name(candidates: Sequence[str], shares: Sequence[float]) -> dict[str, float]:
-    """The share of each candidate, in their order. Of a candidate that is listed twice the first counts, as in the
-    batch."""
+    """The share of each candidate, in their order. Of equal candidates the first one counts, as in the batch."""
     pairs = list(zip(candidates, shares, strict=False))
     return dict(pairs) | dict(reversed(pairs))
 
@@ -249,7 +226,7 @@ def answer_losses(logits: Tensor, batch: ClozeBatch) -> tuple[Tensor, Tensor]:
 
 
 def best(logits: Tensor, batch: ClozeBatch) -> Tensor:
-    """(B,) the number of the likeliest candidate; of equal ones the first."""
+    """(B,) the number of the likeliest candidate, the first one among equals."""
     return logits.masked_fill(~batch.candidate_mask, -torch.inf).argmax(1)
 
 
@@ -259,7 +236,7 @@ def candidate_shares(logits: Tensor, batch: ClozeBatch) -> Tensor:
 
 
 def _read(texts: list[list[str]], unknown: Tensor, attention: Tensor | None) -> list[ReadText]:
-    """The words of each text with what the network made of them; `unknown` and `attention` are (B, words)."""
+    """The words of each text with their attention; `unknown` and `attention` are (B, words)."""
     unknown_at, weights = unknown.tolist(), None if attention is None else attention.tolist()
     return [
         ReadText(

@@ -124,10 +124,8 @@ class Generation(Task):
         super().build(spec, encoder)
         self.decode = self._decoding()(**self._decoding_options())
         self.greedy = Greedy(**self._rules())
-        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
 
     def metrics(self) -> dict[str, Metric]:
-        """Return new metrics by the names under which they are logged."""
         return {
             "loss": TokenLoss(),
             "perplexity": Perplexity(),
@@ -186,15 +184,9 @@ class Generation(Task):
 
     # evaluation
 
-    def validation_step(self, batch: Any, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics, self.greedy)
-
-    def test_step(self, batch: Any, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics, self.decode)
-
-    def _evaluate(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
+    def evaluate(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
         self._forced(batch, stage, metrics)
-        self._written(batch, stage, metrics, decode)
+        self._written(batch, stage, metrics)
         if "free_running_perplexity" in metrics:
             self._free_running(batch, stage, metrics)
 
@@ -231,8 +223,9 @@ class Generation(Task):
         if "alignment_error_rate" in metrics:
             self.record(stage, metrics, "alignment_error_rate", size, weights, possible)
 
-    def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
-        """Count what the network writes by itself."""
+    def _written(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
+        """Count what the network writes by itself: greedily in the validation, by the configured search in the test."""
+        decode = self.greedy if stage == "val" else self.decode
         self.score_written(stage, metrics, batch, [best for best, *_ in decode(self.writing, batch, self.spec)])
 
     @abstractmethod
@@ -274,3 +267,14 @@ class Generation(Task):
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> list[list[Hypothesis]]:
         return self.decode(self.writing, batch, self.spec)
+
+
+def search_fields(hypothesis: Hypothesis) -> dict[str, Any]:
+    """The fields that all predictions show of a hypothesis. `attention` (T, S) becomes tuples, or None."""
+    weights = hypothesis.alignment
+    return {
+        "log_prob": hypothesis.log_prob,
+        "score": hypothesis.score,
+        "finished": hypothesis.finished,
+        "attention": None if weights is None else tuple(map(tuple, weights.tolist())),
+    }

@@ -1,11 +1,11 @@
-"""Sets of points to sequences of pointers into them: hulls, triangulations, tours, orders, each judged by its own
-figures, for every part of the test by itself."""
+"""Sets of points to sequences of pointers into them: hulls, triangulations, tours and orders. Each part of the test has
+figures of its own."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import nan
 from typing import Any, ClassVar, Literal, Unpack
 
@@ -24,8 +24,8 @@ from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
 from zoo.metrics.groups import GroupMeans
 from zoo.metrics.pointing import BEST, FIGURES, JUDGES, MOST_FAILURES, said
 from zoo.objectives.policy_gradient import PolicyGradient
-from zoo.tasks.generation import Generation, GenerationArguments
-from zoo.tasks.task import Examined
+from zoo.tasks.generation import Generation, GenerationArguments, search_fields
+from zoo.tasks.task import Examined, Prediction
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ LONGEST: Mapping[str, tuple[float, float]] = {
     "order": (1.0, 1.0),
     "triangulation": (6.0, 0.0),
 }
-"""(a, b) by goal: sequences for n points have at most a n + b tokens, the end counted, where nobody says otherwise."""
+"""(a, b) by goal: by default a sequence for n points has at most a n + b tokens, with its end."""
 
 
 @dataclass(frozen=True)
@@ -43,23 +43,23 @@ class Pointed:
     """One sequence of pointers into a set of points."""
 
     numbers: tuple[int, ...]
-    """Of the points in the order in which they were pointed at, the first of the set being 1; without the end."""
+    """The numbers of the points in the order of the pointers, from 1, without the end."""
     log_prob: float
-    """Sum of the log-probabilities, the end's among them."""
+    """Sum of the log-probabilities, with the end's."""
     score: float
-    """What it was ranked by."""
+    """The number by which the answers of a set are ranked."""
     finished: bool
-    """False where the network and the rules let nothing follow, not even an end."""
+    """False where the network and the rules allow no further token, not even an end."""
     figures: dict[str, float]
-    """What it is worth, as far as that can be said: see `zoo.metrics.pointing`."""
+    """Its quality, as far as the data allow to compute it: see `zoo.metrics.pointing`."""
     attention: tuple[tuple[float, ...], ...] | None
     """(T, 1 + n) weights on the end and on the points, a row for each pointer and the end; None where the network has
-    none."""
+    no attention."""
 
 
 @dataclass(frozen=True)
-class PointingPrediction:
-    """What was pointed out of one set of points, the best first; that of sampling in the order drawn."""
+class PointingPrediction(Prediction):
+    """The answers to one set of points: the best first, or in the order in which they were sampled."""
 
     points: tuple[tuple[float, ...], ...]
     goal: str
@@ -71,8 +71,8 @@ class PointingPrediction:
         return self.answers[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`; a figure that does not count is None."""
-        plain = asdict(self)
+        """Plain data, as written by `zoo predict --json`; an undefined figure is None."""
+        plain = super().to_dict()
         for answer in plain["answers"]:
             answer["figures"] = {name: None if x != x else x for name, x in answer["figures"].items()}
         return plain
@@ -80,16 +80,16 @@ class PointingPrediction:
 
 @dataclass(frozen=True)
 class ExaminedPointing(Examined):
-    """A set of a split, what the network points out, and what is right."""
+    """A set of a split, with the predicted and the true pointers."""
 
     prediction: PointingPrediction
     target: tuple[int, ...] | None
-    """The true numbers of points, from 1, in their order; None where the data do not know them."""
+    """The true numbers of points, from 1, in their order; None where the data do not have them."""
 
 
 class Pointing(Generation):
-    """Any network that serves `pointing`. The figures of a test are means over the examples of a group, such as
-    `accuracy_n5`, and without its name the mean of the groups; those of the validation are means over all examples."""
+    """Any network that serves `pointing`. A figure of a test is a mean over the examples of a group, such as
+    `accuracy_n5`; without the name of a group it is the mean of the groups."""
 
     name = "pointing"
     headline = (*dict.fromkeys(name for names in FIGURES.values() for name in names), "perplexity")
@@ -105,15 +105,17 @@ class Pointing(Generation):
         constraint: Literal["auto", "none", "distinct", "hull", "tour"] = "auto",
         **rest: Unpack[GenerationArguments],
     ) -> None:
-        """`constraint` says what may be pointed at when the network writes by itself, in samples that it learns from
-        too, see `zoo.data.points.constraints`: `distinct` no point twice, `hull` corners of a convex polygon, `tour`
-        every point once; `auto` is `tour` where the goal is a tour, and else `none`, as in the paper. Where `decoding`
-        gives no max_length, sequences may be as long as the goal needs. The rest as in `Generation`."""
+        """Args:
+        constraint: the pointers that are allowed when the network writes by itself, and in the samples that it
+            learns from (see `zoo.data.points.constraints`). `distinct` allows no point twice, `hull` only corners
+            of a convex polygon, `tour` every point once. `auto` is `tour` for tours, else `none`, as in the paper.
+        rest: the arguments of `Generation`. By default `max_length` of `decoding` is as large as the goal needs.
+        """
         super().__init__(**rest)
         one_of("constraint", constraint, ("auto", "none", *CONSTRAINTS))
         self.constraint: Distinct | None = None
         self.figures: dict[str, dict[str, float]] = {}
-        """Of the last test, by group."""
+        """The figures of the last test, by group."""
 
     def build(self, spec: Spec, encoder: Any) -> None:
         assert isinstance(spec, PointSpec)
@@ -123,8 +125,8 @@ class Pointing(Generation):
         if name != "none" and spec.goal not in CONSTRAINTS[name].goals:
             fitting = ["none", *(other for other, kind in CONSTRAINTS.items() if spec.goal in kind.goals)]
             raise ConfigError(
-                f"task.constraint={name}: it rules out right answers where the goal is {spec.goal}; "
-                f"task.constraint={alternatives(fitting)}"
+                f"task.constraint={name}: it forbids right answers where the goal is {spec.goal}; "
+                f"use task.constraint={alternatives(fitting)}"
             )
         self.constraint = None if name == "none" else CONSTRAINTS[name]()
         super().build(spec, encoder)
@@ -134,27 +136,27 @@ class Pointing(Generation):
         return self.network if self.constraint is None else Constrained(self.network, self.constraint)
 
     def prepare_training(self) -> None:
-        """Raises ConfigError for a monitor that this goal has not, for sequences that must end too early, and for an
-        objective without the targets that it learns from."""
+        """Raise ConfigError for a monitor that this goal does not have, for sequences that must end too early, and for
+        an objective without the targets that it needs."""
         super().prepare_training()
         assert self.spec is not None
         goal, name = self.spec.goal, self.monitor.removeprefix("val/")
         known = [*Generation.monitors, *FIGURES[goal]]
         if name not in known:
             raise ConfigError(
-                f"task.monitor={self.monitor}: of {goal} there is no such figure; {did_you_mean(name, known, 'val/')}"
+                f"task.monitor={self.monitor}: {goal} has no such figure; {did_you_mean(name, known, 'val/')}"
             )
         for number in (3, max(self.spec.longest, 3)):
             a, b = bounds = self._rules()["max_length"]
             if a * number + b < (needs := GOALS[goal].longest(number) + 1):
                 raise ConfigError(
-                    f"decoding.max_length={list(bounds)}: of {number} points sequences may have {a * number + b:g} "
-                    f"tokens, {goal} needs up to {needs}; give decoding.max_length={list(LONGEST[goal])}"
+                    f"decoding.max_length={list(bounds)}: sequences for {number} points may have {a * number + b:g} "
+                    f"tokens, and {goal} needs up to {needs}; set decoding.max_length={list(LONGEST[goal])}"
                 )
         alone = isinstance(self.objective, PolicyGradient) and self.objective.weight == 1 and not self.regularizers
         if not self.spec.solved and not alone:
             raise ConfigError(
-                "data.solve=false: training has no targets, and this objective or a regularizer learns from them; give "
+                "data.solve=false: training has no targets, and this objective or a regularizer needs them; use "
                 "objective=reinforce_critic or objective=reinforce_tour, with objective.weight=1 and regularizer=null, "
                 "or data.solve=true"
             )
@@ -170,27 +172,27 @@ class Pointing(Generation):
 
     # evaluation
 
-    def _evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict, decode: Any) -> None:
+    def evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> None:
         if batch.target is None:
-            self._written(batch, stage, metrics, decode)
+            self._written(batch, stage, metrics)
         else:
-            super()._evaluate(batch, stage, metrics, decode)
+            super().evaluate(batch, stage, metrics)
 
     def score_written(
         self, stage: str, metrics: nn.ModuleDict, batch: PointBatch, hypotheses: list[Hypothesis]
     ) -> None:
-        """Counts what each of the hypotheses is worth."""
+        """Record the figures of each hypothesis."""
         assert self.spec is not None
         found = self._judge(batch, [pointers(best.ids, self.spec) for best in hypotheses])
         for name in FIGURES[self.spec.goal]:
             figures = torch.tensor(
                 [row.get(name, nan) for row in found], dtype=torch.float64, device=batch.group.device
             )
-            counts = ~figures.isnan()  # the length of what is no tour does not
-            metrics[name].update(figures[counts], batch.group[counts])  # type: ignore[operator]
+            defined = ~figures.isnan()  # only a valid tour has a length
+            metrics[name].update(figures[defined], batch.group[defined])  # type: ignore[operator]
 
     def _judge(self, batch: PointBatch, written: Sequence[Sequence[int]]) -> list[dict[str, float]]:
-        """What each of `written`, a sequence of pointers for each example, is worth."""
+        """The figures of `written`, one sequence of pointers for each example."""
         assert self.spec is not None
         judge, truth = JUDGES[self.spec.goal], targets(batch, self.spec)
         sets, lengths = batch.points.cpu().double().numpy(), batch.memory_length.tolist()
@@ -205,19 +207,17 @@ class Pointing(Generation):
         assert self.spec is not None
         found, groups = self._computed(self.test_metrics), self.spec.groups
         for name, values in found.items():
-            parts = {f"{name}_{group}": value for group, value in zip(groups, values, strict=True) if len(groups) > 1}
-            for key, value in {name: values.nanmean(), **parts}.items():
-                if not value.isnan():
-                    self.log(f"test/{key}", value.float())
+            self.log_defined({f"test/{name}": values.nanmean()})
+            self.log_groups({name: values}, groups)
         self.figures = {
             group: {name: float(values[number]) for name, values in found.items()}
             for number, group in enumerate(groups)
         }
-        for group, row in self.said().items():
+        for group, row in self.shown_figures().items():
             log.info("%s: %s", group, ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.items()))
 
-    def said(self) -> dict[str, dict[str, str]]:
-        """The figures of the last test as they are shown, by group and name."""
+    def shown_figures(self) -> dict[str, dict[str, str]]:
+        """The figures of the last test as text, by group and name."""
         return {group: {name: said(name, row) for name in row} for group, row in self.figures.items()}
 
     def remarks(self, metrics: Mapping[str, float]) -> dict[str, str]:
@@ -235,19 +235,19 @@ class Pointing(Generation):
         return FIGURES[self.spec.goal][0]
 
     def _computed(self, metrics: nn.ModuleDict) -> dict[str, Tensor]:
-        """(G,) the mean of each figure in each group, over all ranks; they begin anew."""
+        """(G,) the mean of each figure in each group, over all ranks. The metrics are reset."""
         assert self.spec is not None
         found = {}
         for name in FIGURES[self.spec.goal]:
             metric: Any = metrics[name]
-            found[name] = metric.compute().reshape(-1)  # of a single group torchmetrics makes a number
+            found[name] = metric.compute().reshape(-1)  # torchmetrics turns a single group into a number
             metric.reset()
         return found
 
     # predicting
 
     def predictions(self, batch: PointBatch, words: list[Any]) -> list[PointingPrediction]:
-        """What is pointed out of each set; `words` are the sets in the units of their source."""
+        """The answers to each set; `words` are the sets in the units of their source."""
         assert self.spec is not None
         found = self.predict_step(batch)
         written = [[pointers(answer.ids, self.spec) for answer in nbest] for nbest in found]
@@ -258,23 +258,28 @@ class Pointing(Generation):
                 points=tuple(tuple(map(float, point)) for point in points),
                 goal=self.spec.goal,
                 answers=tuple(
-                    pointed(hypothesis, written[b][rank], judged[rank][b]) for rank, hypothesis in enumerate(nbest)
+                    Pointed(
+                        numbers=tuple(number + 1 for number in written[b][rank]),
+                        figures=judged[rank][b],
+                        **search_fields(hypothesis),
+                    )
+                    for rank, hypothesis in enumerate(nbest)
                 ),
             )
             for b, (points, nbest) in enumerate(zip(words, found, strict=True))
         ]
 
     def examine(self, batch: PointBatch) -> list[ExaminedPointing]:
-        """The points in the units of their source, but from where the unit square begins."""
+        """Examine each set, in the units of its source, with the corner of the unit square as the origin."""
         assert self.spec is not None
         sets = (batch.points * batch.scale[:, None, None]).cpu().double().numpy()
         shown = [points[:n] for points, n in zip(sets, batch.memory_length.tolist(), strict=True)]
         rows = zip(batch.index.tolist(), self.predictions(batch, shown), targets(batch, self.spec), strict=True)
-        return [ExaminedPointing(index, prediction, *told(truth)) for index, prediction, truth in rows]
+        return [ExaminedPointing(index, prediction, *true_numbers(truth)) for index, prediction, truth in rows]
 
 
 def pointers(ids: Sequence[int], spec: PointSpec) -> list[int]:
-    """The numbers of the points, from 0, that tokens before the end point at."""
+    """The numbers of the points, from 0, of the tokens before the end."""
     return [token - spec.first for token in ids if token >= spec.first]
 
 
@@ -285,22 +290,9 @@ def targets(batch: PointBatch, spec: PointSpec) -> list[list[int] | None]:
     return [pointers(row, spec) for row in batch.target.tolist()]
 
 
-def told(truth: Sequence[int] | None) -> tuple[str | None, tuple[int, ...] | None]:
-    """What is true, as text and as numbers from 1."""
+def true_numbers(truth: Sequence[int] | None) -> tuple[str | None, tuple[int, ...] | None]:
+    """The true pointers as text and as numbers from 1."""
     if truth is None:
         return None, None
     numbers = tuple(number + 1 for number in truth)
     return " ".join(map(str, numbers)), numbers
-
-
-def pointed(hypothesis: Hypothesis, written: Sequence[int], figures: dict[str, float]) -> Pointed:
-    """A hypothesis as it is shown."""
-    weights = hypothesis.alignment
-    return Pointed(
-        numbers=tuple(number + 1 for number in written),
-        log_prob=hypothesis.log_prob,
-        score=hypothesis.score,
-        finished=hypothesis.finished,
-        figures=figures,
-        attention=None if weights is None else tuple(map(tuple, weights.tolist())),
-    )

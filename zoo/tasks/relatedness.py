@@ -1,30 +1,30 @@
-"""How much two sentences have to do with each other, on a scale of grades."""
+"""The relatedness of two sentences, on a scale of grades."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, MeanSquaredError, Metric
+from torchmetrics import MeanSquaredError, Metric
 
-from zoo.data.spec import Spec
 from zoo.data.trees.batch import TreePairBatch, Trees
 from zoo.data.trees.spec import TreePairSpec
 from zoo.metrics.pearson import Pearson, Spearman
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.scoring import Scoring
+from zoo.tasks.task import Examined, Prediction
 from zoo.tasks.trees import ReadTree, read_trees
 
 
 @dataclass(frozen=True)
-class RelatednessPrediction:
+class RelatednessPrediction(Prediction):
     """The score of two sentences, and what the network attended to."""
 
     score: float
@@ -39,7 +39,7 @@ class RelatednessPrediction:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as written by `zoo predict --json`, without the similarities of nodes."""
-        return {name: value for name, value in asdict(self).items() if name != "similarity"}
+        return {name: value for name, value in super().to_dict().items() if name != "similarity"}
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class ExaminedPair(Examined):
     score: float | None
 
 
-class Relatedness(Task):
+class Relatedness(Scoring):
     """Any network whose `logits` (B, G) are scores of the grades of a `TreePairBatch`, trained by the divergence of its
-    distribution over grades from the one that the true score stands for (Tai et al. 2015, section 4.2). The score that
-    it says is the mean grade."""
+    distribution over grades from the one that represents the true score (Tai et al. 2015, section 4.2). The predicted
+    score is the mean grade."""
 
     name = "relatedness"
     headline: tuple[str, ...] = ("pearson", "spearman", "mse")
@@ -62,50 +62,19 @@ class Relatedness(Task):
     on_bar: ClassVar[tuple[str, ...]] = ("loss", "pearson")
     spec: TreePairSpec | None
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        super().build(spec, encoder)
-        self.train_loss = MeanMetric()
-        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
-
     def metrics(self) -> dict[str, Metric]:
-        """New metrics by the names that they are logged under; all are of the whole split, over all ranks."""
+        """The metrics of a whole split, over all ranks."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that ranks want all scores is known, and they are few
-            spearman = Spearman()
-        return {"loss": MeanMetric(), "pearson": Pearson(), "spearman": spearman, "mse": MeanSquaredError()}
+            warnings.simplefilter("ignore")  # of the memory for all scores, which are few
+            return {**super().metrics(), "pearson": Pearson(), "spearman": Spearman(), "mse": MeanSquaredError()}
 
-    def forward(self, batch: TreePairBatch) -> Output:
-        assert self.network is not None
-        return self.network(batch)
-
-    # training
-
-    def training_step(self, batch: TreePairBatch, batch_idx: int) -> Tensor:
-        output, size = self(batch), len(batch)
-        total = self._divergences(output.logits, batch).sum()
-        own = self.own_losses(output, size)
-        self.train_loss.update(total.detach() / size + own.detach(), size)
-        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
-        return self.global_mean(total, size) + own
-
-    def _divergences(self, logits: Tensor, batch: TreePairBatch) -> Tensor:
+    def total_loss(self, output: Output, batch: TreePairBatch) -> Tensor:
         assert batch.score is not None and self.spec is not None
-        return divergences(logits, batch.score - self.spec.lowest)
+        return divergences(output.logits, batch.score - self.spec.lowest).sum()
 
-    # evaluation
-
-    def validation_step(self, batch: TreePairBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
-
-    def test_step(self, batch: TreePairBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics)
-
-    def _evaluate(self, batch: TreePairBatch, stage: str, metrics: nn.ModuleDict) -> None:
-        assert batch.score is not None
-        logits, size = self(batch).logits, len(batch)
-        self.record(stage, metrics, "loss", size, self._divergences(logits, batch).mean(), size)
+    def score(self, stage: str, metrics: nn.ModuleDict, batch: TreePairBatch, output: Output) -> None:
         for name in ("pearson", "spearman", "mse"):
-            self.record(stage, metrics, name, size, self._scores(logits), batch.score)
+            self.record(stage, metrics, name, len(batch), self._scores(output.logits), batch.score)
 
     def _scores(self, logits: Tensor) -> Tensor:
         """(B,) the mean grades."""
@@ -115,11 +84,8 @@ class Relatedness(Task):
 
     # predicting
 
-    def predict_step(self, batch: TreePairBatch, batch_idx: int = 0) -> Output:
-        return self(batch)
-
     def predictions(self, batch: TreePairBatch, words: list[Any]) -> list[RelatednessPrediction]:
-        """Scores; `words` are those of both sentences of each pair as they should be shown."""
+        """Scores; `words` are the words of both sentences of each pair, as shown."""
         assert self.spec is not None
         with head_inputs(self.network) as states:
             output = self.predict_step(batch)
@@ -181,9 +147,8 @@ def node_similarity(states: list[Tensor], trees: Trees) -> list[tuple[tuple[floa
 
 
 def divergences(logits: Tensor, above: Tensor) -> Tensor:
-    """KL(t || softmax of `logits`) of each pair, (B,) from (B, G), where t is shared by the two grades next to the
-    score, whose distance from the lowest grade is `above` (B,), so that the mean grade is the score; nothing else has
-    a part in it."""
+    """(B,) KL(t || softmax of `logits`) of each pair, from `logits` (B, G) and the distance `above` (B,) of the score
+    from the lowest grade. The target t is shared by the two grades next to the score, so that its mean is the score."""
     log_p = precise(logits).log_softmax(-1)
     below = above.floor().clamp(max=logits.shape[1] - 2)
     upper = (above - below).to(log_p)  # the share of the grade above

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Required, TypedDict
 
 import torch
@@ -19,15 +19,24 @@ from torchmetrics import Metric
 from zoo.data.spec import Spec, spec_from_state, spec_state
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts
+from zoo.metrics import uniform_weights
 from zoo.models.output import Output
 from zoo.tasks.freezing import check_groups, reach_epoch
 from zoo.tasks.optimizing import TOTAL_STEPS, Optimizing
 from zoo.tasks.remembering import Remembering
 from zoo.tasks.size import check_size
 
-__all__ = ["TOTAL_STEPS", "Examined", "Task", "TaskArguments"]
+__all__ = ["TOTAL_STEPS", "Examined", "Prediction", "Task", "TaskArguments"]
 
 log = logging.getLogger(__name__)
+
+
+class Prediction:
+    """Base of the dataclasses that predictions are."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as written by `zoo predict --json`."""
+        return asdict(self)  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Task(Optimizing, Remembering, ABC):
     on_bar: ClassVar[tuple[str, ...]] = ()
     """Validation metrics that the progress bar shows."""
     groups: ClassVar[tuple[str, ...]] = ()
-    """The groups of the configuration that the task takes, besides the optimiser and the scheduler."""
+    """The groups of the configuration that the task uses, besides the optimiser and the scheduler."""
     network: nn.Module | None
 
     def __init__(
@@ -123,7 +132,7 @@ class Task(Optimizing, Remembering, ABC):
         if vectors is not None:
             self._copy_vectors(vectors.rows, vectors.found)
         if self.start is not None:
-            self._take_weights(self.start)
+            self._copy_weights(self.start)
         if self.hparams["compile"]:
             self.network.compile()  # in place, so that the weights keep their names
 
@@ -134,12 +143,17 @@ class Task(Optimizing, Remembering, ABC):
         self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
         assert self.network is not None
         self.pretrained = pretrained_parts(self.network)
+        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
+
+    def metrics(self) -> dict[str, Metric]:
+        """New metrics, by the names under which `record` logs them."""
+        return {}
 
     def prepare_training(self) -> None:
         """Build what only training needs, after the network; by default nothing. `zoo predict` does not call it, so
         that the hyperparameters of a foreign checkpoint cannot name code to run."""
 
-    def _take_weights(self, checkpoint: dict[str, Any]) -> None:
+    def _copy_weights(self, checkpoint: dict[str, Any]) -> None:
         assert self.network is not None
         self._check_data(checkpoint)
         prefix, weights = "network.", checkpoint["state_dict"]
@@ -169,6 +183,13 @@ class Task(Optimizing, Remembering, ABC):
 
     # predicting
 
+    def forward(self, batch: Any) -> Output:
+        assert self.network is not None
+        return self.network(batch)
+
+    def predict_step(self, batch: Any, batch_idx: int = 0) -> Any:
+        return self(batch)
+
     @abstractmethod
     def predictions(self, batch: Any, words: list[Any]) -> list[Any]:
         """One prediction per example of `batch`; `words` are the inputs in the form to be shown."""
@@ -184,6 +205,16 @@ class Task(Optimizing, Remembering, ABC):
 
     # evaluation
 
+    def validation_step(self, batch: Any, batch_idx: int) -> None:
+        self.evaluate(batch, "val", self.val_metrics)
+
+    def test_step(self, batch: Any, batch_idx: int) -> None:
+        self.evaluate(batch, "test", self.test_metrics)
+
+    def evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> Any:
+        """Score a batch of the validation (`val`) or the test, with the metrics of that stage."""
+        raise NotImplementedError
+
     def record(self, stage: str, metrics: nn.ModuleDict, name: str, size: int, *values: Any) -> None:
         """Update the metric `name` with `values` of a batch of `size`, and log it as `<stage>/<name>`."""
         metric = metrics[name]
@@ -191,6 +222,31 @@ class Task(Optimizing, Remembering, ABC):
         metric.update(*values)
         bar = stage == "val" and name in self.on_bar
         self.log(f"{stage}/{name}", metric, prog_bar=bar, on_step=False, on_epoch=True, batch_size=size)
+
+    def record_recall(
+        self, stage: str, metrics: nn.ModuleDict, part: str, size: int, weights: Tensor, truth: Tensor, mask: Tensor
+    ) -> None:
+        """Record the share of the attention `weights` on the positions of `truth` as `<part>_recall`, and that of equal
+        weights on all positions of `mask` as `<part>_chance`."""
+        self.record(stage, metrics, f"{part}_recall", size, weights, truth)
+        self.record(stage, metrics, f"{part}_chance", size, uniform_weights(mask), truth)
+
+    def log_defined(self, values: Mapping[str, Tensor]) -> None:
+        """Log figures of a whole split, without those that the data do not define (NaN)."""
+        for name, value in values.items():
+            if not value.isnan():
+                self.log(name, value.float())
+
+    def log_groups(self, means: Mapping[str, Tensor], groups: Sequence[str]) -> None:
+        """Log test figures of each part of the test, such as `test/accuracy_n5`.
+
+        Args:
+            means: the means of each group (G,), by name.
+            groups: the names of the groups. A single group is the whole test and is not logged by itself.
+        """
+        for name, values in means.items() if len(groups) > 1 else ():
+            named = zip(groups, values, strict=True)
+            self.log_defined({f"test/{name}_{group}": value for group, value in named})
 
     # training
 

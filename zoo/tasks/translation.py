@@ -1,11 +1,10 @@
-"""Texts to texts: BLEU, chrF and exact match of what the network writes, its predictions as text, and unknown words
-replaced."""
+"""Texts to texts: BLEU, chrF and exact match of the written texts, predictions as text, and unknown words replaced."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 from torch import nn
@@ -18,8 +17,8 @@ from zoo.data.text.languages import writing
 from zoo.decoding import Hypothesis, replace_unknown
 from zoo.errors import ConfigError
 from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
-from zoo.tasks.generation import Generation, GenerationArguments
-from zoo.tasks.task import Examined
+from zoo.tasks.generation import Generation, GenerationArguments, search_fields
+from zoo.tasks.task import Examined, Prediction
 
 log = logging.getLogger(__name__)
 
@@ -30,20 +29,20 @@ class Translated:
 
     text: str
     tokens: tuple[str, ...]
-    """As they were written, the end mark included where the network wrote one."""
+    """The tokens as they were written, with the end mark if the network wrote it."""
     log_prob: float
     """Sum of the log-probabilities of the tokens."""
     score: float
-    """What it was ranked by."""
+    """The number by which the translations of a source are ranked."""
     finished: bool
-    """False where the network and the rules let nothing follow, not even an end."""
+    """False where the network and the rules allow no further token, not even an end."""
     attention: tuple[tuple[float, ...], ...] | None
-    """(T, S) weights on the source tokens, a row per token, the mean of layers and heads; None where the network has
-    none."""
+    """(T, S) weights on the source tokens, a row per token, the mean of layers and heads; None where the network has no
+    attention."""
 
     @property
     def links(self) -> list[tuple[int, int]]:
-        """(source, target) positions of the words: for each token written the source token it attended to most. The end
+        """(source, target) positions: each written token is linked to the source token with the largest weight. The end
         marks of both sides have no links."""
         rows = self.attention or ()
         written = len(self.tokens) - self.finished
@@ -57,31 +56,27 @@ class Translated:
 
 
 @dataclass(frozen=True)
-class TranslationPrediction:
-    """The translations of one source, best first; those of sampling in the order drawn."""
+class TranslationPrediction(Prediction):
+    """The translations of one source: the best first, or in the order in which they were sampled."""
 
     source: tuple[str, ...]
-    """Its tokens as the network read them, the end mark included."""
+    """The tokens as the network read them, with the end mark."""
     translations: tuple[Translated, ...]
     unknown: tuple[int, ...] = ()
-    """Positions of the source tokens that the network does not know."""
+    """Positions of the source tokens that are not in the vocabulary."""
 
     @property
     def best(self) -> Translated:
         return self.translations[0]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class ExaminedTranslation(Examined):
-    """A source of a split, what the network writes of it, and the reference."""
+    """A source of a split, with the predictions and the reference."""
 
     prediction: TranslationPrediction
     links: list[tuple[int, int]] | None
-    """The true (source, target) links where the network wrote just the reference and the data knows them."""
+    """The true (source, target) links if the data have them and the best translation equals the reference."""
 
 
 class Translation(Generation):
@@ -102,20 +97,18 @@ class Translation(Generation):
     spec: PairSpec | None
 
     def __init__(self, *, replace_unknown: bool = False, **rest: Unpack[GenerationArguments]) -> None:
-        """With `replace_unknown` an unknown word is written as the source word it attended to most, for networks with
-        attention. The rest as in `Generation`."""
+        """With `replace_unknown` the source word with the largest attention replaces an unknown word. The other
+        arguments are those of `Generation`."""
         super().__init__(**rest)
         self.replace_unknown, self.dictionary = replace_unknown, dict[str, str]()
 
     @classmethod
     def check(cls, cfg: Any, model: Any) -> None:
-        """Raises ConfigError also where unknown words cannot be replaced, since the network looks at other positions
-        than the source tokens."""
         super().check(cfg, model)
         if cfg.task.get("replace_unknown") and model.attends["source"] is None:
             raise ConfigError(
-                f"task.replace_unknown: {model.__name__} chooses the positions that it attends to, which are not the "
-                "words of the source; set task.replace_unknown=false"
+                f"task.replace_unknown: {model.__name__} attends to positions of its own, not to the words of the "
+                "source; set task.replace_unknown=false"
             )
 
     def build(self, spec: Spec, encoder: Any) -> None:
@@ -125,15 +118,15 @@ class Translation(Generation):
         _, missing = bleu_tokenizer(writing(language).bleu)
         if missing and "bleu" in self.test_metrics:
             log.info(
-                "BLEU of %s is counted in characters: sacrebleu's %s is not installed; pip install 'sacrebleu[%s]'",
+                "BLEU of %s is computed in characters: sacrebleu's %s is not installed; pip install 'sacrebleu[%s]'",
                 language,
                 missing,
                 missing.split("-")[0],
             )
 
     def metrics(self) -> dict[str, Metric]:
-        """BLEU by the tokenizer of the target language; none of characters, unless the language has no blanks that
-        words are cut at."""
+        """The metrics of generation and exact match, with BLEU by the tokenizer of the target language. Characters have
+        no BLEU, unless the language is written without blanks between words."""
         options = self.encoder.text_options
         tokenize, _ = bleu_tokenizer(writing(self.encoder.languages[1]).bleu)
         found: dict[str, Metric] = {**super().metrics(), "exact_match": ExactMatch()}
@@ -145,7 +138,7 @@ class Translation(Generation):
         return found
 
     def score_written(self, stage: str, metrics: nn.ModuleDict, batch: PairBatch, hypotheses: list[Hypothesis]) -> None:
-        """Counts the best translations against the references."""
+        """Compare the best translations with the references."""
         assert batch.source_text is not None
         assert batch.target_text is not None
         size, encoder = len(batch), self.encoder
@@ -154,17 +147,17 @@ class Translation(Generation):
         texts = [encoder.text(words) for words in tokens]
         split = [encoder.target_tokenizer.split(text) for text in batch.target_text]
         true = [row.forms for row in split]
-        if encoder.text_options.subwords:  # one text has many splits, and all unknown pieces look alike
-            spelt = [encoder.target_tokenizer.join(row.shown) for row in split]
-            self.record(stage, metrics, "exact_match", size, texts, spelt)
+        if encoder.text_options.subwords:  # one text has many splits, and unknown pieces are all equal
+            joined = [encoder.target_tokenizer.join(row.shown) for row in split]
+            self.record(stage, metrics, "exact_match", size, texts, joined)
         else:
             self.record(stage, metrics, "exact_match", size, tokens, true)
         if "bleu" in metrics:
             self.record(stage, metrics, "bleu", size, texts, batch.target_text)
             self.record(stage, metrics, "chrf", size, texts, batch.target_text)
         if "token_bleu" in metrics:
-            joined = ([" ".join(row) for row in side] for side in (tokens, true))
-            self.record(stage, metrics, "token_bleu", size, *joined)
+            sides = ([" ".join(row) for row in side] for side in (tokens, true))
+            self.record(stage, metrics, "token_bleu", size, *sides)
 
     def signatures(self) -> dict[str, str]:
         found = {
@@ -175,7 +168,7 @@ class Translation(Generation):
     # predicting
 
     def predictions(self, batch: PairBatch, words: list[Any]) -> list[TranslationPrediction]:
-        """Translations, best first; `words` are the source tokens as they should be shown, end marks included."""
+        """Translations, best first; `words` are the source tokens as shown, with the end marks."""
         assert self.spec is not None
         found, unknown = self.predict_step(batch), (batch.source == self.spec.unknown).tolist()
         return [
@@ -188,7 +181,7 @@ class Translation(Generation):
         ]
 
     def _words(self, hypothesis: Hypothesis, source: Sequence[str]) -> list[str]:
-        """The target tokens without their end; unknown ones from the `source` tokens where that is asked for."""
+        """The target tokens without their end; with `replace_unknown`, unknown ones come from the `source` tokens."""
         words, encoder = self.encoder.target_vocabulary.decode(hypothesis.ids), self.encoder
         if self.replace_unknown:
             assert self.spec is not None
@@ -197,14 +190,10 @@ class Translation(Generation):
         return words[: len(words) - hypothesis.finished]
 
     def _shown(self, hypothesis: Hypothesis, source: Sequence[str]) -> Translated:
-        weights = hypothesis.alignment
         return Translated(
             text=self.encoder.text(self._words(hypothesis, source)),
             tokens=tuple(self.encoder.target_vocabulary.decode(hypothesis.ids)),
-            log_prob=hypothesis.log_prob,
-            score=hypothesis.score,
-            finished=hypothesis.finished,
-            attention=None if weights is None else tuple(map(tuple, weights.tolist())),
+            **search_fields(hypothesis),
         )
 
     def examine(self, batch: PairBatch) -> list[ExaminedTranslation]:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, Metric
+from torchmetrics import Metric
 
-from zoo.data.spec import Spec
 from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.data.trees.spec import LabelledTreeSpec
-from zoo.metrics import AttentionRecall, uniform_weights
+from zoo.metrics import AttentionRecall
 from zoo.metrics.accuracy import Accuracy
 from zoo.metrics.polarity import PolarAccuracy
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.scoring import Scoring
+from zoo.tasks.task import Examined, Prediction
 from zoo.tasks.trees import ReadTree, read_trees
 
 
 @dataclass(frozen=True)
-class TreePrediction:
+class TreePrediction(Prediction):
     """The class of one tree and of each of its nodes, and what the network attended to."""
 
     label: str
@@ -45,10 +45,6 @@ class TreePrediction:
         """The number of the root node."""
         return self.tree.parent.index(-1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as written by `zoo predict --json`."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class ExaminedTree(Examined):
@@ -61,7 +57,7 @@ class ExaminedTree(Examined):
     """True at the nodes that determine the class of the root; None where the data do not have them."""
 
 
-class TreeClassification(Task):
+class TreeClassification(Scoring):
     """Any network whose `logits` (N, C) are scores of the classes of all nodes of a `TreeBatch`, trained by the mean
     over trees of the sum of the cross-entropies of their labelled nodes (Socher et al. 2013; Tai et al. 2015).
 
@@ -82,50 +78,21 @@ class TreeClassification(Task):
     on_bar: ClassVar[tuple[str, ...]] = ("loss", "accuracy_roots")
     spec: LabelledTreeSpec | None
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        super().build(spec, encoder)
-        self.train_loss = MeanMetric()
-        self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
-
     def metrics(self) -> dict[str, Metric]:
-        """New metrics by the names that they are logged under."""
         assert self.spec is not None
-        classes, polarity = len(self.spec.classes), self.spec.polarity
-        found: dict[str, Metric] = {"loss": MeanMetric()}
+        classes, polarity, found = len(self.spec.classes), self.spec.polarity, super().metrics()
         for part in ("nodes", "roots"):
             found[f"accuracy_{part}"] = Accuracy(classes)
             if any(polarity):
                 found[f"accuracy_{part}_binary"] = PolarAccuracy(polarity)
         return found | {name: AttentionRecall() for name in ("attention_recall", "attention_chance")}
 
-    def forward(self, batch: TreeBatch) -> Output:
-        assert self.network is not None
-        return self.network(batch)
+    def total_loss(self, output: Output, batch: TreeBatch) -> Tensor:
+        return total_loss(output.logits, batch)
 
-    # training
-
-    def training_step(self, batch: TreeBatch, batch_idx: int) -> Tensor:
-        output, size = self(batch), len(batch)
-        total = total_loss(output.logits, batch)
-        own = self.own_losses(output, size)
-        self.train_loss.update(total.detach() / size + own.detach(), size)
-        self.log("train/loss", self.train_loss, on_step=False, on_epoch=True, prog_bar=True, batch_size=size)
-        return self.global_mean(total, size) + own
-
-    # evaluation
-
-    def validation_step(self, batch: TreeBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
-
-    def test_step(self, batch: TreeBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics)
-
-    def _evaluate(self, batch: TreeBatch, stage: str, metrics: nn.ModuleDict) -> None:
+    def score(self, stage: str, metrics: nn.ModuleDict, batch: TreeBatch, output: Output) -> None:
         assert batch.label is not None
-        output, size = self(batch), len(batch)
-        logits = precise(output.logits)
-        self.record(stage, metrics, "loss", size, total_loss(logits, batch) / size, size)
-        root = batch.trees.forest.root
+        logits, size, root = precise(output.logits), len(batch), batch.trees.forest.root
         for part, scores, label in (
             ("nodes", logits, batch.label),
             ("roots", logits.index_select(0, root), batch.label.index_select(0, root)),
@@ -136,17 +103,12 @@ class TreeClassification(Task):
                     self.record(stage, metrics, name, size, scores[known], label[known])
         if "node" in output.attention and batch.evidence is not None:
             evidence = batch.trees.forest.cells.unpack(batch.evidence)
-            self.record(stage, metrics, "attention_recall", size, output.attention["node"], evidence)
-            self.record(stage, metrics, "attention_chance", size, uniform_weights(batch.node_mask), evidence)
+            self.record_recall(stage, metrics, "attention", size, output.attention["node"], evidence, batch.node_mask)
 
     # predicting
 
-    def predict_step(self, batch: TreeBatch, batch_idx: int = 0) -> Output:
-        return self(batch)
-
     def predictions(self, batch: TreeBatch, words: list[Any]) -> list[TreePrediction]:
-        """The classes of all nodes, beside those that were typed; `words` are those of each sentence as they should be
-        shown."""
+        """The classes of all nodes, beside those that were typed; `words` are the words of each sentence, as shown."""
         assert self.spec is not None
         output = self.predict_step(batch)
         probabilities = batch.trees.by_tree(precise(output.logits).softmax(-1))
@@ -194,13 +156,13 @@ class TreeClassification(Task):
 def classes_of(
     labels: Sequence[str | None], spec: LabelledTreeSpec
 ) -> tuple[tuple[str | None, ...] | None, tuple[str, ...]]:
-    """The classes that the labels of a tree in brackets stand for, None where there are none, and those labels that
-    stand for no class. A blank in a name is written as _. A label without a letter or a digit, such as _, is none where
-    no class is called so."""
+    """The class of each label of a tree in brackets, or None where no label names one, and the labels that are not
+    classes. A blank in a name is written as _. A label without a letter or a digit, such as _, counts as missing unless
+    a class has that name."""
     names = {form: name for name in spec.classes for form in (name.replace(" ", "_"), name)} | dict(spec.labels)
-    said = [label for label in labels if label in names or any(map(str.isalnum, label or ""))]
-    unread = tuple(dict.fromkeys(label for label in said if label is not None and label not in names))
-    if unread or not said:
+    named = [label for label in labels if label in names or any(map(str.isalnum, label or ""))]
+    unread = tuple(dict.fromkeys(label for label in named if label is not None and label not in names))
+    if unread or not named:
         return None, unread
     return tuple(None if label is None else names.get(label) for label in labels), ()
 

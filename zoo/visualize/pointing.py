@@ -128,7 +128,7 @@ class PointingView(View):
         from zoo.visualize.renderers.figure import draw
 
         assert isinstance(task, Pointing)
-        rows = task.said()
+        rows = task.shown_figures()
         if len(rows) < 2:
             return {}
         return {"figures": lambda: draw([Head("test"), Table(rows)])}

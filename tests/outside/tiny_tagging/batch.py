@@ -1,4 +1,4 @@
-"""What a network reads of tagged sequences."""
+"""Batches of tagged sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learned first: a group of the configuration that only this task has."""
+"""The symbols that are learned first: a group of the configuration that only this task has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Beginnings:
         self.symbols, self.steps = symbols, steps
 
     def counted(self, mask: Tensor, step: int) -> Tensor:
-        """Of the symbols (B, T) that exist those that count at an optimiser step."""
+        """(B, T) True at the symbols that count at an optimiser step; `mask` is True at all symbols."""
         counted = mask.clone()
         if step < self.steps:
             counted[:, self.symbols :] = False

@@ -1,4 +1,4 @@
-"""Sequences of letters; each is tagged `new` or, if it stood there before, `again`."""
+"""Sequences of letters. A letter is tagged `again` if it occurs earlier in the sequence, else `new`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TaggingEncoder(Encoder):
         return list(text)
 
     def ids(self, text: str) -> list[int]:
-        """From 1 on; 0 is padding, and what is no letter of the data is read as the first."""
+        """Ids from 1. 0 is padding, and an unknown letter is read as the first one."""
         return [max(self.letters.find(letter), 0) + 1 for letter in text]
 
     def __call__(self, texts: Sequence[str]) -> TaggingBatch:
@@ -76,7 +76,7 @@ class TaggingEncoder(Encoder):
 
 
 class Repeats(PreparedData[Source]):
-    """Generated sequences, tagged by what stood before."""
+    """Generated sequences with their tags."""
 
     name = "repeats"
     tasks: ClassVar[tuple[str, ...]] = ("tagging",)
@@ -138,7 +138,7 @@ class Repeats(PreparedData[Source]):
 
 
 def described(part: datasets.Dataset) -> dict[str, Any]:
-    """What `zoo data` prints of a split."""
+    """The facts about a split that `zoo data` prints."""
     tags = Counter(tag for row in part["tags"] for tag in row)
     return {
         "sequences": len(part),

@@ -1,4 +1,4 @@
-"""What tagged sequences are."""
+"""The facts about tagged sequences."""
 
 from __future__ import annotations
 

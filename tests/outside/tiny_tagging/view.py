@@ -1,4 +1,4 @@
-"""What tagging shows: a row a symbol, and which symbols it looked back at."""
+"""The view of tagging: one row per symbol, with its attention."""
 
 from __future__ import annotations
 

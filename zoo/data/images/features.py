@@ -29,7 +29,7 @@ from zoo.data.images.pictures import Pictures
 from zoo.data.images.spec import ImageSpec
 from zoo.dotted import class_at
 from zoo.errors import ConfigError, DataError
-from zoo.values import said_below
+from zoo.values import below_key
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ class FrozenEncoder:
                 torch.default_generator.manual_seed(SEED)  # and not those of CUDA, which stay as they are
                 network = class_at(self.encoder["_target_"], nn.Module)(spec, **options)
         except ConfigError as error:
-            raise ConfigError(said_below(KEY, str(error))) from error
+            raise ConfigError(below_key(KEY, str(error))) from error
         except (KeyError, TypeError) as error:
             raise ConfigError(
                 f"{KEY}: found {self.encoder}, expected an encoder's keys, such as ${{model.encoder}} ({error})"
