@@ -14,8 +14,7 @@ from zoo.data.spec import Spec
 from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.metrics import AttentionRecall, uniform_weights
-from zoo.metrics.accuracy import Accuracy
-from zoo.metrics.polarity import PolarAccuracy
+from zoo.metrics.ratios import Accuracy, PolarAccuracy
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.task import Examined, Task
