@@ -264,5 +264,6 @@ class NTM(nn.Module):
         self._compiled = torch.compile(NTM.cell, *args, **options)
 
 
-def _bounded(gradient: Tensor) -> Tensor:
-    return gradient.clamp(-GRADIENT_LIMIT, GRADIENT_LIMIT)
+def _bounded(gradient: Tensor | None) -> Tensor | None:
+    """The gradient within its limits; a compiled cell gives None instead of zeros."""
+    return None if gradient is None else gradient.clamp(-GRADIENT_LIMIT, GRADIENT_LIMIT)
