@@ -30,7 +30,7 @@ from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM
 from zoo.layers.trees.forest import Forest
 from zoo.layers.walk import walk
-from zoo.models import DNC, NTM, Luong, RNNSearch
+from zoo.models import DNC, Luong, RNNSearch
 
 ROWS, STEPS, HIDDEN, VOCABULARY = 32, 20, 128, 500
 Ways = dict[str, Callable[[], Any]]
@@ -54,8 +54,8 @@ def packed(layer: Any) -> Ways:
     return {"step": lambda: by(layer.step), "compiled": lambda: by(compiled), "loop": lambda: layer(x, packing)[0]}
 
 
-def turing(network: Any) -> Ways:
-    """NTM or DNC on copies. `compiled_loop` is the loop with its halves compiled, where it has them."""
+def memory(network: DNC) -> Ways:
+    """DNC on copies."""
     batch = ntm.copies(0, 16)
 
     def by(step: Callable[..., Any]) -> list[Tensor]:
@@ -66,16 +66,7 @@ def turing(network: Any) -> Ways:
         return outputs
 
     compiled = torch.compile(network.step)
-    ways: Ways = {
-        "step": lambda: by(network.step),
-        "compiled": lambda: by(compiled),
-        "loop": lambda: network(batch).logits,
-    }
-    if isinstance(network, NTM):
-        twin = NTM(ntm.SPEC)
-        twin.compile()
-        ways["compiled_loop"] = lambda: twin(batch).logits
-    return ways
+    return {"step": lambda: by(network.step), "compiled": lambda: by(compiled), "loop": lambda: network(batch).logits}
 
 
 def decoder(model: Any, batch: Any) -> Ways:
@@ -185,8 +176,7 @@ CASES: dict[str, Callable[[], Ways]] = {
     ),
     "attention_lstm": lambda: decoder(Luong(PAIRS, embedding_dim=HIDDEN, hidden_dim=HIDDEN, num_layers=1), sentences()),
     "attention_viewer": lambda: decoder(show_attend_tell.network(0.0), show_attend_tell.image_batch(0, 16)),
-    "turing": lambda: turing(NTM(ntm.SPEC)),
-    "dnc": lambda: turing(DNC(ntm.SPEC)),
+    "dnc": lambda: memory(DNC(ntm.SPEC)),
     "tree_lstm": n_ary,
     "child_sum": child_sum,
     "climb": climbing,
@@ -210,11 +200,7 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
     torch.compiler.reset()
     ways = CASES[name]()
     seconds = paired({key: training(way) for key, way in ways.items()}, rounds=rounds, clock=time.process_time)
-    pairs = {"step_by_loop": ("step", "loop"), "compiled_by_loop": ("compiled", "loop")}
-    if "compiled_loop" in ways:
-        pairs["compiled_by_compiled_loop"] = ("compiled", "compiled_loop")
-    found: dict[str, Any] = {key: ratio(seconds, *pair) for key, pair in pairs.items()}
-    return found
+    return {f"{way}_by_loop": ratio(seconds, way, "loop") for way in ("step", "compiled")}
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from zoo.attention import MonotonicWindow, PredictedWindow
 
@@ -63,12 +62,6 @@ def test_monotonic_equals_slow_loops(lengths, queries, reach, seed):
         torch.testing.assert_close(window(scores[:, t], mask, torch.full((len(lengths),), t)), weights[:, t])
 
 
-def test_rows_of_one_batch_may_stand_at_different_positions():
-    weights = MonotonicWindow(1)(torch.zeros(2, 1, 6), prefix([6, 6], 6), torch.tensor([[1], [4]]))
-    assert (weights[0, 0] > 0).tolist() == [True] * 3 + [False] * 3
-    assert (weights[1, 0] > 0).tolist() == [False] * 3 + [True] * 3
-
-
 def slow_centre(window, query, length):
     """p = S sigmoid(v . tanh(W h)), number by number."""
     rows, v, h = window.projection.weight.tolist(), window.v.tolist(), query.tolist()
@@ -119,37 +112,6 @@ def test_the_centre_depends_on_the_sentence_not_on_the_padding():
         centre = window.centre(query, prefix([4, 8], steps))
         torch.testing.assert_close(2 * centre[0], centre[1])
         assert 0 < centre[0] < 4
-
-
-def test_the_gradient_of_the_centre_is_that_of_the_gaussian_alone():
-    """Finite differences of softmax * Gaussian with the window and its softmax frozen."""
-    torch.manual_seed(3)
-    window = PredictedWindow(3, 2).double()
-    window.v.data *= 4
-    scores, query, mask = torch.randn(2, 4, 7, dtype=DOUBLE), torch.randn(2, 4, 3, dtype=DOUBLE), prefix([7, 5], 7)
-    upstream, position = torch.randn(2, 4, 7, dtype=DOUBLE), torch.arange(7)
-    with torch.no_grad():
-        p = window.centre(query, mask)
-        inside = ((position - p.floor()[..., None]).abs() <= 2) & mask[:, None]
-        frozen = scores.masked_fill(~inside, -math.inf).softmax(-1)
-
-    def function(weight, v, query):
-        centre = mask.sum(-1)[:, None] * ((query @ weight.T).tanh() @ v).sigmoid()
-        return (upstream * frozen * (-((position - centre[..., None]) ** 2) / (2 * 1.0**2)).exp()).sum()
-
-    inputs = (window.projection.weight, window.v, query.requires_grad_())
-    gradients = torch.autograd.grad((upstream * window(scores, mask, query)).sum(), inputs)
-    for i, gradient in enumerate(gradients):
-        numeric = torch.zeros_like(gradient)
-        for place in range(gradient.numel()):
-            values = []
-            for change in (1e-6, -1e-6):
-                moved = [x.detach().clone() for x in inputs]
-                moved[i].view(-1)[place] += change
-                values.append(function(*moved))
-            numeric.view(-1)[place] = (values[0] - values[1]) / 2e-6
-        torch.testing.assert_close(gradient, numeric, rtol=1e-6, atol=1e-8)
-        assert gradient.abs().max() > 1e-3
 
 
 def test_gradients_by_finite_differences():
@@ -203,8 +165,3 @@ def test_nothing_outside_the_window_has_a_gradient():
 def test_a_window_of_no_width_is_refused(build):
     with pytest.raises(ValueError, match="at least 1 word to either side; got reach=0"):
         build(0)
-
-
-def test_no_bias():
-    assert sorted(name for name, _ in PredictedWindow(3).named_parameters()) == ["projection.weight", "v"]
-    assert isinstance(PredictedWindow(3).v, nn.Parameter)

@@ -40,7 +40,7 @@ def run_ours(module, grid, mask, states=None, **kwargs):
 
 
 def run_torch(module, grid, mask, states=None):
-    """The same of torch's module, which takes no empty rows: they are left out and put back as zeros."""
+    """`run_ours` for torch's module, which refuses empty rows: they are left out and put back as zeros."""
     lengths = mask.sum(1)
     real = lengths.nonzero().flatten()
     if states is not None:

@@ -16,8 +16,8 @@ BENT = (nn.ReLU, nn.ReLU6, nn.Hardswish, nn.SiLU, nn.GELU, nn.Dropout, nn.BatchN
 
 
 def plain(encoder: ImageEncoder) -> ImageEncoder:
-    """The same encoder with each convolution a mean, pools of maxima means, no norms and no bends, and
-    what looks at the whole image at once (attention, squeeze and excitation) adds nothing that depends on it."""
+    """Make convolutions and pools means, remove norms and nonlinearities, and let operations on the whole image
+    (attention, squeeze and excitation) add nothing that depends on it."""
     for parameter in encoder.parameters():
         fan = parameter[0].numel() if parameter.dim() > 1 else 1
         nn.init.constant_(parameter, 1 / fan if parameter.dim() > 1 else 0.1)
@@ -45,7 +45,7 @@ def plain(encoder: ImageEncoder) -> ImageEncoder:
 
 
 def _straighten(node: fx.Node) -> None:
-    """The same for what is no module."""
+    """Do as `plain` does, for a function instead of a module."""
     if node.target in (F.layer_norm, F.relu):
         node.target, node.args, node.kwargs = _same, node.args[:1], {}
     if node.target in (F.max_pool2d, torch.max_pool2d):

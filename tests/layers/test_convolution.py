@@ -25,7 +25,7 @@ def ours(convolution, grid, packing, causal):
 
 
 def torchs(convolution, grid, packing, causal):
-    """The same by nn.Conv1d on each row without padding."""
+    """Outputs of nn.Conv1d on each row without padding."""
     kernel, channels = convolution.kernel, grid.shape[-1]
     plain = nn.Conv1d(channels, len(convolution.bias), kernel, dtype=grid.dtype)
     plain.weight = nn.Parameter(convolution.weight().detach().view(-1, kernel, channels).transpose(1, 2))
@@ -46,7 +46,7 @@ def test_equals_torchs_convolution_of_each_row_alone(kernel, causal):
     packing = packing_of(ROWS)
     convolution = GatedConvolution(4, 3, kernel).to(DOUBLE)
     nn.init.normal_(convolution.bias)
-    grid = torch.randn(*packing.shape, 4, dtype=DOUBLE, requires_grad=True)  # what stands at padding is not read
+    grid = torch.randn(*packing.shape, 4, dtype=DOUBLE, requires_grad=True)  # padding is not read
     results = [run(convolution, grid, packing, causal) for run in (ours, torchs)]
     torch.testing.assert_close(*results, rtol=1e-12, atol=1e-12)
     weight = torch.randn_like(results[0])
@@ -79,7 +79,7 @@ def test_no_positions_at_all():
     output = ours(convolution, torch.randn(*packing.shape, 4), packing, causal=True)
     assert output.shape == (0, 3)
     output.sum().backward()
-    assert all((weight.grad == 0).all() for weight in convolution.parameters())  # present, as DDP wants them
+    assert all((weight.grad == 0).all() for weight in convolution.parameters())  # present, as DDP requires
 
 
 def as_torchs(linear):

@@ -1,4 +1,4 @@
-"""What networks that point share: tables of tokens, scores of packed queries, glimpses, logits, names of positions."""
+"""Parts of networks that point: tables of tokens, scores of packed queries, glimpses, logits, names of positions."""
 
 import pytest
 import torch

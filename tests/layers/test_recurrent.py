@@ -48,20 +48,6 @@ def test_equals_torch_from_zero_at_every_length(cell, lengths):
     assert_same(values_and_gradients(run_ours, ours, grid, mask), values_and_gradients(run_torch, theirs, grid, mask))
 
 
-@pytest.mark.parametrize("cell", CELLS)
-def test_equals_torch_in_single_precision(cell):
-    ours, theirs = pair(cell, 30, 50, bidirectional=True, dtype=torch.float32)
-    lengths = torch.randint(0, 26, (80,), generator=torch.Generator().manual_seed(0)).tolist()
-    mask = mask_of(lengths)
-    grid = torch.randn(*mask.shape, 30)
-    assert_same(
-        values_and_gradients(run_ours, ours, grid, mask),
-        values_and_gradients(run_torch, theirs, grid, mask),
-        rtol=1e-4,
-        atol=1e-4,
-    )
-
-
 @pytest.mark.parametrize("kernel", ["loop", "torch"])
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("cell", CELLS)
@@ -104,25 +90,6 @@ def test_the_cpu_takes_the_loop_and_a_key_takes_torchs_kernel():
     assert [loops(kernel) for kernel in ("auto", "loop", "torch")] == [True, True, False]
     with pytest.raises(ValueError, match="expected auto, loop or torch"):
         GRU(4, 5, kernel="cudnn")
-
-
-@pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
-def test_gradcheck(cell, bidirectional):
-    module, _ = pair(cell, 2, 3, bidirectional=bidirectional)
-    packing = Packing.of(mask_of([3, 0, 1]))
-    directions, names = 1 + bidirectional, [name for name, _ in module.named_parameters()]
-    at = torch.tensor([1, 0, 1, 1])
-    states = torch.randn(1 + (cell is LSTM), directions, 3, 3, dtype=DOUBLE, requires_grad=True)
-    x = torch.randn(2, 2, dtype=DOUBLE, requires_grad=True)
-
-    def function(x, states, *weights):
-        state = tuple(states) if cell is LSTM else states[0]
-        parameters = dict(zip(names, weights, strict=True))
-        output, final = torch.func.functional_call(module, parameters, (x, packing, state), {"at": at})
-        return output, *as_tuple(final)
-
-    assert torch.autograd.gradcheck(function, (x, states, *module.parameters()))
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -174,18 +141,7 @@ def test_no_positions_at_all(cell, bidirectional, kernel):
             assert state.shape == (2 * (1 + bidirectional), 6, 5)
             assert (state == 0).all()
         (output.sum() + sum(state.sum() for state in as_tuple(final))).backward()
-        assert all((weight.grad == 0).all() for weight in module.parameters())  # present, as DDP wants them
-
-
-@pytest.mark.parametrize("cell", CELLS)
-def test_only_the_final_state_or_only_the_output_in_the_loss(cell):
-    module, theirs = pair(cell, 4, 5, bidirectional=True)
-    mask = mask_of(MIX)
-    grid = torch.randn(*mask.shape, 4, dtype=DOUBLE)
-    for part in (0, 1):
-        ours_gradients = torch.autograd.grad(run_ours(module, grid, mask)[part].square().sum(), module.parameters())
-        their_gradients = torch.autograd.grad(run_torch(theirs, grid, mask)[part].square().sum(), theirs.parameters())
-        torch.testing.assert_close(ours_gradients, their_gradients)
+        assert all((weight.grad == 0).all() for weight in module.parameters())  # present, as DDP requires
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -17,10 +17,8 @@ from zoo.metrics import (
     TokenLoss,
     TrueShare,
 )
-from zoo.metrics.accuracy import Accuracy
-from zoo.metrics.answers import TaskErrors, failed_tasks, mean_error
 from zoo.metrics.pearson import Pearson, Spearman
-from zoo.metrics.polarity import PolarAccuracy
+from zoo.metrics.ratios import Accuracy, PolarAccuracy, TaskErrors, failed_tasks, mean_error
 
 CONSTANT = torch.full((3,), 0.1)
 RISING = torch.tensor([1.0, 2.0, 4.0])

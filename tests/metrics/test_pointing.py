@@ -1,11 +1,11 @@
-"""What sequences of pointers are worth, by hand, and means by group that are those of all at once."""
+"""Scores of sequences of pointers, by hand."""
 
 from math import nan, sqrt
 
 import numpy as np
 import pytest
 
-from zoo.metrics.pointing import BEST, FIGURES, JUDGES, hull, order, said, tour, triangulation
+from zoo.metrics.pointing import BEST, FIGURES, JUDGES, figure_text, hull, order, tour, triangulation
 
 POINTS = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 1.0], [4.0, 4.0], [0.0, 4.0]])
 TRUE = [0, 1, 3, 4]
@@ -38,7 +38,7 @@ def test_triangulations():
         (true, 1, 1),
         ([4, 3, 2, 2, 1, 0, 4, 2, 0, 3, 2, 1], 1, 1),  # as sets of sets
         (true[:9], 0, 3 / 4),
-        (true[:8], 0, 2 / 4),  # the third is no triangle yet
+        (true[:8], 0, 2 / 4),  # the third is incomplete
         ([*true, 0, 1, 3], 0, 1),
         ([0, 1, 1, 1, 2, 3], 0, 1 / 4),
         ([], 0, 0),
@@ -81,7 +81,7 @@ def test_every_figure_is_found_and_has_a_best(goal):
 
 
 def test_an_area_is_fail_where_more_than_one_in_a_hundred_is_no_polygon():
-    assert said("area", {"area": 0.997, "non_simple": 0.01}) == "99.7%"
-    assert said("area", {"area": 0.997, "non_simple": 0.0101}) == "FAIL"
-    assert said("non_simple", {"non_simple": 0.0101}) == "1.0%"
-    assert said("length", {"length": 2.1234567}) == "2.123" and said("coverage", {"coverage": nan}) == "-"
+    assert figure_text("area", {"area": 0.997, "non_simple": 0.01}) == "99.7%"
+    assert figure_text("area", {"area": 0.997, "non_simple": 0.0101}) == "FAIL"
+    assert figure_text("non_simple", {"non_simple": 0.0101}) == "1.0%"
+    assert figure_text("length", {"length": 2.1234567}) == "2.123" and figure_text("coverage", {"coverage": nan}) == "-"

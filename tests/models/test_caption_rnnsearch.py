@@ -6,7 +6,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.contract import by_steps
 from tests.models.cells import (
     DOUBLE,
     ENCODER,
@@ -24,7 +23,6 @@ from tests.models.cells import (
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from tests.models.test_rnnsearch import gru
-from zoo.attention import SCORES
 from zoo.models import CaptionRNNSearch
 
 VARIANTS = [{"score": "dot"}, {"score": "tests.models.own_scores.Bilinear"}]
@@ -84,41 +82,12 @@ def test_equals_the_equations():
     assert_same_gradients(model, ours, theirs, constant=[("target_embedding.weight", SPEC.begin)])
 
 
-@pytest.mark.parametrize("score", [*SCORES, "tests.models.own_scores.Bilinear"])
-def test_the_steps_equal_the_parallel_pass_in_every_score(score):
-    model, batch = model_of(PIXELS, SMALL, score=score), batch_of(pixels())
-    output = model(batch)
-    log_probs, attention = by_steps(model, batch, batch_of(pixels(), targets=False))
-    found, expected = batch.target_packing.pack(log_probs), output.logits.log_softmax(-1)
-    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
-    stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
-    torch.testing.assert_close(stepwise, output.attention["source"], rtol=1e-10, atol=1e-10)
-    random = torch.randn_like(found), torch.randn_like(stepwise)
-    ours = (expected * random[0]).sum() + (output.attention["source"] * random[1]).sum()
-    assert_same_gradients(model, ours, (found * random[0]).sum() + (stepwise * random[1]).sum())
-
-
-def test_cells_in_another_order_move_the_weights_and_change_no_word():
-    model, batch = model_of(), batch_of()
-    flat = batch.image.flatten(2)
-    order = torch.randperm(flat.shape[2], generator=torch.Generator().manual_seed(1))
-    one, other = model(batch), model(replace(batch, image=flat[:, :, order].view_as(batch.image)))
-    torch.testing.assert_close(other.logits, one.logits, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(other.attention["source"], one.attention["source"][..., order], rtol=1e-12, atol=1e-12)
-
-
 def test_what_is_made_of_a_cell_is_made_once_however_many_captions_an_image_has():
     model, batch, seen = model_of(PIXELS, SMALL), batch_of(pixels()), []
     for part in (model.encoder, model.initial_state, model.score.key_projection, model.decoder_context):
         part.register_forward_hook(lambda _, given, __: seen.append(len(given[0])))
     model(batch)
     assert seen == [3, 3, 3, 3]
-
-
-def test_the_first_state_is_that_of_the_mean():
-    model, batch = model_of(), batch_of(targets=False)
-    expected = (batch.image.mean((2, 3)) @ model.initial_state.weight.T).tanh()[batch.picture]
-    torch.testing.assert_close(model.start(batch).hypotheses["hidden"][:, 0], expected)
 
 
 @pytest.mark.parametrize("score", ["dot", "scaled_dot", "cosine"])
@@ -128,13 +97,6 @@ def test_a_key_as_wide_as_the_state_is_a_projection_of_its_cell(score):
     expected = model.score.prepare(batch.image.flatten(2).transpose(1, 2) @ model.key.weight.T)[batch.picture]
     torch.testing.assert_close(keys, expected)
     assert not list(model_of().key.parameters())
-
-
-def test_the_embedding_of_begin_is_zero_and_stays_so():
-    model, batch = model_of(), batch_of()
-    F.cross_entropy(model(batch).logits, batch.true_tokens).backward()
-    torch.optim.SGD(model.parameters(), lr=1.0).step()
-    assert (model.target_embedding.weight[SPEC.begin] == 0).all()
 
 
 def test_dropout_acts_on_words_and_maxout_units_in_training_alone(monkeypatch):
@@ -171,10 +133,3 @@ def test_stored_halves_are_read_in_full_precision():
     expected = model(replace(batch, image=batch.image.half().float())).logits
     assert torch.equal(model(halves).logits, expected)
     assert expected.dtype == torch.float32 != DOUBLE
-
-
-def test_an_unknown_name_is_named():
-    with pytest.raises(ValueError, match="expected orthogonal or paper, found 'papers'"):
-        model_of(init="papers")
-    with pytest.raises(ValueError, match="did you mean 'additive'"):
-        model_of(score="aditive")

@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-from tests.contract import by_steps
 from tests.models.cells import (
     DOUBLE,
     ENCODER,
@@ -24,7 +22,6 @@ from tests.models.cells import (
     pixels,
 )
 from tests.models.gradients import assert_same_gradients
-from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
@@ -105,21 +102,6 @@ def test_without_layers_between_cells_the_decoder_looks_at_the_cells_as_they_are
             torch.testing.assert_close(state.memory["values.1"][row, :, number], value)
 
 
-@pytest.mark.parametrize("way", [*WAYS, {"encoder_layers": None}], ids=str)
-def test_the_steps_equal_the_parallel_pass_and_the_gradient_reaches_the_pixels_encoder(way):
-    model, batch = model_of(PIXELS, SMALL, **way), batch_of(pixels())
-    output = model(batch)
-    log_probs, attention = by_steps(model, batch, batch_of(pixels(), targets=False))
-    found, expected = batch.target_packing.pack(log_probs), output.logits.log_softmax(-1)
-    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
-    for name, parts in attention.items():
-        weights = torch.stack(parts, 2) * batch.target_mask[:, None, :, None]
-        torch.testing.assert_close(weights, output.attention[name], rtol=1e-10, atol=1e-10)
-    random = torch.randn_like(found)
-    assert_same_gradients(model, (expected * random).sum(), (found * random).sum())
-    assert torch.autograd.grad(model(batch).logits[:, 5].sum(), model.encoder.convolutions[0].weight)[0].any()
-
-
 def test_what_is_made_of_a_cell_is_made_once_however_many_captions_an_image_has(monkeypatch):
     model, batch, seen = model_of(PIXELS, SMALL, encoder_layers=1), batch_of(pixels()), []
     for part in (model.encoder, model.cells, model.encoder_layers[0].self_attention):
@@ -132,16 +114,6 @@ def test_what_is_made_of_a_cell_is_made_once_however_many_captions_an_image_has(
     model(batch)
     model.start(batch_of(pixels(), targets=False))
     assert seen == [3] * 10
-
-
-def test_images_do_not_meet_and_a_caption_sees_its_own():
-    model, batch = model_of(encoder_layers=2), batch_of()
-    before = batch.target_packing.unpack(model(batch).logits)
-    image = batch.image.clone()
-    image[0] += 0.1
-    after = batch.target_packing.unpack(model(replace(batch, image=image)).logits)
-    changed = ((after - before).abs().amax(-1) > 1e-9) & batch.target_mask
-    assert torch.equal(changed, batch.target_mask & (batch.picture == 0)[:, None])
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
@@ -206,22 +178,3 @@ def test_parameters_by_formula():
 def test_a_wrong_choice_is_found(way, message):
     with pytest.raises(ValueError, match=message):
         model_of(**way)
-
-
-def test_one_batch_is_learned_and_written_again():
-    """Captions of three images are learned; greedy steps from the images alone write them."""
-    torch.manual_seed(0)
-    model = CaptionTransformer(PIXELS, encoder=SMALL, **SIZES | {"hidden_dim": 16}, encoder_layers=None, norm="pre")
-    ids, mask = (part[[0, 2, 4]] for part in captions())
-    batch = ImageBatch.of(pixels(), PIXELS.grid, ids, mask, begin=PIXELS.begin)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(150):
-        optimizer.zero_grad()
-        F.cross_entropy(model(batch).logits, batch.true_tokens).backward()
-        optimizer.step()
-    state, tokens, written = model.start(batch), torch.full((3, 1), SPEC.begin), []
-    for _ in range(ids.shape[1]):
-        log_probs, state, _ = model.step(tokens, state)
-        tokens = log_probs.argmax(-1)
-        written.append(tokens)
-    assert torch.equal(torch.cat(written, 1)[mask], ids[mask])

@@ -1,7 +1,5 @@
 """The baseline with attention against the paper's equations (2) as slow loops, and what feeds the next step."""
 
-from dataclasses import replace
-
 import torch
 
 from tests.models.pointing_loops import DOUBLE, POINTS, additive, assert_equal_loops, count, lstm, mean, run, softmax
@@ -40,15 +38,3 @@ def test_parameters_by_formula():
         model = PositionAttention(PointSpec(2, n, n + 1, "hull", ("n50",)))
     without = 2 * 4 * h * (h + h + 2) + (n + 3) * h + 3 * h + (n + 1) * (h + 1)
     assert count(model) == without + 2 * h * h + h + 4 * h * h + (n + 1) * h
-
-
-def test_what_was_seen_is_fed_to_the_next_step():
-    model, batch = model_of(), POINTS.without_targets(POINTS.batch(3, empty=False))
-    state = model.start(batch)
-    assert not state.hypotheses["context"].any()
-    tokens = torch.full((len(batch), 1), TEN.begin)
-    before = model.step(tokens, state)
-    assert before.state.hypotheses["context"].abs().amax(-1).gt(0).all()
-    other = {**state.hypotheses, "context": torch.ones_like(state.hypotheses["context"])}
-    after = model.step(tokens, replace(state, hypotheses=other))
-    assert ((after.log_probs - before.log_probs)[..., 2] != 0).all()

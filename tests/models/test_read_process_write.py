@@ -60,18 +60,6 @@ def test_the_order_of_the_points_does_not_enter(glimpses):
         assert_permutes(PointerNet(SPEC, embedding_dim=4, hidden_dim=5, init_range=0.8).double(), POINTS.batch(3))
 
 
-def test_the_state_of_the_process_is_one_of_2h_without_input():
-    """q_t = LSTM(q*_{t-1}): gates are one product with [q; r]."""
-    model = model_of()
-    q, c, r = torch.randn(3, 5, dtype=DOUBLE)
-    weight = torch.cat([model.process.weight_hh, model.process.weight_ih], 1)
-    i, f, g, o = (weight @ torch.cat([q, r]) + model.process.bias_ih + model.process.bias_hh).chunk(4)
-    after = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    found = model.process(r[None], (q[None], c[None]))
-    torch.testing.assert_close(found[1][0], after, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(found[0][0], o.sigmoid() * after.tanh(), rtol=1e-12, atol=1e-12)
-
-
 def test_parameters_by_formula():
     h, score = 256, 2 * 256 * 256 + 256
     lstm_ = 4 * h * (h + h + 2)

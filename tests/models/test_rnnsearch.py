@@ -1,7 +1,5 @@
 """RNNsearch against the paper's equations written as slow loops, its start, its order of looking, its steps."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -125,45 +123,6 @@ def test_the_loop_equals_the_steps_in_every_score(score):
     weigh = torch.randn_like(stepwise)  # a regulariser reads the weights
     ours = F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum()
     assert_same_gradients(model, ours, F.nll_loss(log_probs, target) + (weigh * stepwise).sum())
-
-
-def test_concat_is_additive_with_its_matrix_split():
-    additive, concat = model_of(), model_of(score="concat")
-    with torch.no_grad():
-        weights = additive.state_dict()
-        w_a, u_a = (weights.pop(f"score.{name}_projection.weight") for name in ("query", "key"))
-        concat.load_state_dict(weights | {"score.weight": torch.cat([w_a, u_a], 1)})
-    batch = PAIRS.batch(3)
-    torch.testing.assert_close(concat(batch).logits, additive(batch).logits, rtol=1e-12, atol=1e-12)
-
-
-def test_the_first_state_is_the_backward_one_at_the_first_word():
-    """Words after the first reach it too, the forward direction and padding do not."""
-    model, batch = model_of(), PAIRS.batch(3, empty=False)
-    found = model.start(batch).hypotheses["hidden"][:, 0]
-    for row in range(len(batch)):
-        _, backward = encode(model, batch.source[row][batch.source_mask[row]].tolist())
-        torch.testing.assert_close(found[row], (model.initial_state.weight @ backward[0]).tanh())
-    with torch.no_grad():
-        for name in NAMES:
-            getattr(model.encoder, f"{name}_l0").normal_()
-    torch.testing.assert_close(model.start(batch).hypotheses["hidden"][:, 0], found, rtol=0, atol=0)
-
-
-def test_the_state_before_the_recurrence_looks_and_speaks():
-    """The token read last moves the new state alone: weights of the same step know nothing of it."""
-    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3, empty=False))
-    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
-    one, other = (model.step(torch.full((len(batch), 1), token), state) for token in (5, 6))
-    assert torch.equal(one.attention["source"], other.attention["source"])
-    assert not torch.equal(one.state.hypotheses["hidden"], other.state.hypotheses["hidden"])
-    moved = replace(state, hypotheses={"hidden": state.hypotheses["hidden"] + 0.1})
-    change = (model.step(torch.full((len(batch), 1), 5), moved).attention["source"] - one.attention["source"]).abs()
-    assert (change.amax((1, 2)) > 1e-6)[batch.source_mask.sum(1) > 1].all()
-    with torch.no_grad():
-        model.decoder_state.weight.normal_()
-        model.decoder_token.weight.normal_()
-    torch.testing.assert_close(model.step(torch.full((len(batch), 1), 5), state).log_probs, one.log_probs)
 
 
 def test_the_papers_start_looks_everywhere_alike():

@@ -1,7 +1,5 @@
 """Sequence to sequence with LSTMs against its equations written as slow loops, reversal, hand-over, sizes, start."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -10,7 +8,6 @@ from tests.contract import by_steps
 from tests.families import family_of
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
-from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import Seq2SeqLSTM
 from zoo.models.seq2seq_lstm import reversed_words
@@ -86,33 +83,6 @@ def test_words_are_reversed_inside_their_length_and_the_end_stays_last():
     assert torch.equal(reversed_words(tokens, tokens > 0), expected)
 
 
-def test_a_source_given_in_reverse_is_read_as_without_the_key():
-    forward, backward, batch = model_of(reverse_source=False), model_of(), PAIRS.batch(3)
-    turned = replace(batch, source=reversed_words(batch.source, batch.source_mask))
-    assert torch.equal(forward(turned).logits, backward(batch).logits)
-    assert not torch.allclose(forward(batch).logits, backward(batch).logits)
-
-
-@pytest.mark.parametrize("part", [0, 1], ids=["h", "c"])
-@pytest.mark.parametrize("layer", [0, 1, 2])
-def test_every_layer_hands_over_its_state(layer, part):
-    """The decoder's first scores feel h and c of each layer of the encoder, and start hands over what it read."""
-    model, batch = model_of(), PAIRS.without_targets(PAIRS.batch(3, empty=False))
-    state = model.start(batch)
-    packing = batch.source_packing
-    source = reversed_words(batch.source, batch.source_mask)
-    _, last = model.encoder(model.source_embedding(packing.pack(source)), packing)
-    name = ("hidden", "cell")[part]
-    torch.testing.assert_close(state.hypotheses[name][:, 0, layer], last[part][layer])
-
-    tokens = torch.full((len(batch), 1), SPEC.begin)
-    before = model.step(tokens, state).log_probs
-    other = state.hypotheses[name].clone()
-    other[:, :, layer] += 0.1
-    after = model.step(tokens, replace(state, hypotheses={**state.hypotheses, name: other})).log_probs
-    assert ((after - before).abs().amax(-1) > 1e-6).all()
-
-
 def test_parameters_by_formula():
     """The paper: 384 M parameters, 64 M of them recurrent, 32 M on each side; torch's biases come on top."""
     n, layers, source, target = 1000, 4, 160_000, 80_000
@@ -156,13 +126,6 @@ def test_start():
             assert (embedding.weight[spec.padding] == 0).all()
 
 
-def test_both_sides_have_weights_of_their_own():
-    model = model_of()
-    names = {name for name, _ in model.named_parameters()}
-    assert {f"{side}.weight_hh_l{layer}" for side in ("encoder", "decoder") for layer in range(3)} <= names
-    assert len({p.data_ptr() for p in model.parameters()}) == len(names)
-
-
 def test_dropout_acts_on_embeddings_between_layers_and_on_the_output_in_training_alone(monkeypatch):
     halve(monkeypatch)
     model, batch = model_of(dropout=0.5), PAIRS.batch(3)
@@ -173,22 +136,3 @@ def test_dropout_acts_on_embeddings_between_layers_and_on_the_output_in_training
     log_probs, _ = by_steps(model, batch, PAIRS.without_targets(batch))
     found = batch.target_packing.pack(log_probs)
     torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
-
-
-def test_it_copies_by_heart_as_an_autoencoder():
-    """Target = source: a few sequences are learned, and greedy steps from the source alone write them again."""
-    torch.manual_seed(0)
-    model = Seq2SeqLSTM(SPEC, embedding_dim=32, hidden_dim=32, num_layers=2, init_range=None)
-    ids, mask = PAIRS.batch(5, empty=False).source, PAIRS.batch(5, empty=False).source_mask
-    batch = PairBatch.of(ids, mask, ids, mask)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(150):
-        optimizer.zero_grad()
-        PAIRS.loss(model(batch), batch).backward()
-        optimizer.step()
-    state, tokens, written = model.start(PairBatch.of(ids, mask)), torch.full((len(ids), 1), SPEC.begin), []
-    for _ in range(ids.shape[1]):
-        log_probs, state, _ = model.step(tokens, state)
-        tokens = log_probs.argmax(-1)
-        written.append(tokens)
-    assert torch.equal(torch.cat(written, 1)[mask], ids[mask])

@@ -1,7 +1,5 @@
 """Show and Tell against the paper's equations as slow loops, what it reads and when, its sizes, its start."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -85,20 +83,6 @@ def test_equals_the_equations(feed):
 
 
 @BOTH
-def test_the_steps_equal_the_parallel_pass_and_the_gradient_reaches_the_pixels_encoder(feed):
-    model, batch = model_of(PIXELS, SMALL, feed=feed), batch_of(pixels())
-    expected = model(batch).logits.log_softmax(-1)
-    log_probs, attention = by_steps(model, batch, batch_of(pixels(), targets=False))
-    found = batch.target_packing.pack(log_probs)
-    assert attention == {}
-    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
-    weights = torch.randn_like(expected)
-    assert_same_gradients(model, (found * weights).sum(), (expected * weights).sum())
-    first = model.encoder.convolutions[0].weight
-    assert torch.autograd.grad(model(batch).logits.sum(), first)[0].any()
-
-
-@BOTH
 def test_an_image_is_encoded_once_however_many_captions_it_has(feed):
     model, batch, seen = model_of(PIXELS, SMALL, feed=feed), batch_of(pixels()), []
     for part in (model.encoder, model.image):
@@ -106,41 +90,6 @@ def test_an_image_is_encoded_once_however_many_captions_it_has(feed):
     model(batch)
     model.start(batch_of(pixels(), targets=False))
     assert seen == [3, 3, 3, 3]
-
-
-@BOTH
-def test_the_mean_of_the_cells_is_all_that_it_knows_of_an_image(feed):
-    model, batch = model_of(feed=feed), batch_of()
-    flat = batch.image.flatten(2)
-    order = torch.randperm(flat.shape[2], generator=torch.Generator().manual_seed(1))
-    other = replace(batch, image=flat[:, :, order].view_as(batch.image))
-    torch.testing.assert_close(model(other).logits, model(batch).logits, rtol=1e-12, atol=1e-12)
-    other = replace(batch, image=batch.image + 0.1)
-    assert ((model(other).logits - model(batch).logits).abs().amax(1) > 1e-6).all()
-
-
-def test_the_image_is_read_before_the_begin_token():
-    """The state at the start is that after the image, which is not stored; the begin token has not been read."""
-    model, batch = model_of(), batch_of(targets=False)
-    state = model.start(batch)
-    assert state.memory == {}
-    image = model.image(batch.image.mean((2, 3)))[batch.picture]
-    zero = torch.zeros(5, model.lstm.hidden_size, dtype=DOUBLE)
-    for row in range(5):
-        m, c = lstm(model.lstm, image[row], zero[row], zero[row])
-        torch.testing.assert_close(state.hypotheses["hidden"][row, 0], m)
-        torch.testing.assert_close(state.hypotheses["cell"][row, 0], c)
-
-
-def test_an_image_at_every_step_is_read_by_the_step_itself():
-    """Another image in the memory changes the scores from the same state."""
-    model, batch = model_of(feed="every_step"), batch_of(targets=False)
-    state, tokens = model.start(batch), torch.full((5, 1), SPEC.begin)
-    torch.testing.assert_close(state.memory["image"], model.image(batch.image.mean((2, 3)))[batch.picture])
-    assert not any(part.any() for part in state.hypotheses.values())
-    other = replace(state, memory={"image": state.memory["image"] + 0.1})
-    change = (model.step(tokens, other).log_probs - model.step(tokens, state).log_probs).abs().amax((1, 2))
-    assert (change > 1e-6).all()
 
 
 def test_the_embedding_of_begin_is_learned_and_that_of_padding_is_zero_and_stays_so():

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from tests.catalogue import ROOT
 from tests.contract import by_steps
-from tests.models.cells import ENCODER, PIXELS, SMALL, SPEC, batch_of, cells_of, pixels, random_biases, read_of
+from tests.models.cells import ENCODER, PIXELS, SMALL, SPEC, batch_of, cells_of, random_biases, read_of
 from tests.models.gradients import assert_same_gradients
 from tests.models.halved import halve
 from zoo.data.images.spec import ImageSpec
@@ -101,33 +101,6 @@ def test_equals_the_equations(settings):
         for found in ((output.logits, output.attention["source"]), (scores, weights))
     )
     assert_same_gradients(model, ours, theirs, constant=[("embedding.weight", SPEC.begin)])
-
-
-@pytest.mark.parametrize("settings", [{}, *VARIANTS], ids=str)
-def test_the_loop_equals_the_steps(settings):
-    """In value and gradient, of the image encoder too; a penalty reads the weights."""
-    torch.manual_seed(0)
-    model = random_biases(ShowAttendTell(PIXELS, encoder=SMALL, **SIZES | settings))
-    batch, without = batch_of(pixels()), batch_of(pixels(), targets=False)
-    target = batch.true_tokens
-    output = model(batch)
-    log_probs, attention = by_steps(model, batch, without)
-    log_probs = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(output.logits.log_softmax(-1), log_probs, rtol=1e-10, atol=1e-10)
-    stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
-    weigh = torch.randn_like(stepwise)
-    ours = F.cross_entropy(output.logits, target) + (weigh * output.attention["source"]).sum()
-    assert_same_gradients(model, ours, F.nll_loss(log_probs, target) + (weigh * stepwise).sum())
-
-
-def test_the_state_before_the_recurrence_looks():
-    """The last token changes the new state and the scores, but not the weights of its step."""
-    model, batch = model_of(), batch_of(targets=False)
-    state = model.step(torch.full((len(batch), 1), SPEC.begin), model.start(batch)).state
-    one, other = (model.step(torch.full((len(batch), 1), token), state) for token in (5, 6))
-    assert torch.equal(one.attention["source"], other.attention["source"])
-    assert not torch.equal(one.state.hypotheses["hidden"], other.state.hypotheses["hidden"])
-    assert not torch.equal(one.log_probs, other.log_probs)
 
 
 def test_what_is_read_first_is_zero_and_stays_so():

@@ -231,36 +231,6 @@ def test_the_mean_gradient_over_all_draws_is_exact(baseline, monkeypatch):
     torch.testing.assert_close(mean, expected, rtol=1e-10, atol=1e-12)
 
 
-def test_without_reward_the_mean_gradient_is_another(monkeypatch):
-    model, batch = tiny()
-    object.__setattr__(model, "hard", Hard(reward=0.0, entropy=0.0, soft_half=0.0))
-    chances, costs, gradients = zip(*all_ways(model, batch, 0.0, monkeypatch), strict=True)
-    chance = torch.stack(chances)
-    exact = torch.autograd.grad((chance * torch.stack(costs)).sum(), model.query.weight)[0]
-    mean = (chance.detach()[:, None] * torch.stack(gradients)).sum(0)
-    at = 0
-    for name, part in model.named_parameters():
-        if name == "query.weight":
-            assert exact.any()
-            assert not mean[at : at + part.numel()].any()  # a place that was drawn has no gradient
-        at += part.numel()
-
-
-def test_a_baseline_near_the_cost_makes_the_gradient_steadier(monkeypatch):
-    model, batch = tiny()
-
-    def variance(baseline):
-        chances, costs, gradients = zip(*all_ways(model, batch, baseline, monkeypatch), strict=True)
-        chance, each = torch.stack(chances).detach(), torch.stack(gradients)
-        mean = (chance[:, None] * each).sum(0)
-        cost = (chance * torch.stack(costs).detach()).sum().item()
-        return (chance * (each - mean).square().sum(1)).sum().item(), cost
-
-    without, cost = variance(0.0)
-    with_baseline, _ = variance(cost)
-    assert with_baseline < 0.5 * without
-
-
 # weights
 
 

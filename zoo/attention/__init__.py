@@ -1,6 +1,5 @@
 """How a query looks at a memory: scores, and the way from scores to weights."""
 
-from zoo.attention.attend import Attention, Memory, per_query, weighted_mean
 from zoo.attention.local import MonotonicWindow, PredictedWindow
 from zoo.attention.multihead import MultiHeadAttention
 from zoo.attention.restricted import causal_mask, neighbourhood_mask
@@ -24,7 +23,6 @@ from zoo.attention.softmax import masked_softmax, segment_softmax
 __all__ = [
     "SCORES",
     "AdditiveScore",
-    "Attention",
     "ConcatScore",
     "ContextScore",
     "CosineScore",
@@ -32,7 +30,6 @@ __all__ = [
     "Form",
     "GeneralScore",
     "LocationScore",
-    "Memory",
     "MonotonicWindow",
     "MultiHeadAttention",
     "PredictedWindow",
@@ -42,8 +39,6 @@ __all__ = [
     "causal_mask",
     "masked_softmax",
     "neighbourhood_mask",
-    "per_query",
     "score",
     "segment_softmax",
-    "weighted_mean",
 ]

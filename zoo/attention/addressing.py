@@ -102,14 +102,14 @@ def addressed(demands: Demands, memory: Tensor, previous: Tensor) -> Tensor:
 def by_content(key: Tensor, strength: Tensor, memory: Tensor) -> Tensor:
     """Keys (B, H, W), strengths (B, H, 1) and the memory (B, N, W) -> weightings (B, H, N), the softmax over the rows
     of strength times cosine (5), (6)."""
-    cosine = unit(key) @ unit(memory).mT
+    key, memory = precise(key), precise(memory)
+    cosine = (key * inverse_length(key)[..., None]) @ memory.mT * inverse_length(memory)[:, None]
     return (precise(strength) * cosine).softmax(-1)
 
 
-def unit(vectors: Tensor) -> Tensor:
-    """Each vector (..., W) by its length, with LENGTH_FLOOR; numbers of 1e18 and more are too large to be squared."""
-    vectors = precise(vectors)
-    return vectors * (vectors.square().sum(-1, keepdim=True) + LENGTH_FLOOR).rsqrt()
+def inverse_length(vectors: Tensor) -> Tensor:
+    """1 / length of each vector (..., W), with LENGTH_FLOOR; numbers of 1e18 and more are too large to be squared."""
+    return (torch.linalg.vecdot(vectors, vectors) + LENGTH_FLOOR).rsqrt()
 
 
 def interpolated(content: Tensor, previous: Tensor, gate: Tensor) -> Tensor:
@@ -120,9 +120,12 @@ def interpolated(content: Tensor, previous: Tensor, gate: Tensor) -> Tensor:
 def shifted(weights: Tensor, shift: Tensor) -> Tensor:
     """Weightings (..., N) and distributions over shifts (..., S) -> their circular convolution (8): the first of S
     takes each weight from row j to row j - r, the middle one leaves it, the last takes it to j + r; row N is row 0."""
-    reach = shift.shape[-1] // 2
-    moved = [precise(weights).roll(by, -1) for by in range(-reach, reach + 1)]
-    return (torch.stack(moved, -1) @ precise(shift)[..., None])[..., 0]
+    weights, reach = precise(weights), shift.shape[-1] // 2
+    shares = precise(shift).split(1, -1)
+    total = weights * shares[reach]
+    for by in (*range(-reach, 0), *range(1, reach + 1)):
+        total = torch.addcmul(total, weights.roll(by, -1), shares[reach + by])
+    return total
 
 
 def sharpened(weights: Tensor, sharpness: Tensor) -> Tensor:
@@ -138,8 +141,10 @@ def sharpened(weights: Tensor, sharpness: Tensor) -> Tensor:
 def written(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor:
     """The memory (B, N, W) after all heads that write, with weightings (B, H, N), have erased (3) and then added (4)
     their vectors (B, H, W)."""
-    memory, erased = precise(memory), precise(weights)[..., None] * precise(erase)[:, :, None]  # (B, H, N, W)
-    return memory * (1 - erased).prod(1) + precise(weights).mT @ precise(add)
+    memory, weights = precise(memory), precise(weights)
+    for head in (weights[..., None] * precise(erase)[:, :, None]).unbind(1):  # (B, N, W) each
+        memory = torch.addcmul(memory, memory, head, value=-1)
+    return torch.baddbmm(memory, weights.mT, precise(add))
 
 
 def precise_linear(layer: nn.Linear, x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Local attention: a softmax inside a window of the source alone.
+"""Local attention: a softmax inside a window of the source.
 
 Luong, Pham, Manning 2015, section 3.2. Positions are numbered from 0; the window around p is the positions s with
 |s - p| <= D, cut at the sentence. The scores come from any `Score`.
@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count
-from zoo.attention.attend import per_query
 from zoo.attention.softmax import masked_softmax
 from zoo.precision import precise_dtype
 
@@ -39,7 +38,7 @@ class MonotonicWindow(nn.Module):
 
 
 class PredictedWindow(nn.Module):
-    """local-p: the query says where it looks, p_t = length * sigmoid(v_p^T tanh(W_p h_t))    (9)
+    """local-p: the query predicts the centre, p_t = length * sigmoid(v_p^T tanh(W_p h_t))    (9)
 
     a_t(s) = softmax inside the window around floor(p_t) * exp(-(s - p_t)^2 / (2 sigma^2)), sigma = D / 2    (10)
 
@@ -78,7 +77,8 @@ class PredictedWindow(nn.Module):
 def _window(scores: Tensor, mask: Tensor, centre: Tensor, reach: int) -> Tensor:
     """True at the real words s with |s - centre| <= reach: the shape of `scores`."""
     position = torch.arange(scores.shape[-1], device=scores.device)
-    return ((position - centre.unsqueeze(-1)).abs() <= reach) & per_query(mask, scores)
+    per_query = mask.view(len(mask), *[1] * (scores.dim() - 2), mask.shape[-1])
+    return ((position - centre.unsqueeze(-1)).abs() <= reach) & per_query
 
 
 def _at_least_one(reach: int) -> int:

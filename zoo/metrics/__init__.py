@@ -1,12 +1,10 @@
 """Metrics that torchmetrics lacks."""
 
-from zoo.metrics.alignment import AlignmentErrorRate
-from zoo.metrics.attention import AttentionRecall, uniform_rows, uniform_weights
+from zoo.metrics.attention import AlignmentErrorRate, AttentionRecall, PointingGame, uniform_rows, uniform_weights
 from zoo.metrics.captions import CaptionBLEU, CiderD, Meteor, RougeL
 from zoo.metrics.cider import DocumentFrequency
-from zoo.metrics.likelihood import Perplexity, TokenLoss
-from zoo.metrics.pointing_game import PointingGame, TrueShare
-from zoo.metrics.text import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
+from zoo.metrics.ratios import ExactMatch, Perplexity, TokenLoss, TrueShare
+from zoo.metrics.text import CorpusBLEU, CorpusChrF, bleu_tokenizer
 
 __all__ = [
     "AlignmentErrorRate",

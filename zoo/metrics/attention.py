@@ -1,45 +1,96 @@
-"""How much of the attention lies on the positions that decided the answer: `attention_recall`."""
+"""Does attention lie on the positions that decided the answer: its mass there, its largest weight, and the alignment
+error rate."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torchmetrics import Metric
+
+from zoo.metrics.ratios import Ratio
 
 
-class AttentionRecall(Metric):
-    """Mean over examples of the attention mass on the true positions, 0 to 1; exact over batches and ranks.
+class AttentionRecall(Ratio):
+    """Mean over examples of the attention mass on the true positions, 0 to 1: `attention_recall`.
 
     Examples without a true position do not count. Uniform attention scores the share of true positions: see
-    `uniform_weights`. Where every target token has a row of weights (B, T, S), it is an example of its own: give both
-    tensors as (B * T, S).
+    `uniform_weights`. If every target token has a row of weights (B, T, S), each row is an example: pass both tensors
+    as (B * T, S).
     """
 
-    full_state_update = False
     higher_is_better = True
-    mass: Tensor
-    examples: Tensor
 
     def __init__(self) -> None:
-        super().__init__()
-        self.add_state("mass", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
-        self.add_state("examples", torch.tensor(0), dist_reduce_fx="sum")
+        super().__init__(real=True)
 
     def update(self, weights: Tensor, evidence: Tensor) -> None:
-        """`weights` (B, ...), all of an example's summing to 1; `evidence` (B, ...) True at the true positions."""
-        if weights.shape != evidence.shape:
-            raise ValueError(f"weights {tuple(weights.shape)} and evidence {tuple(evidence.shape)} differ in shape")
+        """`weights` (B, ...) sum to 1 over each example; `evidence` (B, ...) is True at the true positions."""
+        _same_shape(weights, "evidence", evidence)
         counted = evidence.flatten(1).any(1)
-        self.mass += (weights * evidence).flatten(1).sum(1)[counted].sum(dtype=torch.float64)
-        self.examples += counted.sum()
+        self.total += (weights * evidence).flatten(1).sum(1)[counted].sum(dtype=torch.float64)
+        self.count += counted.sum()
+
+
+class PointingGame(Ratio):
+    """The share of examples whose largest weight lies on a true position, 0 to 1.
+
+    Examples without a true position do not count. If several weights are the largest, the example counts by the share
+    of them that is true, the mean result of a random choice among them. Uniform weights therefore score the mean share
+    of true positions, as a position drawn at random does; that is their `AttentionRecall`, too.
+
+    Jianming Zhang, Zhe Lin, Jonathan Brandt, Xiaohui Shen, Stan Sclaroff. Top-down Neural Attention by Excitation
+    Backprop. ECCV 2016. https://arxiv.org/abs/1608.00507
+    """
+
+    higher_is_better = True
+
+    def __init__(self) -> None:
+        super().__init__(real=True)
+
+    def update(self, weights: Tensor, evidence: Tensor) -> None:
+        """`weights` (B, ...) of each example; `evidence` (B, ...) is True at the true positions."""
+        _same_shape(weights, "evidence", evidence)
+        true = evidence.flatten(1)
+        counted = true.any(1)
+        weights, true = weights.flatten(1)[counted], true[counted]
+        if len(weights):
+            largest = weights == weights.amax(1, keepdim=True)
+            self.total += ((largest & true).sum(1).double() / largest.sum(1)).sum()
+            self.count += len(weights)
+
+
+class AlignmentErrorRate(Ratio):
+    """1 - 2 |A and S| / (|A| + |S|) over a corpus, 0 to 1 (Och and Ney 2003). Every true link is sure, so that the
+    possible links are the sure ones.
+
+    For each target token A contains the source token with the largest weight, or with `threshold` all source tokens
+    with at least that weight. Target tokens without a true link, such as padding, do not count.
+    """
+
+    higher_is_better = False
+
+    def __init__(self, *, threshold: float | None = None) -> None:
+        super().__init__()
+        self.threshold = threshold
+
+    def update(self, weights: Tensor, alignment: Tensor) -> None:
+        """`weights` (B, T, S) attention; `alignment` (B, T, S) True at the true links."""
+        _same_shape(weights, "alignment", alignment)
+        counted = alignment.any(-1, keepdim=True)
+        if self.threshold is None:
+            chosen = torch.zeros_like(alignment).scatter(-1, weights.argmax(-1, keepdim=True), True)
+        else:
+            chosen = weights >= self.threshold
+        chosen = chosen & counted
+        self.total += (chosen & alignment).sum()
+        self.count += chosen.sum() + alignment.sum()
 
     def compute(self) -> Tensor:
-        """The mean mass; NaN when no example had a true position."""
-        return self.mass / self.examples
+        """The rate; NaN if no target token had a true link."""
+        return 1 - 2 * super().compute()
 
 
 def uniform_weights(mask: Tensor) -> Tensor:
-    """The weights (B, ...) of equal attention to every real position of an example: what chance is measured with."""
+    """The weights (B, ...) of equal attention to every real position of an example, which is chance."""
     real = mask.flatten(1).sum(1).clamp(min=1)
     return mask / real.view(-1, *[1] * (mask.dim() - 1))
 
@@ -47,3 +98,8 @@ def uniform_weights(mask: Tensor) -> Tensor:
 def uniform_rows(mask: Tensor, targets: int) -> Tensor:
     """Equal attention of each of T = `targets` target tokens to every real position: (B, S) -> (B, T, S)."""
     return uniform_weights(mask)[:, None].expand(-1, targets, -1)
+
+
+def _same_shape(weights: Tensor, name: str, truth: Tensor) -> None:
+    if weights.shape != truth.shape:
+        raise ValueError(f"weights {tuple(weights.shape)} and {name} {tuple(truth.shape)} differ in shape")

@@ -1,7 +1,7 @@
-"""Captions beside all references of their image, as coco-caption scores them: BLEU-1 to 4, ROUGE-L, CIDEr-D, METEOR.
+"""Captions against all references of their image, as coco-caption scores them: BLEU-1 to 4, ROUGE-L, CIDEr-D, METEOR.
 
-All are of a corpus and exact over batches and ranks. What they compare are tokens: whoever wants published numbers cuts
-both sides by `zoo.metrics.ptb_tokens` first. SPICE is not here: it needs a download of 384 MB and Java.
+All are scores of a corpus, exact over batches and ranks. They compare tokens: for published numbers, cut both sides by
+`zoo.metrics.ptb_tokens` first. SPICE is left out, because it needs a download of 384 MB and Java.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from zoo.metrics.cider import DocumentFrequency, cider_d
 Caption = str | Sequence[str]
 """Tokens, as a list or joined by spaces."""
 ORDERS = 4
-"""Of BLEU."""
+"""The longest n-grams of BLEU."""
 BETA = 1.2
-"""Of ROUGE-L: how much more recall counts than precision."""
+"""The weight of recall over precision in ROUGE-L."""
 
 
 def _words(caption: Caption) -> list[str]:
@@ -48,10 +48,10 @@ def _check(hypotheses: Sequence[Any], references: Sequence[Sequence[Any]]) -> No
 class CaptionBLEU(Metric):
     """BLEU-n of a corpus (Papineni et al. 2002), 0 to 100, the geometric mean of the precisions of 1- to n-grams.
 
-    The reference length is the one that is nearest to the hypothesis, of two as near the shorter, as sacrebleu and
-    coco-caption have it (torchmetrics takes the first). Nothing is smoothed: where no n-gram of some order matches it
-    is 0, and coco-caption, which adds 1e-15 to what it counts, gives a little more. It is not defined where neither a
-    hypothesis nor a reference has n tokens.
+    The reference length is the one nearest to the hypothesis, and the shorter of two equally near ones, as in sacrebleu
+    and coco-caption (torchmetrics uses the first). Nothing is smoothed: without a match of some order the score is 0.
+    coco-caption adds 1e-15 to each count and gives a little more. The score is not defined if neither a hypothesis nor
+    a reference has n tokens.
     """
 
     full_state_update = False
@@ -60,7 +60,7 @@ class CaptionBLEU(Metric):
     long_references: Tensor
 
     def __init__(self, order: int = ORDERS) -> None:
-        """`order`: the n, 1 to 4. Those of a batch are counted once, for all four."""
+        """`order` is n, 1 to 4. The n-grams of a batch are counted once for all four."""
         super().__init__()
         if not 1 <= order <= ORDERS:
             raise ValueError(f"order={order}: expected 1 to {ORDERS}")
@@ -69,7 +69,7 @@ class CaptionBLEU(Metric):
         self.add_state("long_references", torch.tensor(0), dist_reduce_fx="sum")
 
     def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
-        """A hypothesis of each image, and all references of it."""
+        """One hypothesis of each image, and all of its references."""
         _check(hypotheses, references)
         if hypotheses:
             ours = tuple(" ".join(_words(caption)) for caption in hypotheses)
@@ -78,7 +78,7 @@ class CaptionBLEU(Metric):
             self.long_references += sum(len(_words(one)) >= self.order for several in references for one in several)
 
     def compute(self) -> Tensor:
-        """0 to 100; NaN where it is not defined."""
+        """0 to 100; NaN if it is not defined."""
         written, expected, *counts = self.statistics.tolist()
         correct, total = counts[: self.order], counts[ORDERS : ORDERS + self.order]
         score = BLEU.compute_bleu(correct, total, written, expected, max_ngram_order=self.order).score
@@ -88,18 +88,18 @@ class CaptionBLEU(Metric):
 
 @lru_cache(maxsize=1)
 def _bleu_statistics(hypotheses: tuple[str, ...], references: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
-    """Of a batch: tokens written, tokens of the references, matches of each order, n-grams of each. The last batch is
-    remembered, since BLEU-1 to 4 ask for it one after the other."""
+    """Counts of a batch: tokens of hypotheses, tokens of references, matches of each order, n-grams of each order. The
+    last result is cached, since BLEU-1 to 4 use the same one."""
     scorer = BLEU(tokenize="none", smooth_method="none", force=True)
     rows = scorer._extract_corpus_statistics(hypotheses, list(zip_longest(*references)))  # None: has fewer references
     return tuple(map(sum, zip(*rows, strict=True)))
 
 
 class RougeL(Metric):
-    """ROUGE-L (Lin 2004), the mean over images, 0 to 100: 100 times what coco-caption gives.
+    """ROUGE-L (Lin 2004), the mean over images, 0 to 100: 100 times the value of coco-caption.
 
-    Of the longest common subsequence with each reference the best precision and the best recall are taken, which may be
-    those of two references, and their F with beta = 1.2. It is not defined where no reference has a word.
+    The score is F with beta = 1.2 of the best precision and the best recall of a longest common subsequence; they may
+    come from two references. It is not defined if no reference has a word.
     """
 
     full_state_update = False
@@ -115,7 +115,7 @@ class RougeL(Metric):
         self.add_state("words", torch.tensor(0), dist_reduce_fx="sum")
 
     def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
-        """A hypothesis of each image, and all references of it."""
+        """One hypothesis of each image, and all of its references."""
         _check(hypotheses, references)
         for ours, several in zip(hypotheses, references, strict=True):
             self.total += rouge_l(_words(ours), [_words(caption) for caption in several])
@@ -123,13 +123,13 @@ class RougeL(Metric):
         self.words += sum(len(_words(caption)) for several in references for caption in several)
 
     def compute(self) -> Tensor:
-        """0 to 100; NaN where it is not defined."""
+        """0 to 100; NaN if it is not defined."""
         mean = 100 * self.total / self.captions
         return mean if self.words else torch.full_like(mean, torch.nan)
 
 
 def rouge_l(hypothesis: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """Of one caption, 0 to 1."""
+    """ROUGE-L of one caption, 0 to 1."""
     precision = recall = 0.0
     for reference in references:
         if common := common_subsequence(hypothesis, reference):
@@ -140,8 +140,8 @@ def rouge_l(hypothesis: Sequence[str], references: Sequence[Sequence[str]]) -> f
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest common subsequence. Row by row of the usual table, a row being the bits of a number:
-    they are 0 where the table grows (Hyyrö 2004)."""
+    """The length of the longest common subsequence. Each row of the usual table is one integer, whose bits are 0 where
+    the row grows (Hyyrö 2004)."""
     places: dict[str, int] = {}
     for number, token in enumerate(one):
         places[token] = places.get(token, 0) | 1 << number
@@ -154,7 +154,7 @@ def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 class _Gathered(Metric):
-    """A score that needs all captions at once: they are kept as text, and all ranks come to have all of it."""
+    """A score that needs all captions at once: they are stored as text, which all ranks gather."""
 
     full_state_update = False
     higher_is_better = True
@@ -165,15 +165,15 @@ class _Gathered(Metric):
         self.add_state("texts", [], dist_reduce_fx="cat")
 
     def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
-        """A hypothesis of each image, and all references of it."""
+        """One hypothesis of each image, and all of its references."""
         _check(hypotheses, references)
         rows = ((ours, *several) for ours, several in zip(hypotheses, references, strict=True))
-        # what stands between them is white space to str.split, and so in no token
+        # str.split treats these separators as white space, so that no token contains one
         text = "".join("\x1f".join(" ".join(_words(caption)) for caption in row) + "\x1e" for row in rows)
         self.texts.append(torch.from_numpy(np.frombuffer(text.encode(), np.uint8).copy()).to(self.device))
 
     def rows(self) -> list[list[str]]:
-        """Of each image the hypothesis and its references, of all batches and, while it computes, of all ranks."""
+        """The hypothesis and the references of each image, of all batches and, inside `compute`, of all ranks."""
         texts = dim_zero_cat(self.texts).cpu().numpy().tobytes().decode() if len(self.texts) else ""
         return [row.split("\x1f") for row in texts.split("\x1e")[:-1]]
 
@@ -182,22 +182,22 @@ class _Gathered(Metric):
 
 
 class CiderD(_Gathered):
-    """CIDEr-D (Vedantam et al. 2015), the mean over images, 0 to 10, on coco-caption's scale, which calls it CIDEr and
-    of which papers print 100 times the value.
+    """CIDEr-D (Vedantam et al. 2015), the mean over images, 0 to 10 as in coco-caption, which calls it CIDEr. Papers
+    print 100 times this value.
 
-    How rare an n-gram is follows from the references of all images that are scored, or from a table of document
-    frequencies that is given. A copy of one of n references that have nothing in common scores 10 / n. Captions of less
-    than four words lose the orders that they do not have. Lengths are compared in bigrams. CIDEr-D is not defined where
-    every n-gram of the references is in all documents, as with a single image: nothing is rare there.
+    The rarity of an n-gram comes from the references of all scored images, or from a given table of document
+    frequencies. A copy of one of n references without common n-grams scores 10 / n. Captions of less than four words
+    score 0 in the missing orders. Lengths are compared in bigrams. CIDEr-D is not defined if every n-gram of the
+    references is in all documents, for example with a single image.
     """
 
     def __init__(self, document_frequency: DocumentFrequency | None = None) -> None:
-        """`document_frequency`: of words, such as of all training captions; None: of the references."""
+        """`document_frequency`: a table of words, such as that of all training captions; None: of the references."""
         super().__init__()
         self.document_frequency = document_frequency
 
     def compute(self) -> Tensor:
-        """0 to 10; NaN where it is not defined."""
+        """0 to 10; NaN if it is not defined."""
         rows = [[sentence.split() for sentence in row] for row in self.rows()]
         if not rows:
             return self._mean(torch.nan)
@@ -212,21 +212,21 @@ class CiderD(_Gathered):
 
 
 class Meteor(_Gathered):
-    """METEOR 1.5 (Denkowski and Lavie 2014), 0 to 100: 100 times what coco-caption gives. It is a program in Java that
-    comes with the package pycocoevalcap; while it computes it takes up to 2 GB, and over several ranks the first alone
-    runs it."""
+    """METEOR 1.5 (Denkowski and Lavie 2014), 0 to 100: 100 times the value of coco-caption.
+
+    It is a Java program of the package pycocoevalcap, which uses up to 2 GB. Only the first rank runs it."""
 
     @staticmethod
     def missing() -> str | None:
-        """Why there can be no score here, in a line; None where there can."""
+        """One line that explains why METEOR cannot be computed here; None if it can."""
         if find_spec("pycocoevalcap") is None:
             return "METEOR is left out: it needs the package pycocoevalcap; pip install 'attention-zoo[captions]'"
         if shutil.which("java") is None:
-            return "METEOR is left out: it needs Java, and there is no program `java` on the path; install one"
+            return "METEOR is left out: it needs Java, and the path has no program `java`; install one"
         return None
 
     def compute(self) -> Tensor:
-        """NaN without a caption. Raises ZooError where Java or the package is missing, or the program breaks off."""
+        """NaN without a caption. Raises ZooError if Java or the package is missing, or the program fails."""
         rows = self.rows()
         score = self._mean(torch.nan)
         if not self._is_synced:
@@ -234,13 +234,13 @@ class Meteor(_Gathered):
         try:
             if dist.get_rank() == 0 and rows:
                 score = self._mean(meteor(rows))
-        finally:  # the others wait, whatever happens here
+        finally:  # the other ranks wait for it even after an error
             dist.broadcast(score, 0)
         return score
 
 
 def meteor(rows: Sequence[Sequence[str]]) -> float:
-    """Of a corpus, 0 to 100; of each image the hypothesis and its references, tokens joined by spaces."""
+    """METEOR of a corpus, 0 to 100. Each row is a hypothesis and its references, tokens joined by spaces."""
     if line := Meteor.missing():
         raise ZooError(line)
     scorer = import_module("pycocoevalcap.meteor.meteor").Meteor()
@@ -250,12 +250,12 @@ def meteor(rows: Sequence[Sequence[str]]) -> float:
         score, _ = scorer.compute_score({number: list(row[1:]) for number, row in enumerate(rows)}, hypotheses)
     except (OSError, ValueError) as error:
         process.kill()
-        said = (process.stderr.read() or b"").decode(errors="replace").strip().splitlines()
+        output = (process.stderr.read() or b"").decode(errors="replace").strip().splitlines()
         raise ZooError(
-            f"METEOR: its Java program broke off: {said[-1] if said else error}; it needs 2 GB of memory and Java 8 or "
-            "later; leave METEOR out where it has not"
+            f"METEOR: its Java program failed: {output[-1] if output else error}; it needs 2 GB of memory and "
+            "Java 8 or later; leave METEOR out on a machine without them"
         ) from error
-    finally:  # it would wait for more, with its memory, to the end of the run
+    finally:  # else it would wait for more input until the end of the run and keep its memory
         process.kill()
         process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):

@@ -1,10 +1,11 @@
-"""CIDEr-D of captions and the document frequencies that it weighs n-grams by, in arrays.
+"""CIDEr-D of captions, and the document frequencies that give n-grams their weights, in arrays.
 
 Ramakrishna Vedantam, C. Lawrence Zitnick, Devi Parikh. CIDEr: Consensus-based Image Description Evaluation. CVPR 2015.
-https://arxiv.org/abs/1411.5726 As coco-caption counts it; D: repeated n-grams are clipped, and unlike lengths cost.
+https://arxiv.org/abs/1411.5726 It is counted as in coco-caption; D means that repeated n-grams are clipped and that a
+difference in length lowers the score.
 
-An n-gram has a number: that of the pair (the n-gram without its last token, that token) among all pairs. So nothing is
-hashed, no two n-grams meet, and thousands are counted by one sort.
+The number of an n-gram is that of the pair (the n-gram without its last token, that token) among all pairs. Nothing is
+hashed, numbers are unique, and one sort counts thousands of n-grams.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from numpy.typing import NDArray
 ORDERS = 4
 """N-grams of 1 to 4 tokens."""
 SIGMA = 6.0
-"""Of the Gaussian penalty on a difference in length."""
+"""Deviation of the Gaussian penalty on a difference in length."""
 Ints = NDArray[np.int64]
 Sentence = Sequence[Hashable]
 """Words, or ids."""
 
 
 class _Grams(NamedTuple):
-    """The n-grams of one order in some sentences, each place at which one stands, and the G that are distinct."""
+    """The n-grams of one order in some sentences: E occurrences of G distinct n-grams."""
 
     sentence: Ints
-    """(E,)"""
+    """(E,) the sentence of each occurrence."""
     gram: Ints
-    """(E,) below G."""
+    """(E,) the number of its n-gram, below G."""
     prefix: Ints
-    """(G,) the number of each without its last token among those of the order below; of single tokens 0."""
+    """(G,) the number, one order below, of each n-gram without its last token; 0 for single tokens."""
     last: Ints
     """(G,) the number of its last token."""
 
 
 def _orders(tokens: Ints, lengths: Ints, size: int) -> Iterator[_Grams]:
-    """The n-grams of 1, 2, ... tokens of sentences that stand one behind the other; `tokens` (N,) are below `size`."""
+    """The n-grams of 1, 2, ... tokens of concatenated sentences; `tokens` (N,) are below `size`."""
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(tokens))  # tokens up to the end, this one included
     at = np.zeros(len(tokens), np.int64)  # the number of the n-gram that begins here
@@ -51,21 +52,21 @@ def _orders(tokens: Ints, lengths: Ints, size: int) -> Iterator[_Grams]:
 
 
 def _row(sentences: Sequence[Sentence], numbers: dict[Hashable, int]) -> tuple[Ints, Ints]:
-    """The numbers of all tokens (N,), new ones for those that have none, and the lengths of the sentences."""
+    """The numbers of all tokens (N,), which are added to `numbers` if needed, and the lengths of the sentences."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     tokens = (numbers.setdefault(token, len(numbers)) for sentence in sentences for token in sentence)
     return np.fromiter(tokens, np.int64, int(lengths.sum())), lengths
 
 
 class DocumentFrequency:
-    """In how many documents each n-gram of 1 to 4 tokens stands; a document is all captions of one image.
+    """The number of documents with each n-gram of 1 to 4 tokens; a document is all captions of one image.
 
-    An n-gram that stands in no document counts as if it stood in one. So only those of two or more are kept, which are
-    few: with one of them all that it begins with are kept, too.
+    An unknown n-gram counts as if one document had it. Only the few n-grams of two or more documents are therefore
+    stored. The beginnings of such an n-gram are also stored.
     """
 
     def __init__(self, documents: Iterable[Iterable[Sentence]]) -> None:
-        """Raises ValueError where there is none."""
+        """Raises ValueError if there is no document."""
         sentences: list[Sentence] = []
         counts: list[int] = []
         for document in documents:
@@ -73,10 +74,10 @@ class DocumentFrequency:
             sentences += document
             counts.append(len(sentences) - before)
         if not counts:
-            raise ValueError("document frequencies of no document; expected captions of one image at least")
+            raise ValueError("no document for the document frequencies; expected captions of one image at least")
         self.documents = len(counts)
         self.numbers: dict[Hashable, int] = {}
-        """Of each token."""
+        """The number of each token."""
         tokens, lengths = _row(sentences, self.numbers)
         self._size = max(len(self.numbers), 1)
         self._tables: list[tuple[Ints, Ints]] = []
@@ -84,8 +85,8 @@ class DocumentFrequency:
         kept = np.zeros(1, np.int64)  # the number in the table of each n-gram of the order below
         for grams in _orders(tokens, lengths, self._size):
             total = max(len(grams.last), 1)
-            stands = np.unique(document_of[grams.sentence] * total + grams.gram) % total
-            frequency = np.bincount(stands, minlength=len(grams.last))
+            present = np.unique(document_of[grams.sentence] * total + grams.gram) % total
+            frequency = np.bincount(present, minlength=len(grams.last))
             found = np.flatnonzero(frequency > 1)
             # in rising order, as the n-grams themselves are
             self._tables.append((kept[grams.prefix[found]] * self._size + grams.last[found], frequency[found]))
@@ -93,9 +94,10 @@ class DocumentFrequency:
             kept[found] = np.arange(len(found))
 
     def __call__(self, order: int, prefix: Ints, last: Ints) -> tuple[Ints, Ints]:
-        """Of n-grams of `order` tokens the numbers in the table, -1 where they are not in it, and in how many documents
-        they stand, at least 1; from those numbers of what they begin with (0 of single tokens) and the numbers of their
-        last tokens, (G,) each."""
+        """Numbers of n-grams of `order` tokens in the table, -1 if it lacks them, and their documents, at least 1.
+
+        `prefix` (G,) are the numbers of the n-grams without their last tokens (0 for single tokens), `last` (G,) the
+        numbers of the last tokens."""
         pairs, frequency = self._tables[order - 1]
         if not len(pairs):
             return np.full(len(last), -1), np.ones(len(last), np.int64)
@@ -111,9 +113,8 @@ def cider_d(
     references: Sequence[Sequence[Sentence]],
     frequency: DocumentFrequency,
 ) -> NDArray[np.float64]:
-    """CIDEr-D of each hypothesis, 0 to 10: (H,). `image` (H,) says to which entry of `references` each belongs, so that
-    of several hypotheses of one image its references are counted once. Raises ValueError for one without a reference.
-    """
+    """CIDEr-D of each hypothesis (H,), 0 to 10. `image` (H,) is the entry of `references` of each hypothesis, so that
+    several hypotheses of one image share its references. Raises ValueError for a hypothesis without a reference."""
     given = np.fromiter(map(len, references), np.int64, len(references))
     of = np.asarray(image, np.int64)
     if (given[of] == 0).any():
@@ -124,7 +125,7 @@ def cider_d(
     hypothesis = np.repeat(np.arange(len(hypotheses)), given[of])  # (P,) of each pair
     first = len(hypotheses) + np.cumsum(given) - given
     reference = first[of][hypothesis] + _within(given[of])  # (P,) the sentence
-    alike = np.zeros(len(hypothesis))
+    similarity = np.zeros(len(hypothesis))
     known = np.zeros(1, np.int64)
     for order, grams in enumerate(_orders(tokens, lengths, len(numbers)), start=1):
         known, documents = frequency(order, known[grams.prefix], grams.last)
@@ -143,10 +144,10 @@ def cider_d(
         theirs = np.where(entry[place] == sought, weight[place], 0.0) if len(entry) else np.zeros(0)
         product = np.bincount(pair, np.minimum(weight[ours], theirs) * theirs, len(hypothesis))
         norms = norm[hypothesis] * norm[reference]
-        alike += np.divide(product, norms, out=np.zeros(len(hypothesis)), where=norms > 0)
-    bigrams = np.maximum(lengths - 1, 0)  # what the reference implementation takes for the length
-    alike *= np.exp(-((bigrams[hypothesis] - bigrams[reference]) ** 2) / (2 * SIGMA**2))
-    return 10 * np.bincount(hypothesis, alike, len(hypotheses)) / (ORDERS * given[of])
+        similarity += np.divide(product, norms, out=np.zeros(len(hypothesis)), where=norms > 0)
+    bigrams = np.maximum(lengths - 1, 0)  # the reference implementation compares lengths in bigrams
+    similarity *= np.exp(-((bigrams[hypothesis] - bigrams[reference]) ** 2) / (2 * SIGMA**2))
+    return 10 * np.bincount(hypothesis, similarity, len(hypotheses)) / (ORDERS * given[of])
 
 
 def _within(sizes: Ints) -> Ints:

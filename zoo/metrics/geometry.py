@@ -1,4 +1,4 @@
-"""Polygons, triangles and tours, exactly: which way three points turn is decided without rounding.
+"""Polygons, triangles and tours. The orientation of three points is exact, without rounding.
 
 Notation: m vertices.
 """
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 ROUNDING = 4e-16
-"""A difference of two products in float64 has the right sign where it is larger than this share of their sum: the bound
-of Shewchuk 1997, (3 + 16 eps) eps, is 3.4e-16."""
+"""A difference of two products in float64 has the right sign if it is larger than this share of their sum. The bound of
+Shewchuk 1997, (3 + 16 eps) eps, is 3.4e-16."""
 
 
 def orientation(a: Reals, b: Reals, c: Reals) -> NDArray[np.int64]:
-    """Which way the path a, b, c turns, points (..., 2) each: 1 to the left, -1 to the right, 0 not at all (...)."""
+    """The turn of the path a, b, c, points (..., 2) each: 1 left, -1 right, 0 straight (...)."""
     a, b, c = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (a, b, c)))
     left = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1])
     right = (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
@@ -32,14 +32,14 @@ def orientation(a: Reals, b: Reals, c: Reals) -> NDArray[np.int64]:
 
 
 def area(polygon: Reals) -> float:
-    """The area that a simple polygon (m, 2) encloses, negative where it goes round clockwise."""
+    """The area of a simple polygon (m, 2), negative if its vertices are in clockwise order."""
     x, y = (polygon - polygon[0]).T if len(polygon) else np.zeros((2, 0))
     return float((x * np.roll(y, -1) - np.roll(x, -1) * y).sum() / 2)
 
 
 def is_simple(polygon: Reals) -> bool:
-    """Whether the edges of a polygon (m, 2) meet nowhere but at the vertex that neighbours share; fewer than three
-    vertices make none, and no vertex comes twice."""
+    """Whether a polygon (m, 2) has at least three vertices, none of them repeated, and edges that meet only at the
+    vertices of neighbours."""
     count = len(polygon)
     if count < 3 or len(np.unique(polygon, axis=0)) < count:
         return False
@@ -55,7 +55,7 @@ def is_simple(polygon: Reals) -> bool:
 
 
 def _meet(a: Reals, b: Reals, c: Reals, d: Reals) -> NDArray[np.bool_]:
-    """Whether the segments from a to b and from c to d, (..., 2) each, have a point in common (...)."""
+    """Whether the segments from a to b and from c to d, (..., 2) each, have a common point (...)."""
     sides = [orientation(*three) for three in ((a, b, c), (a, b, d), (c, d, a), (c, d, b))]
     across = (sides[0] * sides[1] <= 0) & (sides[2] * sides[3] <= 0)
     in_line = np.all([side == 0 for side in sides], 0)
@@ -64,8 +64,7 @@ def _meet(a: Reals, b: Reals, c: Reals, d: Reals) -> NDArray[np.bool_]:
 
 
 def same_polygon(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two sequences of vertices, none of them twice, are the same but for where they begin: the same way
-    round."""
+    """Whether two sequences of distinct vertices are equal up to their first vertex, in the same direction."""
     if len(one) != len(other) or not one or one[0] not in other:
         return list(one) == list(other)
     begin = list(other).index(one[0])
@@ -73,16 +72,16 @@ def same_polygon(one: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def same_tour(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two round trips are the same, wherever they begin and whichever way they go."""
+    """Whether two round trips are equal, with any first point and in either direction."""
     return same_polygon(one, other) or same_polygon(one, list(other)[::-1])
 
 
 def length(tour: Reals) -> float:
-    """How long the way is through all points (m, W) and back to the first."""
+    """The length of the way through all points (m, W) and back to the first."""
     return float(np.linalg.norm(tour - np.roll(tour, -1, 0), axis=1).sum())
 
 
 def triangles(corners: Sequence[int]) -> frozenset[frozenset[int]]:
-    """The corners of each triangle, three by three; what is no triangle, an incomplete one or one with a corner twice,
-    stays in it as fewer corners."""
+    """The corners of each triangle, in threes. Malformed triangles (missing or repeated corners) are kept, so that they
+    count as wrong."""
     return frozenset(frozenset(corners[at : at + 3]) for at in range(0, len(corners), 3))

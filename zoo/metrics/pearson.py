@@ -1,5 +1,4 @@
-"""Correlations of a whole split: Pearson's in double precision, since nearly equal scores have digits to lose, and
-Spearman's where it is defined."""
+"""Correlations over a whole split: Pearson's in double precision, which nearly equal scores need, and Spearman's."""
 
 from __future__ import annotations
 
@@ -12,30 +11,30 @@ from torchmetrics.utilities.data import dim_zero_cat
 class Pearson(Metric):
     """Pearson's correlation of predicted and true scores.
 
-    The scores are kept until the end, so that it is the same over one rank and several. Sums in single precision, as
-    torchmetrics has them, give the correlation of rounding errors where the mean is far larger than the differences.
+    All scores are stored, so that one rank and several give the same number. The sums in single precision of
+    torchmetrics give the correlation of rounding errors if the mean is far larger than the differences.
     """
 
     full_state_update = False
     higher_is_better = True
-    said: list[Tensor]
+    predicted: list[Tensor]
     true: list[Tensor]
 
     def __init__(self) -> None:
         super().__init__()
-        self.add_state("said", [], dist_reduce_fx="cat")
+        self.add_state("predicted", [], dist_reduce_fx="cat")
         self.add_state("true", [], dist_reduce_fx="cat")
 
-    def update(self, said: Tensor, true: Tensor) -> None:
-        """Two rows of scores (B,)."""
-        self.said.append(said)
+    def update(self, predicted: Tensor, true: Tensor) -> None:
+        """Predicted and true scores (B,)."""
+        self.predicted.append(predicted)
         self.true.append(true)
 
     def compute(self) -> Tensor:
-        """-1 to 1; NaN where all scores of a row are equal, and without scores."""
-        if not len(self.said):
+        """-1 to 1; NaN if all scores of one side are equal, and without scores."""
+        if not len(self.predicted):
             return torch.tensor(torch.nan, device=self.device)
-        both = torch.stack([dim_zero_cat(row).cpu().double() for row in (self.said, self.true)])
+        both = torch.stack([dim_zero_cat(row).cpu().double() for row in (self.predicted, self.true)])
         if _constant(both):
             return torch.tensor(torch.nan, device=self.device)
         x, y = both - both.mean(1, keepdim=True)
@@ -43,15 +42,15 @@ class Pearson(Metric):
 
 
 class Spearman(SpearmanCorrCoef):
-    """Spearman's rank correlation by torchmetrics, which gives 0 where it is not defined; here that is NaN."""
+    """Spearman's rank correlation by torchmetrics, which gives 0 if it is not defined; here that is NaN."""
 
     def compute(self) -> Tensor:
-        """-1 to 1; NaN where all scores of a row are equal, and without scores."""
+        """-1 to 1; NaN if all scores of one side are equal, and without scores."""
         if not len(self.preds) or _constant(torch.stack([dim_zero_cat(self.preds), dim_zero_cat(self.target)])):
             return torch.tensor(torch.nan, device=self.device)
         return super().compute()
 
 
 def _constant(rows: Tensor) -> bool:
-    """Whether one of some rows (R, N) has a single value only. Their differences from the mean may be rounding."""
+    """Whether all values of one of the rows (R, N) are equal. Their differences from the mean may be rounding."""
     return bool((rows.amax(1) == rows.amin(1)).any())

@@ -1,4 +1,4 @@
-"""What sequences of pointers into a set of points are worth, by what was asked for, and the means of that."""
+"""Scores of sequences of pointers into a set of points, for each goal."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from math import nan
 from zoo.metrics.geometry import Reals, area, is_simple, length, same_polygon, same_tour, triangles
 
 MOST_FAILURES = 0.01
-"""With a larger share of polygons that are not simple the paper gives no area, but FAIL."""
+"""With a larger share of polygons that are not simple, the paper prints FAIL instead of the area."""
 Judge = Callable[[Reals, Sequence[int], Sequence[int] | None, float], dict[str, float]]
-"""Points (n, W), the pointers at them from 0 that a network wrote, its end left out, the true ones where they are
-known, how long a unit of the coordinates is -> figures by name. NaN: this one does not count."""
+"""Points (n, W), the written pointers from 0 without the end, the true ones or None, and the length of a unit of the
+coordinates -> figures by name. A figure of NaN does not count."""
 
 
 def hull(points: Reals, pointers: Sequence[int], truth: Sequence[int] | None, scale: float) -> dict[str, float]:
-    """`accuracy`: it is the true polygon, wherever it begins; `area`: of a simple polygon the share of the true one's
-    area, `non_simple`: it is none, such as one that crosses itself, comes back to a point, or has less than three."""
+    """`accuracy`: it is the true polygon, with any first point. `area`: the share of the true area, for a simple
+    polygon. `non_simple`: it crosses itself, repeats a point, or has less than three."""
     simple = _exist(pointers, points) and is_simple(points[list(pointers)])
     found = {"non_simple": float(not simple)}
     if truth is not None:
@@ -29,7 +29,7 @@ def hull(points: Reals, pointers: Sequence[int], truth: Sequence[int] | None, sc
 def triangulation(
     points: Reals, pointers: Sequence[int], truth: Sequence[int] | None, scale: float
 ) -> dict[str, float]:
-    """`accuracy`: these are the true triangles, and nothing else; `coverage`: the share of them that is there."""
+    """`accuracy`: exactly the true triangles were written. `coverage`: the share of them that was written."""
     if truth is None:
         return {}
     right, found = triangles(truth), triangles(pointers)
@@ -37,8 +37,8 @@ def triangulation(
 
 
 def tour(points: Reals, pointers: Sequence[int], truth: Sequence[int] | None, scale: float) -> dict[str, float]:
-    """`invalid`: not every point comes, each once; of the others `length`, in the units of the source, and `ratio`, to
-    that of the target. `accuracy`: it is the target's, wherever it begins and whichever way it goes."""
+    """`invalid`: it does not have every point exactly once. A valid tour has a `length`, in the units of the source,
+    and its `ratio` to the target's. `accuracy`: it is the target's, with any first point and in either direction."""
     valid = sorted(pointers) == list(range(len(points)))
     found = {"invalid": float(not valid), "length": scale * length(points[list(pointers)]) if valid else nan}
     if truth is not None:
@@ -48,7 +48,7 @@ def tour(points: Reals, pointers: Sequence[int], truth: Sequence[int] | None, sc
 
 
 def order(points: Reals, pointers: Sequence[int], truth: Sequence[int] | None, scale: float) -> dict[str, float]:
-    """`accuracy`: all stand where they should."""
+    """`accuracy`: all pointers are in the right places."""
     return {} if truth is None else {"accuracy": float(list(pointers) == list(truth))}
 
 
@@ -59,7 +59,7 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
     "tour": ("length", "ratio", "invalid", "accuracy"),
     "order": ("accuracy",),
 }
-"""What a goal's judge finds, the most telling first."""
+"""The figures of each goal, the most important first."""
 BEST: Mapping[str, str] = {
     "accuracy": "max",
     "area": "max",
@@ -69,11 +69,11 @@ BEST: Mapping[str, str] = {
     "ratio": "min",
     "invalid": "min",
 }
-"""Whether of a figure the `max` or the `min` is best."""
+"""Whether the `max` or the `min` of a figure is best."""
 
 
-def said(name: str, figures: Mapping[str, float]) -> str:
-    """A figure as it is shown among all of its row: shares in per cent, and FAIL for an area as the paper has it."""
+def figure_text(name: str, figures: Mapping[str, float]) -> str:
+    """A figure of a row as text: shares in per cent, and FAIL for an area as in the paper."""
     value = figures.get(name, nan)
     if name == "area" and figures.get("non_simple", 0.0) > MOST_FAILURES:
         return "FAIL"

@@ -1,15 +1,14 @@
-"""Captions cut into words as coco-caption does it, so that scores can be compared with published ones.
+"""Captions cut into words as in coco-caption, so that scores can be compared with published ones.
 
-coco-caption runs Java: the PTBTokenizer of Stanford CoreNLP 3.4.1 with -preserveLines -lowerCase, and takes punctuation
-out. These rules were found by giving that program sentences and looking at what it makes of them; they are written anew
-and share no code with it. All of 32,465 captions of Multi30k and 681 sentences of NLVR come out the same, and 99.9 % of
-168,553 sentences of children's books.
+coco-caption runs a Java program, the PTBTokenizer of Stanford CoreNLP 3.4.1 with -preserveLines -lowerCase, and removes
+punctuation. These rules were found from the program's output and share no code with it. The tokens are equal for all of
+32,465 captions of Multi30k and 681 sentences of NLVR, and for 99.9 % of 168,553 sentences of children's books.
 
-Its quirks are kept: brackets stay as -lrb- or -rrb-, since the list of punctuation has them in capitals only; so do
-!!!, ?!, %, $, #, @ and &; a full stop stays with an abbreviation, a single letter, and any word before a comma. Left
-out is that it looks beyond the end of a caption: a last single letter and its full stop are two tokens there if the
-next line of the file begins with a word such as A or The. Writing without blanks between words, of which it would make
-one token a clause, is cut into letters, as sacrebleu cuts Chinese, and its marks are taken out.
+Its quirks are kept. Brackets stay as -lrb- or -rrb-, since the list of punctuation has them in capitals only. !!!, ?!,
+%, $, #, @ and & stay too. A full stop stays with an abbreviation, a single letter, and any word before a comma. One
+quirk is left out: the program looks beyond the end of a caption, and separates a last single letter from its full stop
+if the next line begins with a word such as A or The. Writing without blanks between words would become one token per
+clause. It is cut into letters instead, as sacrebleu cuts Chinese, and its punctuation is removed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from __future__ import annotations
 import re
 
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"])
-"""What is taken out, as coco-caption lists it, less the brackets in capitals, which never come."""
+"""The removed tokens, as coco-caption lists them, without the brackets in capitals, which never occur."""
 
 ABBREVIATIONS = """adj adm adv al ala alex apr ariz assn assoc asst atty aug ave bhd bldg blvd brig bros calif capt cf
 cie cmdr co col colo comdr conn corp cos cpl ct dak dec dept det dr drs elec ens esq est etc ext feb fla fri ft ga gen
@@ -26,12 +25,12 @@ mo mon mont mr mrs ms msgr mt mtg natl neb nev nov oct okla penn pfc ph plc ppte
 pvt rd rep reps rev rt sen sens sep sept seq sfc sgt spc sq sr st ste supt supts sys tel tenn thu treas tue tues univ va
 vs vt wed wis wisc wm wyo"""
 CAPITALISED = "ark az del ill la mass miss ore pa tex wash"
-"""Abbreviations only where they begin with a capital letter."""
+"""Abbreviations only if they begin with a capital letter."""
 NUMBERED = "art ca fig figs no nos op pp prop"
 """Abbreviations only before a number."""
 OPENERS = """a about according after an as at but earlier he her here however if in it last many more now once one other
 our she since so some such that the their then there these they this we what when while yet you"""
-"""Words that begin a sentence where they have a capital letter: the full stop before them is one."""
+"""Words that begin a sentence if they have a capital letter. A full stop before them ends a sentence."""
 TWO = {
     "cannot": ("can", "not"),
     "gonna": ("gon", "na"),
@@ -40,13 +39,13 @@ TWO = {
     "gimme": ("gim", "me"),
     "lemme": ("lem", "me"),
 }
-"""Words that are two."""
+"""Words that are cut in two."""
 
 BRACKETS = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-", "}": "-rcb-"}
 SIGNS = {"£": "#", "€": "$", "¢": "cents", "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4"}
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&nbsp;": " ", "&amp;": "&", "\xad": ""}
 QUOTES_AND_DASHES = frozenset('"“”‘’«»…–—―')
-"""These, alone, become one of the punctuation or another."""
+"""Each of these alone becomes punctuation."""
 
 UNSPACED = re.compile(
     "[\u0e00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -60,7 +59,7 @@ def _either(words: str) -> str:
 
 
 def _capitals(words: str) -> str:
-    """With a capital letter, or all in capitals."""
+    """Alternatives with a first capital letter, or all in capitals."""
     return _either(f"{words.title()} {words.upper()}")
 
 
@@ -71,7 +70,7 @@ LINKED = f"{WORD}+(?:-{WORD}+)*"
 
 TOKEN = re.compile(
     rf"""
-  (?P<plain> [A-Za-z]+(?=[\s,;]|$) )  # nearly all there is; the rest only has to be right
+  (?P<plain> [A-Za-z]+(?=[\s,;]|$) )  # most words; all later cases are rare
 | (?P<none> [\s\u200b-\u200f\u2060\ufeff]+ )
 | (?P<name>
     (?:https?://|www\.)[^\s"<>|()]*[^\s"<>|().,;:!?'-]
@@ -85,7 +84,7 @@ TOKEN = re.compile(
 | (?P<quoted>
     {QUOTE}[Nn]{QUOTE} | {QUOTE}(?i:em) | {QUOTE}(?i:n|cause|till?){END} | {QUOTE}[2-9]0s{END} | {QUOTE}\d\d{END}
   )
-| (?P<stopped>  # with the full stop behind it
+| (?P<stopped>  # a full stop follows and belongs to it
     (?i:{_either(ABBREVIATIONS)})\.{END} | {_capitals(CAPITALISED)}\.{END} | (?i:{_either(NUMBERED)})\.(?=\s*\d)
   | {LETTER}(?:\.{LETTER})+\.(?:-{WORD}+)*{END} | {LETTER}\.(?!{WORD}|\s+{_capitals(OPENERS)}{END})
   | {LINKED}\.(?=[,;:]) | {WORD}+\.(?:-{WORD}+)+
@@ -110,7 +109,7 @@ TOKEN = re.compile(
 
 
 def ptb_tokens(text: str) -> list[str]:
-    """The words of one caption, in small letters and without punctuation."""
+    """The words of one caption, in lower case and without punctuation."""
     if "&" in text or "\xad" in text:
         for written, meant in ENTITIES.items():
             text = text.replace(written, meant)

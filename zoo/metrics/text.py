@@ -1,7 +1,7 @@
-"""Generated text beside its references: BLEU and chrF by sacrebleu, and exact match.
+"""BLEU and chrF of generated text by sacrebleu.
 
-BLEU and chrF of a corpus are made from counts over the whole corpus: the counts are summed over batches and ranks, and
-the score is sacrebleu's own function of them, the same as `sacrebleu.corpus_bleu` on all the text at once.
+Counts are summed over batches and ranks. The score is sacrebleu's own function of them, equal to
+`sacrebleu.corpus_bleu` on the whole text.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ DICTIONARIES = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab
 
 
 def bleu_tokenizer(right: str) -> tuple[str, str | None]:
-    """By which of sacrebleu's tokenizers BLEU is counted where `right` is the right one, and that one where it is not
-    installed: characters stand in for it."""
+    """The tokenizer of sacrebleu for BLEU, and None. If the `right` one is not installed, `char` and the right one."""
     if any(find_spec(package) is None for package in DICTIONARIES.get(right, ())):
         return "char", right
     return right, None
@@ -33,12 +32,12 @@ def bleu_tokenizer(right: str) -> tuple[str, str | None]:
 
 @cache
 def _scorer(kind: type[BLEU] | type[CHRF], **options: Any) -> Any:
-    """Of one kind and options there is one, beside the metrics: a Japanese tokenizer cannot be copied with a task."""
+    """One scorer for each kind and options, outside the metrics: a Japanese tokenizer cannot be copied with a task."""
     return kind(**options)
 
 
 class _CorpusScore(Metric):
-    """A score of sacrebleu's, 0 to 100, from the sums of its statistics; one reference for each hypothesis."""
+    """A score of sacrebleu, 0 to 100, from the sums of its statistics; one reference for each hypothesis."""
 
     full_state_update = False
     higher_is_better = True
@@ -47,7 +46,7 @@ class _CorpusScore(Metric):
     def __init__(self, kind: type[BLEU] | type[CHRF], **options: Any) -> None:
         super().__init__()
         self.kind, self.options = kind, options
-        # sacrebleu gives the statistics of a corpus only inside; how many there are shows on any text
+        # sacrebleu does not publish the number of its statistics, which is equal for all texts
         width = len(self._statistics([""], [""])[0])
         self.add_state("statistics", torch.zeros(width, dtype=torch.int64), dist_reduce_fx="sum")
 
@@ -59,7 +58,7 @@ class _CorpusScore(Metric):
         return self.scorer._extract_corpus_statistics(hypotheses, [references])
 
     def update(self, hypotheses: Sequence[str], references: Sequence[str]) -> None:
-        """Detokenised text, a string per sentence (or tokens joined by spaces, with tokenize="none")."""
+        """Detokenised text, one string per sentence (or tokens joined by spaces, with tokenize="none")."""
         if len(hypotheses) != len(references):
             raise ValueError(f"{len(hypotheses)} hypotheses, but {len(references)} references")
         if hypotheses:
@@ -68,11 +67,11 @@ class _CorpusScore(Metric):
             self._count(rows)
 
     def _count(self, rows: Tensor) -> None:
-        """Counts what a score needs besides its statistics, those of each sentence (B, ...)."""
+        """Count what a score needs besides its statistics, from those of each sentence (B, ...)."""
         return
 
     def compute(self) -> Tensor:
-        """The score of the corpus; NaN where it is not defined."""
+        """The score of the corpus; NaN if it is not defined."""
         score = self.scorer._compute_score_from_stats(self.statistics.tolist()).score if self._defined() else torch.nan
         return torch.tensor(score, dtype=torch.float64, device=self.statistics.device)
 
@@ -89,7 +88,7 @@ class _CorpusScore(Metric):
 class CorpusBLEU(_CorpusScore):
     """BLEU (Papineni et al. 2002) as sacrebleu counts it. `tokenize`: 13a, intl, char, zh, none, ...
 
-    It is not defined where neither a hypothesis nor a reference has four tokens, so that there are no 4-grams to match.
+    It is not defined if neither a hypothesis nor a reference has four tokens, because then there is no 4-gram.
     """
 
     long_references: Tensor
@@ -102,7 +101,7 @@ class CorpusBLEU(_CorpusScore):
         self.long_references += (rows[:, 1] >= BLEU_ORDER).sum()
 
     def _defined(self) -> bool:
-        """Statistics are two lengths, the matches of each order and the n-grams of each order."""
+        """The statistics are two lengths, then the matches and the n-grams of each order."""
         return bool(self.long_references) or bool(self.statistics[-1])
 
 
@@ -113,28 +112,5 @@ class CorpusChrF(_CorpusScore):
         super().__init__(CHRF, lowercase=lowercase)
 
     def _defined(self) -> bool:
-        """Statistics are the n-grams of hypotheses, of references and in common, for each order."""
+        """The statistics of each order are the n-grams of hypotheses, those of references, and the common ones."""
         return bool(self.statistics[1::3].any())
-
-
-class ExactMatch(Metric):
-    """The share of hypotheses that equal their reference, 0 to 1."""
-
-    full_state_update = False
-    higher_is_better = True
-    equal: Tensor
-    sentences: Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_state("equal", torch.tensor(0), dist_reduce_fx="sum")
-        self.add_state("sentences", torch.tensor(0), dist_reduce_fx="sum")
-
-    def update(self, hypotheses: Sequence[Any], references: Sequence[Any]) -> None:
-        """Texts, or lists of tokens or ids."""
-        self.equal += sum(ours == theirs for ours, theirs in zip(hypotheses, references, strict=True))
-        self.sentences += len(references)
-
-    def compute(self) -> Tensor:
-        """The share; NaN without a sentence."""
-        return self.equal / self.sentences

@@ -18,6 +18,7 @@ read heads, N rows of the memory, W their width.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -29,6 +30,7 @@ from zoo.attention.addressing import CLIP, by_content, precise_linear, written
 from zoo.attention.allocation import allocation, followed, linked, usage
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
+from zoo.layers.cell_steps import steps_of_cell
 from zoo.layers.loops.dnc import Interface, Weights, dnc_loop
 from zoo.layers.packing import Packing
 from zoo.models.output import Output
@@ -121,7 +123,8 @@ class DNC(nn.Module):
         """[h; reads] (n, C + R W), read weightings (n, R, N) and write weightings (n, 1, N) of all steps, from packed
         inputs (n, 4 C), `sizes` of them per step: by the loop, or by the compiled cell."""
         if self._compiled is not None:
-            states = self._compiled_steps(x, sizes)
+            cell, start = partial(self._compiled, self), self.start(sizes[0] if sizes else 0)
+            states = steps_of_cell(cell, x, sizes, start, compiled=True)
             found = torch.cat([torch.cat([state.hidden, state.reads], 1) for state in states])
             return found, torch.cat([state.read for state in states]), torch.cat([state.write for state in states])
         parts = Interface(self.read_heads, self.memory_width)
@@ -134,22 +137,6 @@ class DNC(nn.Module):
         )
         found, read, write = dnc_loop(parts, sizes, self.memory_size, x, weights)
         return found, read, write[:, None]
-
-    def _compiled_steps(self, x: Tensor, sizes: tuple[int, ...]) -> list[State]:
-        """The state after each step, by the compiled cell."""
-        assert self._compiled is not None
-        state = self.start(sizes[0] if sizes else 0)
-        if torch.is_grad_enabled():
-            state = State(*(part.requires_grad_() for part in state))  # as in later steps, so that nothing recompiles
-        states: list[State] = []
-        for t, x_t in enumerate(x.split(sizes)):
-            state, x_t = _first(state, sizes[t]), x_t.clone()  # the offset of a view would be compiled too
-            if sizes[t] > 1 and (t == 0 or sizes[t] != sizes[t - 1]):
-                for tensor in (x_t, *state):
-                    torch._dynamo.maybe_mark_dynamic(tensor, 0)  # compiled for any number of sequences
-            state = self._compiled(self, x_t, state)
-            states.append(state)
-        return states or [state]
 
     def start(self, rows: int) -> State:
         """The state of `rows` sequences before the first step."""
@@ -222,8 +209,3 @@ class DNC(nn.Module):
 def _oneplus(x: Tensor) -> Tensor:
     """1 + softplus(x), at least 1."""
     return 1 + F.softplus(x)
-
-
-def _first(state: State, rows: int) -> State:
-    """The state of the first `rows` sequences; the same object if it has no more."""
-    return state if len(state.reads) == rows else State(*(part[:rows] for part in state))

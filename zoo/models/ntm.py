@@ -23,8 +23,8 @@ inner numbers of a controller layer, H heads, R of them read heads, N rows of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, cast
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -34,8 +34,7 @@ from zoo.attention.addressing import Demands, Heads, addressed, precise_linear, 
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError, one_of
-from zoo.layers.loops.turing import Compiled, turing_loop
-from zoo.layers.loops.turing_steps import StepState, Weights
+from zoo.layers.cell_steps import steps_of_cell
 from zoo.layers.packing import Packing
 from zoo.models.output import Output
 from zoo.precision import precise
@@ -46,6 +45,10 @@ MEMORY_STD = 0.5
 """Standard deviation of a random or learned memory at the start, before its tanh."""
 FORGET = 2
 """Index of the forget gate of an LSTM; the order is output, input, forget, candidate."""
+GRADIENT_LIMIT = 1e6
+"""The gradients that pass from a step to the step before are clamped to this range. Gradients that grow from step to
+step would overflow float32 after some dozens of steps, and NaN cannot be clipped. In normal training they are far
+smaller."""
 STATE_STD = 0.1
 """Standard deviation of learned reads and states at the start, before their tanh."""
 TOLD_GAIN = 1.4
@@ -75,7 +78,7 @@ class NTM(nn.Module):
     first_row | learned | uniform (not with a constant memory). `start` = learned | zero: the reads before the first
     step, and the state of an LSTM.
 
-    `step` is the readable definition; `forward` computes the same with all steps in one operation of autograd. Raises
+    `forward` calls `cell` once per time step; `compile` makes that call several times faster on a CPU. Raises
     ConfigError for a memory that is too small for the shifts, and for uniform weightings over equal rows.
     """
 
@@ -142,7 +145,7 @@ class NTM(nn.Module):
         self.first_reads = nn.Parameter(torch.randn(reads) * STATE_STD) if learned else None
         state = torch.randn(2, controller_layers, controller_dim) * STATE_STD
         self.first_state = nn.Parameter(state) if learned and self.recurrent else None
-        self._compiled: Compiled | None = None
+        self._compiled: Callable[[NTM, Tensor, State], State] | None = None
         self._start_weights()
 
     def _start_weights(self) -> None:
@@ -153,37 +156,34 @@ class NTM(nn.Module):
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
         nn.init.normal_(self.told.bias, std=TOLD_BIAS_STD)
-        for linear in [self.input, *self._layers()[1:]] if self.recurrent else []:
+        for linear in [self.input, *self.deeper] if self.recurrent else []:
             linear.bias.detach().chunk(4)[FORGET].fill_(1.0)
-
-    def _layers(self) -> list[nn.Linear]:
-        """The linear map of each controller layer, from [its input; its own h]."""
-        return [self.feedback, *cast("list[nn.Linear]", list(self.deeper))]
 
     def forward(self, batch: BitBatch) -> Output:
         """Logits (B, T, O) of the bits; attention `read` (B, R, T, N) and `write` (B, H - R, T, N) to the memory."""
-        packing, state = Packing.of(batch.step_mask), self.start(len(batch))
+        packing = Packing.of(batch.step_mask)
         with torch.autocast(batch.inputs.device.type, enabled=False):
             x = precise_linear(self.input, packing.pack(batch.inputs))  # (n, G)
-            layers = self._layers()
-            weights = Weights(
-                layers=[precise(layer.weight) for layer in layers],
-                biases=[precise(layer.bias) for layer in layers[1:]],
-                heads=precise(self.told.weight),
-                heads_bias=precise(self.told.bias),
-            )
-            rows = len(packing.order)
-            start = StepState(
-                reads=state.reads[:rows],
-                hidden=[h[:rows] for h in state.hidden],
-                cells=[c[:rows] for c in state.cells],
-                memory=state.memory[:rows].mT,
-                weighting=state.weighting[:rows],
-            )
-            h, r, w = turing_loop(self.heads, packing.batch_sizes, x, start, weights, self._compiled)
-            logits = precise_linear(self.output, torch.cat([h, r], 1)).to(self.output.weight.dtype)  # (n, O)
-        read, write = packing.unpack(w).transpose(1, 2).split([self.heads.read, self.heads.write], 1)
+            states = self._steps(x, packing.batch_sizes)
+            found = torch.cat([torch.cat([state.hidden[-1], state.reads], 1) for state in states])  # (n, C + R W)
+            logits = precise_linear(self.output, found).to(self.output.weight.dtype)  # (n, O)
+        weighting = packing.unpack(torch.cat([state.weighting for state in states])).transpose(1, 2)  # (B, H, T, N)
+        read, write = weighting.split([self.heads.read, self.heads.write], 1)
         return Output(packing.unpack(logits), attention={"read": read, "write": write})
+
+    def _steps(self, x: Tensor, sizes: tuple[int, ...]) -> list[State]:
+        """The state after each step, from packed inputs (n, G), `sizes` of them per step."""
+        cell = NTM.cell if self._compiled is None else self._compiled
+
+        def bounded(x_t: Tensor, before: State) -> State:
+            after = cell(self, x_t, before)
+            if after.reads.requires_grad:
+                for part in (after.reads, *after.hidden, *after.cells, after.memory, after.weighting):
+                    part.register_hook(_bounded)
+            return after
+
+        start = self.start(sizes[0] if sizes else 0)
+        return steps_of_cell(bounded, x, sizes, start, compiled=self._compiled is not None)
 
     def start(self, rows: int) -> State:
         """The state of `rows` sequences before the first step, in float32 at least."""
@@ -208,30 +208,37 @@ class NTM(nn.Module):
             weighting=repeated(precise(self.first_scores).softmax(-1)),
         )
 
-    def step(self, x: Tensor, state: State) -> tuple[Tensor, State, Demands]:
-        """Inputs (B, I) of one time step -> logits (B, O), the state after it, and the inputs of the heads."""
+    def step(self, x: Tensor, state: State) -> tuple[Tensor, State]:
+        """Inputs (B, I) of one time step -> logits (B, O) and the state after it."""
+        state = self.cell(precise_linear(self.input, x), state)
+        return precise_linear(self.output, torch.cat([state.hidden[-1], state.reads], 1)), state
+
+    def cell(self, x: Tensor, state: State) -> State:
+        """The state after a step, from inputs (B, G) already multiplied by their matrix."""
         below, hidden, cells = state.reads, [], []
-        for number, layer in enumerate(self._layers()):
-            inside = precise_linear(
-                layer, torch.cat([below, state.hidden[number]], 1) if self.recurrent else below
-            )  # (B, G)
-            if number == 0:
-                inside = inside + precise_linear(self.input, x)
+        for number, layer in enumerate([self.feedback, *self.deeper]):
+            given = torch.cat([below, state.hidden[number]], 1) if self.recurrent else below
+            bias = x if number == 0 else precise(layer.bias)
+            inside = torch.addmm(bias, given, precise(layer.weight).T)  # (B, G)
             if self.recurrent:
-                o, i, f, g = inside.chunk(4, 1)
-                cells.append(f.sigmoid() * state.cells[number] + i.sigmoid() * g.tanh())
-                below = o.sigmoid() * cells[number].tanh()
+                gates, candidate = inside.split([3 * self.controller_dim, self.controller_dim], 1)
+                o, i, f = gates.sigmoid().chunk(3, 1)
+                cells.append(torch.addcmul(f * state.cells[number], i, candidate.tanh()))
+                below = o * cells[number].tanh()
             else:
                 below = inside.tanh()
             hidden.append(below)  # (B, C)
 
-        told = self.heads.demands(precise_linear(self.told, below))
-        weighting = addressed(told, state.memory, state.weighting)  # (B, H, N)    (5)-(9)
+        demands = self.demands(below)
+        weighting = addressed(demands, state.memory, state.weighting)  # (B, H, N)    (5)-(9)
         read, write = weighting.split([self.heads.read, self.heads.write], 1)
         reads = (read @ state.memory).flatten(1)  # (B, R W)    (2)
-        memory = written(state.memory, write, told.erase, told.add)  # (B, N, W)    (3), (4)
-        logits = precise_linear(self.output, torch.cat([below, reads], 1))
-        return logits, State(reads, hidden, cells, memory, weighting), told
+        memory = written(state.memory, write, demands.erase, demands.add)  # (B, N, W)    (3), (4)
+        return State(reads, hidden, cells, memory, weighting)
+
+    def demands(self, hidden: Tensor) -> Demands:
+        """The parameters of the heads, from the state of the highest layer (B, C)."""
+        return self.heads.demands(precise_linear(self.told, hidden))
 
     @torch.no_grad()
     def memory_trace(self, batch: BitBatch) -> dict[str, Tensor]:
@@ -243,14 +250,20 @@ class NTM(nn.Module):
             state, found = self.start(len(batch)), []
             memory = state.memory
             for t, real in enumerate(batch.step_mask.unbind(1)):
-                _, state, told = self.step(batch.inputs[:, t], state)
+                _, state = self.step(batch.inputs[:, t], state)
+                demands = self.demands(state.hidden[-1])
                 memory = torch.where(real[:, None, None], state.memory, memory)
-                write = state.weighting[:, self.heads.read :]
-                found.append((state.weighting[:, : self.heads.read], write, told.erase, told.add))
+                read, write = state.weighting.split([self.heads.read, self.heads.write], 1)
+                found.append((read, write, demands.erase, demands.add))
         real = batch.step_mask[:, None, :, None]
         steps = [torch.stack(part, 2) * real for part in zip(*found, strict=True)]
         return dict(zip(("read", "write", "erase", "add"), steps, strict=True)) | {"memory": memory}
 
     def compile(self, *args: Any, **options: Any) -> None:
         """Compiles one time step, once for all batch sizes and lengths; `options` are those of torch.compile."""
-        self._compiled = Compiled.of(*args, **options)
+        self._compiled = torch.compile(NTM.cell, *args, **options)
+
+
+def _bounded(gradient: Tensor | None) -> Tensor | None:
+    """The gradient within its limits; a compiled cell gives None instead of zeros."""
+    return None if gradient is None else gradient.clamp(-GRADIENT_LIMIT, GRADIENT_LIMIT)

@@ -87,7 +87,7 @@ class Layer(nn.Module):
         self.self_attention = MultiHeadAttention(dim, heads, dropout=inner)
         self.self_attention_residual = Residual(dim, outer, norm)
         if cross:
-            self.cross_attention = MultiHeadAttention(dim, heads, key_dim=dim, dropout=inner)
+            self.cross_attention = MultiHeadAttention(dim, heads, cross=True, dropout=inner)
             self.cross_attention_residual = Residual(dim, outer, norm)
         self.feedforward = nn.Sequential(
             nn.Linear(dim, feedforward_dim), nn.ReLU(inplace=True), nn.Dropout(inner), nn.Linear(feedforward_dim, dim)

@@ -19,7 +19,7 @@ from zoo.arguments import Positive
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.goal import BitSequence
 from zoo.data.bits.spec import BitSpec
-from zoo.metrics.groups import GroupMeans
+from zoo.metrics.ratios import GroupMeans
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.scoring import Scoring

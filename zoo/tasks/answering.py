@@ -19,7 +19,7 @@ from zoo.data.stories.spec import StorySpec
 from zoo.data.stories.story import Shown
 from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall
-from zoo.metrics.answers import TaskErrors, failed_tasks, mean_error
+from zoo.metrics.ratios import TaskErrors, failed_tasks, mean_error
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.clipping import clip_matrices

@@ -21,8 +21,8 @@ from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError, alternatives, did_you_mean, one_of
-from zoo.metrics.groups import GroupMeans
-from zoo.metrics.pointing import BEST, FIGURES, JUDGES, MOST_FAILURES, said
+from zoo.metrics.pointing import BEST, FIGURES, JUDGES, MOST_FAILURES, figure_text
+from zoo.metrics.ratios import GroupMeans
 from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.tasks.generation import Generation, GenerationArguments, search_fields
 from zoo.tasks.task import Examined, Prediction
@@ -218,7 +218,7 @@ class Pointing(Generation):
 
     def shown_figures(self) -> dict[str, dict[str, str]]:
         """The figures of the last test as text, by group and name."""
-        return {group: {name: said(name, row) for name in row} for group, row in self.figures.items()}
+        return {group: {name: figure_text(name, row) for name in row} for group, row in self.figures.items()}
 
     def remarks(self, metrics: Mapping[str, float]) -> dict[str, str]:
         found = {}

@@ -10,7 +10,7 @@ from torchmetrics import Metric
 from torchmetrics.classification import MulticlassConfusionMatrix, MulticlassF1Score
 
 from zoo.data.spec import Spec
-from zoo.metrics.accuracy import Accuracy
+from zoo.metrics.ratios import Accuracy
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.scoring import Scoring

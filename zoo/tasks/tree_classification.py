@@ -13,8 +13,7 @@ from torchmetrics import Metric
 from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.metrics import AttentionRecall
-from zoo.metrics.accuracy import Accuracy
-from zoo.metrics.polarity import PolarAccuracy
+from zoo.metrics.ratios import Accuracy, PolarAccuracy
 from zoo.models.output import Output
 from zoo.precision import precise
 from zoo.tasks.scoring import Scoring

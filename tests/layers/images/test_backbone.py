@@ -72,7 +72,7 @@ def test_vgg_is_the_convolutions_before_the_last_pool() -> None:
 
 
 def test_a_resnet_reads_a_shifted_image() -> None:
-    """16 pixels of border come before it, and the cells that stand on that are dropped."""
+    """16 pixels of border come before it, and the cells on the border are dropped."""
     encoder = Backbone(spec_of((2, 2), 64), name="resnet18", weights="none", size=64)
     network, shown = network_of(encoder, "resnet18", 64), images()
     x = F.pad(normalised(encoder, shown), (16, 0, 16, 0), mode="replicate")
@@ -83,7 +83,7 @@ def test_a_resnet_reads_a_shifted_image() -> None:
 
 
 def test_a_vit_gives_its_patches() -> None:
-    """Of the last norm, without the class token, one row after the other."""
+    """The output of the last norm without the class token, row by row."""
     with not_pretrained():
         encoder = Backbone(spec_of((2, 3), 96, height=64), name="vit_b_32", size=96)
     body = encoder.backbone.body
@@ -98,7 +98,7 @@ def test_a_vit_gives_its_patches() -> None:
 
 
 def test_a_layer_that_has_its_channels_last() -> None:
-    """Swin's: (I, h, w, D) behind `features.7`, and behind its norm `permute` turns them."""
+    """Swin gives (I, h, w, D) after `features.7`; after its norm, `permute` exchanges the axes."""
     spec = spec_of((2, 2), 64)
     last = Backbone(spec, name="swin_t", layer="features.1", weights="none", size=64)
     assert (last.plan.layout, last.dim, last.cells) == ("channels last", 96, (16, 16))
@@ -149,12 +149,6 @@ def test_it_computes_in_training_as_in_evaluation(finetune_from: int | None) -> 
         assert all(parameter.grad is not None and parameter.grad.any() for parameter in learning)
 
 
-def test_a_copy_is_the_same() -> None:
-    """As `ExponentialAverage` takes one."""
-    encoder, shown = Backbone(spec_of((2, 2), 64), name=NAME, weights="none", size=64), images()
-    assert torch.equal(copy.deepcopy(encoder)(shown), encoder(shown))
-
-
 def test_half_precision_of_autocast() -> None:
     encoder, shown = Backbone(spec_of((2, 2), 64), name=NAME, weights="none", size=64), images()
     with torch.autocast("cpu", torch.bfloat16):
@@ -163,7 +157,7 @@ def test_half_precision_of_autocast() -> None:
 
 
 def test_half_precision_of_weights() -> None:
-    """Of images that are brought to size: smaller ones by an antialias that a processor has in full precision alone."""
+    """Smaller images are resized with an antialias that a CPU has only in full precision."""
     encoder, shown = Backbone(spec_of((2, 2), 80), name=NAME, weights="none", size=64), images(80)
     expected = encoder(shown)
     found = encoder.bfloat16()(shown)
@@ -303,7 +297,7 @@ def test_names_of_old_files_of_densenet(tmp_path) -> None:
 
 
 def test_positions_of_a_vit_of_another_size(tmp_path, monkeypatch) -> None:
-    """Those of 32 pixels, 2 by 2 patches, serve 64: interpolated, the class token's left alone."""
+    """Positions of 32 pixels, 2 by 2 patches, are interpolated for 64; the class token's is unchanged."""
 
     def tiny(name: str, weights: None = None, image_size: int = 32) -> torch.nn.Module:
         return models.VisionTransformer(image_size, 16, num_layers=1, num_heads=2, hidden_dim=8, mlp_dim=8)
@@ -341,7 +335,7 @@ def test_positions_of_a_vit_of_another_size(tmp_path, monkeypatch) -> None:
     ],
 )
 def test_what_cannot_be(options, message: str) -> None:
-    """Said of the configuration alone, before there are data, as it is when the network is built."""
+    """An error of the configuration alone, before there are data, and again when the network is built."""
     told = {"name": "resnet18", "weights": "none"} | options
     with pytest.raises(ConfigError, match=message):
         Backbone.check(told)

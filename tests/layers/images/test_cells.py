@@ -1,4 +1,4 @@
-"""Where the cells of a network stand: numbers by hand, torch's own counts, and gradients."""
+"""Positions of the cells of a network: numbers by hand, torch's own counts, and gradients."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_as_many_as_torch_gives(pixels: int, kernel: int, stride: int, padding: 
 
 
 class Branches(nn.Module):
-    """Two ways whose cells stand `apart` pixels from each other."""
+    """Two branches whose cells are `apart` pixels from each other."""
 
     def __init__(self, apart: int) -> None:
         super().__init__()

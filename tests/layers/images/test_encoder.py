@@ -1,4 +1,4 @@
-"""What every image encoder is, and the small one."""
+"""The base of image encoders, and the small one."""
 
 from __future__ import annotations
 

@@ -215,42 +215,11 @@ def test_a_predicted_window_beyond_what_the_location_score_knows_is_empty():
     assert not empty.all()
 
 
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("name", ["general", "additive", "cosine"])
-@pytest.mark.parametrize(("make", "run"), [(gru_parts, run_gru), (lstm_parts, run_lstm)], ids=["gru", "lstm"])
-def test_gradcheck(make, run, name, window):
-    settings = (name, 2) if make is lstm_parts else (name,)
-    parts = make(*settings, sources=[3, 2], targets=[1, 3], window=window)
-    names = [key for key, _ in parts.named_parameters()]
-
-    class Run(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.parts = parts
-
-        def forward(self):
-            return run(self.parts)
-
-    def function(*tensors):
-        return torch.func.functional_call(Run(), dict(zip((f"parts.{key}" for key in names), tensors, strict=True)), ())
-
-    assert torch.autograd.gradcheck(function, tuple(parts.parameters()), fast_mode=True)
-
-
 BOTH = pytest.mark.parametrize(
     ("make", "run"),
     [(lambda: gru_parts("additive"), run_gru), (lambda: lstm_parts("cosine", 2, window="local_p"), run_lstm)],
     ids=["gru", "lstm"],
 )
-
-
-@BOTH
-def test_a_kept_graph_gives_the_same_gradients_again(make, run):
-    parts = make()
-    loss = sum(part.square().sum() for part in run(parts))
-    first = torch.autograd.grad(loss, list(parts.parameters()), retain_graph=True)
-    second = torch.autograd.grad(loss, list(parts.parameters()))
-    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
 
 
 @BOTH

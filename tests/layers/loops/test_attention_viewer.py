@@ -1,8 +1,6 @@
 """The loop that looks at places before each step against its equations, row by row and step by step, in value and every
 gradient."""
 
-import itertools
-
 import pytest
 import torch
 
@@ -128,17 +126,6 @@ def test_draws_follow_the_weights():
         counted[torch.arange(4), found.places] += 1
     error = (found.weights * (1 - found.weights) / draws).sqrt()
     assert ((counted / draws - found.weights).abs() < 4 * error + 1e-3).all()
-
-
-def test_the_mean_over_all_draws_of_the_first_value_is_the_mean():
-    packing, parts = case(gate=0, lengths=[1, 1])
-    mean = run(packing, parts)
-    total = torch.zeros_like(mean.context)
-    for places in itertools.product(range(PLACES), repeat=2):
-        chance = mean.weights[[0, 1], list(places)].prod()
-        _, context, _ = slow(packing, parts, place=lambda row, t, a, places=places: places[row])
-        total = total + chance * context
-    torch.testing.assert_close(total, mean.context, rtol=1e-12, atol=1e-12)
 
 
 def test_values_without_a_gradient_get_none():

@@ -1,0 +1,154 @@
+"""Sums divided by counts: shares of what is right, means by group, loss per token. They are exact over batches and
+ranks, because sums and counts are added up first and divided once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+from torchmetrics.classification import MulticlassAccuracy
+
+
+class Ratio(Metric):
+    """`total` / `count`; NaN where the count is 0. A subclass adds to both in its `update`."""
+
+    full_state_update = False
+    total: Tensor
+    count: Tensor
+
+    def __init__(self, *shape: int, by: tuple[int, ...] | None = None, real: bool = False) -> None:
+        """The total has the `shape`, the count the shape `by`, by default the same. Both are whole numbers, or with
+        `real` in double precision."""
+        super().__init__()
+        dtype = torch.float64 if real else torch.long
+        for name, size in (("total", shape), ("count", shape if by is None else by)):
+            self.add_state(name, torch.zeros(size, dtype=dtype), dist_reduce_fx="sum")
+
+    def compute(self) -> Tensor:
+        """The quotient."""
+        return self.total / self.count
+
+
+class TrueShare(Ratio):
+    """The share of statements that are true, 0 to 1."""
+
+    higher_is_better = True
+
+    def update(self, statements: Sequence[bool] | Tensor) -> None:
+        """Count statements (N,), True where they are true."""
+        each = torch.as_tensor(statements, dtype=torch.bool, device=self.total.device)
+        self.total += each.sum()
+        self.count += each.numel()
+
+
+class ExactMatch(Ratio):
+    """The share of hypotheses that equal their reference, 0 to 1."""
+
+    higher_is_better = True
+
+    def update(self, hypotheses: Sequence[Any], references: Sequence[Any]) -> None:
+        """Count texts, or lists of tokens or ids."""
+        self.total += sum(ours == theirs for ours, theirs in zip(hypotheses, references, strict=True))
+        self.count += len(references)
+
+
+class GroupMeans(Ratio):
+    """The mean of a number over the examples of each group, such as sequences of one length."""
+
+    def __init__(self, groups: int) -> None:
+        super().__init__(groups, real=True)
+
+    def update(self, values: Tensor, group: Tensor) -> None:
+        """Count the `values` (B,) of examples in their groups (B,), numbered from 0."""
+        self.total.index_add_(0, group, values.detach().double())
+        self.count.index_add_(0, group, torch.ones_like(group).double())
+
+
+class TaskErrors(Ratio):
+    """The share of wrong answers in each task."""
+
+    higher_is_better = False
+    FAILED: ClassVar[float] = 0.05
+    """A task with a higher error counts as failed (Weston et al. 2015)."""
+
+    def __init__(self, tasks: int, networks: tuple[int, ...] = ()) -> None:
+        """For T = `tasks` tasks. `networks` is (R,) if R networks are scored at once."""
+        super().__init__(*networks, tasks, by=(tasks,))
+
+    def update(self, wrong: Tensor, task: Tensor) -> None:
+        """`wrong` (..., B) True at wrong answers; `task` (B,) the number of the task of each question."""
+        self.total.index_add_(-1, task, wrong.long())
+        self.count.index_add_(0, task, torch.ones_like(task))
+
+
+def mean_error(errors: Tensor) -> Tensor:
+    """(..., T) -> (...), the mean over the tasks that have questions: each task counts the same."""
+    return errors.nanmean(-1)
+
+
+def failed_tasks(errors: Tensor) -> Tensor:
+    """(..., T) -> (...), the number of tasks with an error of more than 5 %; NaN if no task has a question."""
+    return (errors > TaskErrors.FAILED).sum(-1).float().masked_fill(errors.isnan().all(-1), torch.nan)
+
+
+class TokenLoss(Ratio):
+    """The mean negative log-likelihood of a token over a corpus, in nats. A mean of batch means differs from it."""
+
+    higher_is_better = False
+
+    def __init__(self) -> None:
+        super().__init__(real=True)
+
+    def update(self, total: Tensor, tokens: float | Tensor) -> None:
+        """`total` () the sum of -log p over `tokens` tokens, ends of targets included, without label smoothing."""
+        self.total += total.detach()
+        self.count += tokens
+
+
+class Perplexity(TokenLoss):
+    """exp of the mean negative log-likelihood per token over a corpus."""
+
+    def compute(self) -> Tensor:
+        """The perplexity; NaN without tokens."""
+        return super().compute().exp()
+
+
+class Accuracy(MulticlassAccuracy):
+    """The share of right classes by torchmetrics, which gives 0 without examples; here that is NaN."""
+
+    def __init__(self, classes: int) -> None:
+        super().__init__(classes, average="micro")
+
+    def compute(self) -> Tensor:
+        """0 to 1; NaN without an example."""
+        assert isinstance(self.tp, Tensor) and isinstance(self.fn, Tensor)
+        share = super().compute()
+        return share if bool((self.tp + self.fn).any()) else torch.full_like(share, torch.nan)
+
+
+class PolarAccuracy(Ratio):
+    """The share of examples with the right polarity among those that have one; neutral ones do not count.
+
+    If a polarity has several classes, they are merged as in Stanford CoreNLP: predicting neutral for an example that is
+    not neutral is wrong. If each polarity has one class, only these two are compared, as in Tai et al. (2015).
+    """
+
+    higher_is_better = True
+
+    def __init__(self, polarity: tuple[int, ...]) -> None:
+        """`polarity` (C,) is -1, 0 or 1 for each class."""
+        super().__init__()
+        self.polarity = torch.tensor(polarity)
+        self.merges = polarity.count(1) > 1 or polarity.count(-1) > 1
+
+    def update(self, logits: Tensor, label: Tensor) -> None:
+        """`logits` (B, C), `label` (B,) the true classes."""
+        polarity = self.polarity.to(label.device)
+        true = polarity[label]
+        scores = logits if self.merges else logits.masked_fill(polarity == 0, -torch.inf)
+        counted = true != 0
+        self.total += ((polarity[scores.argmax(1)] == true) & counted).sum()
+        self.count += counted.sum()
