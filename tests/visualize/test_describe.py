@@ -140,7 +140,7 @@ from zoo.data.order import Nouns
 from zoo.data.streams import StreamData
 
 class Dots(StreamData):
-    task, name, nouns = "classification", "dots", Nouns("dots", "numbers")
+    tasks, name, nouns = ("classification",), "dots", Nouns("dots", "numbers")
 
     def generator(self):
         return lambda seed, number: (number, number % 2)

@@ -3,6 +3,7 @@
 import re
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -132,12 +133,12 @@ class Underlined(Block):
 def registered():
     terminal.lines.register(Underlined, lambda block, screen: iter(["underlined"]))
     page.html.register(Underlined, lambda block: "<u>line</u>")
-    figure.fitted.register(Underlined, lambda block, letters: figure.fitted(Note("underlined"), letters))
+    figure.fitted.register(Underlined, lambda block, letters, room: figure.fitted(Note("underlined"), letters, room))
 
 
 def test_another_package_can_add_a_block(registered):
     assert str(terminal.Printed([Underlined()])) == "underlined\n"
-    assert "<u>line</u>" in page.page("", [], [[Underlined()]])
+    assert "<u>line</u>" in page.page("", "", [[Underlined()]])
     assert "underlined" in texts(figure.draw([Underlined()]))
 
 
@@ -157,7 +158,6 @@ class Described:
         (Classification, {"label": "a", "text": "das essen war gut ..."}, "'das essen war gut'"),
         (Classification, {"text": "x " * 200}, f"'{'x ' * 60}'".replace(" '", "'")),
         (Translation, {"source_text": "two dogs", "target_text": "x"}, "'two dogs'"),
-        (Relatedness, {"score": "3", "text first": "a b", "text second": "c"}, "'a b ||| c'"),
         (
             Cloze,
             {"document": "Ann sat . Ben ran . He ...", "query": "XXXXX sat .", "candidates": "Ann, Cleo"},
@@ -178,6 +178,21 @@ def test_plain_text_is_proposed_for_trees_only_where_the_training_built_its_tree
     data = Described({"label": "good", "text": "a good film"})
     data.trees = trees
     assert TreeClassificationView().try_it(data) == typed
+
+
+@pytest.mark.parametrize(
+    ("trees", "inside", "spare", "way"),
+    [
+        ("balanced", False, None, ""),
+        ("given", True, "grammar:sick", ""),
+        ("given", True, None, " --trees spacy:en_core_web_sm"),
+        ("given", False, None, " --trees balanced"),
+    ],
+)
+def test_a_pair_is_proposed_with_a_way_to_trees_where_plain_text_has_none(trees, inside, spare, way):
+    data = Described({"score": "3", "text first": "a b", "text second": "c"})
+    data.encoder = SimpleNamespace(spare=spare, builder=SimpleNamespace(trees=trees, inside=inside))
+    assert view_of(Relatedness).try_it(data) == f"'a b ||| c'{way}"
 
 
 def test_of_several_examples_the_shortest_is_proposed():
@@ -214,7 +229,7 @@ def test_the_renderers_know_no_kind_of_example():
     shared = [*(ZOO / "visualize/renderers").glob("*.py"), *(ZOO / "visualize" / f"{name}.py" for name in SHARED)]
     for path in [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *shared]:
         lines = re.findall(r"^from zoo\.visualize.*", path.read_text("utf-8"), re.MULTILINE)
-        assert not [line for line in lines if re.search(r"\.(trees|images|memory|points)\.", line)], path
+        assert not [line for line in lines if re.search(r"\.(trees|drawings)\.", line)], path
 
 
 def test_what_can_be_imported_is_listed_once():
