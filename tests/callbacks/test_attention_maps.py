@@ -18,7 +18,7 @@ from zoo.errors import ZooError
 from zoo.visualize.classification import ClassificationView
 
 ALWAYS = 1e-9
-"""Minutes: behind every validation."""
+"""Minutes between pictures: after every validation."""
 
 
 def names(folder):
@@ -27,7 +27,7 @@ def names(folder):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """What was to be drawn: (prediction, true label, evidence) of each picture."""
+    """(prediction, true label, evidence) of each picture that would be drawn."""
     calls = []
 
     def draw(view, prediction, examined):

@@ -1,4 +1,4 @@
-"""What callbacks keep of a split, and what it is called."""
+"""The names of the classes of the callbacks."""
 
 import re
 from pathlib import Path

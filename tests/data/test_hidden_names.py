@@ -15,7 +15,7 @@ from zoo.data.images.files import _images
 from zoo.data.points.files import OwnPoints
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import find_splits
-from zoo.visualize.captioning import _images as images_to_predict
+from zoo.visualize.captioning import CaptioningView
 
 
 def written(folder, *names):
@@ -72,7 +72,7 @@ def test_images(tmp_path):
     (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
     os.mkfifo(tmp_path / "pipe.png")
     assert [name for name, _ in _images(tmp_path)] == ["a.png"]
-    assert images_to_predict(tmp_path) == [tmp_path / "a.png"]
+    assert CaptioningView().read([str(tmp_path)], None) == [tmp_path / "a.png"]
 
 
 @pytest.mark.parametrize("name", ["pipe.png", "loop.png"])

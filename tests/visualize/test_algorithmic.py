@@ -9,7 +9,7 @@ from zoo.data.bits.encoding import BitLine
 from zoo.errors import ConfigError
 from zoo.tasks.algorithmic import ExaminedBits
 from zoo.visualize.algorithmic import AlgorithmicView, verdict, wrong_letters
-from zoo.visualize.memory.panels import bits_drawing, memory_at_the_end, panels, rows_in_use
+from zoo.visualize.drawings.panels import bits_drawing, memory_at_the_end, panels, rows_in_use
 
 VIEW = AlgorithmicView()
 
@@ -56,7 +56,7 @@ def drawn(said):
     drawing = bits_drawing(said)
     names = [label for label in drawing.labels if label.size == 11.3]
     found = {}
-    for cells in drawing.cells:
+    for cells in drawing.areas:
         near = min(names, key=lambda label: abs(label.y - cells.top - cells.height / 2) + 99 * (label.x > cells.left))
         found[near.text if near.text not in found else "memory at the end"] = cells
     return drawing, found

@@ -1,6 +1,7 @@
 """The view of answering: which sentences matter, pictures, rows of tables, and stories that a user gives."""
 
 from argparse import Namespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,16 +72,10 @@ def test_stories_on_the_command_line_and_in_a_file(tmp_path):
         VIEW.read([str(file)], None)
 
 
-class Network:
-    def __init__(self, prediction):
-        self.prediction = prediction
-
-    def __call__(self, inputs):
-        return [self.prediction for _ in inputs]
-
-
-def test_a_network_without_attention_draws_no_picture():
-    for asked, prediction in ((None, answer(hops=())), ("out.png", ANSWER)):
-        VIEW.prepare(Network(prediction), Namespace(attention=asked))
+@pytest.mark.parametrize(("attends", "asked"), [({}, None), ({"hop": "sentence_mask"}, "out.png")])
+def test_a_network_without_attention_draws_no_picture(attends, asked):
+    predictor = SimpleNamespace(task=SimpleNamespace(network=SimpleNamespace(attends=attends)))
+    VIEW.prepare(predictor, Namespace(attention=asked))
+    predictor.task.network.attends = {}
     with pytest.raises(ConfigError, match=r"--attention: this network has no attention; .*model=memn2n"):
-        VIEW.prepare(Network(answer(hops=())), Namespace(attention="out.png"))
+        VIEW.prepare(predictor, Namespace(attention="out.png"))

@@ -12,13 +12,11 @@ from tests.visualize.documents import even, prediction, without_weights
 from tests.visualize.reading import collection, contrast, grid, place_of, rgb, shapes, texts, written
 from zoo.tasks.classification import AttendedSentence
 from zoo.visualize import confusion_figure, save_picture
-from zoo.visualize.blocks import Block, Classes, Facts, Grid, Head, Note, Passage, Ranked, Table
+from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import document_blocks
 from zoo.visualize.drawing import PALETTE
 from zoo.visualize.renderers import canvas, figure
-from zoo.visualize.renderers.figure import CLASS_BAR, DARK, draw
-from zoo.visualize.renderers.parts import MARGIN
-from zoo.visualize.renderers.passage import BAR_WIDTH, TEXT_LEFT, TEXT_WIDTH
+from zoo.visualize.renderers.figure import BAR_WIDTH, CLASS_BAR, DARK, MARGIN, TEXT_LEFT, TEXT_WIDTH, draw
 from zoo.visualize.texts import letters
 from zoo.visualize.texts.letters import PIXELS, Letters
 
@@ -316,9 +314,9 @@ def test_numbers_are_readable_on_every_shade():
 # the others, and files
 
 
-def test_tables_facts_ranked_texts_and_notes():
-    rows = {"n5": {"accuracy": "92.0%", "area": "99.6%"}, "n50": {"accuracy": "69.6%", "area": "FAIL"}}
-    made = draw([Table(rows), Facts([("words", 3)]), Ranked([("-1.5", "a dog")]), Note("cut"), Block()])
+def test_rows_with_and_without_titles_and_notes():
+    rows = [("n5", "92.0%", "99.6%"), ("n50", "69.6%", "FAIL")]
+    made = draw([Rows(rows, ["", "accuracy", "area"]), Rows([("words", 3), ("-1.5", "a dog")]), Note("cut"), Block()])
     assert texts(made) == [
         *("accuracy", "area", "n5", "92.0%", "99.6%", "n50", "69.6%", "FAIL"),
         *("words", "3", "-1.5", "a dog", "cut"),

@@ -19,7 +19,7 @@ TEXTS = {"Chinese": ("这 家 餐厅 很 好", "fonts-noto-cjk"), "Thai": ("อ�
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch):
     """No font was searched and no line was logged before."""
-    monkeypatch.setattr(fonts, "_said", set())
+    monkeypatch.setattr(fonts, "_logged", set())
     fonts._family.cache_clear()
     yield
     fonts._family.cache_clear()
@@ -81,7 +81,7 @@ def test_without_a_font_one_line_names_the_script_and_a_package(tmp_path, monkey
         list(figures(text))
     (line,) = caplog.messages
     assert line.startswith(f"pictures: no installed font has {script} letters such as ")
-    assert line.endswith(f"drawn as boxes; install one, as by: apt install {package}")
+    assert line.endswith(f"drawn as boxes; install one, for example: apt install {package}")
     assert any(letter in line for letter in text.replace(" ", ""))
 
 

@@ -10,9 +10,9 @@ from tests.visualize.reading import CHROMIUM, EVIL, Page, browse, colours, contr
 from tests.visualize.stories import ANSWER, answer, long_answer
 from zoo.tasks.classification import AttendedSentence
 from zoo.visualize.answering import AnsweringView
-from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Facts, Grid, Head, Key, Note, Passage, Ranked
+from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import ClassificationView, document_blocks
-from zoo.visualize.drawing import PALETTE, Drawing, Spot
+from zoo.visualize.drawing import PALETTE, Drawing, Key, Spot
 from zoo.visualize.renderers.page import MOST_SENTENCES, page
 
 DOCUMENTS, STORIES = ClassificationView(), AnsweringView()
@@ -52,14 +52,14 @@ def test_shades_by_three_weighings_where_the_reader_may_choose():
         "joint": pytest.approx(0.144 / 0.48, abs=1e-3),
         "word": pytest.approx(0.4 / 0.75, abs=1e-3),
     }
-    fixed = Page(page("", [], [[Passage(prediction().sentences, "word")]]))
+    fixed = Page(page("", "", [[Passage(prediction().sentences, "word")]]))
     assert fixed.find("span", "w")[5][1]["style"] == "--paper-v:0.533" and fixed.find("input") == []
 
 
 def test_shows_class_true_class_and_evidence():
     evidence = [[False, True, False, True], [False] * 3]
     answers = [document_blocks(prediction(), "good", evidence), document_blocks(prediction(), "bad")]
-    made = Page(page("", [], answers))
+    made = Page(page("", "", answers))
     assert made.texts("h2") == ["good", "good"]
     assert made.texts("span", "right") == ["true class good ✓"] and made.texts("span", "wrong") == ["true class bad ✗"]
     assert made.texts("span", "e") == ["soup", "great"]
@@ -105,7 +105,7 @@ def test_a_long_story_is_cut():
 
 
 def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
-    made = Page(page("", [], [[Grid(["a", "<dog>"], ["ein", "hund"], [[0.9, 0.1], [0.2, 0.8]], true={(1, 1)})]]))
+    made = Page(page("", "", [[Grid(["a", "<dog>"], ["ein", "hund"], [[0.9, 0.1], [0.2, 0.8]], true={(1, 1)})]]))
     assert [e[1]["data-tip"] for e in made.find("td", "weight")][-1] == "hund → <dog> 0.800"
     assert [e[1]["data-weight"] for e in made.find("td", "framed")] == ["0.8"]
     assert [e[1].get("scope") for e in made.find("th")] == ["col", "col", "row", "row"]
@@ -114,20 +114,19 @@ def test_a_grid_of_tokens_names_row_and_column_of_each_cell():
 # the others
 
 
-def test_facts_ranked_texts_notes_and_blocks_side_by_side():
-    blocks = [Head("x"), Beside(Facts([("a", "<b>")]), Ranked([("-1.5", "dog")])), Note("<i>"), Block()]
-    made = Page(page("", [], [blocks]))
-    assert (
-        made.texts("td") == ["<b>"] and made.texts("span", "score") == ["-1.5"] and "<i>" in made.texts("p", "verdict")
-    )
+def test_rows_notes_and_blocks_side_by_side():
+    blocks = [Head("x"), Beside(Rows([("a", "<b>")]), Rows([("n5", "1")], ["", "size"])), Note("<i>"), Block()]
+    made = Page(page("", "", [blocks]))
+    assert made.texts("td") == ["<b>", "size", "1"] and "<i>" in made.texts("p", "verdict")
+    assert made.texts("th") == ["a", "", "n5"]
     assert len(made.find("div", "beside")) == 1
 
 
 def test_each_sign_is_explained_once_and_only_where_it_is_there():
     key = Key("", "", "A sign has a meaning.")
-    text = page("", ["2 texts."], [[Note("a", keys=(key,))], [Note("b", keys=(key,))]])
+    text = page("", "2 texts.", [[Note("a", keys=(key,))], [Note("b", keys=(key,))]])
     assert "2 texts. A sign has a meaning.</p>" in text
-    assert "A sign" not in page("", [], [[Note("a")]])
+    assert "A sign" not in page("", "", [[Note("a")]])
 
 
 def test_a_drawing_is_svg_with_places_to_point_at():
@@ -136,7 +135,7 @@ def test_a_drawing_is_svg_with_places_to_point_at():
     drawing.line("edges", [(0, 0), (50, 40)])
     drawing.write(50, 90, "<word>", turned=30)
     drawing.spots.append(Spot(50, 40, ["a phrase", "good 0.9"], {"label": "good"}))
-    made = Page(page("", [], [[Drawn(drawing)]]))
+    made = Page(page("", "", [[Drawn(drawing)]]))
     ((_, about, _),) = made.find("svg")
     assert (about["role"], about["aria-label"], about["viewbox"]) == ("img", "two points", "0 0 200 100")
     assert made.find("circle")[0][1]["style"] == "fill:#0072b2" and made.texts("text") == ["<word>"]
@@ -156,19 +155,19 @@ def evil():
         sentences=(AttendedSentence(EVIL, 1.0, (1 / len(EVIL),) * len(EVIL)),),
     )
     grids = [Grid(EVIL, EVIL, [[0.1] * len(EVIL)] * len(EVIL), sentences=on, asked=EVIL[0]) for on in (True, False)]
-    others = [Facts([(EVIL[0], EVIL[3])]), Ranked([(EVIL[0], EVIL[1])]), Note(EVIL[2])]
+    others = [Rows([(EVIL[0], EVIL[3])]), Note(EVIL[2])]
     return [*document_blocks(document, EVIL[1]), *grids, *others]
 
 
 def test_texts_stay_texts():
-    text = page("</title>" + EVIL[0], [EVIL[1]], [evil()])
+    text = page("</title>" + EVIL[0], EVIL[1], [evil()])
     made = Page(text)
     assert [word for word, _ in weights(made)[0]] == list(EVIL)
     assert made.texts("h2")[0] == EVIL[0] and made.obeys_nothing() and made.find("img") == []
 
 
 def test_loads_nothing():
-    text = page("a", ["b"], [evil()])
+    text = page("a", "b", [evil()])
     assert not re.search(r"src=|@import|url\(|<link", text[: text.index("<body>")])
     policy = next(e[1]["content"] for e in Page(text).find("meta") if "http-equiv" in e[1])
     assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -191,7 +190,7 @@ def test_everything_is_readable_in_light_and_dark():
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here to open the page in")
 class TestInTheBrowser:
     def test_a_script_in_a_review_does_not_run(self, tmp_path):
-        text = page("calm", [], [evil()]).replace("</h1>", "</h1><script>document.title='run'</script>")
+        text = page("calm", "", [evil()]).replace("</h1>", "</h1><script>document.title='run'</script>")
         shown = Page(browse(tmp_path, text, "--dump-dom"))
         assert shown.texts("title")[0] == "calm"  # escaped; and the policy stops a real one
 
@@ -221,6 +220,6 @@ class TestInTheBrowser:
         classes = Classes({"a very long name of a class that does not fit on one line of a telephone": 0.5, "b": 0.5})
         answers = [[Head("x" * 300, classes=classes)], document_blocks(prediction())]
         answers += [STORIES.blocks(ANSWER), [Grid(["a"], ["x" * 30] * 80, [[0.5] * 80])]]
-        text = re.sub(r"<meta http-equiv[^>]*>", "", page("", [], answers)).replace("</body>", script)
+        text = re.sub(r"<meta http-equiv[^>]*>", "", page("", "", answers)).replace("</body>", script)
         shown = Page(browse(tmp_path, text, f"--window-size={width},900", "--dump-dom"))
         assert int(shown.texts("title")[0]) <= 0

@@ -12,9 +12,8 @@ from tests.visualize.reading import Page, collection, grid, shapes, texts
 from zoo.data.points.encoding import PointEncoder
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing
-from zoo.visualize.pointing import PointingView, true_places
-from zoo.visualize.points.answer import in_order, lines, places, verdict
-from zoo.visualize.points.drawing import AWAY, free_places, points_drawing
+from zoo.visualize.drawings.points import AWAY, free_places, lines, positions
+from zoo.visualize.pointing import PointingView, true_places, verdict
 
 
 class Predictor:
@@ -42,15 +41,15 @@ def test_lines_of_each_goal():
     assert lines("hull", (1, 2, 4), SQUARE) == [[a, b, d, a]]
     assert lines("tour", (1, 2, 4, 3), SQUARE) == [[a, b, d, c, a]]
     assert lines("triangulation", (1, 2, 3, 2, 3, 4, 1), SQUARE) == [[a, b, c, a], [b, c, d, b]]
-    assert lines("order", (1, 2), SQUARE) == lines("hull", (), SQUARE) == []
+    assert lines("order", (), SQUARE) == lines("hull", (), SQUARE) == []
     assert lines("hull", (1, 9, 2), SQUARE) == [[a, b, a]]  # there is no point 9
     assert lines("triangulation", (1, 2, 9), SQUARE) == []
 
 
 def test_numbers_stand_side_by_side_as_high_as_they_are():
-    at = places(ORDER)
+    at = positions(ORDER.points)
     assert at == [(1, 0.5), (2, 0.25), (3, 0.75)]
-    assert in_order((2, 1, 3), at) == [(1, 0.25), (2, 0.5), (3, 0.75)]
+    assert lines("order", (2, 1, 3), at) == [[(1, 0.25), (2, 0.5), (3, 0.75)]]
 
 
 def test_verdicts():
@@ -106,9 +105,14 @@ def test_rows_and_json():
 # drawing
 
 
+def drawing_of(said, target=None):
+    part = VIEW.blocks(said, ExaminedPointing(0, said, "", target))[1]
+    return getattr(part, "left", part).drawing
+
+
 def drawn(said, target=None):
     """The points, and the lines of target and answer, in positions of SQUARE."""
-    drawing = points_drawing(said, target)
+    drawing = drawing_of(said, target)
     points = [shape.points[0] for shape in drawing.shapes["points"]]
     named = {place: number for number, place in enumerate(points, 1)}
     found = {
@@ -129,7 +133,7 @@ def test_the_drawing_has_points_target_and_answer():
 
 
 def test_numbers_are_drawn_in_the_order_of_the_answer():
-    drawing = points_drawing(ORDER)
+    drawing = drawing_of(ORDER)
     (line,) = drawing.shapes["answers"]
     xs, ys = zip(*line.points, strict=True)
     assert list(xs) == sorted(xs) and list(ys) == sorted(ys, reverse=True), "0.25, 0.5, 0.75: each higher"
@@ -139,7 +143,7 @@ def test_numbers_are_drawn_in_the_order_of_the_answer():
 def test_a_drawing_has_the_proportions_of_its_points(narrow):
     """A narrow set left three quarters of a square empty once."""
     points = tuple((x * narrow[0], y * narrow[1]) for x, y in SQUARE)
-    drawing = points_drawing(answered(replace(HULL, points=points)))
+    drawing = drawing_of(answered(replace(HULL, points=points)))
     boxes = [shape.points[0] for shape in drawing.shapes["points"]]
     used = np.ptp(np.array(boxes), axis=0) / (drawing.width, drawing.height)
     assert used.max() > 0.75 and used.min() > 0.25

@@ -13,7 +13,7 @@ from tests.visualize.stories import ANSWER, answer, long_answer
 from zoo.tasks.classification import AttendedSentence
 from zoo.visualize.algorithmic import AlgorithmicView
 from zoo.visualize.answering import AnsweringView
-from zoo.visualize.blocks import Block, Facts, Grid, Note, Ranked
+from zoo.visualize.blocks import Block, Grid, Note, Rows
 from zoo.visualize.classification import ClassificationView
 from zoo.visualize.renderers.terminal import Printed
 
@@ -152,9 +152,9 @@ def test_long_lines_are_broken_between_words_and_the_marks_follow():
 # the others
 
 
-def test_facts_notes_and_ranked_texts():
-    blocks = [Facts([("words", "a <b>")]), Note("[i]cut[/i]"), Ranked([("-1.5", "a dog")])]
-    assert printed(Printed(blocks)) == ["words  a <b>", "[i]cut[/i]", "-1.5  a dog"]
+def test_rows_and_notes():
+    blocks = [Rows([("words", "a <b>")]), Note("[i]cut[/i]"), Rows([(1, 2, 3)], ["", "b", "c"])]
+    assert printed(Printed(blocks)) == ["words  a <b>", "[i]cut[/i]", "   b  c", "1  2  3"]
 
 
 def test_a_block_of_another_package_may_have_no_form_for_the_terminal():

@@ -330,7 +330,7 @@ ALIKE = replace(
 
 def test_the_nodes_with_the_most_similar_states_have_equal_signs():
     (link,) = linked_nodes(ALIKE)
-    assert (link.first, link.second, link.first_phrase, link.second_phrase) == (1, 1, "a dog", "the dog")
+    assert (link.nodes, link.phrases) == ((1, 1), ("a dog", "the dog"))
     assert link.cosine == 0.9, "the roots, which have 1.0, are compared by the network itself"
     figure = PAIRS.picture(ALIKE)
     assert texts(figure).count("A") == 2 and "a dog  ~  the dog" in texts(figure)
@@ -348,13 +348,13 @@ def test_links_are_few_strong_and_not_inside_each_other():
     chain = dependency("a b c", (1, 2, -1))
     ones = tuple((1.0,) * 3 for _ in range(3))
     (only,) = linked_nodes(replace(ALIKE, first=chain, second=chain, similarity=ones))
-    assert (only.first, only.second) == (1, 1), "the wider phrase, and not the word inside it"
+    assert only.nodes == (1, 1), "the wider phrase, and not the word inside it"
 
 
 def test_without_states_shared_words_are_shown_and_said_to_be_no_more():
     shared = replace(ALIKE, similarity=None)
     (link,) = linked_nodes(shared)
-    assert (link.first, link.second) == (1, 1)
+    assert link.nodes == (1, 1)
     assert any("a word that both sentences share" in text for text in texts(PAIRS.picture(shared)))
     apart = replace(shared, second=dependency("cats sleep", (1, -1)))
     assert linked_nodes(apart) == [] and any("share no words" in text for text in texts(PAIRS.picture(apart)))
@@ -388,8 +388,8 @@ def test_in_the_browser_facts_are_on_the_screen(tmp_path, width, words):
 
 
 def test_a_drawing_of_a_page_has_room_for_each_word():
-    drawing, layout = tree_drawing(TREES.blocks(prediction(read(TEXT)[0]))[1], Letters(for_page=True))
-    labels = [label for label in drawing.labels if label.text in {column.text for column in layout.columns}]
+    drawing = tree_drawing(TREES.blocks(prediction(read(TEXT)[0]))[1], Letters(for_page=True))
+    labels = [label for label in drawing.labels if label.text in prediction().tree.words]
     for one, other in pairwise(labels):
         room = (Letters(for_page=True).width(one.text, 14) + Letters(for_page=True).width(other.text, 14)) / 2
         assert other.x - one.x > room

@@ -133,12 +133,12 @@ class Underlined(Block):
 def registered():
     terminal.lines.register(Underlined, lambda block, screen: iter(["underlined"]))
     page.html.register(Underlined, lambda block: "<u>line</u>")
-    figure.fitted.register(Underlined, lambda block, letters: figure.fitted(Note("underlined"), letters))
+    figure.fitted.register(Underlined, lambda block, letters, room: figure.fitted(Note("underlined"), letters, room))
 
 
 def test_another_package_can_add_a_block(registered):
     assert str(terminal.Printed([Underlined()])) == "underlined\n"
-    assert "<u>line</u>" in page.page("", [], [[Underlined()]])
+    assert "<u>line</u>" in page.page("", "", [[Underlined()]])
     assert "underlined" in texts(figure.draw([Underlined()]))
 
 
@@ -229,7 +229,7 @@ def test_the_renderers_know_no_kind_of_example():
     shared = [*(ZOO / "visualize/renderers").glob("*.py"), *(ZOO / "visualize" / f"{name}.py" for name in SHARED)]
     for path in [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *shared]:
         lines = re.findall(r"^from zoo\.visualize.*", path.read_text("utf-8"), re.MULTILINE)
-        assert not [line for line in lines if re.search(r"\.(trees|images|memory|points)\.", line)], path
+        assert not [line for line in lines if re.search(r"\.(trees|drawings)\.", line)], path
 
 
 def test_what_can_be_imported_is_listed_once():

@@ -4,7 +4,7 @@ import pytest
 
 from tests.visualize.documents import even, prediction, without_weights
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize.texts.weighing import sentence_strengths, top_words, word_strengths
+from zoo.visualize.weighing import sentence_strengths, top_words, word_strengths
 
 
 def test_the_papers_display_is_the_root_of_the_sentence_times_the_word():
@@ -35,7 +35,7 @@ def test_sentence_bars_are_relative_to_the_strongest():
 def test_no_attention_is_not_zero_attention():
     assert word_strengths(without_weights("a b", "c").sentences) is None
     assert sentence_strengths(without_weights("a b", "c").sentences) is None
-    assert top_words(without_weights("a b", "c").sentences, 3) == []
+    assert top_words(without_weights("a b", "c").sentences, 3) == ""
 
 
 def test_word_attention_without_sentence_attention_counts_each_sentence_as_one():
@@ -45,11 +45,7 @@ def test_word_attention_without_sentence_attention_counts_each_sentence_as_one()
 
 
 def test_top_words_are_those_of_the_highest_share_of_the_document():
-    assert top_words(prediction().sentences, 3) == [
-        ("great", pytest.approx(0.48)),
-        ("outside", pytest.approx(0.18)),
-        ("sat", pytest.approx(0.144)),
-    ]
+    assert top_words(prediction().sentences, 3) == "great 0.48, outside 0.18, sat 0.14"
 
 
 def test_weights_that_do_not_fit_the_words_are_an_error():

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from zoo.data.bits.encoding import BitLine
 from zoo.tasks.algorithmic import BitPrediction
-from zoo.visualize.blocks import Block, Drawn, Head, Key
-from zoo.visualize.memory.panels import bits_drawing
+from zoo.visualize.blocks import Block, Drawn, Head
+from zoo.visualize.drawing import Key
+from zoo.visualize.drawings.panels import bits_drawing
 from zoo.visualize.view import View
 
 if TYPE_CHECKING:

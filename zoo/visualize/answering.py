@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zoo.data.stories.readers import StoryQuestion, parse_line, read_file
 from zoo.data.stories.words import without_marks
-from zoo.errors import ConfigError
 from zoo.tasks.answering import AnswerPrediction, ExaminedAnswer
-from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head, Key
+from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head
+from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
-from zoo.visualize.view import Predicts, View
+from zoo.visualize.view import View
 
 if TYPE_CHECKING:
     from zoo.tasks import Examined
@@ -31,34 +30,25 @@ TRUE = Key("true", "framed: what the true answer follows from")
 
 
 class AnsweringView(View):
-    """Stories, each with a question and its answer."""
+    """Stories, each with a question and its answer. Files may also be in bAbI's format, or json lines."""
 
     noun: ClassVar[str] = "story"
     plural: ClassVar[str] = "stories"
     columns: ClassVar[tuple[str, ...]] = ("story", "question", "answer", "probability", "hops")
     """`hops` are the sentences with the most attention of each hop, and that attention."""
     title: ClassVar[str] = "What the network attended to"
-
-    def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Return the inputs as in `View`; a file may also be in bAbI's format, or json lines."""
-        if file is None:
-            return super().read(words, None)
-        typed = super().read(words, None) if words else []
-        return [*typed, *read_file(file)]
+    needs: ClassVar[tuple[str, str] | None] = ("hop", "model=memn2n")
 
     def parse(self, line: str) -> StoryQuestion:
         return parse_line(line)
 
-    def example(self, example: Mapping[str, Any]) -> str | None:
-        return (
-            f"{example['story'].removeprefix('... ')} {example['question']}"
-            if {"story", "question"} <= set(example)
-            else None
-        )
+    def read_file(self, file: Path) -> list[Any | None]:
+        return [*read_file(file)]
 
-    def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        if options.attention is not None and not predictor([StoryQuestion(["a"], "a")])[0].hops:
-            raise ConfigError("--attention: this network has no attention; train one that has, such as model=memn2n")
+    def example(self, example: Mapping[str, Any]) -> str | None:
+        if not {"story", "question"} <= set(example):
+            return None
+        return f"{example['story'].removeprefix('... ')} {example['question']}"
 
     def row(self, prediction: AnswerPrediction) -> list[Any]:
         best = zip(strongest(prediction), prediction.hops, strict=True) if prediction.sentences else ()
@@ -72,41 +62,32 @@ class AnsweringView(View):
         ]
 
     def blocks(self, prediction: AnswerPrediction, examined: Examined | None = None) -> list[Block]:
-        hops, truth = prediction.hops, None if examined is None else examined.truth
-        supporting = examined.supporting if isinstance(examined, ExaminedAnswer) and hops else None
-        head = Head(
+        hops, unknown, rest = prediction.hops, prediction.unknown, empty(prediction)
+        supporting = (isinstance(examined, ExaminedAnswer) and examined.supporting) or ()
+        framed = {(row, hop) for row, needed in enumerate(supporting) if needed for hop in range(len(hops))}
+        head = Head.compared(
             prediction.answer,
-            prediction.probability,
+            examined.truth if examined else None,
+            "answer",
+            probability=prediction.probability,
             above="answer",
-            truth=None if truth is None else ("true answer", truth),
-            right=None if truth is None else truth == prediction.answer,
             classes=Classes(prediction.alternatives, prediction.answer, "answers", in_one_line=True),
             data={"answer": prediction.answer},
         )
-        rest = empty(prediction)
-        framed = [row for row, needed in enumerate(supporting or ()) if needed]
         grid = Grid(
             prediction.sentences,
             [f"hop {number}" for number in range(1, len(hops) + 1)],
             [[hop[row] for hop in hops] for row in range(len(prediction.sentences))],
             sentences=True,
             strongest={(row, hop) for hop, row in enumerate(strongest(prediction))},
-            true={(row, hop) for row in framed for hop in range(len(hops))},
-            unknown=prediction.unknown,
+            true=framed,
+            unknown=unknown,
             rest=rest,
             asked=prediction.question,
             axes=("sentences", "hop"),
-            keys=(
-                *[HOPS] * bool(hops),
-                *[REST] * (rest is not None),
-                *[TRUE] * bool(framed),
-                *[UNKNOWN] * bool(prediction.unknown),
-            ),
+            keys=(*[HOPS] * bool(hops), *[REST] * bool(rest), *[TRUE] * bool(framed), *[UNKNOWN] * bool(unknown)),
         )
         return [head, grid]
-
-    def picture(self, prediction: AnswerPrediction, examined: Examined | None = None) -> Any:
-        return super().picture(prediction, examined) if prediction.hops else None
 
     def unknown(self, prediction: AnswerPrediction) -> list[str]:
         return [" ".join(filter(None, map(without_marks, word.split()))) for word in prediction.unknown]

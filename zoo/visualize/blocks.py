@@ -9,28 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
-from zoo.visualize.texts.weighing import sentence_strengths, word_strengths
+from zoo.visualize.drawing import Drawing, Key
+from zoo.visualize.weighing import Sentence, sentence_strengths, word_strengths
 
 if TYPE_CHECKING:
-    from zoo.visualize.drawing import Drawing
     from zoo.visualize.trees.marks import Mark
-
-Probabilities = Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Key:
-    """The explanation of one sign."""
-
-    sample: str
-    """The sign: a name that `figure.SAMPLES` draws, or empty for a text without a sample."""
-    short: str = ""
-    """Words beside the sample at the foot of a picture; without them the picture has no such key."""
-    long: str = ""
-    """A sentence at the top of a page; without it the page has no such sentence."""
-
 
 UNKNOWN = Key("unknown", "unknown to the network", "A dotted line is under words that the network does not know.")
 
@@ -42,12 +27,17 @@ class Block:
     keys: tuple[Key, ...] = field(default=(), kw_only=True)
     """Explanations of the signs that this block shows."""
 
+    @property
+    def attended(self) -> bool:
+        """Whether this block shows the attention that a view needs for a picture (`View.needs`)."""
+        return False
+
 
 @dataclass(frozen=True)
 class Classes:
     """Classes, candidates or grades with their probabilities, drawn as bars."""
 
-    probabilities: Probabilities
+    probabilities: Mapping[str, float]
     chosen: str = ""
     """The predicted one, drawn in bold."""
     noun: str = "classes"
@@ -95,6 +85,13 @@ class Head(Block):
     data: Mapping[str, str] = field(default_factory=dict)
     """Attributes of the article on a page, for programs: label="good" becomes data-label="good"."""
 
+    @classmethod
+    def compared(cls, text: str, truth: str | None, noun: str, **parts: Any) -> Head:
+        """The head of an answer that is right if it equals the truth, which is None where it is unknown."""
+        if truth is None:
+            return cls(text, **parts)
+        return cls(text, truth=(f"true {noun}", truth), right=truth == text, **parts)
+
     @property
     def verdict(self) -> str:
         """The truth in one line, with ✓ or ✗ where the answer can be judged."""
@@ -102,25 +99,6 @@ class Head(Block):
             return ""
         sign = {True: "✓ ", False: "✗ ", None: ""}[self.right]
         return f"{sign}{' '.join(filter(None, self.truth))}"
-
-
-class Sentence(Protocol):
-    """Words with the attention to them."""
-
-    @property
-    def words(self) -> Sequence[str]: ...
-
-    @property
-    def weight(self) -> float | None:
-        """Attention to the sentence; None where the network has none."""
-
-    @property
-    def word_weights(self) -> Sequence[float] | None:
-        """Attention to each word within the sentence, summing to 1; None where the network has none."""
-
-    @property
-    def unknown(self) -> Collection[int]:
-        """Positions of the words that the network does not know."""
 
 
 @dataclass(frozen=True)
@@ -169,26 +147,29 @@ class Grid(Block):
     """Weights of the last row, `(empty memory)`; None if there is no such row."""
     asked: str = ""
     """A bold line under the table: the question."""
-    axes: tuple[str, str] = ("", "")
+    axes: tuple[str, str] = ("rows", "columns")
     """Names of rows and columns, e.g. `steps` and `points`."""
     note: str = ""
 
+    @property
+    def attended(self) -> bool:
+        return bool(self.columns)
+
     def cut(self, most_rows: int, most_columns: int) -> Grid:
         """Return the grid with at most so many rows and columns, and a note about what is left out."""
-        kept = self._kept(most_rows)
-        columns = range(min(len(self.columns), most_columns))
-        if len(kept) == len(self.rows) and len(columns) == len(self.columns):
+        kept, columns = self._kept(most_rows), min(len(self.columns), most_columns)
+        if len(kept) == len(self.rows) and columns == len(self.columns):
             return self
         place = {row: number for number, row in enumerate(kept)}
         return replace(
             self,
             rows=[self.rows[row] for row in kept],
-            columns=[self.columns[column] for column in columns],
-            weights=[[self.weights[row][column] for column in columns] for row in kept],
-            texts=None if self.texts is None else [[self.texts[row][column] for column in columns] for row in kept],
-            strongest={(place[r], c) for r, c in self.strongest if r in place and c in columns},
-            true={(place[r], c) for r, c in self.true if r in place and c in columns},
-            note=self._left_out(kept, len(columns)),
+            columns=self.columns[:columns],
+            weights=[self.weights[row][:columns] for row in kept],
+            texts=self.texts and [self.texts[row][:columns] for row in kept],
+            strongest={(place[r], c) for r, c in self.strongest if r in place and c < columns},
+            true={(place[r], c) for r, c in self.true if r in place and c < columns},
+            note=self._left_out(kept, columns),
         )
 
     def _kept(self, most: int) -> list[int]:
@@ -201,40 +182,21 @@ class Grid(Block):
     def _left_out(self, kept: Sequence[int], columns: int) -> str:
         missing = sorted(set(range(len(self.rows))) - set(kept))
         if not self.sentences:
-            sizes = [f"{len(kept)} {self.axes[0] or 'rows'}"] * bool(missing)
-            sizes += [f"{columns} {self.axes[1] or 'columns'}"] * (columns < len(self.columns))
+            sizes = [f"{len(kept)} {self.axes[0]}"] * bool(missing)
+            sizes += [f"{columns} {self.axes[1]}"] * (columns < len(self.columns))
             return f"cut to {' and '.join(sizes)}"
         said = f"{len(missing):,} more sentence{'s' * (len(missing) > 1)}"
-        if not self.columns:
-            return said
-        highest = max(weight for row in missing for weight in self.weights[row])
-        return f"{said}, none with more than {highest:.2f} in any {self.axes[1]}"
+        highest = max((weight for row in missing for weight in self.weights[row]), default=None)
+        return said if highest is None else f"{said}, none with more than {highest:.2f} in any {self.axes[1]}"
 
 
 @dataclass(frozen=True)
-class Ranked(Block):
-    """Texts with their scores or signs, best first."""
+class Rows(Block):
+    """Texts in rows and columns, such as names with values, or scores with captions. The first column names the row."""
 
-    items: Sequence[tuple[str, str]]
-    """(score, text)"""
-
-
-@dataclass(frozen=True)
-class Facts(Block):
-    """Names and values in two columns."""
-
-    pairs: Sequence[tuple[str, object]]
-
-
-@dataclass(frozen=True)
-class Table(Block):
-    """Values by row and column, as texts."""
-
-    rows: Mapping[str, Mapping[str, str]]
-
-    @property
-    def columns(self) -> list[str]:
-        return list(dict.fromkeys(name for row in self.rows.values() for name in row))
+    rows: Sequence[Sequence[object]]
+    titles: Sequence[str] = ()
+    """The titles of the columns; the columns are then numbers, aligned to the right."""
 
 
 @dataclass(frozen=True)
@@ -254,10 +216,9 @@ class Beside(Block):
 
 @dataclass(frozen=True)
 class Drawn(Block):
-    """A drawing; `figure` takes the place of `page` in pictures where it differs. The terminal shows nothing."""
+    """A drawing, equal on pages and in pictures. The terminal shows nothing."""
 
-    page: Drawing
-    figure: Drawing | None = None
+    drawing: Drawing
 
 
 def flat(blocks: Iterable[Block]) -> list[Block]:
@@ -266,8 +227,3 @@ def flat(blocks: Iterable[Block]) -> list[Block]:
     for block in blocks:
         found += flat([block.left, block.right]) if isinstance(block, Beside) else [block]
     return found
-
-
-def page_keys(blocks: Iterable[Block]) -> list[str]:
-    """The sentences that explain the blocks at the top of a page, each one once."""
-    return list(dict.fromkeys(key.long for block in flat(blocks) for key in block.keys if key.long))

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zoo.tasks.classification import Classification, DocumentPrediction, ExaminedDocument
-from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Key, Passage
+from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Passage
+from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
-from zoo.visualize.texts.weighing import WEIGHINGS, top_words
 from zoo.visualize.view import View
+from zoo.visualize.weighing import WEIGHINGS, top_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from zoo.tasks import Examined, Task
 
-TOP_WORDS = 5
 SENTENCES = Key("sentences", "sentence weight", "The bar before a sentence is the attention it got in its document.")
 EVIDENCE = Key("evidence", "decided the true class", "Underlined words decided the true class.")
 NONE = Key("", "the network has no attention weights")
@@ -31,7 +31,6 @@ def words_key(weighing: str) -> Key:
 class ClassificationView(View):
     """Documents with one class each."""
 
-    noun: ClassVar[str] = "text"
     columns: ClassVar[tuple[str, ...]] = ("text", "predicted", "probability", "top words")
     """`top words` are those with the highest share of the document's attention, and that share."""
     title: ClassVar[str] = "What the network attended to"
@@ -41,15 +40,12 @@ class ClassificationView(View):
             shown(" ".join(word for sentence in prediction.sentences for word in sentence.words)),
             prediction.label,
             round(prediction.probabilities[prediction.label], 4),
-            shown(", ".join(f"{word} {share:.2f}" for word, share in top_words(prediction.sentences, TOP_WORDS))),
+            shown(top_words(prediction.sentences)),
         ]
 
     def blocks(self, prediction: DocumentPrediction, examined: Examined | None = None) -> list[Block]:
-        return document_blocks(
-            prediction,
-            None if examined is None else examined.truth,
-            examined.evidence if isinstance(examined, ExaminedDocument) else None,
-        )
+        evidence = examined.evidence if isinstance(examined, ExaminedDocument) else None
+        return document_blocks(prediction, examined.truth if examined else None, evidence)
 
     def unknown(self, prediction: DocumentPrediction) -> list[str]:
         return [sentence.words[i] for sentence in prediction.sentences for i in sentence.unknown]
@@ -77,23 +73,23 @@ def document_blocks(
         evidence: for each sentence, True at the words that decided the true class.
         weighing: the key of `WEIGHINGS` by which words are shaded.
     """
-    name = prediction.label
-    head = Head(
+    name, probabilities, sentences = prediction.label, prediction.probabilities, prediction.sentences
+    head = Head.compared(
         name,
-        prediction.probabilities[name],
+        truth,
+        "class",
+        probability=probabilities[name],
         above="predicted",
-        truth=None if truth is None else ("true class", truth),
-        right=None if truth is None else truth == name,
-        classes=Classes(prediction.probabilities, name),
+        classes=Classes(probabilities, name),
         data={"label": name},
     )
-    passage = Passage(prediction.sentences, weighing, choice=True, evidence=evidence)
-    has_words, has_bars = bool(passage.shades()), passage.bars is not None
-    keys = [
-        *[SENTENCES] * has_bars,
-        *[words_key(weighing)] * has_words,
-        *[NONE] * (bool(prediction.sentences) and not has_words and not has_bars),
+    weighed = any(sentence.word_weights is not None for sentence in sentences)
+    barred = any(sentence.weight is not None for sentence in sentences)
+    keys = (
+        *[SENTENCES] * barred,
+        *[words_key(weighing)] * weighed,
+        *[NONE] * (bool(sentences) and not weighed and not barred),
         *[EVIDENCE] * (evidence is not None),
-        *[UNKNOWN] * any(sentence.unknown for sentence in prediction.sentences),
-    ]
-    return [head, Passage(prediction.sentences, weighing, choice=True, evidence=evidence, keys=tuple(keys))]
+        *[UNKNOWN] * any(sentence.unknown for sentence in sentences),
+    )
+    return [head, Passage(sentences, weighing, choice=True, evidence=evidence, keys=keys)]

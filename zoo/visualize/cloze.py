@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
-from zoo.tasks.cloze import Cloze, ClozePrediction, ExaminedQuestion
+from zoo.tasks.cloze import ClozePrediction, ExaminedQuestion
 from zoo.tasks.cloze_reranking import FILE, beside
-from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Key, Passage
+from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Passage
+from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
-from zoo.visualize.texts.weighing import WEIGHINGS, top_words
 from zoo.visualize.view import Predicts, View
+from zoo.visualize.weighing import WEIGHINGS, top_words
 
 if TYPE_CHECKING:
     from zoo.tasks import Examined
 
-TOP_WORDS = 5
 CUT = " ..."
 """The end of a document that `zoo data` has shortened."""
 WEIGHING = "joint"
@@ -46,7 +46,7 @@ class PartOfText(NamedTuple):
 
 
 class ClozeView(View):
-    """Questions with a candidate for the blank."""
+    """Questions with a candidate for the blank. Files have one question per line, or blocks in CBT's form."""
 
     noun: ClassVar[str] = "question"
     columns: ClassVar[tuple[str, ...]] = ("query", "answer", "probability", "candidates", "top words")
@@ -55,35 +55,26 @@ class ClozeView(View):
     title: ClassVar[str] = "What the network attended to"
 
     def options(self, group: _ArgumentGroup) -> None:
-        group.add_argument(
-            "--rerank", action="store_true", help="judge the best candidates again with the run's language models"
-        )
-        group.add_argument(
-            "--rerank-file",
-            type=Path,
-            metavar="FILE",
-            help="the same, with the language models that a test left in FILE",
-        )
+        rerank = "judge the best candidates again with the run's language models"
+        group.add_argument("--rerank", action="store_true", help=rerank)
+        again = "the same, with the language models that a test left in FILE"
+        group.add_argument("--rerank-file", type=Path, metavar="FILE", help=again)
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        if not options.rerank and options.rerank_file is None:
-            return
-        assert isinstance(predictor.task, Cloze) and predictor.checkpoint is not None
         given: Path | None = options.rerank_file
         if given is not None and not given.is_file():
             raise ConfigError(
                 f"--rerank-file {given}: no such file; a test with task.rerank=true leaves {FILE} in its folder"
             )
-        predictor.task.load_reranker(given or beside(predictor.checkpoint))
-
-    def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Return the questions of the command line and of a file: one per line, or blocks in CBT's form."""
-        if file is None:
-            return super().read(words, None)
-        return [*(super().read(words, None) if words else []), *read_file(file)]
+        if options.rerank or given is not None:
+            assert predictor.checkpoint is not None
+            predictor.task.load_reranker(given or beside(predictor.checkpoint))
 
     def parse(self, line: str) -> ClozeQuestion:
         return parse_line(line)
+
+    def read_file(self, file: Path) -> list[Any | None]:
+        return [*read_file(file)]
 
     def example(self, example: Mapping[str, Any]) -> str | None:
         """Return the whole sentences of the document that are shown, the query and the candidates in them."""
@@ -97,45 +88,42 @@ class ClozeView(View):
         return f"{document} {query}" + f" | {'|'.join(named)}" * bool(named)
 
     def row(self, prediction: ClozePrediction) -> list[Any]:
-        ranked = sorted(prediction.probabilities.items(), key=lambda one: -one[1])
-        top = top_words(sentences_of(prediction), TOP_WORDS) if prediction.document.weights else []
+        likeliest = sorted(prediction.probabilities.items(), key=lambda one: -one[1])
         return [
             shown(" ".join(prediction.query.words)),
             shown(prediction.answer),
             round(prediction.probabilities[prediction.answer], 4),
-            shown(", ".join(f"{word} {share:.2f}" for word, share in ranked)),
-            shown(", ".join(f"{word} {share:.2f}" for word, share in top)),
+            shown(", ".join(f"{word} {share:.2f}" for word, share in likeliest)),
+            shown(top_words(sentences_of(prediction))),
         ]
 
     def blocks(self, prediction: ClozePrediction, examined: Examined | None = None) -> list[Block]:
         answer, document, query = prediction.answer, sentences_of(prediction), query_of(prediction)
         evidence = examined.evidence if isinstance(examined, ExaminedQuestion) else None
-        truth = None if examined is None else examined.truth
-        alone = ""
-        if prediction.reader_answer is not None and prediction.reader_probabilities is not None:
-            own = prediction.reader_answer
+        own, alone = prediction.reader_answer, ""
+        if own is not None and prediction.reader_probabilities is not None:
             alone = f"re-ranked; the network alone: {own} {prediction.reader_probabilities[own]:.2f}"
-        head = Head(
+        head = Head.compared(
             answer,
-            prediction.probabilities[answer],
+            examined.truth if examined else None,
+            "answer",
+            probability=prediction.probabilities[answer],
             above="in the blank",
             under=alone,
-            truth=None if truth is None else ("true answer", truth),
-            right=None if truth is None else truth == answer,
             classes=Classes(prediction.probabilities, answer, "candidates"),
             data={"label": answer},
         )
-        keys = [
+        keys = (
             *[SENTENCES, WORDS] * (prediction.document.weights is not None),
             *[QUERY] * (prediction.query.weights is not None),
             *[EVIDENCE] * (evidence is not None),
             *[UNKNOWN] * bool(query.unknown or prediction.document.unknown),
-        ]
+        )
         marked = None if evidence is None else [evidence[begin:end] for begin, end in spans(prediction)]
         return [
             head,
             Passage([query], WEIGHING, title="query", most_lines=6),
-            Passage(document, WEIGHING, evidence=marked, most_lines=40, keys=tuple(keys)),
+            Passage(document, WEIGHING, evidence=marked, most_lines=40, keys=keys),
         ]
 
     def unknown(self, prediction: ClozePrediction) -> list[str]:
@@ -150,7 +138,7 @@ def spans(prediction: ClozePrediction) -> list[tuple[int, int]]:
 
 
 def sentences_of(prediction: ClozePrediction) -> list[PartOfText]:
-    """Return the sentences of the document. A sentence weighs what its words weigh together, and theirs are shares."""
+    """Return the sentences of the document. The weight of a sentence is the sum of the weights of its words."""
     found, document = [], prediction.document
     for begin, end in spans(prediction):
         unknown = [place - begin for place in document.unknown if begin <= place < end]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -24,11 +24,12 @@ Splits = Mapping[str, Mapping[str, Any]]
 
 
 def description(name: str, parts: Mapping[str, Any]) -> Group:
-    """A data set called `name` for the terminal; `parts` as `ServedData.describe` gives them."""
+    """Return a data set called `name` for the terminal; `parts` as `ServedData.describe` gives them."""
     splits: Splits = parts["splits"]
     lines = [str(line) for line in parts.get("contents", ())]
     if skipped := parts.get("skipped"):
         lines.append(f"left out: {counted(skipped)}")
+    notes = [Padding(Text(shown(note)), (0, 0, 0, 2)) for note in parts.get("notes", ())]
     return Group(
         Text.assemble((shown(name), "bold"), f": {shown(parts['source'])}"),
         *(Text(shown(line)) for line in lines),
@@ -36,35 +37,30 @@ def description(name: str, parts: Mapping[str, Any]) -> Group:
         *_classes(splits),
         *_lengths(splits),
         *_examples(parts.get("examples", ())),
-        *_notes(parts.get("notes", ())),
+        *[Text("notes", "bold")] * bool(notes),
+        *notes,
     )
-
-
-# Splits
 
 
 def _numbers(splits: Splits) -> Iterator[Table]:
     """A row for each split, a column for each number that is known of one."""
     cells = {
-        split: {title: cell for name in facts for title, cell in _cells(name, facts[name])}
+        split: {title: cell for name in facts for title, cell in _cells(name.replace("_", " "), facts[name])}
         for split, facts in splits.items()
     }
     if columns := dict.fromkeys(title for row in cells.values() for title in row):
-        table = _table("split", *columns)
-        for split, row in cells.items():
-            table.add_row(Text(split), *(Text(row.get(title, "")) for title in columns))
-        yield table
+        rows = [[split, *(row.get(title, "") for title in columns)] for split, row in cells.items()]
+        yield _table(["split", *columns], rows)
 
 
-def _cells(name: str, value: Any) -> Iterator[tuple[str, str]]:
+def _cells(title: str, value: Any) -> Iterator[tuple[str, str]]:
     """Yield the cells of a fact in the table of splits, with their titles."""
-    title = _title(name)
-    if name == "dropped":
-        yield title, shown(counted(value)) or "none"
+    if title == "dropped":
+        yield title, counted(value) or "none"
     elif _is_lengths(value):
         yield f"most {title}", f"{value['max']:,}"
     elif isinstance(value, bool | str):
-        yield title, shown(str(value))
+        yield title, str(value)
     elif isinstance(value, int):
         yield title, f"{value:,}"
     elif isinstance(value, float):
@@ -72,35 +68,30 @@ def _cells(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _classes(splits: Splits) -> Iterator[Table]:
-    """For each count by class a table of shares, a row for each class, the largest of the first split first where they
-    are many."""
+    """A table of shares for each count by class; if there are many classes, the largest of the first split."""
     for fact in dict.fromkeys(name for facts in splits.values() for name in facts if name != "dropped"):
         counts = {split: facts[fact] for split, facts in splits.items() if _is_counts(facts.get(fact))}
         classes = list(dict.fromkeys(name for part in counts.values() for name in part))
         if not classes:
             continue
-        if len(classes) > MOST_CLASSES:
+        if left_out := len(classes[MOST_CLASSES:]):
             first = next(iter(counts.values()))
             classes.sort(key=lambda name: -first.get(name, 0))
-        table = _table(_title(fact), *counts)
-        for name in classes[:MOST_CLASSES]:
-            shares = (part.get(name, 0) / max(sum(part.values()), 1) for part in counts.values())
-            table.add_row(Text(shown(name)), *(f"{share:.1%}" for share in shares))
-        if len(classes) > MOST_CLASSES:
-            table.add_row(f"and {len(classes) - MOST_CLASSES:,} more")
-        yield table
+        rows = [
+            [name, *(f"{part.get(name, 0) / max(sum(part.values()), 1):.1%}" for part in counts.values())]
+            for name in classes[:MOST_CLASSES]
+        ]
+        yield _table([fact.replace("_", " "), *counts], rows + [[f"and {left_out:,} more"]] * bool(left_out))
 
 
-def _table(*titles: str) -> Table:
-    """Return a table without rows. A title may be any text, and markup in it is not obeyed."""
+def _table(titles: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table; markup in its texts is not obeyed."""
     table = Table()
     for title in titles:
         table.add_column(Text(shown(title)))
+    for row in rows:
+        table.add_row(*(Text(shown(cell)) for cell in row))
     return table
-
-
-def _title(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def _is_lengths(value: Any) -> bool:
@@ -112,12 +103,12 @@ def _is_counts(value: Any) -> bool:
 
 
 def _lengths(splits: Splits) -> Iterator[RenderableType]:
-    """How long the examples of the first split are, in words and as bars."""
+    """The lengths of the examples of the first split, as words and bars."""
     for split, facts in list(splits.items())[:1]:
         for name, value in facts.items():
             if _is_lengths(value):
                 middle = f"mean {value['mean']}, median {value['median']:g}, most {value['max']:,}"
-                yield Text(f"\n{_title(name)} in {split}: {middle}")
+                yield Text(f"\n{name.replace('_', ' ')} in {split}: {middle}")
                 yield _bars(value["bins"])
 
 
@@ -131,23 +122,12 @@ def _bars(bins: Mapping[str, int]) -> Table:
     return table
 
 
-# Examples and notes
-
-
 def _examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Each as its parts, one below the other: texts that belong together can be long."""
+    """Each example as its parts, one below the other: texts that belong together can be long."""
     for number, example in enumerate(examples):
         if number == 0:
             yield Text("\nexamples")
         table = Table.grid(padding=(0, 2))
         for name, value in example.items():
-            table.add_row(Text(_title(name), "dim"), Text(shortened(str(value), LONGEST_VALUE)))
+            table.add_row(Text(name.replace("_", " "), "dim"), Text(shortened(str(value), LONGEST_VALUE)))
         yield Padding(table, (0, 0, 1, 2))
-
-
-def _notes(notes: Iterable[str]) -> Iterator[RenderableType]:
-    """Yield the notes to know before trusting a score."""
-    for number, note in enumerate(notes):
-        if number == 0:
-            yield Text("notes", "bold")
-        yield Padding(Text(shown(note)), (0, 0, 0, 2))

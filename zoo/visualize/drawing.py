@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,8 @@ PALETTE = {
 what the network attended to, and `true` shows what is true."""
 SHADES = ("#f5f7fa", PALETTE["attention"], "#123a75")
 """Colours of cells from no attention to full attention."""
+TINY, SMALL, NORMAL, LARGE = 9.8, 11.3, 14.0, 20.0
+"""Sizes of letters."""
 
 
 class Style(NamedTuple):
@@ -70,6 +72,17 @@ STYLES = {
     "wrong": Style(stroke="wrong", width=1.2),
 }
 """The style of each kind of shape; a later kind is painted over an earlier one."""
+
+
+class Key(NamedTuple):
+    """The explanation of one sign."""
+
+    sample: str
+    """The sign: a name that `figure.SAMPLES` draws, or empty for a text without a sample."""
+    short: str = ""
+    """Words beside the sample at the foot of a picture; without them the picture has no such key."""
+    long: str = ""
+    """A sentence at the top of a page; without it the page has no such sentence."""
 
 
 class Shape(NamedTuple):
@@ -108,7 +121,7 @@ class Cells(NamedTuple):
     height: float
     values: NDArray[np.float64]
     """(R, C); NaN leaves a cell empty."""
-    most: float
+    most: float = 1.0
     """The value with full colour."""
     signed: bool = False
     """True: black is positive and orange negative. False: values from 0, in the colours of attention."""
@@ -117,13 +130,13 @@ class Cells(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """An image; only figures draw it."""
+    """An image (H, W, 3); only figures draw it."""
 
     left: float
     top: float
     width: float
     height: float
-    pixels: NDArray[np.uint8]
+    values: NDArray[np.uint8]
 
 
 class Spot(NamedTuple):
@@ -141,28 +154,31 @@ class Drawing:
     """Everything that is drawn on an area of `width` times `height` pixels."""
 
     width: float
-    height: float
+    height: float = 0.0
     spoken: str = ""
     """A description for readers who cannot see the drawing."""
     shapes: dict[str, list[Shape]] = field(default_factory=lambda: defaultdict(list))
     labels: list[Label] = field(default_factory=list)
-    cells: list[Cells] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
+    areas: list[Cells | Picture] = field(default_factory=list)
+    """Grids and images, behind everything else."""
     spots: list[Spot] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Sentences under the drawing."""
+    keys: list[Key] = field(default_factory=list)
+    """Explanations of the signs that are visible in this drawing."""
 
     def write(
         self,
         x: float,
         y: float,
         text: str,
-        size: float = 11.3,
+        size: float = SMALL,
         color: str = "soft",
         *,
         bold: bool = False,
         side: str = "left",
         turned: float = 0.0,
     ) -> None:
-        """Adds a text; `size` is in pixels."""
         if text:
             self.labels.append(Label(x, y, text, size, color, bold, side, turned))
 
@@ -184,33 +200,21 @@ class Drawing:
     def line(self, kind: str, points: Sequence[Point]) -> None:
         self.shapes[kind].append(Shape("line", points))
 
-    def area(self, kind: str, points: Sequence[Point], fill: str | None = None) -> None:
-        self.shapes[kind].append(Shape("area", points, (), fill))
-
-    def fill(
-        self,
-        left: float,
-        top: float,
-        width: float,
-        height: float,
-        values: NDArray[np.float64],
-        *,
-        most: float = 1.0,
-        signed: bool = False,
-        gap: bool = False,
-    ) -> None:
-        """Adds a grid of cells, see `Cells`."""
-        self.cells.append(Cells(left, top, width, height, values, most, signed, gap))
+    def area(self, kind: str, points: Sequence[Point]) -> None:
+        self.shapes[kind].append(Shape("area", points))
 
     def place(self, other: Drawing, left: float, top: float) -> None:
-        """Copies another drawing to (`left`, `top`)."""
+        """Copies the visible parts of another drawing to (`left`, `top`)."""
         for kind, shapes in other.shapes.items():
             self.shapes[kind] += [
                 shape._replace(points=[(x + left, y + top) for x, y in shape.points]) for shape in shapes
             ]
         self.labels += [label._replace(x=label.x + left, y=label.y + top) for label in other.labels]
-        self.cells += [part._replace(left=part.left + left, top=part.top + top) for part in other.cells]
-        self.pictures += [part._replace(left=part.left + left, top=part.top + top) for part in other.pictures]
+        for part in other.areas:
+            moved: Any = part._replace(left=part.left + left, top=part.top + top)
+            self.areas.append(moved)
+        self.notes += other.notes
+        self.keys += other.keys
 
 
 def tint(color: str, strength: float) -> str:

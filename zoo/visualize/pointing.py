@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace, _ArgumentGroup
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,9 +12,9 @@ from zoo.data.points.readers import KINDS, OUTPUT, read_sets
 from zoo.data.points.spec import PointSpec
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing, Pointing, PointingPrediction
-from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Key, Table
-from zoo.visualize.points.answer import answer, points, verdict, written
-from zoo.visualize.points.drawing import points_drawing
+from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Rows
+from zoo.visualize.drawing import Key
+from zoo.visualize.drawings.points import points_drawing
 from zoo.visualize.view import Predicts, View
 
 if TYPE_CHECKING:
@@ -42,28 +42,21 @@ class PointingView(View):
     columns: ClassVar[tuple[str, ...]] = ("points", "answer", "log-probability", "figures")
     """`points` are in the order in which they were read, with x and y; `answer` has their numbers, counted from 1."""
     title: ClassVar[str] = "What the network pointed out"
+    searches: ClassVar[tuple[str, ...]] = ("beam",)
 
     def __init__(self) -> None:
         self.spec: PointSpec | None = None
 
-    def options(self, group: _ArgumentGroup) -> None:
-        group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")
-
     def meet(self, predictor: Predicts) -> None:
         self.spec = predictor.task.spec
 
-    def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Return the sets, one per line as in `View`, or those of files that `zoo.data.points.readers` reads."""
-        found: list[Any | None] = []
-        for word in words:
-            found += self._sets(Path(word)) if os.path.isfile(word) else super().read([word], None)
-        if file is not None:
-            return [*found, *self._sets(file)]
-        return found if words else super().read([], None)
+    def read_word(self, word: str) -> list[Any | None]:
+        """Return the set of points that a word is, or those of the file that it names."""
+        return self.read_file(Path(word)) if os.path.isfile(word) else super().read_word(word)
 
-    def _sets(self, path: Path) -> list[Any]:
+    def read_file(self, file: Path) -> list[Any | None]:
         assert self.spec is not None
-        return [one.points for one in read_sets(path, self.spec.goal)]
+        return [one.points for one in read_sets(file, self.spec.goal)]
 
     def parse(self, line: str) -> list[list[float]]:
         """Return the points of a line: their coordinates, separated by blanks or commas."""
@@ -84,44 +77,46 @@ class PointingView(View):
             raise DataError(f"{line.strip()[:60]!r}: {len(numbers)} numbers; expected {width} for each point")
         return [numbers[at : at + width] for at in range(0, len(numbers), width)]
 
-    def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        assert isinstance(predictor.task, Pointing)
-        if options.beam is not None:
-            predictor.task.search(options.beam, None)
-
     def row(self, prediction: PointingPrediction) -> list[Any]:
         best = prediction.best
+        points = "; ".join(" ".join(_coordinates(prediction, n)) for n in range(1, len(prediction.points) + 1))
         figures = ", ".join(f"{name} {value:.4g}" for name, value in best.figures.items() if value == value)
-        return [points(prediction), answer(prediction), round(best.log_prob, 4), figures]
+        return [points, answer(prediction), round(best.log_prob, 4), figures]
 
     def terminal(self, prediction: PointingPrediction, number: int, options: Namespace) -> str:
-        return written(prediction)
+        """Return the answer and its figures, then one line per point with its coordinates, or per triangle."""
+        parts = [f"{prediction.goal} of {len(prediction.points)} points: {answer(prediction)}", verdict(prediction)]
+        rows = _triangles(prediction)
+        if prediction.goal != "triangulation":
+            rows = [[str(number), *_coordinates(prediction, number)] for number in prediction.best.numbers]
+        return "\n".join(["  ".join(filter(None, parts)), *("\t" + "\t".join(row) for row in rows)])
 
     def try_it(self, data: Any) -> str:
         return self.typed
 
     def blocks(self, prediction: PointingPrediction, examined: Examined | None = None) -> list[Block]:
-        best, target = prediction.best, examined.target if isinstance(examined, ExaminedPointing) else None
-        said = [f"{prediction.goal} of {len(prediction.points)} points", verdict(prediction)]
+        best, goal, points = prediction.best, prediction.goal, prediction.points
+        target = examined.target if isinstance(examined, ExaminedPointing) else None
+        about = f"{goal} of {len(points)} points"
         head = Head(
             answer(prediction),
-            under=", ".join([*filter(None, said), f"log-probability {best.log_prob:.3f}"]),
+            under=", ".join(filter(None, [about, verdict(prediction), f"log-probability {best.log_prob:.3f}"])),
             above="answer",
-            data={"goal": prediction.goal, "answer": " ".join(map(str, best.numbers))},
+            data={"goal": goal, "answer": " ".join(map(str, best.numbers))},
         )
-        drawing = Drawn(points_drawing(prediction, target), keys=(POINTS, *[TARGET] * bool(target)))
+        drawing = points_drawing(goal, points, best.numbers, target or (), f"{about}: {answer(prediction)}")
+        drawn = Drawn(drawing, keys=(POINTS, *[TARGET] * bool(target)))
         if not best.attention:
-            return [head, drawing]
-        written = [*map(str, best.numbers), "end"]
+            return [head, drawn]
         grid = Grid(
-            [f"{step}: {name}" for step, name in zip(range(1, len(best.attention) + 1), written, strict=False)],
+            [f"{step}: {name}" for step, name in enumerate([*best.numbers, "end"][: len(best.attention)], 1)],
             ["end", *map(str, range(1, len(best.attention[0])))],
             best.attention,
             true=set(true_places(best.numbers, target)),
             axes=("steps", "points"),
             keys=(STEPS, *[NEXT] * bool(target)),
         )
-        return [head, Beside(drawing, grid)]
+        return [head, Beside(drawn, grid)]
 
     def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
         """Return the figures of each part of the test, e.g. of larger sets than those of the training."""
@@ -131,16 +126,47 @@ class PointingView(View):
         rows = task.shown_figures()
         if len(rows) < 2:
             return {}
-        return {"figures": lambda: draw([Head("test"), Table(rows)])}
+        names = list(dict.fromkeys(name for row in rows.values() for name in row))
+        table = [(part, *(row.get(name, "") for name in names)) for part, row in rows.items()]
+        titles = ["", *(name.replace("_", " ") for name in names)]
+        return {"figures": lambda: draw([Head("test"), Rows(table, titles)])}
 
 
 def true_places(numbers: Sequence[int], target: Sequence[int] | None) -> list[tuple[int, int]]:
     """Return (step, place) of the next true point as long as the answer agrees with the target; the end is place 0."""
     if target is None:
         return []
-    found = []
-    for step, place in enumerate([*target, 0]):
-        if list(numbers[:step]) != list(target[:step]):
-            break
-        found.append((step, place))
-    return found
+    agree = [list(numbers[:step]) == list(target[:step]) for step in range(len(target) + 1)]
+    return [(step, place) for step, place in enumerate([*target, 0]) if agree[step]]
+
+
+def verdict(prediction: PointingPrediction) -> str:
+    """Return the figures of the best answer in words."""
+    figures, parts = prediction.best.figures, [] if prediction.best.finished else ["unfinished"]
+    if "accuracy" in figures:
+        parts.append("right" if figures["accuracy"] else "not the target's")
+    if figures.get("non_simple"):
+        parts.append("not a simple polygon")
+    if figures.get("invalid"):
+        parts.append("not a tour: not every point once")
+    values = [(name, figures.get(name, float("nan"))) for name in ("area", "coverage", "length", "ratio")]
+    return ", ".join(parts + [f"{name} {value:.4g}" for name, value in values if value == value])
+
+
+def answer(prediction: PointingPrediction) -> str:
+    """Return the numbers of the points; triangles are separated by commas."""
+    if prediction.goal == "triangulation":
+        return ", ".join(map(" ".join, _triangles(prediction))) or "nothing"
+    return " ".join(map(str, prediction.best.numbers)) or "nothing"
+
+
+def _triangles(prediction: PointingPrediction) -> list[list[str]]:
+    numbers = list(map(str, prediction.best.numbers))
+    return [numbers[at : at + 3] for at in range(0, len(numbers), 3)]
+
+
+def _coordinates(prediction: PointingPrediction, number: int) -> list[str]:
+    """Return the coordinates of the point with that number, counted from 1."""
+    if number > len(prediction.points):
+        return ["there is no such point"]
+    return [f"{value:.6g}" for value in prediction.points[number - 1]]

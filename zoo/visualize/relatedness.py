@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from rich.console import RenderableType
-
 from zoo.data.trees.options import SPACY, builds
 from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
-from zoo.visualize.blocks import Block, Classes, Head, Note, Ranked
+from zoo.tasks.trees import ReadTree
+from zoo.visualize.blocks import Block, Classes, Head, Note, Rows
 from zoo.visualize.printable import shown
-from zoo.visualize.tree_view import CHOICE, LIMIT, TreeView
-from zoo.visualize.trees.block import Tree
+from zoo.visualize.tree_view import TreeView
 from zoo.visualize.trees.drawing import page_keys
-from zoo.visualize.trees.layout import Family
+from zoo.visualize.trees.layout import Family, Tree
 from zoo.visualize.trees.marks import Mark, marks
 
 if TYPE_CHECKING:
@@ -50,46 +47,39 @@ class RelatednessView(TreeView):
         return " ||| ".join(texts) if len(texts) == 2 else None
 
     def try_it(self, data: Any) -> str:
-        """Return a pair as a user types it, with a way to build trees where those of the training cannot be typed."""
+        """Return a pair as a user types it, with a way to build its trees where the training had parses."""
         typed, encoder = super().try_it(data), data.encoder
         if encoder.spare is not None or builds(encoder.builder.trees):
             return typed
         return f"{typed} --trees {f'{SPACY}en_core_web_sm' if encoder.builder.inside else 'balanced'}"
 
+    def trees(self, prediction: RelatednessPrediction) -> list[ReadTree]:
+        return [prediction.first, prediction.second]
+
     def row(self, prediction: RelatednessPrediction) -> list[Any]:
-        texts = [shown(" ".join(tree.words)) for tree in (prediction.first, prediction.second)]
-        return [*texts, round(prediction.score, 4)]
-
-    def terminal(self, prediction: RelatednessPrediction, number: int, options: Namespace) -> RenderableType:
-        self.say(self.note(prediction.first, prediction.second), CHOICE)
-        self.say(self.cut(prediction.first, prediction.second), LIMIT)
-        return super().terminal(prediction, number, options)
-
-    def unknown(self, prediction: RelatednessPrediction) -> list[str]:
-        return [tree.words[place] for tree in (prediction.first, prediction.second) for place in tree.unknown]
+        return [*(shown(" ".join(tree.words)) for tree in self.trees(prediction)), round(prediction.score, 4)]
 
     def blocks(self, prediction: RelatednessPrediction, examined: Examined | None = None) -> list[Block]:
         score = examined.score if isinstance(examined, ExaminedPair) else None
         names, links = list(prediction.probabilities), linked_nodes(prediction)
-        first, second = linked_trees(prediction, links)
+        trees = linked_trees(prediction, links)
         head = Head(
             f"{prediction.score:.2f}",
             above="relatedness",
             under=f"of {names[0]} to {names[-1]}" if names else "",
             truth=None if score is None else (f"true score {score:g}", ""),
             classes=Classes(prediction.probabilities, noun="grades", in_one_line=True),
-            notes=tuple(filter(None, [self.notes(prediction.first, prediction.second)])),
+            notes=tuple(filter(None, [self.notes(*self.trees(prediction))])),
             data={"score": repr(prediction.score)},
-            keys=page_keys([first, second], ""),
+            keys=page_keys(trees, ""),
         )
+        blocks: list[Block] = [head, *trees]
         if not links:
-            return [head, first, second, Note(NOTHING)]
+            return [*blocks, Note(NOTHING)]
         if prediction.similarity is None:
-            return [head, first, second, Note(SHARED)]
-        phrases = [
-            (f"{link.mark.sign}   {link.cosine:.2f}", f"{link.first_phrase}  ~  {link.second_phrase}") for link in links
-        ]
-        return [head, first, second, Note(SIMILAR), Ranked(phrases)]
+            return [*blocks, Note(SHARED)]
+        rows = [(f"{link.mark.sign}   {link.cosine:.2f}", f"{link.phrases[0]}  ~  {link.phrases[1]}") for link in links]
+        return [*blocks, Note(SIMILAR), Rows(rows)]
 
     def examined_columns(self) -> list[str]:
         return ["index", "first", "second", self.truth, "score"]
@@ -103,10 +93,8 @@ class Link(NamedTuple):
     """A node of the first tree and the node of the second one that belongs to it."""
 
     mark: Mark
-    first: int
-    second: int
-    first_phrase: str
-    second_phrase: str
+    nodes: tuple[int, int]
+    phrases: tuple[str, str]
     cosine: float
 
 
@@ -120,32 +108,27 @@ def linked_nodes(prediction: RelatednessPrediction) -> list[Link]:
     def wide(pair: tuple[int, int, float]) -> tuple[float, int]:
         return round(4 * pair[2]), first.words[pair[0]] + second.words[pair[1]]
 
-    ranked = sorted(_similarities(prediction), key=wide, reverse=True)
     taken: tuple[set[int], set[int]] = (set(), set())
-    signs = marks(ascii_uppercase)
-    found: list[Link] = []
-    for i, j, cosine in ranked:
+    signs, found = marks(ascii_uppercase), list[Link]()
+    for i, j, cosine in sorted(_similarities(prediction), key=wide, reverse=True):
         if len(found) == MOST_LINKS or cosine < LEAST_SIMILAR:
             break
         if i not in taken[0] and j not in taken[1]:
             taken[0].update(_below(first, i))
             taken[1].update(_below(second, j))
             phrases = first.phrase(i, prediction.first.words), second.phrase(j, prediction.second.words)
-            found.append(Link(signs[ascii_uppercase[len(found)]], i, j, *phrases, cosine))
+            found.append(Link(signs[ascii_uppercase[len(found)]], (i, j), phrases, cosine))
     return found
 
 
 def _similarities(prediction: RelatednessPrediction) -> list[tuple[int, int, float]]:
-    first, second = prediction.first, prediction.second
-    nodes = [
-        (i, j)
-        for i in range(len(first.parent))
-        for j in range(len(second.parent))
-        if first.parent[i] >= 0 and second.parent[j] >= 0
-    ]
+    """Return the cosine of each pair of nodes that are not roots; without states, 1 for each shared word."""
+    trees = (prediction.first, prediction.second)
+    below = [[node for node, above in enumerate(tree.parent) if above >= 0] for tree in trees]
+    nodes = [(i, j) for i in below[0] for j in below[1]]
     if prediction.similarity is not None:
         return [(i, j, prediction.similarity[i][j]) for i, j in nodes]
-    words = [[tree.words[word].lower() if word >= 0 else "" for word in tree.word] for tree in (first, second)]
+    words = [[tree.words[word].lower() if word >= 0 else "" for word in tree.word] for tree in trees]
     return [(i, j, 1.0) for i, j in nodes if words[0][i] == words[1][j] and any(map(str.isalnum, words[0][i]))]
 
 
@@ -157,7 +140,7 @@ def _below(family: Family, node: int) -> list[int]:
     return found
 
 
-def linked_trees(prediction: RelatednessPrediction, links: Sequence[Link]) -> tuple[Tree, Tree]:
+def linked_trees(prediction: RelatednessPrediction, links: Sequence[Link]) -> list[Tree]:
     """Return both trees with the signs of the links."""
 
     def fact(link: Link, phrase: str) -> str:
@@ -165,7 +148,7 @@ def linked_trees(prediction: RelatednessPrediction, links: Sequence[Link]) -> tu
             return f"{link.mark.sign}: a word of both sentences"
         return f"{link.mark.sign}: like “{phrase}”, cosine {link.cosine:.2f}"
 
-    return (
-        Tree(prediction.first, links={link.first: (link.mark, fact(link, link.second_phrase)) for link in links}),
-        Tree(prediction.second, links={link.second: (link.mark, fact(link, link.first_phrase)) for link in links}),
-    )
+    return [
+        Tree(tree, links={link.nodes[at]: (link.mark, fact(link, link.phrases[1 - at])) for link in links})
+        for at, tree in enumerate((prediction.first, prediction.second))
+    ]

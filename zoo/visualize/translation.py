@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from zoo.errors import ConfigError, DataError
-from zoo.tasks.translation import ExaminedTranslation, Translation, TranslationPrediction
-from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Key, Ranked
+from zoo.errors import DataError
+from zoo.tasks.translation import ExaminedTranslation, TranslationPrediction
+from zoo.visualize.blocks import UNKNOWN, Block, Grid, Head, Rows
+from zoo.visualize.drawing import Key
 from zoo.visualize.files import lines_for, make_folder
 from zoo.visualize.printable import shown
-from zoo.visualize.view import Predicts, View, beginning
+from zoo.visualize.view import Predicts, View, beginning, ranked
 
 if TYPE_CHECKING:
     from zoo.tasks import Examined
@@ -34,10 +35,11 @@ class TranslationView(View):
     """`alignment` as Pharaoh pairs, source-target."""
     truth: ClassVar[str] = "reference"
     title: ClassVar[str] = "What the network attended to"
+    needs: ClassVar[tuple[str, str] | None] = ("source", "model=luong")
+    searches: ClassVar[tuple[str, ...]] = ("beam", "nbest")
 
     def options(self, group: _ArgumentGroup) -> None:
-        group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")
-        group.add_argument("--nbest", type=int, metavar="N", help="the N best, as `number ||| text ||| score`")
+        super().options(group)
         group.add_argument(
             "--replace-unknown",
             nargs="?",
@@ -54,29 +56,20 @@ class TranslationView(View):
         )
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
-        task = predictor.task
-        assert isinstance(task, Translation)
-        asked = [name for name in ("attention", "pharaoh", "replace_unknown") if getattr(options, name) is not None]
-        if asked and predictor(["."])[0].best.attention is None:
-            name = asked[0].replace("_", "-")
-            raise ConfigError(
-                f"--{name}: this network has no attention on the source tokens; train one that has, such as model=luong"
-            )
+        super().prepare(predictor, options)
         if options.pharaoh is not None:
+            self.require_attention("--pharaoh", predictor)
             make_folder("--pharaoh", options.pharaoh)
-        if options.beam is not None or options.nbest is not None:
-            task.search(options.beam, options.nbest)
         if options.replace_unknown is not None:
-            task.replace_unknown, task.dictionary = True, _dictionary(options.replace_unknown)
+            self.require_attention("--replace-unknown", predictor)
+            predictor.task.replace_unknown, predictor.task.dictionary = True, _dictionary(options.replace_unknown)
 
     def row(self, prediction: TranslationPrediction) -> list[Any]:
         best, source = prediction.best, shown(" ".join(prediction.source))
         return [source, shown(best.text), round(best.log_prob, 4), best.pharaoh]
 
     def terminal(self, prediction: TranslationPrediction, number: int, options: Namespace) -> str:
-        if options.nbest is None:
-            return prediction.best.text
-        return "\n".join(f"{number} ||| {one.text} ||| {one.score:.4f}" for one in prediction.translations)
+        return shown(prediction.best.text) if options.nbest is None else ranked(number, prediction.translations)
 
     def unknown(self, prediction: TranslationPrediction) -> list[str]:
         return [prediction.source[i] for i in prediction.unknown]
@@ -84,39 +77,33 @@ class TranslationView(View):
     def files(self, predictions: Sequence[TranslationPrediction | None], options: Namespace) -> dict[Path, str]:
         if options.pharaoh is None:
             return {}
-        return {
-            options.pharaoh: "".join(f"{prediction.best.pharaoh if prediction else ''}\n" for prediction in predictions)
-        }
+        lines = (f"{prediction.best.pharaoh if prediction else ''}\n" for prediction in predictions)
+        return {options.pharaoh: "".join(lines)}
 
     def example(self, example: Mapping[str, Any]) -> str | None:
         given = example.get("source_text", example.get("source"))
         return beginning(given) if isinstance(given, str) else None
 
     def blocks(self, prediction: TranslationPrediction, examined: Examined | None = None) -> list[Block]:
-        best, unknown = prediction.best, {prediction.source[i] for i in prediction.unknown}
-        links = examined.links if isinstance(examined, ExaminedTranslation) else None
-        several = len(prediction.translations) > 1
-        blocks: list[Block] = [
-            Head(
-                best.text,
-                above=" ".join(prediction.source),
-                under=f"log-probability {best.log_prob:.3f}",
-                keys=(RANKED,) * several,
-            )
-        ]
+        best, source, several = prediction.best, prediction.source, len(prediction.translations) > 1
+        under, keys = f"log-probability {best.log_prob:.3f}", (RANKED,) * several
+        blocks: list[Block] = [Head(best.text, above=" ".join(source), under=under, keys=keys)]
         if best.attention is not None:
-            keys = (CELLS, *[LINKS] * bool(links), *[UNKNOWN] * bool(unknown))
-            true = {(t, s) for s, t in links or ()}
-            axes = ("target tokens", "source tokens")
-            blocks.append(
-                Grid(best.tokens, prediction.source, best.attention, true=true, unknown=unknown, axes=axes, keys=keys)
+            unknown = set(self.unknown(prediction))
+            links = (isinstance(examined, ExaminedTranslation) and examined.links) or ()
+            grid = Grid(
+                best.tokens,
+                source,
+                best.attention,
+                true={(t, s) for s, t in links},
+                unknown=unknown,
+                axes=("target tokens", "source tokens"),
+                keys=(CELLS, *[LINKS] * bool(links), *[UNKNOWN] * bool(unknown)),
             )
+            blocks.append(grid)
         if several:
-            blocks.append(Ranked([(f"{one.score:.4f}", one.text) for one in prediction.translations]))
+            blocks.append(Rows([(f"{one.score:.4f}", one.text or "(nothing)") for one in prediction.translations]))
         return blocks
-
-    def picture(self, prediction: TranslationPrediction, examined: Examined | None = None) -> Any:
-        return super().picture(prediction, examined) if prediction.best.attention is not None else None
 
 
 def _dictionary(path: str) -> dict[str, str]:

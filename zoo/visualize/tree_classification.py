@@ -9,11 +9,12 @@ from rich.console import RenderableType
 
 from zoo.data.trees.options import builds
 from zoo.tasks.tree_classification import ExaminedTree, TreePrediction
+from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head
 from zoo.visualize.printable import shortened, shown
-from zoo.visualize.tree_view import CHOICE, LIMIT, TreeView
-from zoo.visualize.trees.block import Tree
+from zoo.visualize.tree_view import TreeView
 from zoo.visualize.trees.drawing import page_keys
+from zoo.visualize.trees.layout import Tree
 from zoo.visualize.trees.marks import marks
 
 if TYPE_CHECKING:
@@ -34,42 +35,33 @@ class TreeClassificationView(TreeView):
         """Return a text of the data if the training built its trees, since only then plain text is read as well."""
         return super().try_it(data) if builds(data.trees) else self.typed
 
+    def trees(self, prediction: TreePrediction) -> list[ReadTree]:
+        return [prediction.tree]
+
     def row(self, prediction: TreePrediction) -> list[Any]:
         probability = prediction.probabilities.get(prediction.label, 0.0)
         return [shown(" ".join(prediction.tree.words)), prediction.label, round(probability, 4)]
 
     def terminal(self, prediction: TreePrediction, number: int, options: Namespace) -> RenderableType:
-        self.say(self.note(prediction.tree), CHOICE)
-        self.say(self.cut(prediction.tree), LIMIT)
+        printed = super().terminal(prediction, number, options)
         names = [shortened(name, LONGEST_LABEL) for name in prediction.probabilities]
-        self.say(unread(prediction), f"the classes are {', '.join(names)}")
-        return super().terminal(prediction, number, options)
-
-    def unknown(self, prediction: TreePrediction) -> list[str]:
-        return [prediction.tree.words[place] for place in prediction.tree.unknown]
+        self.report(unread(prediction), f"the classes are {', '.join(names)}")
+        return printed
 
     def blocks(self, prediction: TreePrediction, examined: Examined | None = None) -> list[Block]:
         known = examined if isinstance(examined, ExaminedTree) else labelled(prediction)
-        name, classes = prediction.label, marks(list(prediction.probabilities))
-        truth = None if known is None else known.truth
-        tree = Tree(
-            prediction.tree,
-            prediction.labels,
-            prediction.confidence,
-            classes,
-            None if known is None else known.labels,
-            None if known is None else known.evidence,
-        )
-        in_tree = [*prediction.labels, *(() if known is None else known.labels)]
-        head = Head(
+        name, probabilities, labels = prediction.label, prediction.probabilities, prediction.labels
+        true, truth, evidence = (known.labels, known.truth, known.evidence) if known else (None, None, None)
+        signs = marks(list(probabilities))
+        tree = Tree(prediction.tree, labels, prediction.confidence, signs, true, evidence)
+        first = (name, truth, *labels, *(true or ()))
+        head = Head.compared(
             name,
-            prediction.probabilities.get(name, 0.0),
+            truth,
+            "class",
+            probability=probabilities.get(name, 0.0),
             above="predicted",
-            truth=None if truth is None else ("true class", truth),
-            right=None if truth is None else truth == name,
-            classes=Classes(
-                prediction.probabilities, name, marks=classes, first=(name, truth, *in_tree), in_one_line=True
-            ),
+            classes=Classes(probabilities, name, marks=signs, first=first, in_one_line=True),
             notes=tuple(filter(None, [self.notes(prediction.tree), unread(prediction)])),
             data={"label": name},
             keys=page_keys([tree], "its class"),
@@ -85,7 +77,7 @@ def labelled(prediction: TreePrediction) -> ExaminedTree | None:
 
 
 def unread(prediction: TreePrediction) -> str:
-    """Say that labels in the brackets were not read; empty where this is not so."""
+    """Name labels in the brackets that were not read; empty where all were read."""
     if not prediction.unread:
         return ""
     some, more = prediction.unread[:NAMED], len(prediction.unread) - NAMED

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from argparse import Namespace, _ArgumentGroup
+from typing import Any
+
+from rich.console import RenderableType
 
 from zoo.data.trees.builder import TreeBuilder
 from zoo.data.trees.encoding import TreeReading
@@ -28,7 +32,7 @@ class TreeView(View):
     def __init__(self) -> None:
         self.trained_on_given = False
         """Whether the training data had trees of their own, so that a built tree is of another kind."""
-        self._noted: set[str] = set()
+        self._reported: set[str] = set()
 
     def options(self, group: _ArgumentGroup) -> None:
         ways = "|".join([*BUILDERS, f"{SPACY}MODEL"])
@@ -65,8 +69,20 @@ class TreeView(View):
         if way in BUILDERS:
             print(f"warning: the network was trained on parses, not on {spoken(way)}; {LOSS}", file=sys.stderr)
 
+    @abstractmethod
+    def trees(self, prediction: Any) -> list[ReadTree]:
+        """Return the trees of a prediction."""
+
+    def terminal(self, prediction: Any, number: int, options: Namespace) -> RenderableType:
+        self.report(self.note(*self.trees(prediction)), CHOICE)
+        self.report(self.cut(*self.trees(prediction)), LIMIT)
+        return super().terminal(prediction, number, options)
+
+    def unknown(self, prediction: Any) -> list[str]:
+        return [tree.words[place] for tree in self.trees(prediction) for place in tree.unknown]
+
     def note(self, *trees: ReadTree) -> str:
-        """Say that the network was trained on given trees but has read a built one; empty where this is not so.
+        """Explain that the network was trained on given trees but has read a built one; empty where this is not so.
 
         A single word needs no note, since all its trees are equal.
         """
@@ -74,12 +90,11 @@ class TreeView(View):
         ways = dict.fromkeys(way for way in built if not way.startswith(GRAMMAR))
         if not self.trained_on_given or not ways:
             return ""
-        said = f"read along {' and '.join(map(spoken, ways))}: none was given"
-        one_was_given = any(tree.built is None for tree in trees)
-        return f"one of the two was {said} for it" if one_was_given else said
+        note = f"read along {' and '.join(map(spoken, ways))}: none was given"
+        return f"one of the two was {note} for it" if any(tree.built is None for tree in trees) else note
 
     def cut(self, *trees: ReadTree) -> str:
-        """Say that only the beginning of a text was read, as of the training texts; empty where all was read."""
+        """Explain that only the beginning of a text was read, as of the training texts; empty where all was read."""
         read = [(len(tree.words), sum(word >= 0 for word in tree.word)) for tree in trees if tree.built is not None]
         parts = [f"{some:,} of {every:,}" for every, some in read if some < every]
         return f"only the first {' and '.join(parts)} words were read" if parts else ""
@@ -88,10 +103,10 @@ class TreeView(View):
         """Return all notes on how trees were read."""
         return "; ".join(filter(None, [self.note(*trees), self.cut(*trees)]))
 
-    def say(self, note: str, hint: str) -> None:
+    def report(self, note: str, hint: str) -> None:
         """Write a note to the standard error, only the first one with each hint."""
-        if note and hint not in self._noted:
-            self._noted.add(hint)
+        if note and hint not in self._reported:
+            self._reported.add(hint)
             print(f"{note} ({hint})", file=sys.stderr)
 
 

@@ -17,10 +17,10 @@ from rich.console import RenderableType
 from zoo.data.rows import read_lines
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
-from zoo.visualize.blocks import Block, Facts, Head, flat
+from zoo.visualize.blocks import Block, Head, Rows, flat
 from zoo.visualize.files import lines_for
 from zoo.visualize.printable import shown
-from zoo.visualize.renderers import page
+from zoo.visualize.renderers.page import page
 from zoo.visualize.renderers.terminal import Printed
 
 if TYPE_CHECKING:
@@ -65,33 +65,50 @@ class View(ABC):
     """The heading of a page."""
     shows: ClassVar[str] = "attention"
     """The thing that pictures show: the name of their folder in a run, and of their keys in loggers."""
+    needs: ClassVar[tuple[str, str] | None] = None
+    """The attention without which there is no picture, and a model that has it, e.g. `source` and `model=luong`."""
+    searches: ClassVar[tuple[str, ...]] = ()
+    """The options of a search for the output that `zoo predict` has: `beam` and `nbest`."""
 
     # Inputs
 
     def options(self, group: _ArgumentGroup) -> None:
         """Add the task's own options of `zoo predict`."""
-        return
+        if "beam" in self.searches:
+            group.add_argument("--beam", type=int, metavar="K", help="search with K hypotheses")
+        if "nbest" in self.searches:
+            group.add_argument("--nbest", type=int, metavar="N", help="the N best, as `number ||| text ||| score`")
 
     def meet(self, predictor: Predicts) -> None:
         """Look at the network before any input is read, where the reading depends on the network."""
         return
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
-        """Return the inputs of `zoo predict`: the words of the command line and the lines of a file.
+        """Return the inputs of `zoo predict`: those of the command line and of a file.
 
         Without either they are the lines of the standard input. A blank line is None and keeps its place.
         """
-        for word in words:
-            if os.path.isfile(word):
-                raise ConfigError(
-                    f"{word} is a file: use --file {word}, which reads one {self.noun} per line; "
-                    f"or pass the {self.noun} on standard input"
-                )
-        lines = list(words)
+        found = [given for word in words for given in self.read_word(word)]
         if file is not None:
-            lines += lines_for("--file", file, f"a text file with one {self.noun} per line")
-        elif not lines:
-            lines = read_lines("standard input", io.BytesIO(sys.stdin.buffer.read()))
+            return [*found, *self.read_file(file)]
+        if words:
+            return found
+        return self.parse_lines(read_lines("standard input", io.BytesIO(sys.stdin.buffer.read())))
+
+    def read_word(self, word: str) -> list[Any | None]:
+        """Return the inputs that a word of the command line holds."""
+        if os.path.isfile(word):
+            raise ConfigError(
+                f"{word} is a file: use --file {word}, which reads one {self.noun} per line; "
+                f"or pass the {self.noun} on standard input"
+            )
+        return self.parse_lines([word])
+
+    def read_file(self, file: Path) -> list[Any | None]:
+        """Return the inputs of the file that --file names."""
+        return self.parse_lines(lines_for("--file", file, f"a text file with one {self.noun} per line"))
+
+    def parse_lines(self, lines: Sequence[str]) -> list[Any | None]:
         return [self.parse(line) if line.strip() else None for line in lines]
 
     def parse(self, line: str) -> Any:
@@ -126,7 +143,16 @@ class View(ABC):
         Raises:
             ZooError: an option cannot be used. It is raised before anything is predicted.
         """
-        return
+        if options.attention is not None:
+            self.require_attention("--attention", predictor)
+        search = [getattr(options, name, None) for name in ("beam", "nbest")]
+        if self.searches and search != [None, None]:
+            predictor.task.search(*search)
+
+    def require_attention(self, option: str, predictor: Predicts) -> None:
+        """Raise ConfigError if the network does not have the attention that the option needs."""
+        if self.needs and self.needs[0] not in predictor.task.network.attends:
+            raise ConfigError(f"{option}: this network has no attention; train one that has, such as {self.needs[1]}")
 
     # Predictions
 
@@ -136,7 +162,7 @@ class View(ABC):
 
     def blocks(self, prediction: Any, examined: Examined | None = None) -> list[Block]:
         """Return the parts of an answer; `examined` has what is true, where the prediction is of a known example."""
-        return [Facts(list(zip(self.columns, self.row(prediction), strict=True)))]
+        return [Rows(list(zip(self.columns, self.row(prediction), strict=True)))]
 
     def as_json(self, prediction: Any) -> Any:
         """Return a prediction as plain data."""
@@ -163,16 +189,16 @@ class View(ABC):
         if type(self).blocks is View.blocks:
             return None
         blocks = self.blocks(prediction, examined)
-        return draw(blocks) if any(not isinstance(block, Head) for block in flat(blocks)) else None
+        worth = [block.attended if self.needs else not isinstance(block, Head) for block in flat(blocks)]
+        return draw(blocks) if any(worth) else None
 
     def page(self, predictions: Sequence[Any | None]) -> str:
         """Return a page that needs no server, no script and nothing to load; None is a blank input."""
         real = sum(prediction is not None for prediction in predictions)
-        about = [
-            page.how_many(real, len(predictions) - real, self.noun if real == 1 else self.plural or f"{self.noun}s")
-        ]
+        blank = f", {len(predictions) - real} blank" if real < len(predictions) else ""
+        about = f"{real} {self.noun if real == 1 else self.plural or f'{self.noun}s'}{blank}."
         answers = [None if prediction is None else self.blocks(prediction) for prediction in predictions]
-        return page.page(self.title, about, answers)
+        return page(self.title, about, answers)
 
     # Examples of a split, and whole splits
 
@@ -195,6 +221,11 @@ class View(ABC):
     def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
         """Return functions that draw pictures of a whole test, by name, see `validation_pictures`."""
         return {}
+
+
+def ranked(number: int, answers: Sequence[Any]) -> str:
+    """The answers to input `number`, best first, as `number ||| text ||| score`."""
+    return "\n".join(f"{number} ||| {shown(one.text)} ||| {one.score:.4f}" for one in answers)
 
 
 def beginning(text: str) -> str:

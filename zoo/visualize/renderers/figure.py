@@ -3,150 +3,217 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import singledispatch
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from zoo.visualize.blocks import (
-    Beside,
-    Block,
-    Classes,
-    Drawn,
-    Facts,
-    Grid,
-    Head,
-    Key,
-    Note,
-    Ranked,
-    Table,
-    flat,
-)
-from zoo.visualize.drawing import Drawing, tint
-from zoo.visualize.printable import shortened, shown
+from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Cells, Drawing, tint
+from zoo.visualize.printable import shortened
 from zoo.visualize.renderers.canvas import painted
-from zoo.visualize.renderers.parts import APART, LARGE, MARGIN, NARROWEST, NORMAL, SMALL, Part, fitted
-from zoo.visualize.renderers.passage import LINE
 from zoo.visualize.texts.letters import Letters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # pixels
-ROW, CLASS_BAR, NUMBER, DISC, LONGEST_NAME = 19, 106, 38, 38, 250
-"""Sizes of the classes: the height of a row, and the widths of a full bar, a number, a mark and the longest name."""
-CLASSES_SHARE = 0.45
-"""The largest share of the width that the classes take."""
-MOST_CLASSES = 10
+NARROWEST, MARGIN, APART = 614, 34, 24
+"""The least width of a picture, its margin, and the room between two blocks."""
 FOOT_LINE, LONGEST_NOTE = 21, 800
 
 
 def draw(blocks: Sequence[Block]) -> Figure:
     """Return the picture of the blocks, as wide as the widest of them and as high as they need."""
-    letters = Letters()
-    parts = [part for block in blocks if (part := fitted(block, letters)) is not None]
-    width = max([NARROWEST, *(part.width + 2 * MARGIN for part in parts)]) - 2 * MARGIN
-    keys = [*(key for block in flat(blocks) for key in block.keys), *(key for part in parts for key in part.keys)]
-    foot = _foot(letters, keys, [note for part in parts for note in part.notes], width)
-    heights = [part.height(width) for part in parts]
-    bottom = MARGIN + sum(heights) + APART * (len(parts) - 1)
-    sheet = Drawing(width + 2 * MARGIN, bottom + APART + FOOT_LINE * len(foot) + 10 * bool(foot))
-    y: float = MARGIN
-    for part, height in zip(parts, heights, strict=True):
-        part.draw(sheet, MARGIN, y, width)
-        y += height + APART
-    for number, line in enumerate(foot):
-        for x, key in line:
-            below = bottom + 34 + FOOT_LINE * number
-            if key.sample:
-                SAMPLES[key.sample](sheet, x + 10, below - 4)
-            sheet.write(x + 27 * bool(key.sample), below, key.short)
+    letters, room, width = Letters(), -1.0, NARROWEST - 2.0 * MARGIN
+    while room < width:  # the first pass finds the widest block
+        room = width
+        parts = [part for block in blocks if (part := fitted(block, letters, room)) is not None]
+        width = max([room, *(part.width for part in parts)])
+    sheet = Drawing(width + 2 * MARGIN)
+    sheet.keys += [key for block in flat(blocks) for key in block.keys]
+    bottom: float = MARGIN - APART
+    for part in parts:
+        sheet.place(part, MARGIN, bottom + APART)
+        bottom += APART + part.height
+    _draw_foot(sheet, letters, bottom)
     for label in sheet.labels:  # a text that was never measured still needs a font with its letters
         letters.width(label.text, label.size, label.bold)
     return painted(sheet, letters)
 
 
+@singledispatch
+def fitted(block: Block, letters: Letters, room: float) -> Drawing | None:
+    """Return the drawing of a block in a picture with `room` pixels across; it is wider where that is too narrow.
+
+    None is returned for a block that a picture does not show.
+    """
+    return None
+
+
 # Head
+
+ROW, CLASS_BAR, NUMBER, DISC, LONGEST_NAME = 19, 106, 38, 38, 250
+"""Sizes of the classes: the height of a row, and the widths of a full bar, a number, a mark and the longest name."""
+CLASSES_SHARE = 0.45
+"""The largest share of the width that the classes take."""
+MOST_CLASSES = 10
 
 
 @fitted.register
-def _(block: Head, letters: Letters) -> Part:
-    classes = None if block.classes is None else _ClassBars(block.classes, letters)
-    taken = 0.0 if classes is None else classes.width + APART
-
-    def verdict(width: float) -> tuple[float, float, str]:
-        """The place of the truth, beside the line under the answer if there is room, and the part of it that fits."""
-        before, room = letters.width(_under(block), SMALL) + 19 * bool(_under(block)), width - taken
-        if before + letters.width(block.verdict, SMALL, True) <= room:
-            return before, 65, block.verdict
-        name = block.truth[1] if block.truth else ""
-        first = block.verdict.removesuffix(name)
-        among = block.classes.probabilities if block.classes else ()
-        left = room - letters.width(first, SMALL, True)
-        return 0.0, 88, first + letters.cut(name, left, SMALL, True, among)
-
-    def height(width: float) -> float:
-        own = verdict(width)[1] + 4 if block.verdict else 68.0 if _under(block) else 44.0
-        return max(own, 0.0 if classes is None else classes.height)
-
-    def paint(sheet: Drawing, left: float, top: float, width: float) -> None:
-        room = width - taken
-        sheet.write(left, top + 10, letters.cut(block.above, room, SMALL))
-        among = block.classes.probabilities if block.classes else ()
-        sheet.write(
-            left, top + 39, letters.cut(block.text or "(nothing)", room, LARGE, True, among), LARGE, "ink", bold=True
-        )
-        sheet.write(left, top + 65, letters.cut(_under(block), room, SMALL))
-        if block.verdict:
-            x, y, said = verdict(width)
-            color = {True: "good", False: "wrong", None: "ink"}[block.right]
-            sheet.write(left + x, top + y, said, SMALL, color, bold=True)
-        if classes is not None:
-            classes.draw(sheet, left + width, top)
-
-    least = max(0.0 if classes is None else classes.width / CLASSES_SHARE, NARROWEST - 2 * MARGIN)
-    return Part(least, height, paint, block.notes)
-
-
-def _under(block: Head) -> str:
+def _(block: Head, letters: Letters, room: float) -> Drawing:
+    classes = Drawing(-APART) if block.classes is None else _class_bars(block.classes, letters)
+    sheet = Drawing(max(room, classes.width / CLASSES_SHARE), 44)
+    room, among = sheet.width - classes.width - APART, block.classes.probabilities if block.classes else ()
+    sheet.write(0, 10, letters.cut(block.above, room, SMALL))
+    sheet.write(0, 39, letters.cut(block.text or "(nothing)", room, LARGE, True, among), LARGE, "ink", bold=True)
     probability = "" if block.probability is None else f"probability {block.probability:.2f}"
-    return "  ".join(filter(None, [probability, block.under]))
+    under = letters.cut("  ".join(filter(None, [probability, block.under])), room, SMALL)
+    if under:
+        sheet.write(0, 65, under)
+        sheet.height = 68
+    if block.truth is not None:  # beside the line under the answer if there is room, and else below it
+        x, y, verdict = letters.width(under, SMALL) + 19 * bool(under), 65, block.verdict
+        if x + letters.width(verdict, SMALL, True) > room:
+            first = verdict.removesuffix(block.truth[1])
+            left = room - letters.width(first, SMALL, True)
+            x, y, verdict = 0.0, 88, first + letters.cut(block.truth[1], left, SMALL, True, among)
+        color = {True: "good", False: "wrong", None: "ink"}[block.right]
+        sheet.write(x, y, verdict, SMALL, color, bold=True)
+        sheet.height = y + 4
+    sheet.place(classes, sheet.width - classes.width, 0)
+    sheet.height = max(sheet.height, classes.height)
+    sheet.notes += block.notes
+    return sheet
 
 
-class _ClassBars:
-    """Names, bars and numbers of classes, to the right of the answer."""
-
-    def __init__(self, classes: Classes, letters: Letters) -> None:
-        self.classes, self.names = classes, classes.likeliest(MOST_CLASSES)
-        every = classes.probabilities
-        self.written = [letters.cut(name, LONGEST_NAME, SMALL, True, self.names) for name in self.names]
-        left_out = len(every) - len(self.names)
-        self.more = f"and {left_out:,} more" if left_out else ""
-        widest = max((letters.width(name, SMALL, True) for name in [*self.written, self.more]), default=0.0)
-        self.width = DISC * bool(classes.marks) + widest + 10 + CLASS_BAR + NUMBER
-        self.height = (len(self.names) + bool(self.more)) * ROW
-
-    def draw(self, sheet: Drawing, right: float, top: float) -> None:
-        bar, every = right - NUMBER - CLASS_BAR, self.classes.probabilities
-        for number, (name, written) in enumerate(zip(self.names, self.written, strict=True)):
-            y, chosen = top + 10 + number * ROW, name == self.classes.chosen
-            color = "ink" if chosen else "soft"
-            sheet.write(bar - 10, y, written, SMALL, color, bold=chosen, side="right")
+def _class_bars(classes: Classes, letters: Letters) -> Drawing:
+    """Names, bars and numbers of classes."""
+    every, names = classes.probabilities, classes.likeliest(MOST_CLASSES)
+    rows = [(letters.cut(name, LONGEST_NAME, SMALL, True, names), every[name], name) for name in names]
+    if left_out := len(every) - len(names):
+        rows.append((f"and {left_out:,} more", sum(share for name, share in every.items() if name not in names), ""))
+    bar = DISC * bool(classes.marks) + letters.widest((text for text, _, _ in rows), SMALL, True) + 10
+    sheet = Drawing(bar + CLASS_BAR + NUMBER, ROW * len(rows))
+    for number, (text, share, name) in enumerate(rows):
+        y, chosen = 10 + number * ROW, name != "" and name == classes.chosen
+        color = "ink" if chosen else "soft"
+        sheet.write(bar - 10, y, text, SMALL, color, bold=chosen, side="right")
+        sheet.write(sheet.width, y, f"{share:.2f}", SMALL, color, bold=chosen, side="right")
+        if number < len(names):
             sheet.box("tracks", bar, y - 9, CLASS_BAR, 10)
-            sheet.box("bars", bar, y - 9, CLASS_BAR * every[name], 10, "ink" if chosen else "prob")
-            sheet.write(right, y, f"{every[name]:.2f}", SMALL, color, bold=chosen, side="right")
-            if mark := self.classes.marks.get(name):
-                mark.draw(sheet, "nodes", right - self.width + 10, y - 4.3, 8)
-        if self.more:
-            y = top + 10 + len(self.names) * ROW
-            rest = sum(share for name, share in every.items() if name not in self.names)
-            sheet.write(bar - 10, y, self.more, side="right")
-            sheet.write(right, y, f"{rest:.2f}", side="right")
+            sheet.box("bars", bar, y - 9, CLASS_BAR * share, 10, "ink" if chosen else "prob")
+        if mark := classes.marks.get(name):
+            mark.draw(sheet, "nodes", 10, y - 4.3, 8)
+    return sheet
+
+
+# Passage
+
+TEXT_WIDTH, TEXT_LEFT = 796, 124
+"""The width of a passage, and of its margin with bars and titles."""
+BAR_LEFT, BAR_WIDTH, BAR_HEIGHT = 35, 67, 10.6
+LINE, BOX, SENTENCE_GAP = 26, 20.6, 8.6
+"""The heights of a line and of the box behind a word, and the room between two sentences."""
+
+
+class PlacedWord(NamedTuple):
+    """A word of a passage."""
+
+    text: str
+    number: int
+    """Its position in the sentence."""
+    line: int
+    left: float
+    right: float
+
+
+@fitted.register
+def _(block: Passage, letters: Letters, room: float) -> Drawing:
+    """A bar for the weight of each sentence, and a box behind each word."""
+    sheet, rows, y = Drawing(max(room, TEXT_WIDTH)), _placed_words(block, letters), 0.0
+    bars, shades = block.bars, block.shades()
+    sheet.write(0, 22, block.title)
+    for s, row in enumerate(rows):
+        sentence = block.sentences[s]
+        sheet.line("rules", [(0, y), (sheet.width, y)])
+        base = y + SENTENCE_GAP / 2 + 17.8
+        if bars is not None:
+            weight = f"{sentence.weight:.2f}"
+            color = "faint" if weight == "0.00" else "soft"
+            sheet.write(BAR_LEFT - 8, base, weight, SMALL, color, side="right")
+            sheet.box("tracks", BAR_LEFT, base - 10, BAR_WIDTH, BAR_HEIGHT)
+            sheet.box("bars", BAR_LEFT, base - 10, BAR_WIDTH * bars[s], BAR_HEIGHT, "bar")
+        for word in row:
+            line, strength = base + word.line * LINE, shades[s][word.number] if shades else 0.0
+            if strength > 0.01:
+                wide = word.right - word.left + 6.8
+                sheet.box("words", word.left - 3.4, line - 15, wide, BOX, tint("attention", strength), 4.3)
+            sheet.write(word.left, line, word.text, NORMAL, "ink")
+        if block.evidence is not None:
+            _underline(sheet, "evidence", row, {n for n, true in enumerate(block.evidence[s]) if true}, base + 5)
+        _underline(sheet, "unknown", row, set(sentence.unknown), base + 7.2)
+        y += LINE * (row[-1].line + 1 if row else 1) + SENTENCE_GAP
+    sheet.line("rules", [(0, y), (sheet.width, y)])
+    if note := _left_out(block, rows):
+        sheet.write(TEXT_LEFT, y + 21, note)
+        y += LINE
+    sheet.height = y
+    return sheet
+
+
+def _placed_words(block: Passage, letters: Letters) -> list[list[PlacedWord]]:
+    """Return the words of the sentences that fit into `most_lines` lines; the last one shown may be cut."""
+    space = letters.width("n n", NORMAL) - 2 * letters.width("n", NORMAL) + 2
+    rows: list[list[PlacedWord]] = []
+    left_over = block.most_lines
+    for sentence in block.sentences:
+        if left_over <= 0:
+            break
+        row: list[PlacedWord] = []
+        line, left = 0, float(TEXT_LEFT)
+        for number, word in enumerate(sentence.words):
+            text = letters.cut(word, TEXT_WIDTH - TEXT_LEFT, NORMAL)
+            width = letters.width(text, NORMAL)
+            if left > TEXT_LEFT and left + width > TEXT_WIDTH:
+                line, left = line + 1, float(TEXT_LEFT)
+            if line == left_over:
+                break
+            row.append(PlacedWord(text, number, line, left, left + width))
+            left += width + space
+        rows.append(row)
+        left_over -= 1 + (row[-1].line if row else 0)
+    return rows
+
+
+def _left_out(block: Passage, rows: list[list[PlacedWord]]) -> str:
+    """Name what the picture does not show; empty where it shows all."""
+    if not block.sentences:
+        return "(no words)"
+    cut = len(block.sentences[len(rows) - 1].words) - len(rows[-1])
+    missing = block.sentences[len(rows) :]
+    parts = [f"{cut:,} more word{'s' * (cut > 1)} of this sentence"] if cut else []
+    if missing:
+        weights = [sentence.weight for sentence in missing if sentence.weight is not None]
+        attention = f" with {sum(weights):.2f} of the attention" if weights else ""
+        parts.append(f"{len(missing):,} more sentence{'s' * (len(missing) > 1)}{attention}")
+    return "… " + " and ".join(parts) if parts else ""
+
+
+def _underline(sheet: Drawing, kind: str, row: list[PlacedWord], marked: set[int], y: float) -> None:
+    """Draw a line under each marked word, through to the next one where that is marked too."""
+    for word, following in zip(row, [*row[1:], None], strict=False):
+        if word.number in marked:
+            through = following is not None and following.line == word.line and following.number in marked
+            right, below = following.left if following and through else word.right, y + word.line * LINE
+            sheet.line(kind, [(word.left, below), (right, below)])
 
 
 # Grid
 
 CELL, CELL_WIDTH = 23, 53
-"""The sides of a cell; a cell with a number is wider."""
+"""The side of a cell, and the width of one with a number."""
 LONGEST_SENTENCE, LONGEST_TOKEN = 440, 140
 MOST_SENTENCES, MOST_CELLS = 40, 60
 DARK = 0.6
@@ -154,133 +221,115 @@ DARK = 0.6
 
 
 @fitted.register
-def _(block: Grid, letters: Letters) -> Part:
-    most = MOST_SENTENCES if block.sentences else MOST_CELLS
-    block = block.cut(most, MOST_CELLS)
-    longest = LONGEST_SENTENCE if block.sentences else LONGEST_TOKEN
-    rows, weights = [letters.cut(name, longest, SMALL) for name in block.rows], list(block.weights)
-    columns = [letters.cut(name, LONGEST_TOKEN, SMALL) for name in block.columns]
-    if block.rest is not None:
-        rows, weights = [*rows, "(empty memory)"], [*weights, block.rest]
-    texts = block.texts or ([[f"{weight:.2f}" for weight in row] for row in weights] if block.sentences else None)
-    wide, tall = (CELL if texts is None else CELL_WIDTH), CELL
-    names = max((letters.width(name, SMALL) for name in rows), default=0.0) + 8
-    upright = all(letters.width(name, SMALL) <= wide - 4 for name in columns)
-    above = 18 if upright else 10 + max((letters.width(name, SMALL) for name in columns), default=0.0)
-    asked = LINE * bool(block.asked)
-
-    def paint(sheet: Drawing, left: float, top: float, width: float) -> None:
-        x0, y0 = left + names, top + above
-        for number, name in enumerate(columns):
-            x = x0 + (number + 0.5) * wide
-            side, turned, x = ("center", 0.0, x) if upright else ("left", 90.0, x + 4)
-            sheet.write(x, y0 - 6, name, SMALL, "soft" if block.sentences else "ink", side=side, turned=turned)
-            if not upright and block.columns[number] in block.unknown:
-                sheet.line("unknown", [(x + 4, y0 - 6), (x + 4, y0 - 6 - letters.width(name, SMALL))])
-        for number, name in enumerate(rows):
-            sheet.write(x0 - 6, y0 + (number + 0.5) * tall + 4, name, SMALL, "ink", side="right")
-        if weights and columns:
-            values = np.asarray(weights, float)
-            sheet.fill(x0, y0, wide * len(columns), tall * len(weights), values, gap=True)
-            sheet.box("frames", x0, y0, wide * len(columns), tall * len(weights), "none")
-        for r, row in enumerate(texts or ()):
-            for c, text in enumerate(row):
-                color = "white" if weights[r][c] >= DARK else "faint" if weights[r][c] < 0.005 else "ink"
-                sheet.write(x0 + (c + 0.5) * wide, y0 + (r + 0.5) * tall + 3.5, text, 9.8, color, side="center")
-        for r, c in block.true:
-            sheet.box("true", x0 + c * wide, y0 + r * tall, wide, tall, "none")
-        room = max(width, names + wide * len(columns))
-        sheet.write(
-            left, y0 + tall * len(rows) + 24, letters.cut(block.asked, room, NORMAL, True), NORMAL, "ink", bold=True
-        )
-
-    width = names + wide * len(columns)
-    notes = [note for note in [block.note] if note]
-    return Part(width, lambda _: above + tall * len(rows) + asked, paint, notes)
+def _(block: Grid, letters: Letters, room: float) -> Drawing:
+    grid = block.cut(MOST_SENTENCES if block.sentences else MOST_CELLS, MOST_CELLS)
+    longest = LONGEST_SENTENCE if grid.sentences else LONGEST_TOKEN
+    rows, weights = [letters.cut(name, longest, SMALL) for name in grid.rows], list(grid.weights)
+    columns = [letters.cut(name, LONGEST_TOKEN, SMALL) for name in grid.columns]
+    if grid.rest is not None:
+        rows, weights = [*rows, "(empty memory)"], [*weights, grid.rest]
+    texts = grid.texts or ([[f"{weight:.2f}" for weight in row] for row in weights] if grid.sentences else ())
+    wide = CELL_WIDTH if texts else CELL
+    highest = letters.widest(columns, SMALL)
+    upright = highest <= wide - 4
+    left, top = letters.widest(rows, SMALL) + 8, 18 if upright else 10 + highest
+    across, down = wide * len(columns), CELL * len(rows)
+    sheet = Drawing(max(room, left + across), top + down + LINE * bool(grid.asked))
+    for number, name in enumerate(columns):
+        x, color = left + (number + 0.5) * wide, "soft" if grid.sentences else "ink"
+        if upright:
+            sheet.write(x, top - 6, name, SMALL, color, side="center")
+            continue
+        sheet.write(x + 4, top - 6, name, SMALL, color, turned=90)
+        if grid.columns[number] in grid.unknown:
+            sheet.line("unknown", [(x + 4, top - 6), (x + 4, top - 6 - letters.width(name, SMALL))])
+    for number, name in enumerate(rows):
+        sheet.write(left - 6, top + (number + 0.5) * CELL + 4, name, SMALL, "ink", side="right")
+    if rows and columns:
+        sheet.areas.append(Cells(left, top, across, down, np.asarray(weights, float), gap=True))
+        sheet.box("frames", left, top, across, down)
+    for r, row in enumerate(texts):
+        for c, text in enumerate(row):
+            color = "white" if weights[r][c] >= DARK else "faint" if weights[r][c] < 0.005 else "ink"
+            x, y = left + (c + 0.5) * wide, top + (r + 0.5) * CELL + 3.5
+            sheet.write(x, y, text, TINY, color, side="center")
+    for r, c in grid.true:
+        sheet.box("true", left + c * wide, top + r * CELL, wide, CELL)
+    sheet.write(0, top + down + 24, letters.cut(grid.asked, sheet.width, NORMAL, True), NORMAL, "ink", bold=True)
+    sheet.notes += [grid.note] * bool(grid.note)
+    return sheet
 
 
 # The others
 
 
 @fitted.register
-def _(block: Drawn, letters: Letters) -> Part:
-    drawing = block.figure or block.page
-
-    def paint(sheet: Drawing, left: float, top: float, width: float) -> None:
-        sheet.place(drawing, left + max(0.0, (width - drawing.width) / 2), top)
-
-    return Part(drawing.width, lambda width: drawing.height, paint)
+def _(block: Drawn, letters: Letters, room: float) -> Drawing:
+    return centred(block.drawing, room)
 
 
-@fitted.register
-def _(block: Beside, letters: Letters) -> Part | None:
-    first, second = fitted(block.left, letters), fitted(block.right, letters)
-    if first is None or second is None:
-        return first or second
-
-    def paint(sheet: Drawing, left: float, top: float, width: float) -> None:
-        spare = max(0.0, width - first.width - second.width - APART)
-        first.draw(sheet, left, top, first.width)
-        second.draw(sheet, left + first.width + APART + spare / 2, top, second.width)
-
-    height = max(first.height(first.width), second.height(second.width))
-    return Part(first.width + APART + second.width, lambda _: height, paint, [*first.notes, *second.notes])
-
-
-@fitted.register(Ranked)
-@fitted.register(Facts)
-@fitted.register(Note)
-def _(block: Ranked | Facts | Note, letters: Letters) -> Part:
-    if isinstance(block, Note):
-        return Part(0.0, lambda width: 0.0, lambda *_: None, [block.text])
-    pairs = block.items if isinstance(block, Ranked) else block.pairs
-    names = max((letters.width(name, SMALL) for name, _ in pairs), default=0.0) + 16
-
-    def paint(sheet: Drawing, left: float, top: float, width: float) -> None:
-        for number, (name, text) in enumerate(pairs):
-            y = top + 14 + FOOT_LINE * number
-            sheet.write(left, y, name)
-            sheet.write(left + names, y, letters.cut(str(text), width - names, SMALL), SMALL, "ink")
-
-    return Part(0.0, lambda width: FOOT_LINE * len(pairs), paint)
+def centred(drawing: Drawing, room: float) -> Drawing:
+    """Return a drawing in the middle of the room."""
+    sheet = Drawing(max(room, drawing.width), drawing.height)
+    sheet.place(drawing, (sheet.width - drawing.width) / 2, 0)
+    return sheet
 
 
 @fitted.register
-def _(block: Table, letters: Letters) -> Part:
-    names = max(letters.width(name, SMALL) for name in [*block.rows, ""]) + APART
-    wide = [
-        max(letters.width(text, SMALL) for text in [name, *(row.get(name, "") for row in block.rows.values())])
-        for name in block.columns
-    ]
+def _(block: Beside, letters: Letters, room: float) -> Drawing | None:
+    left, right = fitted(block.left, letters, 0), fitted(block.right, letters, 0)
+    if left is None or right is None:
+        return left or right
+    sheet = Drawing(max(room, left.width + APART + right.width), max(left.height, right.height))
+    sheet.place(left, 0, 0)
+    sheet.place(right, (sheet.width + left.width + APART - right.width) / 2, 0)
+    return sheet
 
-    def paint(sheet: Drawing, left: float, top: float, width: float) -> None:
-        for number, (name, row) in enumerate([("", {}), *block.rows.items()]):
-            x, y = left + names, top + 14 + FOOT_LINE * number
-            sheet.write(left, y, name, SMALL, "ink")
-            for column, room in zip(block.columns, wide, strict=True):
-                text = row.get(column, "") if number else column.replace("_", " ")
-                sheet.write(x + room, y, text, SMALL, "ink" if number else "soft", side="right")
-                x += room + APART
 
-    return Part(names + sum(wide) + APART * len(wide), lambda _: FOOT_LINE * (1 + len(block.rows)), paint)
+@fitted.register
+def _(block: Note, letters: Letters, room: float) -> Drawing:
+    return Drawing(0, notes=[block.text])
+
+
+@fitted.register
+def _(block: Rows, letters: Letters, room: float) -> Drawing:
+    rows = [*[block.titles] * bool(block.titles), *block.rows]
+    texts = [[letters.cut(str(text), room, SMALL) for text in row] for row in rows]
+    gap, numbers = (APART, "right") if block.titles else (16, "left")
+    ends = np.cumsum([letters.widest(column, SMALL) + gap for column in zip(*texts, strict=True)]).tolist()
+    sheet = Drawing(max(room, *ends[-1:]) if block.titles else room, FOOT_LINE * len(rows))
+    for number, row in enumerate(texts):
+        y, title = 14 + FOOT_LINE * number, number < len(rows) - len(block.rows)
+        sheet.write(0, y, row[0], SMALL, "ink" if block.titles else "soft")
+        for column, text in enumerate(row[1:], 1):
+            x = ends[column] - gap if block.titles else ends[column - 1]
+            text = letters.cut(text, sheet.width - ends[column - 1], SMALL)
+            sheet.write(x, y, text, SMALL, "soft" if title else "ink", side=numbers)
+    return sheet
 
 
 # The foot
 
 
-def _foot(letters: Letters, keys: Sequence[Key], notes: Sequence[str], width: float) -> list[list[tuple[float, Key]]]:
-    """Return lines of keys, each with its place, and of notes."""
-    lines: list[list[tuple[float, Key]]] = []
-    x = width + MARGIN
-    for key in dict.fromkeys(key for key in keys if key.short):
-        wide = 27 * bool(key.sample) + letters.width(key.short, SMALL)
-        if x + wide > width + MARGIN:
-            lines.append([])
-            x = MARGIN
-        lines[-1].append((x, key))
+def _draw_foot(sheet: Drawing, letters: Letters, bottom: float) -> None:
+    """Draw the keys of the sheet, as many per line as fit, and then its notes."""
+    x, y, right = inf, bottom + 34 - FOOT_LINE, sheet.width - MARGIN
+    sheet.height = bottom + APART
+    for key in dict.fromkeys(key for key in sheet.keys if key.short):
+        indent = 27 * bool(key.sample)
+        wide = indent + letters.width(key.short, SMALL)
+        if x + wide > right:
+            x, y = MARGIN, y + FOOT_LINE
+        if key.sample:
+            SAMPLES[key.sample](sheet, x + 10, y - 4)
+        sheet.write(x + indent, y, key.short)
         x += wide + 29
-    said = [line for note in notes if note for line in letters.wrapped(shortened(note, LONGEST_NOTE), width, SMALL)]
-    return lines + [[(float(MARGIN), Key("", shown(line)))] for line in said]
+    for note in sheet.notes:
+        for line in letters.wrapped(shortened(note, LONGEST_NOTE), right - MARGIN, SMALL):
+            y += FOOT_LINE
+            sheet.write(MARGIN, y, line)
+    if y > bottom + APART:
+        sheet.height = y + FOOT_LINE
 
 
 def _words_sample(sheet: Drawing, x: float, y: float) -> None:
@@ -293,17 +342,13 @@ def _line_sample(kind: str) -> Callable[[Drawing, float, float], None]:
 
 
 def _frame_sample(kind: str) -> Callable[[Drawing, float, float], None]:
-    return lambda sheet, x, y: sheet.box(kind, x - 8, y - 6, 16, 12, "none")
+    return lambda sheet, x, y: sheet.box(kind, x - 8, y - 6, 16, 12)
 
 
 SAMPLES: dict[str, Callable[[Drawing, float, float], None]] = {
     "words": _words_sample,
     "sentences": lambda sheet, x, y: sheet.box("bars", x - 10, y - 5, 20, 10, "bar"),
-    "evidence": _line_sample("evidence"),
-    "unknown": _line_sample("unknown"),
-    "answers": _line_sample("answers"),
-    "targets": _line_sample("targets"),
-    "true": _frame_sample("true"),
-    "wrong": _frame_sample("wrong"),
+    **{kind: _line_sample(kind) for kind in ("evidence", "unknown", "answers", "targets")},
+    **{kind: _frame_sample(kind) for kind in ("true", "wrong")},
 }
 """Draws the sign of a key around a point."""

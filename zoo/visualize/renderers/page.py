@@ -2,77 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import singledispatch
-from html import escape
 from importlib.resources import files
 from string import Template
 
-from zoo.visualize.blocks import (
-    Beside,
-    Block,
-    Classes,
-    Drawn,
-    Facts,
-    Grid,
-    Head,
-    Note,
-    Passage,
-    Ranked,
-    Sentence,
-    flat,
-    page_keys,
-)
-from zoo.visualize.printable import shown
-from zoo.visualize.renderers.svg import svg
-from zoo.visualize.texts.weighing import WEIGHINGS
+from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.renderers.svg import attributes, svg, text
+from zoo.visualize.weighing import WEIGHINGS, Sentence
 
 MOST_SENTENCES, MOST_CELLS = 150, 100
 LONGEST_UPRIGHT = 3
 """Letters of column names that are all written upright."""
 
 
-def page(title: str, about: Iterable[str], answers: Sequence[Sequence[Block] | None]) -> str:
+def page(title: str, about: str, answers: Sequence[Sequence[Block] | None]) -> str:
     """Return the page.
 
     Args:
         title: the heading.
-        about: sentences at the top, before those that explain the blocks.
+        about: a sentence at the top, before those that explain the blocks.
         answers: the blocks of each input; None for a blank input.
     """
     blocks = [block for answer in answers if answer for block in flat(answer)]
     choice = any(isinstance(block, Passage) and block.choice and block.shades() for block in blocks)
-    return Template(resource("page.html")).substitute(
+    explained = dict.fromkeys(key.long for block in blocks for key in block.keys if key.long)
+    folder = files("zoo.visualize.renderers")
+    return Template(folder.joinpath("page.html").read_text("utf-8")).substitute(
         title=text(title),
-        style=resource("page.css"),
-        about=text(" ".join([*about, *page_keys(blocks)])),
+        style=folder.joinpath("page.css").read_text("utf-8"),
+        about=text(" ".join([about, *explained])),
         choice=_choice() if choice else "",
         articles="\n".join(map(article, answers)),
     )
-
-
-def resource(name: str) -> str:
-    """A file beside this one."""
-    return files("zoo.visualize.renderers").joinpath(name).read_text("utf-8")
-
-
-def text(words: str) -> str:
-    """`words` as HTML."""
-    return escape(shown(words))
 
 
 def article(blocks: Sequence[Block] | None) -> str:
     """One input with its answer; None is a blank input."""
     if blocks is None:
         return "<article class=blank>\n<p>(blank)</p>\n</article>"
-    head = next((block for block in blocks if isinstance(block, Head)), None)
-    data = "" if head is None else attributes(head.data)
-    return f"<article{data}>\n" + "\n".join(map(html, blocks)) + "\n</article>"
+    data = next((attributes(block.data) for block in blocks if isinstance(block, Head)), "")
+    return "\n".join([f"<article{data}>", *map(html, blocks), "</article>"])
 
 
-def attributes(data: Mapping[str, str]) -> str:
-    """Data attributes of an element: label="good" is written as data-label="good"."""
-    return "".join(f' data-{name}="{text(value)}"' for name, value in data.items())
+def small(words: str) -> str:
+    """A line of small letters; nothing without words."""
+    return f'<p class="verdict" dir="auto">{text(words)}</p>' if words else ""
 
 
 @singledispatch
@@ -88,18 +63,19 @@ def _(block: Head) -> str:
         for letter, bad in zip(block.text, block.wrong, strict=bool(block.wrong))
     )
     kind = ' class="code"' if block.wrong else ""
-    judged = {True: "right", False: "wrong", None: ""}[block.right]
     under = [f"probability {block.probability:.3f}"] if block.probability is not None else []
     under += [text(block.under)] if block.under else []
     if block.truth is not None:
-        truth = text(" ".join(filter(None, block.truth))) + {True: " ✓", False: " ✗", None: ""}[block.right]
-        under.append(f'<span class="{judged}">{truth}</span>' if judged else truth)
-    parts = [f'<p class="verdict" dir="auto">{text(block.above)}</p>' if block.above else ""]
-    parts.append(f'<h2{kind} dir="auto">{(letters if block.wrong else text(block.text)) or "(nothing)"}</h2>')
-    parts.append(f'<p class="verdict" dir="auto">{" · ".join(under)}</p>' if under else "")
-    parts += [f'<p class="verdict">{text(note)}</p>' for note in block.notes]
-    table = "" if block.classes is None else f"\n{_classes(block.classes)}"
-    return f"<header><div>{''.join(parts)}</div>{table}</header>"
+        truth = text(" ".join(filter(None, block.truth)))
+        judged = {True: '<span class="right">{} ✓</span>', False: '<span class="wrong">{} ✗</span>', None: "{}"}
+        under.append(judged[block.right].format(truth))
+    parts = [
+        small(block.above),
+        f'<h2{kind} dir="auto">{letters or text(block.text) or "(nothing)"}</h2>',
+        f'<p class="verdict" dir="auto">{" · ".join(under)}</p>' if under else "",
+        *map(small, block.notes),
+    ]
+    return f"<header><div>{''.join(parts)}</div>{_classes(block.classes) if block.classes else ''}</header>"
 
 
 def _classes(classes: Classes) -> str:
@@ -113,7 +89,7 @@ def _classes(classes: Classes) -> str:
             f'<tr{kind} data-probability="{p!r}"><th scope="row" dir="auto">{swatch}{text(name)}</th><td>{p:.3f}</td>'
             f'<td><span class="bar" style="--v:{p:.4f}"></span></td></tr>'
         )
-    return '<table class="classes"><tbody>\n' + "\n".join(rows) + "\n</tbody></table>"
+    return "\n".join(['\n<table class="classes"><tbody>', *rows, "</tbody></table>"])
 
 
 # Passage
@@ -132,38 +108,36 @@ def _choice() -> str:
 
 @html.register
 def _(block: Passage) -> str:
-    bars, ways = block.bars, WEIGHINGS if block.choice else [block.weighing]
-    shades = {name: rows for name in ways if (rows := block.shades(name))}
+    bars = block.bars
+    ways = {name: name for name in WEIGHINGS} if block.choice else {"paper": block.weighing}
+    shades = {name: rows for name, way in ways.items() if (rows := block.shades(way))}
     lines = []
     for s, sentence in enumerate(block.sentences):
-        marked = [False] * len(sentence.words) if block.evidence is None else block.evidence[s]
-        strengths = {name if block.choice else "paper": rows[s] for name, rows in shades.items()}
-        words = " ".join(_word(sentence, i, strengths, marked[i]) for i in range(len(sentence.words)))
+        words = " ".join(
+            _word(sentence, i, {name: rows[s][i] for name, rows in shades.items()}, bool(marked))
+            for i, marked in enumerate(block.evidence[s] if block.evidence else [False] * len(sentence.words))
+        )
         margin = ""
         if bars is not None:
-            margin = (
-                f'<span class="weight" data-weight="{sentence.weight!r}">{sentence.weight:.3f}'
-                f'<span class="bar" style="--v:{bars[s]:.4f}"></span></span>'
-            )
+            bar = f'<span class="bar" style="--v:{bars[s]:.4f}"></span>'
+            margin = f'<span class="weight" data-weight="{sentence.weight!r}">{sentence.weight:.3f}{bar}</span>'
         lines.append(f'<li>{margin}<p class="words" dir="auto">{words}</p></li>')
     kinds = " ".join(["sentences", *["bare"] * (bars is None), *["titled"] * bool(block.title)])
-    inside = "\n".join(lines or ['<li><p class="words">(no words)</p></li>'])
-    return f'<ol class="{kinds}">\n{inside}\n</ol>'
+    return "\n".join([f'<ol class="{kinds}">', *(lines or ['<li><p class="words">(no words)</p></li>']), "</ol>"])
 
 
-def _word(sentence: Sentence, i: int, strengths: dict[str, list[float]], evident: bool) -> str:
+def _word(sentence: Sentence, i: int, strengths: dict[str, float], evident: bool) -> str:
     word, unknown = text(sentence.words[i]), i in sentence.unknown
     kinds = ["w"] * (sentence.word_weights is not None) + ["e"] * evident + ["u"] * unknown
-    kind = " ".join(kinds)
     if sentence.word_weights is None:
-        return f'<span class="{kind}">{word}</span>' if kinds else word
+        return f'<span class="{" ".join(kinds)}">{word}</span>' if kinds else word
     weight = sentence.word_weights[i]
-    style = ";".join(f"--{name}-v:{row[i]:.3f}" for name, row in strengths.items())
+    style = ";".join(f"--{name}-v:{strength:.3f}" for name, strength in strengths.items())
     tip = f"word {weight:.4g}"
     if sentence.weight is not None:
         tip += f" × sentence {sentence.weight:.4g} = {weight * sentence.weight:.4g} of the document"
     tip += "; unknown to the network" * unknown
-    return f'<span class="{kind}" data-weight="{weight!r}" data-tip="{tip}" style="{style}">{word}</span>'
+    return f'<span class="{" ".join(kinds)}" data-weight="{weight!r}" data-tip="{tip}" style="{style}">{word}</span>'
 
 
 # Grid
@@ -171,36 +145,40 @@ def _word(sentence: Sentence, i: int, strengths: dict[str, list[float]], evident
 
 @html.register
 def _(block: Grid) -> str:
+    """A table; the names of tokens are before their row, and sentences after it."""
     grid = block.cut(MOST_SENTENCES if block.sentences else MOST_CELLS, MOST_CELLS)
-    upright = block.sentences or all(len(name) <= LONGEST_UPRIGHT for name in grid.columns)
-    heads = "".join(f'<th scope="col"><span>{_known(name, grid)}</span></th>' for name in grid.columns)
-    lines = ["<tbody>"]
-    if grid.columns:
-        row = f"{heads}<th></th>" if grid.sentences else f"<td></td>{heads}"
-        lines = [f"<thead{'' if upright else ' class=turned'}><tr>{row}</tr></thead>", *lines]
+    lines = []
+
+    def line(name: str, cells: str, kind: str = "") -> None:
+        before, after = (
+            f'<th scope="row" dir="auto">{name}</th>{cells}',
+            f'{cells}<td class="name" dir="auto">{name}</td>',
+        )
+        lines.append(f"<tr{kind}>{after if grid.sentences else before}</tr>")
+
     for r, (name, weights) in enumerate(zip(grid.rows, grid.weights, strict=True)):
-        cells = "".join(_cell(grid, r, c, weight) for c, weight in enumerate(weights))
-        if grid.sentences:
-            lines.append(f'<tr>{cells}<td class="name" dir="auto">{_known(name, grid)}</td></tr>')
-        else:
-            lines.append(f'<tr><th scope="row" dir="auto">{_known(name, grid)}</th>{cells}</tr>')
+        line(_known(name, grid), "".join(_cell(grid, r, c, weight) for c, weight in enumerate(weights)))
     if grid.rest is not None:
         cells = "".join(_cell(grid, -1, c, weight) for c, weight in enumerate(grid.rest))
-        lines.append(f'<tr class="rest">{cells}<td class="name">(empty memory)</td></tr>')
+        line("(empty memory)", cells, ' class="rest"')
     if grid.asked:
-        nothing = "<td></td>" * len(grid.columns)
-        lines.append(f'<tr class="question">{nothing}<td class="name" dir="auto">{_known(grid.asked, grid)}</td></tr>')
-    note = f'<p class="verdict">… {text(grid.note)}</p>' if grid.note else ""
+        line(_known(grid.asked, grid), "<td></td>" * len(grid.columns), ' class="question"')
+    head = ""
+    if grid.columns:
+        upright = grid.sentences or all(len(name) <= LONGEST_UPRIGHT for name in grid.columns)
+        names = "".join(f'<th scope="col"><span>{_known(name, grid)}</span></th>' for name in grid.columns)
+        row = f"{names}<th></th>" if grid.sentences else f"<td></td>{names}"
+        head = f"<thead{'' if upright else ' class=turned'}><tr>{row}</tr></thead>"
     kind = "cells numbered" if grid.sentences else "cells"
-    return f'<div class="scrolled"><table class="{kind}">' + "\n".join(lines) + f"\n</tbody></table></div>{note}"
+    table = "\n".join([f'<table class="{kind}">{head}<tbody>', *lines, "</tbody></table>"])
+    return f'<div class="scrolled">{table}</div>{small(grid.note and f"… {grid.note}")}'
 
 
 def _cell(grid: Grid, row: int, column: int, weight: float) -> str:
     kinds = ["weight"] + ["best"] * ((row, column) in grid.strongest) + ["framed"] * ((row, column) in grid.true)
-    tip = ""
+    number, tip = f"{weight:.2f}", ""
     if not grid.sentences:
-        tip = f' data-tip="{text(grid.columns[column])} → {text(grid.rows[row])} {weight:.3f}"'
-    number = f"{weight:.2f}" if grid.sentences else ""
+        number, tip = "", f' data-tip="{text(grid.columns[column])} → {text(grid.rows[row])} {weight:.3f}"'
     strength = max(0.0, min(1.0, weight))
     return f'<td class="{" ".join(kinds)}" data-weight="{weight!r}"{tip} style="--v:{strength:.3f}">{number}</td>'
 
@@ -217,26 +195,18 @@ def _known(words: str, grid: Grid) -> str:
 
 
 @html.register
-def _(block: Ranked) -> str:
-    items = (
-        f'<li dir="auto"><span class="score">{text(score)}</span>{text(words) or "(nothing)"}</li>'
-        for score, words in block.items
-    )
-    return '<ol class="ranked">\n' + "\n".join(items) + "\n</ol>"
-
-
-@html.register
-def _(block: Facts) -> str:
-    cells = (
-        f'<tr><th scope="row">{text(name)}</th><td dir="auto">{text(str(value))}</td></tr>'
-        for name, value in block.pairs
-    )
-    return '<table class="rows"><tbody>\n' + "\n".join(cells) + "\n</tbody></table>"
+def _(block: Rows) -> str:
+    lines = []
+    for row in [*[block.titles] * bool(block.titles), *block.rows]:
+        first, *others = (text(str(cell)) for cell in row)
+        cells = "".join(f'<td dir="auto">{cell}</td>' for cell in others)
+        lines.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
+    return "\n".join(['<table class="rows"><tbody>', *lines, "</tbody></table>"])
 
 
 @html.register
 def _(block: Note) -> str:
-    return f'<p class="verdict">{text(block.text)}</p>'
+    return small(block.text)
 
 
 @html.register
@@ -246,9 +216,4 @@ def _(block: Beside) -> str:
 
 @html.register
 def _(block: Drawn) -> str:
-    return svg(block.page)
-
-
-def how_many(count: int, blank: int, noun: str) -> str:
-    """`2 texts, 1 blank.`"""
-    return f"{count} {noun}{f', {blank} blank' if blank else ''}."
+    return "\n".join([svg(block.drawing), *map(small, block.drawing.notes)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from math import ceil
 
@@ -22,36 +22,39 @@ VISIBLE = 0.01
 ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 
 
+def text(words: str) -> str:
+    """`words` as HTML."""
+    return escape(shown(words))
+
+
+def attributes(data: Mapping[str, str]) -> str:
+    """Data attributes of an element: label="good" is written as data-label="good"."""
+    return "".join(f' data-{name}="{text(value)}"' for name, value in data.items())
+
+
 def svg(drawing: Drawing) -> str:
-    """Return the drawing as HTML."""
+    """Return the drawing as HTML, without its pictures."""
     width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
-    spots, least, scrolled = [], 0.0, drawing.width > WIDEST
-    for spot in drawing.spots:
-        written, needed = _spot(spot, drawing.width)
-        spots.append(written)
-        least = max(least, needed)
-    shapes = [
-        *(part for cells in drawing.cells for part in _cells(cells)),
-        *(_group(kind, drawing.shapes[kind]) for kind in STYLES if drawing.shapes.get(kind)),
-        *map(_label, drawing.labels),
-    ]
-    name = f' aria-label="{_text(drawing.spoken)}"' if drawing.spoken else ""
-    kind = "drawn" + " wide" * scrolled + " still" * (not spots)
+    facts = [[shortened(fact, LONGEST_FACT) for fact in spot.facts] for spot in drawing.spots]
+    rooms = [TIP_AROUND + TIP_LINE * sum(ceil(cell_len(fact) / TIP_LETTERS) for fact in told) for told in facts]
+    low = [spot.y > room for spot, room in zip(drawing.spots, rooms, strict=True)]  # the facts fit above the place
+    needed = [spot.y + room for spot, room, above in zip(drawing.spots, rooms, low, strict=True) if not above]
+    wide = drawing.width > WIDEST
+    kind = "drawn" + " wide" * wide + " still" * (not drawing.spots)
+    name = f' aria-label="{text(drawing.spoken)}"' if drawing.spoken else ""
     return "\n".join(
         [
-            f'<div class="{kind}" style="min-height:{0 if scrolled else least:.0f}px">',
+            f'<div class="{kind}" style="min-height:{0 if wide else max(needed, default=0):.0f}px">',
             f'<div style="width:{width}px;height:{height}px">',
             f'<svg role="img"{name} width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
-            *shapes,
+            *(rectangle for part in drawing.areas if isinstance(part, Cells) for rectangle in _cells(part)),
+            *(_group(kind, drawing.shapes[kind]) for kind in STYLES if drawing.shapes.get(kind)),
+            *map(_label, drawing.labels),
             "</svg>",
-            *spots,
+            *(_spot(*given, drawing.width) for given in zip(drawing.spots, facts, low, strict=True)),
             "</div></div>",
         ]
     )
-
-
-def _text(words: str) -> str:
-    return escape(shown(words))
 
 
 def _color(name: str) -> str:
@@ -63,12 +66,12 @@ def _color(name: str) -> str:
 def _group(kind: str, shapes: list[Shape]) -> str:
     """All shapes of one kind."""
     style = STYLES[kind]
-    looks = [f"fill:{_color(style.fill)}"]
+    painted = [f"fill:{_color(style.fill)}"]
     if style.stroke != "none":
-        looks += [f"stroke:{_color(style.stroke)}", f"stroke-width:{style.width:g}"]
+        painted += [f"stroke:{_color(style.stroke)}", f"stroke-width:{style.width:g}"]
     if style.dash is not None:
-        looks.append("stroke-dasharray:" + " ".join(f"{part * style.width:g}" for part in style.dash))
-    return f'<g class="{kind}" style="{";".join(looks)}">{"".join(map(_shape, shapes))}</g>'
+        painted.append("stroke-dasharray:" + " ".join(f"{part * style.width:g}" for part in style.dash))
+    return f'<g class="{kind}" style="{";".join(painted)}">{"".join(map(_shape, shapes))}</g>'
 
 
 def _shape(shape: Shape) -> str:
@@ -88,7 +91,7 @@ def _label(label: Label) -> str:
     turned = f' transform="rotate({-label.turned:g} {label.x:.1f} {label.y:.1f})"' if label.turned else ""
     bold = ";font-weight:700" * label.bold
     style = f"fill:{_color(label.color)};font-size:{label.size:g}px;text-anchor:{ANCHORS[label.side]}{bold}"
-    return f'<text x="{label.x:.1f}" y="{label.y:.1f}"{turned} style="{style}">{_text(label.text)}</text>'
+    return f'<text x="{label.x:.1f}" y="{label.y:.1f}"{turned} style="{style}">{text(label.text)}</text>'
 
 
 def _cells(cells: Cells) -> Iterator[str]:
@@ -104,15 +107,9 @@ def _cells(cells: Cells) -> Iterator[str]:
         yield f'<rect {at} style="fill:{_color(color)}" fill-opacity="{min(1.0, strengths[r, c]):.3f}"/>'
 
 
-def _spot(spot: Spot, width: float) -> tuple[str, float]:
-    """A place with its facts, and the height that the drawing needs so that they can be seen."""
-    facts = [shortened(fact, LONGEST_FACT) for fact in spot.facts]
-    room = TIP_AROUND + TIP_LINE * sum(ceil(cell_len(fact) / TIP_LETTERS) for fact in facts)
-    low = spot.y > room  # the facts fit above the place
+def _spot(spot: Spot, facts: list[str], low: bool, width: float) -> str:
+    """A place with its facts, which are shown and read aloud."""
     kind = "spot" + " late" * (spot.x > width / 2) + " low" * low
-    place = f"left:{spot.x:.1f}px;top:{spot.y:.1f}px"
-    data = "".join(f' data-{name}="{_text(value)}"' for name, value in spot.data.items())
-    told = f'aria-label="{"&#10;".join(map(_text, facts))}"'  # shown, and read aloud
-    return f'<span class="{kind}" role="img" tabindex="0" style="{place}" {told}{data}></span>', (
-        0.0 if low else spot.y + room
-    )
+    place, told = f"left:{spot.x:.1f}px;top:{spot.y:.1f}px", "&#10;".join(map(text, facts))
+    label = f'aria-label="{told}"{attributes(spot.data)}'
+    return f'<span class="{kind}" role="img" tabindex="0" style="{place}" {label}></span>'

@@ -11,8 +11,9 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from zoo.visualize.blocks import Block, Classes, Facts, Grid, Head, Note, Passage, Ranked, Sentence, flat
+from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.printable import shown
+from zoo.visualize.weighing import Sentence
 
 WIDTH = 100
 """Letters per line without a terminal."""
@@ -67,27 +68,26 @@ def lines(block: Block, screen: Screen) -> Iterator[RenderableType]:
 
 @lines.register
 def _(block: Head, screen: Screen) -> Iterator[RenderableType]:
-    said = Text(shown(block.text), "bold")
+    answer = Text(shown(block.text), "bold")
     if block.wrong:
         yield Text("\n").join(_judged_letters(block.text, block.wrong, min(screen.width, WIDTH), screen.colour))
-        said = Text()
+        answer = Text()
     if block.probability is not None:
-        said.append(f"  {block.probability:.2f}", "not bold")
+        answer.append(f"  {block.probability:.2f}", "not bold")
     if block.classes is not None and block.classes.in_one_line:
-        said.append(f"  {_others(block.classes)}".rstrip(), "not bold dim")
+        answer.append(f"  {_others(block.classes)}".rstrip(), "not bold dim")
     if block.under:
-        said.append(("  " if said else "") + shown(block.under), "not bold dim")
+        answer.append(("  " if answer else "") + shown(block.under), "not bold dim")
     if block.verdict:
-        said.append(f"  {shown(block.verdict)}", "not bold")
-    if said:
-        yield said
+        answer.append(f"  {shown(block.verdict)}", "not bold")
+    if answer:
+        yield answer
     if block.classes is not None and not block.classes.in_one_line:
         yield _bars(block.classes, screen)
 
 
 def _others(classes: Classes) -> str:
-    """The probabilities of the classes that were not chosen, the likeliest first; all in their order without a
-    choice."""
+    """The likeliest classes that were not chosen, with their probabilities; without a choice all in their order."""
     rows = [(name, p) for name, p in classes.probabilities.items() if name != classes.chosen]
     if classes.chosen:
         rows = [(name, p) for name, p in sorted(rows, key=lambda row: -row[1])[:MOST_OTHERS] if p >= 0.005]
@@ -182,45 +182,41 @@ def _words(sentence: Sentence, strengths: list[float] | None, colour: bool) -> T
 @lines.register
 def _(block: Grid, screen: Screen) -> Iterator[RenderableType]:
     """A column of numbers for each column of the grid, and the name of the row."""
-    block = block.cut(MOST_ROWS, max(1, (screen.width - 20) // 6))
+    grid = block.cut(MOST_ROWS, max(1, (screen.width - 20) // 6))
     table = Table.grid(padding=(0, 1))
-    for _column in block.columns:
+    for _column in grid.columns:
         table.add_column(no_wrap=True, justify="right")
     table.add_column(ratio=1)
-    if block.columns:
-        table.add_row(*(Text(shown(name), "dim") for name in block.columns), "")
-    for r, (name, row) in enumerate(zip(block.rows, block.weights, strict=True)):
-        cells = (_number(weight, (r, c) in block.strongest, screen.colour) for c, weight in enumerate(row))
+    if grid.columns:
+        table.add_row(*(Text(shown(name), "dim") for name in grid.columns), "")
+    for r, (name, row) in enumerate(zip(grid.rows, grid.weights, strict=True)):
+        cells = (_number(weight, (r, c) in grid.strongest, screen.colour) for c, weight in enumerate(row))
         table.add_row(*cells, Text(shown(name)))
-    if block.rest is not None:
-        table.add_row(*(_number(weight, False, screen.colour) for weight in block.rest), Text("(empty memory)", "dim"))
-    if block.asked:
-        table.add_row(*("" for _ in block.columns), Text(shown(block.asked), "bold"))
+    if grid.rest is not None:
+        table.add_row(*(_number(weight, False, screen.colour) for weight in grid.rest), Text("(empty memory)", "dim"))
+    if grid.asked:
+        table.add_row(*[""] * len(grid.columns), Text(shown(grid.asked), "bold"))
     yield Text()
     yield table
-    if block.note:
-        yield Text(f"... {block.note}", "dim")
+    if grid.note:
+        yield Text(f"... {grid.note}", "dim")
 
 
 def _number(weight: float, strongest: bool, colour: bool) -> Text:
     """A weight; the strongest one is bold, or, without colour, has a star."""
-    written = f"{weight:.2f}"
     if not colour:
-        return Text(f"*{written}" if strongest else f" {written}")
+        return Text(f"{'*' if strongest else ' '}{weight:.2f}")
     style = Style(bold=strongest)
-    return Text(f" {written}", style + shade(min(1.0, weight)) if weight >= VISIBLE else style)
+    return Text(f" {weight:.2f}", style + shade(min(1.0, weight)) if weight >= VISIBLE else style)
 
 
 @lines.register
-def _(block: Ranked, screen: Screen) -> Iterator[RenderableType]:
-    yield from (Text.assemble((score, "dim"), f"  {shown(text)}") for score, text in block.items)
-
-
-@lines.register
-def _(block: Facts, screen: Screen) -> Iterator[RenderableType]:
+def _(block: Rows, screen: Screen) -> Iterator[RenderableType]:
     table = Table.grid(padding=(0, 2))
-    for name, value in block.pairs:
-        table.add_row(Text(name, "dim"), Text(shown(str(value))))
+    for row in [*[block.titles] * bool(block.titles), *block.rows]:
+        first, *others = (Text(shown(str(cell))) for cell in row)
+        first.stylize("dim")
+        table.add_row(first, *others)
     yield table
 
 

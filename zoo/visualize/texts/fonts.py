@@ -1,4 +1,4 @@
-"""Fonts that have the letters of a text: the one that is always there, then installed ones that hold the others."""
+"""Fonts that have the letters of a text: DejaVu Sans, which is always there, and installed ones for other letters."""
 
 from __future__ import annotations
 
@@ -13,56 +13,54 @@ from matplotlib.ft2font import FT2Font
 
 FIRST = "DejaVu Sans"
 """Comes with matplotlib."""
-PACKAGES = {
-    "CJK": ("Chinese", "fonts-noto-cjk"),
-    "IDEOGRAPHIC": ("Chinese", "fonts-noto-cjk"),
-    "FULLWIDTH": ("Chinese", "fonts-noto-cjk"),
-    "HIRAGANA": ("Japanese", "fonts-noto-cjk"),
-    "KATAKANA": ("Japanese", "fonts-noto-cjk"),
-    "HANGUL": ("Korean", "fonts-noto-cjk"),
+CJK = {
+    "CJK": "Chinese",
+    "IDEOGRAPHIC": "Chinese",
+    "FULLWIDTH": "Chinese",
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
 }
-"""The first word of a letter's name in Unicode -> its script, and the Debian package of a font."""
-LETTERS, SYMBOLS = "fonts-noto-core", "fonts-symbola"
-"""The packages for letters of all other scripts, and for symbols."""
+"""The first word of a letter's name in Unicode -> its script, for the scripts of one Debian package."""
 
 log = logging.getLogger(__name__)
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it names each weight that a family lacks
-_said: set[str] = set()
+_logged: set[str] = set()
 
 
 def families(texts: Iterable[str]) -> tuple[str, ...]:
-    """The font families to draw `texts` with, to be tried in turn for each letter.
+    """Return the font families to draw `texts` with, to be tried in turn for each letter.
 
     Logs one line for a script that no installed font has, once: its letters are drawn as boxes.
     """
-    letters = {letter for text in texts for letter in text} - _held(_first())
+    first = str(fontManager.findfont(FontProperties(family=FIRST)))
+    letters = {letter for text in texts for letter in text} - _outlines(first)
     found = {letter: _family(letter) for letter in sorted(letters) if unicodedata.category(letter)[0] not in "CZ"}
     for letter, family in found.items():
         if family is None:
-            _say(letter)
+            _log_missing(letter)
     return FIRST, *dict.fromkeys(family for family in found.values() if family)
 
 
-def _say(letter: str) -> None:
+def _log_missing(letter: str) -> None:
     name = unicodedata.name(letter, "UNNAMED").split()[0]
-    is_letter = unicodedata.category(letter)[0] in "LMN"
-    script, package = PACKAGES.get(name, (name.title(), LETTERS) if is_letter else ("symbols", SYMBOLS))
-    if script not in _said:
-        _said.add(script)
-        what = script if script == "symbols" else f"{script} letters"
-        log.warning(
-            "pictures: no installed font has %s such as %s, drawn as boxes; install one, as by: apt install %s",
-            what,
-            letter,
-            package,
-        )
+    if name in CJK:
+        script, package = f"{CJK[name]} letters", "fonts-noto-cjk"
+    elif unicodedata.category(letter)[0] in "LMN":
+        script, package = f"{name.title()} letters", "fonts-noto-core"
+    else:
+        script, package = "symbols", "fonts-symbola"
+    if script not in _logged:
+        _logged.add(script)
+        line = "pictures: no installed font has %s such as %s, drawn as boxes; install one, for example: apt install %s"
+        log.warning(line, script, letter, package)
 
 
 @cache
 def _family(letter: str) -> str | None:
     """The family of the first installed font that has a letter."""
     for path in installed():
-        if letter in _held(path):
+        if letter in _outlines(path):
             if not any(entry.fname == path for entry in fontManager.ttflist):  # installed after matplotlib listed them
                 fontManager.addfont(path)
             return next(entry.name for entry in fontManager.ttflist if entry.fname == path)
@@ -82,15 +80,10 @@ def installed() -> tuple[str, ...]:
 
 
 @cache
-def _held(path: str) -> frozenset[str]:
+def _outlines(path: str) -> frozenset[str]:
     """The letters that a font has as outlines."""
     try:
         font = FT2Font(path)
         return frozenset(map(chr, font.get_charmap())) if font.scalable else frozenset()
-    except (RuntimeError, OSError):  # no font, or of a kind that matplotlib does not read
+    except (RuntimeError, OSError):  # not a font, or of a kind that matplotlib does not read
         return frozenset()
-
-
-@cache
-def _first() -> str:
-    return str(fontManager.findfont(FontProperties(family=FIRST)))

@@ -47,6 +47,10 @@ class Letters:
         self._seen: set[str] = set()
         self._widths: dict[tuple[str, float, bool], float] = {}
 
+    def font(self, size: float, bold: bool = False) -> FontProperties:
+        weight = "bold" if bold else "normal"
+        return FontProperties(family=self.families, size=size * 72 / PIXELS, weight=weight)
+
     def width(self, text: str, size: float, bold: bool = False) -> float:
         """Pixels that a text of letters of `size` pixels takes; each text is measured once."""
         key = (text, size, bold)
@@ -54,27 +58,23 @@ class Letters:
             self._widths[key] = self._measured(text, size, bold)
         return self._widths[key]
 
+    def widest(self, texts: Iterable[str], size: float, bold: bool = False) -> float:
+        return max((self.width(text, size, bold) for text in texts), default=0.0)
+
     def _measured(self, text: str, size: float, bold: bool) -> float:
         if self.for_page:
-            wide = sum(cell_len(letter) > 1 for letter in text)  # Chinese, Japanese, Korean: as wide as high
-            if wide:
-                return wide * size + self._measured("".join(x for x in text if cell_len(x) < 2), size, bold)
+            square = sum(cell_len(letter) > 1 for letter in text)  # Chinese, Japanese, Korean: as wide as high
+            if square:
+                return square * size + self._measured("".join(x for x in text if cell_len(x) < 2), size, bold)
         elif new := set(text) - self._seen:
             self._seen |= new
             self.families = list(dict.fromkeys([*self.families, *families(new)]))
-        font = FontProperties(family=self.families, size=size * 72 / PIXELS, weight="bold" if bold else "normal")
         with missing_letters_silent():
-            return float(_renderer().get_text_width_height_descent(text, font, False)[0]) * PIXELS / DPI
+            width = _renderer().get_text_width_height_descent(text, self.font(size, bold), False)[0]
+        return float(width) * PIXELS / DPI
 
     def cut(
-        self,
-        text: str,
-        most: float,
-        size: float,
-        bold: bool = False,
-        among: Iterable[str] = (),
-        *,
-        end: bool = False,
+        self, text: str, most: float, size: float, bold: bool = False, among: Iterable[str] = (), *, end: bool = False
     ) -> str:
         """Return the printable `text`, shortened by an ellipsis to at most `most` pixels.
 

@@ -1,19 +1,24 @@
-"""The positions of the nodes of a tree, and the choice of the nodes that are drawn.
+"""A tree as a part of an answer, the positions of its nodes, and the choice of the nodes that are drawn.
 
 No function is recursive, so that a tree of any depth is laid out, in time linear in its nodes.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+from zoo.visualize.blocks import Block
+from zoo.visualize.drawing import Point
+
 if TYPE_CHECKING:
     from zoo.tasks.trees import ReadTree
+    from zoo.visualize.trees.marks import Mark
 
-Point = tuple[float, float]
 LONGEST_PHRASE = 12
 """Words of a phrase that are shown."""
 STRONG, TIMES_EVEN = 0.15, 4
@@ -21,6 +26,34 @@ STRONG, TIMES_EVEN = 0.15, 4
 less. So even attention stays pale, and is visible in a tree of any size."""
 CLEAR, WIDE = 1.16, 2.4
 """The inner radius of a halo in radii of its disc, and the area of the strongest halo in areas of a disc."""
+
+
+@dataclass(frozen=True)
+class Tree(Block):
+    """A sentence with its tree: a disc for each node, with the sign and colour of its class."""
+
+    tree: ReadTree
+    labels: Sequence[str] = ()
+    """The class of each node; empty where nodes have none."""
+    confidence: Sequence[float] = ()
+    """The probability of each node's class."""
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    """The sign and colour of each class."""
+    true: Sequence[str | None] | None = None
+    """The true class of each node, None where it has none; None where no true class is known."""
+    evidence: Sequence[bool] | None = None
+    """True at the nodes that decide the class of the root."""
+    links: Mapping[int, tuple[Mark, str]] = field(default_factory=dict)
+    """The sign of a node and a fact about it: nodes of two trees with equal signs belong together."""
+
+    def mark(self, node: int) -> Mark | None:
+        """The sign of a node: that of its class, or of its link."""
+        return self.marks.get(self.labels[node]) if self.labels else self.links.get(node, (None,))[0]
+
+    def true_mark(self, node: int) -> Mark | None:
+        """The mark of the true class, where another class was predicted."""
+        true = None if self.true is None else self.true[node]
+        return None if true is None or true == self.labels[node] else self.marks.get(true)
 
 
 class Family(NamedTuple):
@@ -61,12 +94,12 @@ class Family(NamedTuple):
 
         An ellipsis replaces words between them that are not below the node, and words after the first `longest`.
         """
-        told: list[str] = []
+        parts: list[str] = []
         last = None
         for place in self.covered[node][:longest]:
-            told += ["…"] * (last is not None and place > last + 1) + [words[place]]
+            parts += ["…"] * (last is not None and place > last + 1) + [words[place]]
             last = place
-        return " ".join(told + ["…"] * (self.words[node] > longest))
+        return " ".join(parts + ["…"] * (self.words[node] > longest))
 
 
 class Column(NamedTuple):
@@ -99,10 +132,6 @@ class Layout(NamedTuple):
     def levels(self) -> int:
         return max(self.level.values(), default=-1) + 1
 
-    def children(self, node: int) -> list[int]:
-        """Return the drawn children of a node."""
-        return [] if node in self.folded else self.family.children[node]
-
     def across(self, at: Sequence[float]) -> dict[int, float]:
         """Return the x of each drawn node, where column k is at `at[k]`.
 
@@ -111,7 +140,7 @@ class Layout(NamedTuple):
         found = {column.node: at[number] for number, column in enumerate(self.columns) if column.node >= 0}
         for node in reversed(self.nodes):
             if node not in found:
-                below = [found[child] for child in self.children(node)]
+                below = [found[child] for child in self.family.children[node]]
                 found[node] = (min(below) + max(below)) / 2
         return found
 
@@ -131,12 +160,11 @@ class Layout(NamedTuple):
 
     def missing(self) -> list[int]:
         """Return the nodes that are not drawn."""
-        drawn = set(self.nodes)
-        return [node for node in self.family.order if node not in drawn]
+        return sorted(set(self.family.order) - set(self.nodes))
 
 
-def laid_out(tree: ReadTree, most_columns: int | None = None, most_levels: int | None = None) -> Layout:
-    """Return the layout of the whole tree, or of as much as the limits allow; wide phrases are unfolded first.
+def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int = sys.maxsize) -> Layout:
+    """Return the layout of as much of a tree as the limits allow; wide phrases are unfolded first.
 
     Leaves are on the lowest level, and every other node is as low as its children allow. Where nodes with children have
     words (dependencies), the level of a node is its distance from the root.
@@ -144,16 +172,16 @@ def laid_out(tree: ReadTree, most_columns: int | None = None, most_levels: int |
     family = Family.of(tree)
     inside = any(tree.word[node] >= 0 and below for node, below in enumerate(family.children))
     nodes, folded = _drawn(tree, family, most_columns, most_levels)
-    level = _levels(tree, nodes, inside)
     columns = []
     for node in nodes:
         if node in folded or tree.word[node] >= 0 or not family.children[node]:
             word = tree.word[node] if tree.word[node] >= 0 else min(family.covered[node], default=0)
             columns.append(Column(node, word, _under(tree, family, node, node in folded)))
     alone = sorted(set(range(len(tree.words))) - {word for word in tree.word if word >= 0})
-    if most_columns is None or len(columns) + len(alone) <= most_columns:
+    if len(columns) + len(alone) <= most_columns:
         columns += [Column(-1, word, tree.words[word]) for word in alone]
-    return Layout(tree, family, nodes, folded, level, sorted(columns, key=lambda column: column.word), inside)
+    columns.sort(key=lambda column: column.word)
+    return Layout(tree, family, nodes, folded, _levels(tree, nodes, inside), columns, inside)
 
 
 def strengths(tree: ReadTree) -> list[float] | None:
@@ -180,19 +208,14 @@ def largest(layout: Layout) -> str:
 
 def _under(tree: ReadTree, family: Family, node: int, is_folded: bool) -> str:
     """Return the text below a node."""
+    own = tree.words[tree.word[node]] if tree.word[node] >= 0 else ""
     if not is_folded:
-        return tree.words[tree.word[node]] if tree.word[node] >= 0 else ""
-    if tree.word[node] >= 0:
-        return f"{tree.words[tree.word[node]]} …"
-    return family.phrase(node, tree.words, 1)
+        return own
+    return f"{own} …" if own else family.phrase(node, tree.words, 1)
 
 
-def _drawn(
-    tree: ReadTree, family: Family, most_columns: int | None, most_levels: int | None
-) -> tuple[list[int], frozenset[int]]:
+def _drawn(tree: ReadTree, family: Family, most_columns: int, most_levels: int) -> tuple[list[int], frozenset[int]]:
     """Return the nodes that are drawn, and those of them that are folded."""
-    if most_columns is None and most_levels is None:
-        return family.order, frozenset()
     columns = 1
     shown, folded = set(family.order[:1]), set()
     waiting = [(-family.words[node], 0, node) for node in family.order[:1]]
@@ -200,24 +223,22 @@ def _drawn(
         _, depth, node = heappop(waiting)
         below = family.children[node]
         more = len(below) - (tree.word[node] < 0)
-        if not below:
-            continue
-        if (most_columns is not None and columns + more > most_columns) or depth + 1 == most_levels:
+        if below and (columns + more > most_columns or depth + 1 >= most_levels):
             folded.add(node)
-            continue
-        columns += more
-        for child in below:
-            shown.add(child)
-            heappush(waiting, (-family.words[child], depth + 1, child))
+        elif below:
+            columns += more
+            shown.update(below)
+            for child in below:
+                heappush(waiting, (-family.words[child], depth + 1, child))
     return [node for node in family.order if node in shown], frozenset(folded)
 
 
 def _levels(tree: ReadTree, nodes: Sequence[int], inside: bool) -> dict[int, int]:
     if inside:
-        depth: dict[int, int] = {}
+        depth = {-1: -1}
         for node in nodes:
-            above = tree.parent[node]
-            depth[node] = depth[above] + 1 if above >= 0 else 0
+            depth[node] = depth[tree.parent[node]] + 1
+        del depth[-1]
         return depth
     height = dict.fromkeys(nodes, 0)
     for node in reversed(nodes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from zoo.visualize.drawing import PALETTE, Drawing
@@ -20,17 +20,18 @@ SIGN_SIZES = (0.95, 0.8, 0.62)
 """Size of a sign of one, two or three letters, as a share of its disc's radius."""
 
 # whole words, since "Negotiation" and "post" are neither bad nor good
-NEGATIVE = re.compile(
-    r"\b(neg|negatives?|negatively|bad|badly|worse|worst|poor|poorly|terribl[ey]|awful|awfully"
-    r"|unfavou?rabl[ey]|disagree[sd]?|against)\b|^[-\N{MINUS SIGN}]+$"
-)
-POSITIVE = re.compile(
-    r"\b(pos|positives?|positively|good|better|best|great|excellent|excellently|favou?r|favou?rabl[ey]|agree[sd]?)\b"
-    r"|\bfor$|^\++$"
-)
-BETWEEN = re.compile(
-    r"\b(neut?|neutrals?|neutrally|mixed|fair|fairly|average|ok|okay|objective|objectively|none)\b|^0$"
-)
+SIDES = {
+    -1: re.compile(
+        r"\b(neg|negatives?|negatively|bad|badly|worse|worst|poor|poorly|terribl[ey]|awful|awfully"
+        r"|unfavou?rabl[ey]|disagree[sd]?|against)\b|^[-\N{MINUS SIGN}]+$"
+    ),
+    0: re.compile(r"\b(neut?|neutrals?|neutrally|mixed|fair|fairly|average|ok|okay|objective|objectively|none)\b|^0$"),
+    1: re.compile(
+        r"\b(pos|positives?|positively|good|better|best|great|excellent|excellently|favou?r|favou?rabl[ey]"
+        r"|agree[sd]?)\b|\bfor$|^\++$"
+    ),
+}
+"""Names of bad, neutral and good classes."""
 STRONG = re.compile(
     r"\b(very|strong|strongly|extreme|extremely|highly|worst|terribl[ey]|awful|awfully|best|excellent|excellently)\b"
     r"|^(--|\+\+)"
@@ -69,11 +70,9 @@ def marks(classes: Sequence[str]) -> dict[str, Mark]:
     """
     ranks = _ranks(classes)
     if ranks is None:
-        signs = _beginnings(classes)
-        colours = [_kind(number) for number in range(len(classes))]
+        signs, colours = _beginnings(classes), [_kind(number) for number in range(len(classes))]
     else:
-        signs = _numbers(classes) or [_sign(step) for step in _steps(ranks)]
-        colours = [blend(rank / (len(classes) - 1)) for rank in ranks]
+        signs, colours = _order_signs(classes, ranks), [blend(rank / (len(classes) - 1)) for rank in ranks]
     return {
         name: Mark(sign, colour, max((PALETTE["ink"], PALE), key=lambda ink: _contrast(ink, colour)))
         for name, sign, colour in zip(classes, signs, colours, strict=True)
@@ -88,53 +87,38 @@ def neutral(classes: Sequence[str]) -> str | None:
 
 def _ranks(classes: Sequence[str]) -> list[int] | None:
     """Return the rank of each class from bad to good; None where the names have no order."""
-    places: list[float] | None = _values(classes, _number) or _values(classes, _worth)
-    if places is None or len(set(places)) < max(2, len(places)):
-        return None
-    order = sorted(places)
-    return [order.index(place) for place in places]
+    for value in (_number, _worth):
+        places = [place for place in map(value, classes) if place is not None]
+        if len(places) == len(classes) and len(set(places)) >= max(2, len(classes)):
+            return [sorted(places).index(place) for place in places]
+        if len(places) == len(classes):
+            return None
+    return None
 
 
-def _values(classes: Sequence[str], value: Callable[[str], float]) -> list[float] | None:
+def _number(name: str) -> float | None:
+    """Return the number that a name is; None for other names, including nan and inf."""
     try:
-        return [value(name) for name in classes]
+        return float(name.replace("\N{MINUS SIGN}", "-")) if any(map(str.isdigit, name)) else None
     except ValueError:
         return None
 
 
-def _number(name: str) -> float:
-    """Return the number that a name is. Raises ValueError for other names, including nan and inf."""
-    if not any(letter.isdigit() for letter in name):
-        raise ValueError(name)
-    return float(name.replace("\N{MINUS SIGN}", "-"))
-
-
-def _numbers(classes: Sequence[str]) -> list[str] | None:
-    """Return the names if all are short numbers, since 2 drawn as 0 would be another class; else None."""
-    found = [name.strip().replace("\N{MINUS SIGN}", "-") for name in classes]
-    short = all(len(name) <= LONGEST_SIGN for name in found)
-    return found if short and _values(classes, _number) is not None else None
-
-
-def _worth(name: str) -> float:
-    """Return the worth of a name from -2 to 2. Raises ValueError for a name that is not good, bad or between."""
+def _worth(name: str) -> float | None:
+    """Return the worth of a name from -2 to 2; None for a name that is not good, bad or between."""
     words = re.sub(r"[_-]+(?=\w)", " ", name.lower().strip())
-    sides = [side for side, kind in ((-1, NEGATIVE), (0, BETWEEN), (1, POSITIVE)) if kind.search(words)]
-    if len(sides) != 1:
-        raise ValueError(name)
-    return sides[0] * (2 if STRONG.search(words) else 1)
+    sides = [side for side, kind in SIDES.items() if kind.search(words)]
+    return sides[0] * (2.0 if STRONG.search(words) else 1.0) if len(sides) == 1 else None
 
 
-def _steps(ranks: Sequence[int]) -> list[int]:
-    """Return the distance of each rank from the middle; an even number of classes has no 0."""
-    half, odd = len(ranks) // 2, len(ranks) % 2
-    return [rank - half + (0 if odd or rank < half else 1) for rank in ranks]
-
-
-def _sign(step: int) -> str:
-    if abs(step) > 3:
-        return f"{step:+d}"
-    return ("+" if step > 0 else "-") * abs(step) or "0"
+def _order_signs(classes: Sequence[str], ranks: Sequence[int]) -> list[str]:
+    """Return the names themselves if all are short numbers, since 2 drawn as 0 would be another class; else signs."""
+    numbers = [name.strip().replace("\N{MINUS SIGN}", "-") for name in classes]
+    if all(len(name) <= LONGEST_SIGN and _number(name) is not None for name in numbers):
+        return numbers
+    half, odd = len(ranks) // 2, len(ranks) % 2  # an even number of classes has no 0
+    steps = [rank - half + (0 if odd or rank < half else 1) for rank in ranks]
+    return [f"{step:+d}" if abs(step) > 3 else ("+" if step > 0 else "-") * abs(step) or "0" for step in steps]
 
 
 def _beginnings(classes: Sequence[str]) -> list[str]:

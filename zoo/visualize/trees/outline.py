@@ -11,8 +11,7 @@ from rich.text import Text
 
 from zoo.visualize.printable import shown
 from zoo.visualize.renderers.terminal import UNKNOWN, Screen, lines
-from zoo.visualize.trees.block import Tree
-from zoo.visualize.trees.layout import Family
+from zoo.visualize.trees.layout import Family, Tree
 from zoo.visualize.trees.marks import PALE, Mark, neutral
 
 MOST_NODES, SHORT = 60, 9

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.visualize.drawing import Drawing
+from zoo.visualize.drawing import SMALL, TINY, Cells, Drawing
 from zoo.visualize.texts.letters import Letters
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ USED = 0.05
 """A row of the memory is in use if some head weighs it more than this."""
 MOST_ROWS = 64
 """A smaller memory is shown with all its rows."""
-VECTORS, WEIGHTINGS = ("erase", "add"), ("write", "read")
-"""The vectors that are written, and then the places, in the order of the panels."""
+ROW = {"erase": 5.0, "add": 5.0, "write": 10.0, "read": 10.0}
+"""The panels of each head in their order, with the height of a row: the vectors that are written, then the places."""
+WEIGHTINGS = ("write", "read")
 NARROW, WIDE, BROADEST, WIDEST = 4.0, 34.0, 640.0, 1200.0
 """Pixels of a cell at least and at most, and of all steps where cells of that size allow it, and at most."""
-ROW, TALLEST = {"erase": 5.0, "add": 5.0, "write": 10.0, "read": 10.0}, 230.0
-"""The height of a row by panel, and of a panel at most; rows of bits have BIT."""
-BIT, GAP, SMALL, MEMORY_CELL = 15.0, 10.0, 11.3, 11.0
+BIT, TALLEST, GAP, MEMORY_CELL = 15.0, 230.0, 10.0, 11.0
+"""The height of a row of bits, of a panel at most, of the room between panels, and the side of a cell of the memory."""
 MOST_NUMBERS = 7
 """Numbers along an axis."""
 
@@ -35,14 +35,9 @@ class Panel(NamedTuple):
     kind: str
     values: NDArray[Any]
     """(C, T): a row for each channel or each row of the memory."""
-    head: int | None = None
-    """The number of the head, counted from 1, where there are several."""
+    name: str
     rows: Sequence[int] = ()
     """The numbers of the rows of the memory, counted from 0."""
-
-    @property
-    def name(self) -> str:
-        return self.kind if self.head is None else f"{self.kind} {self.head}"
 
     @property
     def height(self) -> float:
@@ -60,42 +55,39 @@ def bits_drawing(prediction: BitPrediction) -> Drawing:
     shown, memory = [*_bits(prediction), *panels(prediction)], memory_at_the_end(prediction)
     steps = len(prediction.inputs)
     cell = min(WIDE, max(NARROW, BROADEST / steps), WIDEST / steps)
-    left = max(letters.width(panel.name, SMALL) for panel in shown) + 34
-    beside = next((n for n, panel in enumerate(shown) if panel.kind in WEIGHTINGS), None)
-    room = 0.0
-    if memory is not None and beside is not None:
-        room = 2 * GAP + 24 + max(MEMORY_CELL * memory.values.shape[1], letters.width(memory.name, SMALL))
-    height = sum(panel.height + GAP for panel in shown) + 22
+    left = letters.widest((panel.name for panel in shown), SMALL) + 34
+    right = left + cell * steps + 2 * GAP + 24
+    wide = MEMORY_CELL * memory.values.shape[1] if memory else 0.0
+    beside = next((panel for panel in shown if panel.kind in WEIGHTINGS), None) if memory else None
     spoken = f"{', '.join(panel.name for panel in shown)} over {steps} steps: {prediction.line(prediction.written)}"
-    sheet = Drawing(left + cell * steps + room + 4, height, spoken)
-    top: float = 2.0
-    for number, panel in enumerate(shown):
-        _draw(sheet, panel, left, top, cell * steps)
+    sheet = Drawing(left + cell * steps + 4, spoken=spoken)
+    top = 2.0
+    for panel in shown:
+        _draw(sheet, panel, left, top, cell * steps, panel.height)
         sheet.write(left - 30, top + panel.height / 2 + 4, panel.name, SMALL, "ink", side="right")
         if panel.kind == "output" and prediction.wrong is not None:
             high = panel.height / len(panel.values)
             for y, x in np.argwhere(_at(prediction.scored, prediction.wrong).T > 0).tolist():
-                sheet.box("wrong", left + x * cell + 0.6, top + y * high + 0.6, cell - 1.2, high - 1.2, "none")
-        if memory is not None and number == beside:
-            right = left + cell * steps + 2 * GAP + 24
-            memory_height = MEMORY_CELL * len(memory.values) if panel.height < 30 else panel.height
-            _draw(sheet, memory, right, top, MEMORY_CELL * memory.values.shape[1], memory_height)
-            sheet.write(right, top + memory_height + 14, memory.name, SMALL, "ink")
+                sheet.box("wrong", left + x * cell + 0.6, top + y * high + 0.6, cell - 1.2, high - 1.2)
+        if memory is not None and panel is beside:
+            high = MEMORY_CELL * len(memory.values) if panel.height < 30 else panel.height
+            _draw(sheet, memory, right, top, wide, high)
+            sheet.write(right, top + high + 14, memory.name, SMALL, "ink")
+            sheet.width = right + max(wide, letters.width(memory.name, SMALL)) + 4
         top += panel.height + GAP
     for step in _numbered(steps):
-        sheet.write(left + (step + 0.5) * cell, top + 4, str(step + 1), 9.8, "faint", side="center")
-    sheet.write(left - 30, top + 4, "step", 9.8, "faint", side="right")
-    sheet.height = max(sheet.height, top + 12)
+        sheet.write(left + (step + 0.5) * cell, top + 4, str(step + 1), TINY, "faint", side="center")
+    sheet.write(left - 30, top + 4, "step", TINY, "faint", side="right")
+    sheet.height = top + 20
     return sheet
 
 
-def _draw(sheet: Drawing, panel: Panel, left: float, top: float, width: float, height: float = 0.0) -> None:
+def _draw(sheet: Drawing, panel: Panel, left: float, top: float, width: float, height: float) -> None:
     """Draw the cells of a panel, and the numbers of rows of the memory, counted from 1."""
-    height = height or panel.height
-    signed = panel.kind not in (*WEIGHTINGS, VECTORS[0])
+    signed = panel.kind not in (*WEIGHTINGS, "erase")
     most = max(1.0, float(np.nanmax(np.abs(panel.values), initial=0.0))) if signed else 1.0
-    sheet.fill(left, top, width, height, panel.values, most=most, signed=signed)
-    sheet.box("frames", left, top, width, height, "none")
+    sheet.areas.append(Cells(left, top, width, height, panel.values, most, signed))
+    sheet.box("frames", left, top, width, height)
     for row in _numbered(len(panel.rows)):
         y = top + (row + 0.5) * height / len(panel.rows) + 3.5
         sheet.write(left - 4, y, str(panel.rows[row] + 1), 9.0, "faint", side="right")
@@ -106,11 +98,11 @@ def _numbered(count: int) -> range:
     return range(0, count, max(1, -(-count // MOST_NUMBERS)))
 
 
-def _bits(prediction: BitPrediction) -> list[Panel]:
-    scored = prediction.scored
-    target = [] if prediction.targets is None else [Panel("target", _at(scored, prediction.targets).T)]
-    output = Panel("output", _at(scored, prediction.probabilities).T)
-    return [Panel("input", prediction.inputs.T), *target, output]
+def _bits(prediction: BitPrediction) -> Iterator[Panel]:
+    yield Panel("input", prediction.inputs.T, "input")
+    for kind, values in (("target", prediction.targets), ("output", prediction.probabilities)):
+        if values is not None:
+            yield Panel(kind, _at(prediction.scored, values).T, kind)
 
 
 def _at(scored: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
@@ -123,11 +115,11 @@ def _at(scored: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
 def panels(prediction: BitPrediction) -> list[Panel]:
     """Return the panels of the memory, as far as the network gives them."""
     rows, found = rows_in_use(prediction), []
-    for name in (*VECTORS, *WEIGHTINGS):
-        heads = prediction.memory.get(name, ())
+    for kind in ROW:
+        heads = prediction.memory.get(kind, ())
         for number, head in enumerate(heads, 1):
-            values, numbers = (head[:, rows], rows) if name in WEIGHTINGS else (head, [])
-            found.append(Panel(name, values.T, number if len(heads) > 1 else None, numbers))
+            values, numbers = (head[:, rows], rows) if kind in WEIGHTINGS else (head, [])
+            found.append(Panel(kind, values.T, f"{kind} {number}" if len(heads) > 1 else kind, numbers))
     return found
 
 
@@ -136,7 +128,7 @@ def memory_at_the_end(prediction: BitPrediction) -> Panel | None:
     if "memory" not in prediction.memory:
         return None
     rows = rows_in_use(prediction)
-    return Panel("memory at the end", prediction.memory["memory"][rows], rows=rows)
+    return Panel("memory", prediction.memory["memory"][rows], "memory at the end", rows)
 
 
 def rows_in_use(prediction: BitPrediction) -> list[int]:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from zoo.visualize.blocks import Sentence
+
+class Sentence(Protocol):
+    """Words with the attention to them."""
+
+    @property
+    def words(self) -> Sequence[str]: ...
+
+    @property
+    def weight(self) -> float | None:
+        """Attention to the sentence; None where the network has none."""
+
+    @property
+    def word_weights(self) -> Sequence[float] | None:
+        """Attention to each word within the sentence, summing to 1; None where the network has none."""
+
+    @property
+    def unknown(self) -> Collection[int]:
+        """Positions of the words that the network does not know."""
 
 
 class Weighing(NamedTuple):
@@ -36,13 +52,12 @@ def word_strengths(sentences: Sequence[Sentence], weighing: str = "paper") -> li
 
     Sentences without attention all weigh 1.
     """
-    way = WEIGHINGS[weighing]
-    rows = []
+    way, rows = WEIGHINGS[weighing], []
     for sentence in sentences:
         if sentence.word_weights is None:
             return None
-        of_sentence = 1.0 if sentence.weight is None else sentence.weight
-        rows.append([way.value(w, of_sentence) for _, w in zip(sentence.words, sentence.word_weights, strict=True)])
+        whole = 1.0 if sentence.weight is None else sentence.weight
+        rows.append([way.value(w, whole) for _, w in zip(sentence.words, sentence.word_weights, strict=True)])
     full = max([way.full, *(value for row in rows for value in row)])
     return [[value / full for value in row] for row in rows]
 
@@ -56,11 +71,11 @@ def sentence_strengths(sentences: Sequence[Sentence]) -> list[float] | None:
     return [weight / full for weight in weights]
 
 
-def top_words(sentences: Sequence[Sentence], count: int) -> list[tuple[str, float]]:
-    """Return the `count` words with the highest shares of the document's attention; none without attention."""
+def top_words(sentences: Sequence[Sentence], count: int = 5) -> str:
+    """Return the words with the highest shares of the document's attention, with these shares; empty without any."""
     shares = [
-        (word, weight * (1.0 if sentence.weight is None else sentence.weight))
+        (weight * (1.0 if sentence.weight is None else sentence.weight), word)
         for sentence in sentences
         for word, weight in zip(sentence.words, sentence.word_weights or (), strict=sentence.word_weights is not None)
     ]
-    return sorted(shares, key=lambda share: -share[1])[:count]
+    return ", ".join(f"{word} {share:.2f}" for share, word in sorted(shares, key=lambda one: -one[0])[:count])

@@ -1,0 +1,1 @@
+"""Drawings of one kind of data: images, points, memories."""

@@ -1,1 +1,0 @@
-"""Images, and the attention to their parts."""

@@ -1,1 +1,0 @@
-"""The memory of a network over time, and the bits that it writes."""

@@ -1,1 +1,0 @@
-"""Points with lines between them."""
