@@ -185,7 +185,7 @@ def test_pairs_are_scored_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixtur
     sick = [f"data.source={write_sick(tmp_path / 'sick')}", "trainer.max_epochs=4", "optimizer.lr=0.02"]
     run = [word for word in PAIRS if not word.startswith("data.sample")]
     assert launch([*run, *sick, "model.pooling=attention", "hydra.run.dir=run"], tmp_path) == 0
-    assert result(tmp_path / "run")["metrics"]["test/pearson"] > 0.9  # of pairs that stand in training too
+    assert result(tmp_path / "run")["metrics"]["test/pearson"] > 0.9  # of pairs that are in training too
     capsys.readouterr()
     out = {name: tmp_path / name for name in ("page.html", "pair.png")}
     lines = ["A dog runs . ||| A dog is running .", "A dog runs .\tA cat sleeps .", "A dog runs ."]

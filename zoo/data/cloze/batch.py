@@ -26,7 +26,7 @@ class ClozeBatch(Batch):
     query_mask: Tensor
     """(B, Q) True at words, a prefix."""
     candidate_mask: Tensor
-    """(B, C) True at candidates, a prefix. `occurrence` gives their positions, of which a network picks one."""
+    """(B, C) True at candidates, a prefix. A network picks a position, and `occurrence` gives its candidate."""
     occurrence: Tensor
     """(B, D) the number of the candidate at each position of the document, -1 without one. Candidates are found by
     their spelling: two that are not in the vocabulary are not confused."""

@@ -78,4 +78,3 @@ class PairBatch(WritingBatch):
 
     def __len__(self) -> int:
         return len(self.source)
-
