@@ -1,12 +1,14 @@
-"""What batches of all families share: every tensor of theirs is moved and cast, however deep it lies."""
+"""The base class of batches: every tensor is moved, cast and shortened, also in nested fields."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import pytest
 import torch
 
 from zoo.data.batch import Batch
 from zoo.data.bits.batch import BitBatch
+from zoo.data.pairs.batch import PairBatch
 from zoo.data.points.batch import PointBatch
 from zoo.layers.packing import Packing
 
@@ -81,6 +83,21 @@ def test_what_results_are_judged_by_is_not_cast():
     bits = BitBatch.of(points, torch.ones(1, 3) > 0, torch.ones(1, 3) > 0, optimal_bits=torch.tensor([146.878]))
     cast = bits.cast(torch.bfloat16)
     assert cast.inputs.dtype == torch.bfloat16 and cast.optimal_bits is bits.optimal_bits
+
+
+@pytest.mark.parametrize("targets", [True, False])
+def test_the_first_examples_are_built_like_the_batch(targets):
+    ids, mask = torch.tensor([[4, 5, 3], [6, 3, 0]]), torch.tensor([[True, True, True], [True, True, False]])
+    written = {"target": ids, "target_mask": mask, "begin": 9, "target_text": ("a", "b")} if targets else {}
+    batch = PairBatch.of(ids, mask, **written, index=torch.tensor([7, 8]))
+    first = batch.first(1)
+    assert first.source.tolist() == [[4, 5, 3]] and first.index.tolist() == [7]
+    assert first.source_packing.cell.tolist() == [0, 1, 2]
+    assert first.source.data_ptr() != ids.data_ptr()
+    if targets:
+        assert (first.target_input.tolist(), first.target_text) == ([[9, 4, 5]], ("a",))
+    else:
+        assert first.target is first.target_packing is first.target_text is None
 
 
 def test_a_batch_that_is_there_is_not_copied():

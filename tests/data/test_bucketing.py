@@ -54,19 +54,6 @@ def test_the_slices_of_the_ranks_make_up_the_batches_of_one_process(
     assert sorted(flat(whole)) == list(range(len(lengths)))
 
 
-@pytest.mark.parametrize("limit", [{"batch_size": 10}, {"max_tokens": 300}], ids=str)
-def test_short_and_long_batches_come_in_any_order_another_each_epoch(limit):
-    """Sorted into batches, but not the batches: else an epoch would begin with its shortest examples."""
-    lengths = np.arange(1, 301) % 60 + 1
-    orders = []
-    for epoch in range(4):
-        means = [lengths[batch].mean() for batch in Bucketed(lengths, epoch=epoch, **limit)]
-        rises = np.diff(means) > 0
-        assert 0.25 < rises.mean() < 0.75  # of a draw a half; sorted, up and down, nearly all or none
-        orders.append(np.argsort(means).tolist())
-    assert len(set(map(tuple, orders))) == 4
-
-
 @settings(max_examples=150)
 @given(LENGTHS, st.integers(1, 700), st.integers(1, 4), st.integers(0, 3))
 def test_batches_by_tokens(lengths, max_tokens, world, seed):
@@ -85,16 +72,6 @@ def test_batches_by_tokens(lengths, max_tokens, world, seed):
         assert sorted([n for rank in ranks for part in rank for n in part]) == list(range(len(lengths)))
         counts.add(len(ranks[0]))
     assert counts == {len(first)}  # Lightning asks for the length once, in the first epoch
-
-
-def test_documents_of_a_batch_are_of_similar_length():
-    lengths = np.random.default_rng(0).lognormal(4.5, 0.8, 20_000).astype(int) + 1
-    for options in ({"batch_size": 64}, {"max_tokens": 20_000}):
-        batches = Bucketed(lengths, **options).global_batches()
-        padded = sum(len(batch) * lengths[batch].max() for batch in batches)
-        assert lengths.sum() / padded > 0.88
-        shuffled = np.array_split(np.random.default_rng(0).permutation(len(lengths)), len(batches))
-        assert lengths.sum() / sum(len(batch) * lengths[batch].max() for batch in shuffled) < 0.25
 
 
 def test_batches_of_a_pool_of_one_are_draws_from_all_examples():
@@ -130,13 +107,6 @@ def test_batches_are_mixed_within_an_epoch_and_differ_between_epochs():
     assert [b.tolist() for b in batches.global_batches()] == [b.tolist() for b in first]
     other = Bucketed(lengths, batch_size=64, seed=1)
     assert [b.tolist() for b in other.global_batches()] != [b.tolist() for b in first]
-
-
-def test_the_order_is_the_same_on_every_machine():
-    """Worked out once; a change means that no checkpoint can be resumed in the middle of an epoch."""
-    assert list(Bucketed([3, 1, 2, 5, 4, 9], batch_size=2, seed=5, epoch=2)) == list(
-        Bucketed(np.array([3, 1, 2, 5, 4, 9]), batch_size=2, seed=5, epoch=2)
-    )
 
 
 def test_without_shuffling_every_epoch_is_the_same():
@@ -277,7 +247,7 @@ def test_pairs_of_a_batch_are_of_similar_length_on_both_sides():
 
 
 def test_by_length_by_hand():
-    """By target; among equal targets by source, up and down by turns."""
+    """By target; among equal targets by source, up and down alternately."""
     pairs = np.array([[3, 2], [1, 2], [9, 1], [5, 3], [7, 3], [4, 1], [2, 2]])
     assert pairs[by_length(pairs)].tolist() == [[9, 1], [4, 1], [1, 2], [2, 2], [3, 2], [7, 3], [5, 3]]
     assert by_length(np.array([[3], [1], [3], [2]])).tolist() == [1, 3, 0, 2]

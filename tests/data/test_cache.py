@@ -117,9 +117,9 @@ def test_what_cannot_be_written_inside(tmp_path, monkeypatch):
 def test_what_cannot_be_read_is_not_blamed_on_the_cache(tmp_path):
     source, picture = tmp_path / "data.txt", tmp_path / "a.png"
     picture.write_bytes(b"no picture")
-    with pytest.raises(DataError, match=rf"^{source}: cannot be read: No such file or directory; see that its file is"):
+    with pytest.raises(DataError, match=rf"^{source}: cannot be read: No such file or directory; check that its file"):
         make_once(tmp_path / "data", lambda folder: source.read_bytes())
-    with pytest.raises(DataError, match=rf"^an example cannot be read: cannot identify .*{picture}'; see that"):
+    with pytest.raises(DataError, match=rf"^an example cannot be read: cannot identify .*{picture}'; check that"):
         make_once(tmp_path / "data", lambda folder: Image.open(picture))
     with pytest.raises(DataError, match=r"^tests: cannot be read: Is a directory"):
         make_once(tmp_path / "data", lambda folder: Path("tests").read_bytes())

@@ -1,4 +1,6 @@
-"""The way from rows to batches that all declared families share: parts, encoder, preparing, sources."""
+"""The mechanism that all declared families share: parts, encoder, preparing, the cache, sources."""
+
+import json
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.data.declared import NOTES, NoteEncoder, NoteOptions, Notes, OwnNotes
 from zoo.data.parts import flattened, lowered, nested, padded
+from zoo.data.sources import Source
 from zoo.data.text.vocabulary import END
 from zoo.errors import ConfigError, DataError
 
@@ -95,11 +98,13 @@ def test_a_batch_has_every_part_and_a_training_batch_those_that_training_reads(c
 
 
 @pytest.mark.parametrize("tokenizer", ["whitespace", "characters", "bpe"])
-def test_what_is_typed_goes_the_way_of_the_training_data(cache_dir, tokenizer):
+def test_what_is_typed_is_encoded_like_the_training_data(cache_dir, tmp_path, tokenizer):
     data = prepared(text={"tokenizer": tokenizer, "vocabulary_size": 60})
     batch = first(data.val_dataloader())
     order = batch["index"].argsort().tolist()
-    again = NoteEncoder.from_state(data.encoder.state())
+    torch.save(data.encoder.state(), tmp_path / "state.pt")
+    again = NoteEncoder.from_state(torch.load(tmp_path / "state.pt", weights_only=True))
+    assert again.state() == data.encoder.state()
     for encoder in (data.encoder, again):
         rows = [dict(zip(("text", "about"), note, strict=False)) for note in NOTES[:3]]
         made = encoder.encode(rows)
@@ -151,9 +156,23 @@ def test_a_label_that_training_does_not_have_is_a_bad_row(cache_dir, monkeypatch
 
 
 def _with_val(rows):
-    from zoo.data.sources import Source
-
     return Source("x", "x", {}, {"train": lambda bad: iter(NOTES), "val": lambda bad: iter(rows)})
+
+
+def test_no_token_is_frequent_enough(cache_dir):
+    message = (
+        r"^the notes: no token occurs 99 times in 5 training notes; data\.text\.minimum_frequency=1 keeps every tok"
+    )
+    with pytest.raises(DataError, match=message):
+        prepared(text={"minimum_frequency": 99})
+    assert not [path for path in (cache_dir / "notes").iterdir() if path.suffix != ".lock"]
+
+
+def test_subwords_and_special_tokens_are_as_many_as_the_size(cache_dir):
+    data = prepared(text={"tokenizer": "bpe", "vocabulary_size": 40})
+    assert len(data.encoder.vocabulary) == 40
+    assert data.encoder.vocabulary.words[:2] == ["<pad>", "<unk>"]
+    assert data.describe()["splits"]["val"]["unknown_rate"] == 0
 
 
 def test_no_example_is_left(cache_dir, monkeypatch):
@@ -165,7 +184,116 @@ def test_no_example_is_left(cache_dir, monkeypatch):
         prepared()
 
 
-# Where data come from
+# The cache
+
+
+def test_data_are_prepared_once_and_anew_if_something_changes(cache_dir, caplog, monkeypatch):
+    def runs(**options):
+        caplog.clear()
+        with caplog.at_level("INFO", "zoo"):
+            prepared(**options)
+        return "preparing" in caplog.text
+
+    assert runs()
+    assert not runs(loader={"batch_size": 3, "seed": 5, "num_workers": 0, "max_tokens": 500})
+    for options in (
+        {"text": {"minimum_frequency": 2}},
+        {"split": {"test": 0.3}},
+        {"loader": {"on_bad_row": "skip"}},
+        {"loader": {"encoding": "cp1252"}},
+    ):
+        assert runs(**options)
+        assert not runs(**options)
+    monkeypatch.setattr(Notes, "rows", NOTES[:5])
+    assert runs()
+
+
+def test_the_files_of_prepared_data(cache_dir, monkeypatch):
+    """All files that a family writes remain, and its steps do not."""
+
+    def store(self, folder, *rest):
+        (folder / "own.arrow").write_text("mine")
+
+    monkeypatch.setattr(Notes, "store", store)
+    prepared()
+    (folder,) = (folder for folder in (cache_dir / "notes").iterdir() if folder.is_dir())
+    assert sorted(file.name for file in folder.iterdir()) == ["about.json", "encoder.json", "examples", "own.arrow"]
+
+
+@pytest.mark.parametrize("content", ["{", json.dumps([])[:1], None])
+@pytest.mark.parametrize("name", ["about.json", "encoder.json"])
+def test_damaged_and_missing_preparations(cache_dir, name, content):
+    with pytest.raises(DataError, match=r"not prepared yet: call prepare_data\(\) first"):
+        Notes().setup()
+    with pytest.raises(DataError, match=r"notes: call prepare_data\(\) and setup\(\) first"):
+        Notes().train_dataloader()
+    prepared()
+    file = next(cache_dir.rglob(name))
+    file.unlink() if content is None else file.write_text(content)
+    with pytest.raises(DataError, match=rf"^{file.parent}: the prepared data is damaged .* delete this folder and run"):
+        prepared()
+
+
+def test_an_error_of_the_family_is_not_damage(cache_dir, monkeypatch):
+    def refuse(self, about):
+        raise ConfigError("data.width=0: expected a whole number from 1 on")
+
+    monkeypatch.setattr(Notes, "set_spec", refuse)
+    with pytest.raises(ConfigError, match=r"^data\.width=0: expected a whole number from 1 on$"):
+        prepared()
+
+
+def test_examples_stay_on_the_disk(cache_dir, monkeypatch):
+    """Prepared data are mapped into memory: their size does not matter."""
+    monkeypatch.setattr(Notes, "rows", NOTES * 1500)
+    prepared()
+    stored = sum(file.stat().st_size for file in cache_dir.rglob("*.arrow"))
+    assert stored > 600_000
+    before = pa.total_allocated_bytes()
+    data = prepared()
+    assert pa.total_allocated_bytes() - before < stored / 20
+    for _, _batch in zip(range(20), data.train_dataloader(), strict=False):
+        assert pa.total_allocated_bytes() - before < stored / 10
+
+
+def test_parallel_processes_give_the_same_examples(cache_dir, tmp_path, monkeypatch):
+    monkeypatch.setattr(Notes, "rows", [(f"{text} {n}", *rest) for n in range(300) for text, *rest in NOTES])
+    alone = prepared()
+    monkeypatch.setattr("zoo.data.stored.PARALLEL", 500)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    parallel = prepared(loader={"cache_dir": str(tmp_path / "other")})
+    assert parallel.encoder.state() == alone.encoder.state()
+    for one, other in zip(alone.train_dataloader(), parallel.train_dataloader(), strict=True):
+        assert torch.equal(one["index"], other["index"]) and torch.equal(one["words"].values, other["words"].values)
+
+
+@pytest.mark.parametrize("limit", [{"batch_size": 8}, {"max_tokens": 90}])
+def test_processes_share_every_epoch(cache_dir, monkeypatch, limit):
+    monkeypatch.setattr(Notes, "rows", NOTES * 10)
+    data = prepared(loader=limit)
+    monkeypatch.setattr(Notes, "_world_size", 2)
+    for split, epoch in (("train", 0), ("train", 1), ("val", 0), ("test", 0)):
+        seen = []
+        for rank in range(2):
+            monkeypatch.setattr(Notes, "_rank", rank)
+            loader = getattr(data, f"{split}_dataloader")()
+            loader.batch_sampler.set_epoch(epoch)
+            seen += [number for batch in loader for number in batch["index"].tolist()]
+        assert sorted(seen) == list(range(data.sizes[split]))
+
+
+def test_the_seed_of_a_run_changes_the_order_and_not_the_splits(cache_dir, monkeypatch):
+    monkeypatch.setattr(Notes, "rows", [(f"{text} {n}", *rest) for n in range(10) for text, *rest in NOTES])
+    first, second = (prepared(loader={"seed": seed, "batch_size": 7}) for seed in (1, 2))
+    tests = [sorted(text for batch in data.test_dataloader() for text in batch["text"]) for data in (first, second)]
+    assert tests[0] == tests[1]
+    other = prepared(split={"seed": 2})
+    assert sorted(text for batch in other.test_dataloader() for text in batch["text"]) != tests[0]
+    orders = [[batch["index"].tolist() for batch in data.train_dataloader()] for data in (first, first, second)]
+    assert orders[0] == orders[1] != orders[2]
+
+
+# Sources
 
 
 def test_one_message_for_each_failure_of_a_corpus(cache_dir, tmp_path):
@@ -197,8 +325,9 @@ def test_one_message_for_each_failure_of_own_files(tmp_path):
         OwnNotes(path=str(tmp_path)).open_source()
 
 
-def test_options_are_those_of_the_family():
-    assert Notes().text == NoteOptions()
+def test_options_are_those_of_the_family_and_no_file_is_read(cache_dir):
+    assert OwnNotes(path="/nowhere/at/all").text == NoteOptions()
+    assert not cache_dir.exists()
     with pytest.raises(ConfigError, match=r"data\.text\.tokeniser: there is no such key"):
         Notes(text={"tokeniser": "words"})
 

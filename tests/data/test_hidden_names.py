@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from zoo.data.cloze.books import Books
-from zoo.data.cloze.sources import _read_folder
+from zoo.data.cloze.cnn import _read_folder
 from zoo.data.documents.readers import class_files
 from zoo.data.documents.yelp import Yelp
 from zoo.data.images.decoding import UnusablePicture, decode

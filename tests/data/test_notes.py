@@ -1,4 +1,4 @@
-"""What is said of data on which a score would deceive; and splits that hold every class by its share."""
+"""Notes on data with which a score would deceive; and splits that have each class by its share."""
 
 import csv
 from collections import Counter
@@ -45,18 +45,18 @@ def test_a_test_that_is_the_training_is_told(tmp_path, cache_dir, caplog):
     path = table(tmp_path / "a.csv", VARIED)
     with caplog.at_level("INFO", "zoo"):
         data = own(path, split={"test": path})
-    line = "test: 36 of 40 documents stand in train too"
-    assert [line, "test: 4 of 40 documents stand in val too"] == notes(data)
+    line = "test: 36 of 40 documents are in train too"
+    assert [line, "test: 4 of 40 documents are in val too"] == notes(data)
     assert any(line in record.getMessage() for record in caplog.records)
     data = own(path, split={"test": table(tmp_path / "b.csv", VARIED[:30]), "val": table(tmp_path / "c.csv", VARIED)})
-    assert notes(data)[0] == "val: all 40 documents stand in train too: a score on them says nothing of new ones"
-    assert notes(data)[1].startswith("test: all 30 documents stand in train too: ")
+    assert notes(data)[0] == "val: all 40 documents are in train too: a score on them shows nothing about new ones"
+    assert notes(data)[1].startswith("test: all 30 documents are in train too: ")
 
 
 def test_the_same_document_in_other_case_is_the_same(tmp_path, cache_dir):
     test = table(tmp_path / "b.csv", [("TEXT 3 is good.", 1), ("another text", 0)])
     (note,) = notes(own(table(tmp_path / "a.csv", VARIED), split={"test": test, "val": test}))[:1]
-    assert note == "val: 1 of 2 documents stand in train too"
+    assert note == "val: 1 of 2 documents are in train too"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_same_document_in_other_case_is_the_same(tmp_path, cache_dir):
 def test_a_majority(counts, share):
     found = majority({str(number): count for number, count in enumerate(counts)}, "pictures")
     assert found == (
-        [f"{share} of the training pictures are of class '0': who always says so is right as often"] if share else []
+        [f"{share} of the training pictures are of class '0': always predicting it is right as often"] if share else []
     )
 
 
@@ -99,7 +99,7 @@ def test_words_that_are_mostly_unknown(tmp_path, cache_dir):
 def test_keys():
     assert key([["a", "b"]]) == key([["a", "b"]]) != key([["a"], ["b"]])
     keys = {name: np.array(numbers) for name, numbers in (("train", [1, 2]), ("val", [3]), ("test", [3, 4]))}
-    assert repeated(keys, "pairs") == ["test: 1 of 2 pairs stand in val too"]
+    assert repeated(keys, "pairs") == ["test: 1 of 2 pairs are in val too"]
 
 
 # splits

@@ -253,11 +253,11 @@ def test_parquet_errors_name_file_and_row(tmp_path):
 def test_parquet_of_the_hub(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a", "b", ""], "label": [0, 4, 1]}), path)
-    rows, problems = skipping(read_hub_parquet, path, 4, "")
+    rows, problems = skipping(read_hub_parquet, path, 4, False, "")
     assert rows == [("a", 0)]
     assert problems == {"label out of range": 1, "no text": 1}
     with pytest.raises(DataError, match="row 2: label out of range: expected 0 to 3, found 4"):
-        list(read_hub_parquet(path, 4, "", BadRows()))
+        list(read_hub_parquet(path, 4, False, "", BadRows()))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz"])

@@ -1,6 +1,6 @@
-"""Samples: every reader of a split gives its own examples, however often and in whatever order it is asked; and what
-tells one sample from another."""
+"""Samples: the readers of splits are independent of each other. And the facts that distinguish two sources."""
 
+import os
 import random
 from functools import partial
 from itertools import islice, permutations
@@ -9,7 +9,7 @@ import pytest
 
 from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, sample_source
+from zoo.data.sources import SPLITS, identity, sample_source
 
 SIZES = SampleOptions(train=5, val=2, test=3, seed=4)
 TRAIN, VAL, TEST = [400, 401, 402, 403, 404], [405, 406], [407, 408, 409]
@@ -17,7 +17,7 @@ MADE = []
 
 
 def numbers(count, *, seed, step=1):
-    """100 * seed and the whole numbers behind it."""
+    """100 * seed and the whole numbers after it."""
     for number in range(count):
         MADE.append(number)
         yield 100 * seed + step * number
@@ -90,5 +90,38 @@ def test_what_a_generator_takes_is_part_of_the_identity():
     ],
 )
 def test_a_generator_that_may_hold_what_its_name_does_not_tell_is_refused(generate):
-    with pytest.raises(TypeError, match=r"expected a function that stands in a module by itself, .*NAME=VALUE"):
+    with pytest.raises(TypeError, match=r"expected a function of a module, .*NAME=VALUE"):
         sample_source(generate, SIZES, "numbers")
+
+
+@pytest.mark.parametrize("changed", ["corpus.py", "samples/words.py"])
+def test_another_generator_is_another_sample(tmp_path, changed):
+    """A sample is identified by the code of its generator and by the word lists in its family's `samples`."""
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "words.py").write_text("WORDS = 'good bad'\n")
+    corpus = tmp_path / "corpus.py"
+    corpus.write_text("def generate(count, *, seed):\n    return iter(())\n")
+    module = {"__name__": "corpus"}
+    exec(compile(corpus.read_text(), str(corpus), "exec"), module)
+
+    def identity_of_sample():
+        return sample_source(module["generate"], SampleOptions(), "reviews").identity
+
+    before = identity_of_sample()
+    assert identity_of_sample() == before
+    with (tmp_path / changed).open("a") as file:
+        file.write("# another\n")
+    assert identity_of_sample() != before
+
+
+def test_another_size_or_date_is_another_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one")
+    os.utime(path, ns=(1, 1))
+    first = identity(path)
+    assert identity(path) == first
+    path.write_text("three")
+    os.utime(path, ns=(1, 1))
+    longer = identity(path)
+    os.utime(path, ns=(1, 2))
+    assert len({str(one) for one in (first, longer, identity(path))}) == 3

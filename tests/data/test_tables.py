@@ -32,6 +32,16 @@ def test_any_number_of_columns(tmp_path, name, columns):
         list(read_columns(path, (*columns, "clue"), " (keys)", BadRows()))
 
 
+def test_the_hub_offline(monkeypatch):
+    def offline(*_, **__):
+        raise ConnectionError("no route\nto the hub")
+
+    monkeypatch.setattr(datasets, "load_dataset", offline)
+    message = r"^them/stories, en: the split 'train' cannot be loaded from .* \(ConnectionError: no route\); expected"
+    with pytest.raises(DataError, match=message + r" parquet files with the columns a and b\. .*data\.source=sample"):
+        download("them/stories", "train", ("a", "b"), name="en")
+
+
 def test_any_number_of_columns_of_the_hub(monkeypatch):
     stories = datasets.Dataset.from_dict(STORIES)
     monkeypatch.setattr(datasets, "load_dataset", lambda repository, split: stories)

@@ -105,7 +105,7 @@ def test_references_of_images_are_all_captions_by_the_number_of_the_image(cache_
 def test_data_without_such_references_say_so():
     data = Multi30k()
     objective = Reinforce(reward=CiderReward())
-    with pytest.raises(ConfigError, match="data=multi30k does not give them: take data of images with captions"):
+    with pytest.raises(ConfigError, match="data=multi30k does not have them: use data of images with captions"):
         objective.build(SPEC, data.training_references)
 
 

@@ -110,7 +110,7 @@ def test_data(capsys):
     shares = [float(row[1].rstrip("%")) for row in cells if row[:1] in (["new"], ["again"])]
     assert sum(shares) == pytest.approx(100) and min(shares) > 10
     assert "symbols in train: mean " in said and "\n  symbols  " in said and "\n  tags     new" in said
-    assert said.splitlines()[-2] == "notes" and "of 100 sequences stand in train too" in said.splitlines()[-1]
+    assert said.splitlines()[-2] == "notes" and "of 100 sequences are in train too" in said.splitlines()[-1]
 
 
 def test_its_notes_stand_in_the_log_too(caplog):
@@ -122,7 +122,7 @@ def test_its_notes_stand_in_the_log_too(caplog):
     with caplog.at_level("INFO", "zoo"):
         data.setup()
     (note,) = data.describe()["notes"]
-    assert "of 100 sequences stand in train too" in note
+    assert "of 100 sequences are in train too" in note
     assert caplog.messages == [*(f"repeats: {line}" for line in data._summary(data.describe())), f"repeats: {note}"]
 
 

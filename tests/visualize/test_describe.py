@@ -177,8 +177,8 @@ def test_the_notes_of_documents_are_printed(faulty, cache_dir, capsys):
     words = ["documents", f"data.path={faulty}", f"data.split.test={faulty}", "data.text.minimum_frequency=1"]
     *_, said = command(capsys, *words).partition("\nnotes\n")
     said = " ".join(said.split())
-    assert "test: 54 of 60 documents stand in train too" in said
-    assert "89% of the training documents are of class 'good': who always says so is right as often" in said
+    assert "test: 54 of 60 documents are in train too" in said
+    assert "89% of the training documents are of class 'good': always predicting it is right as often" in said
     assert "a training sentence has 1.0 words on average: data.text.tokenizer=words does not cut this text" in said
     parts = json.loads(command(capsys, *words, "--json"))
     assert len(parts["notes"]) >= 3 and all(note in said for note in parts["notes"])
@@ -194,7 +194,7 @@ def test_the_notes_of_pairs_are_printed(tmp_path, cache_dir, capsys):
     words = ["parallel", f"data.path={tmp_path / 'pairs.tsv'}", f"data.split.test={tmp_path / 'test.tsv'}", *options]
     *_, said = command(capsys, *words).partition("\nnotes\n")
     said = " ".join(said.split())
-    assert "of 10 pairs stand in train too" in said
+    assert "of 10 pairs are in train too" in said
     assert "a training source has 1.0 words on average" in said and "a training target" not in said
 
 

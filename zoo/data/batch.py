@@ -1,10 +1,11 @@
-"""What batches of all families share. A family's own, in its `batch.py`, is where its data and its networks meet."""
+"""The base classes of batches. A family's own, in its `batch.py`, is where its data and its networks meet."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import torch
@@ -14,11 +15,13 @@ from zoo.layers.packing import Forced, Packing
 
 
 class Batch(ABC):
-    """B examples as named tensors with boolean masks, True = real. A family's batch is a frozen dataclass of this
-    class."""
+    """B examples as named tensors with boolean masks, True = real. A family's batch is a frozen dataclass that derives
+    from this class."""
 
+    of: ClassVar[Callable[..., Any]]
+    """A class method that builds a batch from those fields that do not follow from others, by their names."""
     kept: ClassVar[tuple[str, ...]] = ()
-    """Fields that `cast` leaves alone, since results are judged by them or counted from them."""
+    """Fields that `cast` does not change, because metrics read them."""
     unit: ClassVar[str] = "examples"
     """The name of the units that a rate of training counts, such as characters."""
     index: Tensor
@@ -30,20 +33,21 @@ class Batch(ABC):
 
     @property
     def units(self) -> int | Tensor:
-        """How many `unit` the batch holds, as a number or a tensor ()."""
+        """The number of `unit` in the batch, as a number or a tensor ()."""
         return len(self)
 
     @property
     def shown(self) -> int:
-        """How many examples there are for tables and pictures: B, or fewer where several are of one thing."""
+        """The number of examples for tables and pictures: B, or fewer if several belong to one picture."""
         return len(self)
 
-    @abstractmethod
     def first(self, count: int) -> Self:
-        """The first `count` of the examples that are shown, in memory of their own on the CPU."""
+        """The first `count` of the shown examples, copied to the CPU. By default they are built by `of`."""
+        first: Self = self.of(**{name: _first(getattr(self, name), count) for name in signature(self.of).parameters})
+        return first
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
-        """The batch on `device`; itself where it is there."""
+        """The batch on `device`, without a copy if it is there already."""
         if self.index.device == torch.device(device):
             return self
         return self._changed(lambda part: part.to(device, non_blocking=non_blocking))
@@ -53,34 +57,32 @@ class Batch(ABC):
         return self._changed(lambda part: part.pin_memory())
 
     def cast(self, dtype: torch.dtype) -> Self:
-        """The batch with its real numbers in `dtype`; whole numbers, masks, packings and what is `kept` are left
-        alone."""
+        """The batch with its real numbers in `dtype`. Integers, masks, packings and the fields of `kept` stay."""
         changed = self._changed(
             lambda part: part.to(dtype) if isinstance(part, Tensor) and part.is_floating_point() else part
         )
         return replace(changed, **{name: getattr(self, name) for name in self.kept})  # type: ignore[type-var]
 
     def _changed(self, change: Callable[[Any], Any]) -> Self:
-        """The batch with `change` made to its tensors and packings, and to those in its tuples, lists and dicts."""
+        """Apply `change` to the tensors and packings, also inside tuples, lists, dicts and dataclasses."""
         return _changed(self, change)
 
 
 @dataclass(frozen=True)
 class WritingBatch(Batch):
-    """B examples for each of which a sequence of at most T tokens is to be written. Without targets, as when
-    predicting, all that speaks of them is None."""
+    """B examples with a sequence of at most T tokens to write. All fields of targets are None when predicting."""
 
     without_targets: ClassVar[str] = "let a search of zoo.decoding write"
-    """What to do where there are no targets."""
+    """Advice for a batch without targets."""
 
     target: Tensor | None
-    """(B, T) token ids: what is to be predicted at each position."""
+    """(B, T) token ids to predict at each position."""
     target_input: Tensor | None
-    """(B, T) the token before each of `target`: begin, then the target without its last."""
+    """(B, T) the token before each one of `target`: begin, then the targets shifted right."""
     target_mask: Tensor | None
     """(B, T) True at tokens, the end included; a prefix of each row."""
     target_packing: Packing | None
-    """Packs (B, T): a model's scores of all target positions are (N, V) in this order."""
+    """Packs (B, T): scores of all target positions are (N, V) in this order."""
 
     @staticmethod
     def writing(target: Tensor | None, mask: Tensor | None, begin: int) -> dict[str, Any]:
@@ -91,17 +93,28 @@ class WritingBatch(Batch):
 
     @property
     def forced(self) -> Forced:
-        """What a network reads that is told the truth. Raises ValueError where the batch has no targets."""
+        """Decoder inputs for teacher forcing. Raises ValueError if the batch has no targets."""
         if self.target_input is None or self.target_mask is None or self.target_packing is None:
             raise ValueError(f"this batch has no targets: {self.without_targets}")
         return Forced(self.target_input, self.target_mask, self.target_packing)
 
     @property
+    def begin(self) -> int:
+        """The token before the first one of a target; 0 without targets."""
+        return 0 if self.target_input is None else int(self.target_input[0, 0])
+
+    @property
     def true_tokens(self) -> Tensor:
-        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError as `forced`."""
+        """(N,) the real tokens of `target` in the order of `target_packing`. Raises ValueError without targets."""
         packing = self.forced.packing
         assert self.target is not None
         return packing.pack(self.target)
+
+
+def _first(part: Any, count: int) -> Any:
+    if isinstance(part, Tensor):
+        return part[:count].cpu().clone()
+    return part[:count] if isinstance(part, tuple) else part
 
 
 def _changed(part: Any, change: Callable[[Any], Any]) -> Any:

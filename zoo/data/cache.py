@@ -1,4 +1,4 @@
-"""Folders that are made once: whole or not at all, by one process, whatever else runs at the same time."""
+"""Folders that are made once: whole or not at all, by one of all processes that run at the same time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from filelock import FileLock
 from zoo.errors import DataError
 
 ONLY_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-"""Errors that no reading has: a full disk, a used-up quota, too large a file, a disk that cannot be written."""
+"""Errors that only writing has: a full disk, a used quota, a file that is too large, a disk that is read-only."""
 
 
 def cache_root(cache_dir: str | Path | None = None) -> Path:
@@ -27,17 +27,16 @@ def cache_root(cache_dir: str | Path | None = None) -> Path:
 
 
 def fingerprint(facts: Mapping[str, Any]) -> str:
-    """A short name for plain data: the same for equal data, in any process."""
+    """A short name for plain data, which is the same in every process."""
     return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def make_once(target: Path, make: Callable[[Path], None]) -> bool:
-    """Let `make` fill a temporary folder beside `target`, then give it that name; False where `target` was there
-    already.
+    """Let `make` fill a temporary folder beside `target`, then rename it; False if `target` existed already.
 
-    Of several processes one works and the others wait. After an error or a kill `target` does not exist; what a kill
-    left is removed by the next attempt. Raises DataError where the place cannot be written, and where `make` comes upon
-    a file that cannot be read.
+    One of several processes works and the others wait. After an error or a kill `target` does not exist; the next
+    attempt removes what a kill left. Raises DataError if the place cannot be written, or if `make` meets a file that
+    cannot be read.
     """
     if target.exists():
         return False
@@ -52,7 +51,7 @@ def make_once(target: Path, make: Callable[[Path], None]) -> bool:
             folder.mkdir()
             try:
                 _fill(folder, make)
-                if target.exists():  # a file system without locks let another process be first
+                if target.exists():  # without locks of the file system another process was faster
                     return False
                 os.replace(folder, target)
             finally:
@@ -67,20 +66,20 @@ def make_once(target: Path, make: Callable[[Path], None]) -> bool:
 
 @contextmanager
 def steps_beside(folder: Path) -> Iterator[Path]:
-    """An empty folder on the disk of `folder`, which `make_once` has filled, for what is needed on the way alone; it is
-    removed at the end, or, after a kill, by the next attempt."""
+    """An empty folder beside `folder`, for files that are needed only while `make_once` fills it. It is removed at the
+    end or, after a kill, by the next attempt."""
     with TemporaryDirectory(prefix=f"{folder.name}-steps-", dir=folder.parent, ignore_cleanup_errors=True) as steps:
         yield Path(steps)
 
 
 def _fill(folder: Path, make: Callable[[Path], None]) -> None:
-    """`make(folder)`, an OSError of which tells that it cannot write. Raises DataError for any other."""
+    """Call `make(folder)`. An OSError of writing passes through; any other becomes a DataError."""
     try:
         make(folder)
     except OSError as error:
-        told = f"{error.filename} {error.filename2} {error}"  # some libraries name the file in the message alone
-        if error.errno in ONLY_WRITING or folder.name in told:
+        named = f"{error.filename} {error.filename2} {error}"  # some libraries name the file only in the message
+        if error.errno in ONLY_WRITING or folder.name in named:
             raise
-        named = f"{error.filename}: cannot be read: {error.strerror}"
-        what = f"an example cannot be read: {error}" if error.filename is None else named
-        raise DataError(f"{what}; see that its file is there, whole and yours to read, and run again") from error
+        found = f"{error.filename}: cannot be read: {error.strerror}"
+        problem = f"an example cannot be read: {error}" if error.filename is None else found
+        raise DataError(f"{problem}; check that its file exists, is whole and can be read, and run again") from error

@@ -1,4 +1,4 @@
-"""Where data come from: one ladder for all corpora, and one for files of your own, with one message per failure."""
+"""The sources of data: one ladder for all corpora, and one for files of your own, with one message per failure."""
 
 from __future__ import annotations
 
@@ -21,11 +21,26 @@ class CorpusArguments(TableArguments, total=False):
     sample: Mapping[str, Any] | SampleOptions | None
 
 
-class Corpus(PreparedData[Any]):
-    """A published corpus: `source` is `sample`, `hub`, or the path of its official files."""
+class _FileData(PreparedData[Any]):
+    """Data that may be read from a file or a folder."""
 
     layout: ClassVar[str]
-    """The official files, for messages."""
+    """The possible files and folders, for messages."""
+
+    @abstractmethod
+    def open_files(self, path: Path) -> Source | None:
+        """The examples at a path that exists; None if it has none of the layouts."""
+
+    def _opened(self, given: str, key: str, expected: str, otherwise: str) -> Any:
+        path = existing(given, key, expected)
+        if (found := self.open_files(path)) is None:
+            raise DataError(f"{path}: {contents_of(path)}; {otherwise}")
+        return found
+
+
+class Corpus(_FileData):
+    """A published corpus: `source` is `sample`, `hub`, or the path of its official files."""
+
     on_hub: ClassVar[bool] = True
     """Whether the Hugging Face hub has it."""
 
@@ -50,10 +65,6 @@ class Corpus(PreparedData[Any]):
         """The examples on the Hugging Face hub. Raises ConfigError for options that are not there."""
         raise ConfigError(f"data.source=hub: {self.name} is not on the Hugging Face hub; expected: {self.sources}")
 
-    @abstractmethod
-    def open_files(self, path: Path) -> Source | None:
-        """The official files at a path that exists; None where it has none of the layouts."""
-
     @property
     def sources(self) -> str:
         """The possible values of `data.source`, for messages."""
@@ -62,41 +73,27 @@ class Corpus(PreparedData[Any]):
     def open_source(self) -> Any:
         if not self.source:
             raise ConfigError(f"data.source is not set; expected: {self.sources}")
-        if self.source == "sample":
-            return self.open_sample()
-        if self.source == "hub":
-            return self.open_hub()
-        path = existing(self.source, "data.source", self.sources)
-        if (found := self.open_files(path)) is None:
-            raise DataError(f"{path}: {there(path)}; expected {self.layout}; or use data.source=sample")
-        return found
+        if self.source in ("sample", "hub"):
+            return self.open_sample() if self.source == "sample" else self.open_hub()
+        otherwise = f"expected {self.layout}; or use data.source=sample"
+        return self._opened(self.source, "data.source", self.sources, otherwise)
 
 
-class OwnFiles(PreparedData[Any]):
+class OwnFiles(_FileData):
     """Data of your own: `path` is a file or a folder."""
-
-    layout: ClassVar[str]
-    """The possible files and folders, for messages."""
 
     def __init__(self, *, path: str, **rest: Any) -> None:
         """`path` is the file or folder; `rest` goes to the family."""
         super().__init__(**rest)
         self.path = path
 
-    @abstractmethod
-    def open_files(self, path: Path) -> Source | None:
-        """The examples at a path that exists; None where it has none of the layouts."""
-
     def open_source(self) -> Any:
         if not self.path:
             raise ConfigError(f"data.path is empty; expected: {self.layout}")
-        path = existing(self.path, "data.path", self.layout)
-        if (found := self.open_files(path)) is None:
-            raise DataError(f"{path}: {there(path)}; expected: {self.layout}")
-        return found
+        return self._opened(self.path, "data.path", self.layout, f"expected: {self.layout}")
 
 
-def there(path: Path) -> str:
+def contents_of(path: Path) -> str:
     """Describe what is at a path, for messages."""
     if path.is_file():
         return "this file has another form"

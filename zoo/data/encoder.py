@@ -1,4 +1,4 @@
-"""From what a user gives to a batch, by the rules of the training data: what every family's encoder is."""
+"""The base class of encoders, which turn the input of a user into a batch by the rules of the training data."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from zoo.data.batch import Batch
 
 
 class Encoder(ABC):
-    """Encodes inputs as the training examples were encoded. It travels in every checkpoint, as plain data."""
+    """Encodes inputs as the training examples were encoded. It is stored in every checkpoint, as plain data."""
 
     @abstractmethod
     def __call__(self, inputs: Sequence[Any]) -> Batch:
-        """A batch of these inputs, in order, without what is to be predicted."""
+        """A batch of these inputs, in order, without targets."""
 
     @abstractmethod
     def display(self, one: Any) -> Any:
-        """An input as it is to be shown beside its prediction, such as its words in the places that they have in the
-        batch."""
+        """An input as it is shown beside its prediction, such as its words in their positions in the batch."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:

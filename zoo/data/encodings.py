@@ -1,4 +1,4 @@
-"""The encoding of a text file: whether it is the one that was expected, and which one decodes it otherwise."""
+"""The encoding of a text file: whether it is the expected one, and which other one decodes the file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zoo.errors import ConfigError
 UTF8 = "utf-8"
 KEY = "data.loader.encoding"
 CANDIDATES = ("cp1252", "cp1250", "cp1251", "koi8-r", "cp1253", "shift_jis", "euc_kr", "big5", "gb18030")
-"""Encodings that are proposed; of equally plausible ones the first."""
+"""Encodings that may be proposed. The first of equally plausible ones wins."""
 FREQUENT = frozenset("的一是不了在人有我他這这個个們们中大來来の")
-"""Frequent characters of Chinese and Japanese, which tell encodings of Chinese apart."""
+"""Frequent characters of Chinese and Japanese, which distinguish the encodings of Chinese."""
 SAMPLE = 2**20
-"""Bytes of a file that are looked at."""
+"""The number of bytes of a file that are examined."""
 
 
 def check_encoding(name: str) -> str:
@@ -34,7 +34,7 @@ def keeps_lines(encoding: str) -> bool:
 
 
 def is_wrong(sample: bytes, encoding: str) -> bool:
-    """Whether most lines with other letters than those of ASCII cannot be decoded. In a damaged file a few cannot."""
+    """Whether most lines that are not ASCII cannot be decoded. In a damaged file it is only a few."""
     good = broken = 0
     for line in sample.split(b"\n"):
         if not line.isascii():
@@ -57,10 +57,10 @@ def proposal(sample: bytes) -> str:
 
 
 def _plausible(sample: bytes, encoding: str) -> Iterator[float]:
-    """How much some bytes look like text in an encoding, -1 to 4; nothing where they cannot be decoded.
+    """How much some bytes look like text in an encoding, from -1 to 4; nothing if they cannot be decoded.
 
-    Letters beside one another belong to one script and do not change from lower to upper case, and two accented Latin
-    letters are rarely neighbours.
+    In a text, neighbouring letters are of one script, do not change from lower to upper case, and are rarely two
+    accented Latin letters.
     """
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample)

@@ -1,4 +1,4 @@
-"""What a person should know of the data before trusting a score on it: one line each, for the log and `zoo data`."""
+"""Notes on data with which a score would deceive: one line each, for the log and `zoo data`."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from zoo.data.text.options import UNSPACED_ADVICE, TokenOptions
 
 
 class CutsText(Protocol):
-    """Options that say how a text is cut."""
+    """Options with the tokenizer of a text."""
 
     @property
     def tokenizer(self) -> str: ...
 
 
 def key(parts: Sequence[Any]) -> int:
-    """A number that two examples share where they are the same."""
+    """A number that is the same for equal examples."""
     return int.from_bytes(blake2b(repr(parts).encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def repeated(keys: Mapping[str, NDArray[np.int64]], noun: str) -> list[str]:
-    """Examples of validation and test that stand in a split before them; `keys` (N,) of each split."""
+    """Notes on examples of validation and test that are also in an earlier split; `keys` (N,) of each split."""
     notes = []
     for name, earlier in (("val", ("train",)), ("test", ("train", "val"))):
         for other in earlier:
             same, count = int(np.isin(keys[name], keys[other]).sum()), len(keys[name])
-            known = f"{name}: {'all' if same == count else f'{same:,} of'} {count:,} {noun} stand in {other} too"
+            known = f"{name}: {'all' if same == count else f'{same:,} of'} {count:,} {noun} are in {other} too"
             if same == count and other == "train":
-                known += ": a score on them says nothing of new ones"
+                known += ": a score on them shows nothing about new ones"
             if same:
                 notes.append(known)
     return notes
 
 
 def majority(classes: Mapping[str, int], noun: str) -> list[str]:
-    """A class of training examples so large that a network may learn to say nothing else; `noun` is what they are
-    called."""
+    """A note on a class that is so large that a network may learn to predict nothing else. `noun` names the examples,
+    in the plural."""
     name = max(classes, key=classes.__getitem__)
     share = classes[name] / sum(classes.values())
     if share < (1 + 1 / len(classes)) / 2:
         return []
-    return [f"{share:.0%} of the training {noun} are of class {name!r}: who always says so is right as often"]
+    return [f"{share:.0%} of the training {noun} are of class {name!r}: always predicting it is right as often"]
 
 
 def uncut(what: str, mean: float, text: CutsText, advice: str = UNSPACED_ADVICE) -> list[str]:
@@ -57,7 +57,7 @@ def uncut(what: str, mean: float, text: CutsText, advice: str = UNSPACED_ADVICE)
 
 
 def mostly_unknown(rate: float, text: TokenOptions) -> list[str]:
-    """A vocabulary that holds little of its own training text."""
+    """A note on a vocabulary that has few words of its own training text; `rate` is the share of unknown ones."""
     if rate < 0.5:
         return []
     return [f"{rate:.0%} of the training words are unknown: data.text.minimum_frequency=1 keeps them all"]

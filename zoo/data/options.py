@@ -1,5 +1,4 @@
-"""The groups of keys that data of every family have: how batches are made, how a corpus is split, how large a sample
-is."""
+"""The groups of keys that data of every family have: for batches, for splits, and for the size of a sample."""
 
 from __future__ import annotations
 
@@ -16,13 +15,12 @@ from zoo.values import GROUP, hold, refusal
 
 SHARE = "a share between 0 and 1"
 Part = Annotated[float, Field(gt=0, lt=1, description=SHARE)]
-"""Of the examples: some of them, and not all."""
+"""A share of the examples: some of them, and not all."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """A group of keys; `of` takes the mapping that a configuration file holds. The annotations say what the values may
-    be. Raises ConfigError for others."""
+    """A group of keys. The annotations define the allowed values; raises ConfigError for others."""
 
     group: ClassVar[str]
     """Its key under `data`."""
@@ -34,8 +32,7 @@ class Options:
 
     @classmethod
     def of(cls, value: Mapping[str, Any] | Self | None) -> Self:
-        """The options of a mapping; keys that are left out keep their defaults. Raises ConfigError for a key it does
-        not know."""
+        """The options of a mapping; missing keys keep their defaults. Raises ConfigError for an unknown key."""
         if isinstance(value, cls):
             return value
         if not isinstance(value, Mapping | None):
@@ -48,30 +45,30 @@ class Options:
         return cls(**{str(key): part for key, part in (value or {}).items()})
 
     def refusal(self, key: str, expected: str) -> ConfigError:
-        """What to say of a value that cannot be."""
+        """The error for a value that is not allowed."""
         return refusal(f"data.{self.group}.{key}", getattr(self, key), expected)
 
 
 @dataclass(frozen=True)
 class LoaderOptions(Options):
-    """How examples become batches. The files in conf/data have sizes of their own."""
+    """How examples become batches. The files in conf/data set sizes of their own."""
 
     group: ClassVar[str] = "loader"
 
     batch_size: Count = 64
     """Examples in a batch, over all processes."""
     max_tokens: Count | None = None
-    """Words or tokens in a batch, over all processes; takes the place of batch_size."""
+    """Words or tokens in a batch, over all processes; replaces batch_size."""
     num_workers: Natural = 0
-    """Processes that make batches beside the one that trains."""
+    """Processes that make batches while another one trains."""
     on_bad_row: Literal["error", "skip"] = "error"
-    """`error` stops at a row that cannot be used, `skip` counts it and goes on."""
+    """`error` stops at a row that cannot be used, `skip` counts it and continues."""
     encoding: str = UTF8
     """The encoding of text files, such as utf-8, cp1252, latin-1, utf-16 or gb18030."""
     cache_dir: str | None = None
     """Folder of the prepared data; None: the environment's ZOO_CACHE, else ~/.cache/attention-zoo."""
     seed: Natural = 0
-    """The seed of the order in which examples are seen, and of the training examples of an endless stream."""
+    """The seed of the order of the examples, and of the training examples of an endless stream."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,7 +76,7 @@ class LoaderOptions(Options):
 
     @property
     def limit(self) -> dict[str, int]:
-        """The one of `batch_size` and `max_tokens` that holds."""
+        """The limit that applies: `batch_size` or `max_tokens`."""
         return {"batch_size": self.batch_size} if self.max_tokens is None else {"max_tokens": self.max_tokens}
 
 
@@ -91,35 +88,37 @@ class LoaderArguments(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class SplitOptions(Options):
-    """Shares of the training examples that become the splits a corpus comes without."""
+    """Shares of the training examples, for the splits that a corpus does not have."""
 
     group: ClassVar[str] = "split"
 
     val: Part = 0.1
     test: Part = 0.1
     seed: Natural = 1
-    """The seed of the drawing. It is apart from the seed of a run, so that runs with different seeds are tested on the
-    same examples."""
+    """The seed that draws the splits. The seed of a run does not change them, so that all runs have the same test."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shares = [share for share in (self.val, self.test) if is_share(share)]
-        if sum(shares) >= 1:
+        if sum(share for share in (self.val, self.test) if is_share(share)) >= 1:
             raise ConfigError(f"data.split: val={self.val} and test={self.test} leave nothing to train on")
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
-        """What to try where there are too few training examples to draw the `missing` splits from them."""
+        """Advice if there are too few training examples to draw the `missing` splits from them."""
         return f"give more {noun}, or a smaller share as {' and '.join(f'data.split.{name}' for name in missing)}"
+
+    def named(self) -> dict[str, Any]:
+        """The splits that a path, a list of paths or a pattern gives, in families that allow it."""
+        return {key: value for key in ("val", "test") if not is_share(value := getattr(self, key))}
 
 
 def is_share(value: Any) -> bool:
-    """Whether what an option holds is a share, and no file or pattern."""
+    """Whether the value of a split is a share, and not a file or a pattern."""
     return isinstance(value, int | float)
 
 
 @dataclass(frozen=True)
 class SampleOptions(Options):
-    """How many examples the generator makes. The files in conf/data have sizes of their own."""
+    """How many examples the generator makes. The files in conf/data set sizes of their own."""
 
     group: ClassVar[str] = "sample"
 
@@ -127,8 +126,7 @@ class SampleOptions(Options):
     val: Count = 500
     test: Count = 1000
     seed: Natural = 1
-    """The seed of the generator. It is apart from the seed of a run, so that runs with different seeds see the same
-    examples."""
+    """The seed of the generator. The seed of a run does not change the examples."""
 
     @property
     def total(self) -> int:

@@ -1,7 +1,7 @@
 """The kinds of parts that an example is declared of.
 
-A family lists its parts, and everything that follows from a kind is written here once: how a column becomes ids, what
-is stored beside it, how stored rows become padded tensors, and how a split is described.
+A family lists its parts. Each kind defines how a column becomes ids, which columns are stored with it, how stored rows
+become padded tensors, and how a split is described.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from torch import Tensor
 
 from zoo.data.notes import majority, mostly_unknown, uncut
 from zoo.data.stored import histogram, list_array, numbers_of, offsets
-from zoo.data.text.learning import ids_of
 from zoo.data.text.options import TokenOptions
 from zoo.data.text.vocabulary import END, READ_SPECIAL, UNKNOWN, WRITTEN_SPECIAL, Vocabulary
 
@@ -41,11 +40,11 @@ class Ragged(NamedTuple):
     values: NDArray[Any]
     """(N,) the values of all rows."""
     lengths: NDArray[np.int64]
-    """(B,) how many of them each row has."""
+    """(B,) the number of values in each row."""
 
 
 class Known(NamedTuple):
-    """Everything learned from the training split that turns names into numbers."""
+    """The vocabularies and classes, which turn names into numbers."""
 
     vocabularies: Mapping[str, Vocabulary]
     """By the name of the part."""
@@ -59,11 +58,11 @@ class Part(ABC):
     name: str
 
     def read(self, evaluated: bool) -> bool:
-        """Whether batches have this part, in an evaluation or in training."""
+        """Whether batches of an evaluation, or of training, have this part."""
         return True
 
     def stored(self, evaluated: bool) -> bool:
-        """Whether a split stores this part. The training split stores what `overfit_batches` evaluates."""
+        """Whether a split stores this part. The training split also stores parts for `overfit_batches`."""
         return True
 
     def encoded(self, column: pa.Array, known: Known) -> dict[str, Any]:
@@ -91,33 +90,31 @@ class Words(Part):
     """Parts that name the same vocabulary share it."""
     levels: int = 1
     special: tuple[str, ...] = READ_SPECIAL
-    """The special tokens of the vocabulary; with END among them, each row gets an end."""
+    """The special tokens of the vocabulary. If they include the end, each row gets one."""
     spelled: tuple[str, ...] = ()
     """Special tokens that a text may contain as words, such as the blank of a cloze question."""
     padded: bool = True
     lengths: str = ""
-    """The name under which the lengths are described; empty: they are not."""
+    """The name of the lengths in descriptions; empty: they are not described."""
     outer: str = ""
-    """The name under which the numbers of sentences are described."""
+    """The name of the numbers of sentences in descriptions."""
     unknown: str = "unknown_rate"
-    """The name of the share of unknown tokens; parts with the same name are counted together."""
+    """The name of the share of unknown tokens. Parts with the same name are counted together."""
     unit: str = ""
-    """The name of the text that a tokenizer cuts, such as "a training sentence", for a note on text that it left
-    whole."""
+    """The name of a text, such as "a training sentence", for a note on texts that the tokenizer did not cut."""
 
     def __post_init__(self) -> None:
         if self.unit and not self.lengths:
-            raise ValueError(f"{self.name}: `unit` goes with `lengths`, by which a text that was not cut is found")
+            raise ValueError(f"{self.name}: `unit` needs `lengths`, which show whether a text was cut")
 
     @property
     def written(self) -> bool:
-        """Whether a network writes these tokens, so that each row gets an end."""
+        """Whether networks write these tokens, so that each row gets an end."""
         return self.special == WRITTEN_SPECIAL
 
     def encoded(self, column: pa.Array, known: Known) -> dict[str, Any]:
         values, lengths = flattened(column)
-        vocabulary = known.vocabularies[self.name]
-        ids = ids_of(values.cast(pa.string()), vocabulary.arrow, self.special)
+        ids = known.vocabularies[self.name].ids(values.cast(pa.string()))
         for token in self.spelled:
             ids = pc.if_else(pc.equal(values, token), pa.scalar(self.special.index(token), ids.type), ids)
         ends = offsets(lengths[-1])
@@ -171,10 +168,10 @@ class Along(Part):
 
 @dataclass(frozen=True)
 class Class(Part):
-    """The name of the class of an example, or a list of names: numbers of classes, in the order of the logits."""
+    """The name of the class of an example, or a list of names. They become numbers in the order of the logits."""
 
     missing: int = -1
-    """The number of what has no name."""
+    """The number of a missing name."""
 
     def encoded(self, column: pa.Array, known: Known) -> dict[str, Any]:
         values, lengths = flattened(column)
@@ -224,7 +221,7 @@ class Numbers(Part):
 
 @dataclass(frozen=True)
 class Shown(Part):
-    """A part that is kept as it was written, for evaluation."""
+    """A part that is stored as it was written, for evaluation."""
 
     training: bool = False
     """Whether the training split stores it, too."""
@@ -241,7 +238,7 @@ class Shown(Part):
 
 @dataclass(frozen=True)
 class Stored(Part):
-    """A column for descriptions, or for a task that reads it from the disk; no batch has it."""
+    """A column for descriptions, or for a task that reads it from the disk. Batches do not have it."""
 
     def read(self, evaluated: bool) -> bool:
         return False
@@ -251,13 +248,13 @@ class Stored(Part):
 
 
 def lowered(words: pa.Array) -> pa.Array:
-    """Words in small letters, as Python writes them."""
+    """Words in small letters, by the rules of Python."""
     found = words.dictionary_encode()
     return pa.array([word.lower() for word in found.dictionary.to_pylist()], pa.string()).take(found.indices)
 
 
 def flattened(column: pa.Array) -> tuple[pa.Array, list[NDArray[np.int64]]]:
-    """The values of a column of lists, however deep, and the lengths of each level, the outermost first."""
+    """The values of a column of nested lists, and the lengths of each level, the outermost first."""
     lengths = []
     while pa.types.is_list(column.type):
         lengths.append(np.asarray(pc.list_value_length(column)).astype(np.int64))
@@ -273,7 +270,7 @@ def nested(values: pa.Array, lengths: Sequence[NDArray[np.int64]]) -> pa.Array:
 
 
 def padded(values: NDArray[Any], lengths: Sequence[NDArray[np.int64]], end: int | None = None) -> Padded:
-    """N values as (B, T), or with two levels of lengths as (B, S, T); `end` is put after each row of one level."""
+    """Pad N values to (B, T), or with two levels of lengths to (B, S, T). `end` is put after each row of (B, T)."""
     inner = lengths[-1]
     if len(lengths) > 1:
         sentences = np.arange(max(1, lengths[0].max(initial=0))) < lengths[0][:, None]

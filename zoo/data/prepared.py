@@ -1,4 +1,4 @@
-"""Data that are prepared: read and numbered once, mapped into memory, served from there."""
+"""Prepared data: read and numbered once, then mapped into memory and served from there."""
 
 from __future__ import annotations
 
@@ -29,35 +29,32 @@ S = TypeVar("S", bound=Source)
 class PreparedData(ServedData[StoredSplit], Generic[S]):
     """Examples that are read and numbered once, and then served from the disk.
 
-    `prepare_data` runs once per machine and leaves a folder in the cache, whose name follows from the source and from
-    every option that changes it; `setup` maps it into memory. A family of data fills in how examples are written
-    (`_write`), read (`_read`) and put together (`_collate`); a corpus says by `open_source` where they come from.
+    `prepare_data` runs once per machine and makes a folder in the cache. Its name follows from the source and from
+    every option that changes the examples. `setup` maps the folder into memory. A family defines how examples are
+    written (`_write`), read (`_read`) and combined (`_collate`); a corpus defines their source (`open_source`).
     """
 
     name: str
-    """Of the data, and of its folder in the cache."""
+    """The name of the data, and of their folder in the cache."""
 
     def __init__(self, *, loader: Mapping[str, Any] | LoaderOptions | None = None) -> None:
-        """No file is touched here. `loader` says how batches are made, see `LoaderOptions`."""
+        """Reads no file. `loader` defines how batches are made, see `LoaderOptions`."""
         super().__init__(loader=loader)
         self._about: dict[str, Any] | None = None
         self._splits: dict[str, StoredSplit] = {}
 
     @abstractmethod
     def open_source(self) -> S:
-        """The examples, unread. Raises DataError where they are not there."""
+        """The source of the examples, which reads none of them. Raises DataError if they are missing."""
 
     @abstractmethod
     def _facts(self, source: S) -> dict[str, Any]:
-        """Plain data that differs wherever the prepared data may differ."""
+        """Plain data that differ if the prepared data may differ."""
 
     @abstractmethod
     def _write(self, folder: Path, source: S) -> dict[str, Any]:
-        """Fill an empty folder with the examples; their description, what `describe` gives less the name.
-
-        All that is written there stays. What is needed on the way alone goes into a folder of
-        `zoo.data.cache.steps_beside(folder)`.
-        """
+        """Write the examples into an empty folder. Returns their description: the result of `describe` without the
+        name.  Temporary files belong into a folder of `zoo.data.cache.steps_beside(folder)`."""
 
     @abstractmethod
     def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
@@ -65,7 +62,7 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
 
     @abstractmethod
     def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        """The description in a few lines, for the log; the notes are said behind it."""
+        """The description in a few lines, for the log. The notes are printed after it."""
 
     # Preparing
 
@@ -89,7 +86,7 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
         try:
             about = json.loads((folder / ABOUT).read_text("utf-8"))
             self._splits = self._read(folder, about)
-        except ZooError:  # a ConfigError is a ValueError too, and tells of something else
+        except ZooError:  # a ConfigError is a ValueError, too, but not damage
             raise
         except (OSError, ValueError) as error:
             raise DataError(
@@ -101,14 +98,14 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
                 log.info("%s: %s", self.name, line)
 
     def _folder(self, source: S) -> Path:
-        # `skip` may have left rows out: who did not ask for that is never given such a set.
+        # `skip` may have left rows out: prepared data without them are only for runs with `skip`.
         facts = {"source": dict(source.identity), "on_bad_row": self.loader.on_bad_row, **self._facts(source)}
         if self.loader.encoding != UTF8:
             facts["encoding"] = self.loader.encoding
         return cache_root(self.loader.cache_dir) / self.name / fingerprint(facts)
 
     def bad_rows(self) -> BadRows:
-        """What happens to rows that cannot be used, and the encoding of the files that they are in."""
+        """The treatment of rows that cannot be used, and the encoding of the files."""
         return BadRows(self.loader.on_bad_row, self.loader.encoding)
 
     # Serving
@@ -126,7 +123,7 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
         return self._splits[split]
 
     def training_order(self, part: StoredSplit) -> Order:
-        """In batches of similar length, drawn anew in each epoch, unless a family overrides it."""
+        """By default, batches of similar length that are drawn anew in each epoch."""
         return self._bucketed(part, POOL)
 
     def evaluation_order(self, part: StoredSplit) -> Order:

@@ -15,13 +15,13 @@ from zoo.errors import DataError
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 
 TableRow = tuple[str, *tuple[Any, ...]]
-"""Where a row stands, for messages, and the values of its columns."""
+"""The place of a row, for messages, and the values of its columns."""
 
 
 @guarded
 def read_columns(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
-    """(place, *values) of each row of a table with these named columns, as they stand there. Raises DataError where one
-    is missing, with `hint` on the keys that name them."""
+    """(place, *values) of each row, for these named columns. Raises DataError for a missing column, with `hint` on the
+    keys that name the columns."""
     kind = kind_of(path)
     if kind not in TABLES:
         raise DataError(f"{path}: unknown kind of file {kind!r}; {', '.join(TABLES)} are read")
@@ -30,12 +30,12 @@ def read_columns(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) 
 
 
 def is_table(path: Path) -> bool:
-    """True for the name of a file that `read_columns` reads."""
+    """Whether `read_columns` reads files of this name."""
     return kind_of(path) in TABLES
 
 
 def kind_of(path: Path) -> str:
-    """The suffix that tells the format of a file, .gz aside."""
+    """The suffix that shows the format of a file, without .gz."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
@@ -51,7 +51,7 @@ def _csv_table(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) ->
     with Lines(path, encoding=bad.encoding) as lines:
         # Excel writes semicolons wherever the decimal sign is a comma.
         delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
-        number, header = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # without its header a file is of no use
+        number, header = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # a broken header cannot be skipped
         header = [name.strip() for name in header]
         chosen = [_column(line_of(path, number), column.strip(), header, hint) for column in columns]
         for number, fields in csv_rows(lines, delimiter, bad):

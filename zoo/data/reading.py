@@ -1,4 +1,4 @@
-"""The reading of one split: what becomes of rows that cannot be used, and which labels there are."""
+"""The reading of one split: its unusable rows, and the labels that exist."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Reading:
     split: str
     bad: BadRows
     dropped: Counter[str]
-    """The examples of this split that are left out, by reason."""
+    """The numbers of examples that are left out, by reason."""
     labels: dict[str, None]
     """The labels of the training examples so far, in the order in which they first occur."""
 
@@ -29,8 +29,8 @@ class Reading:
         return self.split == "train"
 
     def knows(self, label: str, place: str, noun: str) -> bool:
-        """Whether a label may occur: those of the training split define what there is, and another one of a later split
-        is reported as a bad row."""
+        """Whether a label may occur. Every label of the training split may; another one of a later split is reported as
+        a bad row."""
         if self.training:
             self.labels[label] = None
         elif label not in self.labels:

@@ -1,5 +1,4 @@
-"""Lines, csv rows and json objects of a file, each with the line it begins in, and what happens to those that are
-broken."""
+"""Lines, csv rows and json objects of a file, each with the line where it begins, and the treatment of broken ones."""
 
 from __future__ import annotations
 
@@ -24,30 +23,29 @@ from zoo.errors import DataError, ZooError, or_nearest
 log = logging.getLogger(__name__)
 
 FIELD_LIMIT = 64 * 2**20
-"""Letters in one csv field; a quote that is never closed ends here and not in memory."""
+"""The most letters of a csv field, so that a quote that is never closed does not fill the memory."""
 BADLY_PACKED = (gzip.BadGzipFile, EOFError, zlib.error, zipfile.BadZipFile)
 UNREADABLE = (OSError, *BADLY_PACKED)
-"""What is raised for a file that cannot be read, packed or not."""
+"""Exceptions for a file that cannot be read, packed or not."""
 
 
 def visible(folder: Path, pattern: str = "*") -> list[Path]:
-    """What a folder holds by a pattern, sorted, without names that begin with a dot: editors, notebooks and macOS keep
-    files of their own under such names."""
+    """The files and folders that match a pattern, sorted. Names that begin with a dot are ignored, because editors,
+    notebooks and macOS use them for their own files."""
     return sorted(inside for inside in folder.glob(pattern) if not inside.name.startswith("."))
 
 
 class BadRows:
-    """What happens to a row that cannot be used: `error` raises a DataError, `skip` counts it and goes on."""
+    """The treatment of rows that cannot be used: `error` raises a DataError, `skip` counts them."""
 
     def __init__(self, policy: Literal["error", "skip"] = "error", encoding: str = UTF8) -> None:
-        """`encoding` is that of the text files whose rows these are."""
-        self.policy = policy
-        self.encoding = encoding
+        """`encoding` is the one of the text files."""
+        self.policy, self.encoding = policy, encoding
         self.problems: Counter[str] = Counter()
 
     def __call__(self, place: str, problem: str, detail: str = "") -> None:
-        """Count a row by its kind of `problem`; `detail` says what was found and expected. Raises DataError unless
-        skipping."""
+        """Count a row by its kind of `problem`; `detail` is what was found and expected. Raises DataError unless the
+        policy is `skip`."""
         message = f"{place}: {problem}" + (f": {detail}" if detail else "")
         if self.policy == "error":
             raise DataError(f"{message} (data.loader.on_bad_row=skip leaves such rows out)")
@@ -61,12 +59,12 @@ class BadRows:
 
 
 def beginning(text: str, letters: int = 60) -> str:
-    """A text in quotes, of which a longer one shows how it begins alone."""
+    """Quote a text for a message, and only the beginning of a long one."""
     return repr(text) if len(text) <= letters else f"{text[:letters]!r}..."
 
 
 def line_of(path: Path | str, line: int) -> str:
-    """The place of a message."""
+    """The place of a row, for messages."""
     return f"{path}, line {line}"
 
 
@@ -77,7 +75,7 @@ def counted(reasons: Mapping[str, int]) -> str:
 
 @contextmanager
 def reading(place: Path | str) -> Iterator[None]:
-    """Raises DataError, with the place, for what cannot be read inside, be it a text, an archive or a picture."""
+    """Raise DataError, with the place, if reading fails inside: of a text, an archive or a picture."""
     try:
         yield
     except UNREADABLE as error:
@@ -85,13 +83,13 @@ def reading(place: Path | str) -> Iterator[None]:
 
 
 def unreadable(place: Path | str, error: Exception) -> DataError:
-    """What to say of an error of UNREADABLE."""
+    """The error for a file whose reading raised one of UNREADABLE."""
     again = "; pack it again" if isinstance(error, BADLY_PACKED) else ""
     return DataError(f"{place}: cannot be read: {getattr(error, 'strerror', None) or error}{again}")
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """The file, unpacked where it is a .gz. Raises DataError where it cannot be opened or is empty."""
+    """Open a file, and unpack a .gz. Raises DataError if it cannot be opened or is empty."""
     with reading(path):
         file = cast(IO[bytes], (gzip.open if path.suffix == ".gz" else open)(path, "rb"))
         if file.read(1):
@@ -102,23 +100,19 @@ def open_binary(path: Path) -> IO[bytes]:
 
 
 class Lines:
-    """The lines of a text file, numbered from 1, that can be read once more from the line after a broken row's first.
+    """The lines of a text file, numbered from 1. After a broken row, reading can go back to the row's second line.
 
-    Raises DataError for a file in another encoding, whatever `on_bad_row` says, and names the encoding that decodes it.
-    In a file of the right encoding, a damaged line is noted in `undecodable`.
+    Raises DataError for a file in another encoding, also with `on_bad_row=skip`, and names the encoding that decodes
+    it. In a file of the right encoding, `undecodable` describes a damaged line.
     """
 
     def __init__(self, path: Path | str, file: IO[bytes] | None = None, encoding: str | None = None) -> None:
-        """`file` replaces the one at `path`, which then is its name for messages."""
-        self.path = path
-        self.number = 0
-        self.encoding = encoding or UTF8
-        self._has_key = encoding is not None
-        """Whether a key of the configuration sets the encoding."""
-        self.undecodable = ""
-        """What was wrong with the first line since `mark` that cannot be decoded."""
-        self.undecodable_at = 0
-        """The number of that line."""
+        """With `file`, `path` is only its name for messages. `encoding` is None if no key of the configuration sets
+        it."""
+        self.path, self.number = path, 0
+        self.encoding, self._has_key = encoding or UTF8, encoding is not None
+        self.undecodable, self.undecodable_at = "", 0
+        """The problem of the first line since `mark` that cannot be decoded, and the number of that line."""
         self._file = open_binary(Path(path)) if file is None else file
         if not keeps_lines(self.encoding):
             self._file = io.BytesIO(self._decoded().encode())
@@ -169,8 +163,8 @@ class Lines:
             raise not_decodable(self.path, raw, error) from error
 
     def _advice(self, found: str) -> str:
-        """What to do about a damaged line. Raises DataError where the file has another encoding, judged once by the
-        lines around the first that cannot be decoded."""
+        """Advice on a damaged line. Raises DataError if the file has another encoding, which is decided once from the
+        lines around the first damaged one."""
         if not self._right_encoding:
             at = self._file.tell()
             begin = max(0, at - SAMPLE // 2)
@@ -186,8 +180,18 @@ class Lines:
             self._right_encoding = True
         return "other lines are right, so this one is damaged; fix or remove it"
 
+    def decoded(self, bad: BadRows) -> Iterator[tuple[str, str]]:
+        """(place, text without its line end) of each line; damaged lines are bad rows."""
+        for line in self:
+            place, problem = line_of(self.path, self.number), self.undecodable
+            self.mark()
+            if problem:
+                bad(place, "not UTF-8", problem)
+            else:
+                yield place, line.rstrip("\r\n")
+
     def mark(self) -> None:
-        """A row begins with the next line."""
+        """Begin a row with the next line."""
         self._row, self.undecodable = [], ""
 
     def rewind(self) -> None:
@@ -199,7 +203,7 @@ class Lines:
         self.mark()
 
     def peek(self) -> str:
-        """The next line that is not blank, which stays to be read."""
+        """The next line that is not blank; iterating gives it again."""
         line = next((line for line in self if line.strip()), "")
         self._again += reversed(self._row)
         self.number, self._offset = self.number - len(self._row), 0
@@ -208,8 +212,7 @@ class Lines:
 
 
 def advice(sample: bytes, has_key: bool = True) -> str:
-    """How to read a file that has another encoding, of which some bytes are given; `has_key` says whether a key of the
-    configuration can be set."""
+    """How to read a file of another encoding, from some of its bytes. `has_key`: a key can set the encoding."""
     found = proposal(sample)
     return f"the file is probably {found}: {f'set {KEY}={found}, or ' if has_key else ''}save it as UTF-8"
 
@@ -222,7 +225,7 @@ def not_decodable(path: Path | str, raw: bytes, error: UnicodeDecodeError) -> Da
 
 
 def decode_file(path: Path | str, raw: bytes, bad: BadRows) -> str | None:
-    """The text of a file that is one example; None, once reported, for a damaged one. Raises DataError where the file
+    """The text of a file that is one example, or None if it is damaged, which is reported. Raises DataError if the file
     has another encoding."""
     try:
         return raw.decode("utf-8-sig" if bad.encoding == UTF8 else bad.encoding)
@@ -236,7 +239,7 @@ def decode_file(path: Path | str, raw: bytes, bad: BadRows) -> str | None:
 
 
 def read_lines(path: Path | str, file: IO[bytes] | None = None, encoding: str | None = None) -> list[str]:
-    """The lines of a text, cut at line feeds alone, without their ends; the arguments are those of `Lines`. Raises
+    """The lines of a text, split only at line feeds, without their ends; the arguments are those of `Lines`. Raises
     DataError, with the line, for a file that is not text."""
     found = []
     with Lines(path, file, encoding) as lines:
@@ -252,7 +255,7 @@ def read_lines(path: Path | str, file: IO[bytes] | None = None, encoding: str | 
 
 
 def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(line the row begins in, fields) of each row that is not blank. A quoted field may hold line breaks."""
+    """(number of the first line, fields) of each row that is not blank. A quoted field may have line breaks."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         start = lines.number + 1
@@ -272,7 +275,8 @@ def csv_rows(lines: Lines, delimiter: str, bad: BadRows) -> Iterator[tuple[int, 
 
 
 def _long_fields(reader: Iterator[list[str]]) -> list[str]:
-    """The next row, its fields up to FIELD_LIMIT long; `csv` keeps one limit a process, which stays as it was."""
+    """The next row, with fields of up to FIELD_LIMIT letters. The limit of `csv`, which holds for the whole process, is
+    restored."""
     before = csv.field_size_limit(FIELD_LIMIT)
     try:
         return next(reader)
@@ -281,37 +285,34 @@ def _long_fields(reader: Iterator[list[str]]) -> list[str]:
 
 
 def json_rows(path: Path, columns: Sequence[str], hint: str, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, object) of each line that is not blank; every object has all `columns`."""
+    """(line number, object) of each line that is not blank; every object has all `columns`."""
     with Lines(path, encoding=bad.encoding) as lines:
         if lines.peek().lstrip().startswith("["):
             raise DataError(
-                f"{path}: holds one json array; json lines are expected, one object a line (`jq -c '.[]'` makes them)"
+                f"{path}: holds one json array; json lines are expected, one object per line (`jq -c '.[]'` makes them)"
             )
-        for line in lines:
-            place, undecodable = line_of(path, lines.number), lines.undecodable
-            lines.mark()
-            if undecodable:
-                bad(place, "not UTF-8", undecodable)
-            elif line.strip():
-                try:
-                    record = parse_json(line)
-                except NotJson as error:
-                    at = f" at letter {error.position + 1} of the line" if error.position is not None else ""
-                    bad(place, error.problem, f"{error.detail}{at}")
-                    continue
-                if not isinstance(record, dict):
-                    bad(place, "not a json object", f"found {line.strip()[:40]!r}")
-                elif missing := [column for column in columns if column not in record]:
-                    bad(place, "missing column", missing_column(missing[0], record, hint))
-                else:
-                    yield lines.number, record
+        for place, line in lines.decoded(bad):
+            if not line.strip():
+                continue
+            try:
+                record = parse_json(line)
+            except NotJson as error:
+                at = f" at letter {error.position + 1} of the line" if error.position is not None else ""
+                bad(place, error.problem, f"{error.detail}{at}")
+                continue
+            if not isinstance(record, dict):
+                bad(place, "not a json object", f"found {line.strip()[:40]!r}")
+            elif missing := [column for column in columns if column not in record]:
+                bad(place, "missing column", missing_column(missing[0], record, hint))
+            else:
+                yield lines.number, record
 
 
 class NotJson(ValueError):
-    """A text that is not JSON, or holds what cannot be stored."""
+    """The error for a text that is not JSON, or that has values which cannot be stored."""
 
     def __init__(self, problem: str, detail: str, position: int | None = None) -> None:
-        """`problem` and `detail` as for `BadRows`; `position` from 0 where it is known."""
+        """`problem` and `detail` as for `BadRows`; `position` counts from 0, and is None if it is unknown."""
         super().__init__(f"{problem}: {detail}")
         self.problem, self.detail, self.position = problem, detail, position
 
@@ -320,8 +321,8 @@ SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: str) -> Any:
-    """The value that a JSON text holds. Raises NotJson for another text, deep nesting, numbers of thousands of digits,
-    and half of a surrogate pair, which no file can hold."""
+    """The value of a JSON text. Raises NotJson for another text, deep nesting, numbers of thousands of digits, and half
+    of a surrogate pair, which no file can store."""
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -344,7 +345,7 @@ Row = TypeVar("Row")
 
 
 def guarded(read: Callable[Concatenate[Path, P], Iterator[Row]]) -> Callable[Concatenate[Path, P], Iterator[Row]]:
-    """A reader that raises DataError, with the file, for whatever its checks did not foresee."""
+    """Decorates a reader: errors that its checks do not foresee become a DataError that names the file."""
 
     @wraps(read)
     def rows(path: Path, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[Row]:
@@ -362,6 +363,6 @@ def guarded(read: Callable[Concatenate[Path, P], Iterator[Row]]) -> Callable[Con
 
 
 def missing_column(column: str, found: Iterable[str], hint: str = "") -> str:
-    """What to say of a column that is not among those found."""
+    """The message for a column that a table does not have."""
     found = [str(name) for name in found]
     return f"no column {column!r}; found: {', '.join(map(repr, found))}{or_nearest(column, found)}{hint}"

@@ -1,4 +1,4 @@
-"""What every data set is as a LightningDataModule, wherever its examples come from: loaders in the family's order."""
+"""The base class of every data set: a LightningDataModule with loaders in the order of the family."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ P = TypeVar("P", bound=Dataset[Any])
 
 
 class ServedData(LightningDataModule, ABC, Generic[P]):
-    """Examples of three splits, given out in batches. After `setup` there are `spec`, `encoder`, `describe()` and the
-    loaders.
+    """Batches of the examples of three splits. After `setup` there are `spec`, `encoder`, `describe()` and the loaders.
 
-    A family says what a split is (`part`), in which order its examples are seen (`training_order`, `evaluation_order`)
-    and how they are put together (`_collate`).
+    A family defines the examples of a split (`part`), their order (`training_order`, `evaluation_order`) and how they
+    are combined (`_collate`).
     """
 
     tasks: ClassVar[tuple[str, ...]]
@@ -35,23 +34,23 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
     """Whether the examples are a stream, in which row b of each batch continues row b of the batch before. Training and
     evaluation then both read it in this order (`zoo.data.order.InOrder`)."""
     nouns: ClassVar[Nouns]
-    """What its examples and their parts are called."""
+    """The names of its examples and of their parts."""
     name: str
     spec: Spec
     encoder: Encoder
 
     def __init__(self, *, loader: Mapping[str, Any] | LoaderOptions | None = None) -> None:
-        """No file is touched here. `loader` says how batches are made, see `LoaderOptions`."""
+        """Reads no file. `loader` defines how batches are made, see `LoaderOptions`."""
         super().__init__()
         self.loader = LoaderOptions.of(loader)
 
     @abstractmethod
     def part(self, split: str) -> P:
-        """The examples of `train`, `val` or `test`; asked for a list of numbers it gives what `_collate` takes."""
+        """The examples of `train`, `val` or `test`. Indexed by a list of numbers, they are the input of `_collate`."""
 
     def training_order(self, part: P) -> Order:
         """The order of the examples of `part` in training, unless the data `continues`. By default as they are listed.
-        `ranks` says which process this is."""
+        `ranks` identifies this process."""
         return self._in_order(part)
 
     def evaluation_order(self, part: P) -> Order:
@@ -71,20 +70,20 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
     @property
     @abstractmethod
     def _collate(self) -> Callable[[Any], Any]:
-        """From some examples of a split to a batch."""
+        """The function from some examples of a split to a batch."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """What the data is, as plain data, which `zoo data` prints:
+        """The description of the data as plain data, which `zoo data` prints:
 
-        - `name`, and `source`, where the examples come from;
-        - `splits`: for each split its facts by their names. A whole number is a count; a float of which the name ends
-          in `rate` or `share` is shown in percent; counts by class are shown as shares; lengths are what
-          `zoo.data.stored.histogram` gives; `dropped` are examples that were left out, by reason;
-        - and where there are any: `contents`, lines that say what all of it holds; `skipped`, rows that could not be
-          used, by reason; `examples`, the parts of a few by their names; `notes`, see `zoo.data.notes`.
+        - `name`, and `source`, the source of the examples;
+        - `splits`: the facts about each split, by name. A whole number is a count. A float is shown in percent if its
+          name ends in `rate` or `share`. Counts by class are shown as shares. Lengths are a result of
+          `zoo.data.stored.histogram`. `dropped` has the numbers of examples that were left out, by reason;
+        - optionally `contents`, lines on all splits together; `skipped`, the numbers of rows that could not be used, by
+          reason; `examples`, the parts of a few examples by name; `notes`, see `zoo.data.notes`.
 
-        What else a family gives is for programs alone.
+        Other keys are only for programs.
         """
 
     @property
@@ -94,30 +93,29 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
 
     @property
     def source_description(self) -> str:
-        """Where the examples come from and how many there are, in one line."""
+        """The source of the examples and their number, in one line."""
         return str(self.describe()["source"])
 
     def vectors(self) -> WordVectors | None:
-        """Pretrained vectors of the vocabulary's words, where the data has any."""
+        """Pretrained vectors of the vocabulary's words, if the data have any."""
         return None
 
     def training_references(self) -> Iterable[Sequence[Sequence[int]]]:
-        """All that would be right for each example of the training split, in the order of `Batch.index`, as ids without
-        begin and end: what a reward reads that knows more than a batch holds. Raises ConfigError where the data do not
-        give it."""
+        """All right outputs for each training example, in the order of `Batch.index`, as ids without begin and end.
+        Some rewards need them. Raises ConfigError if the data do not have them."""
         raise ConfigError(
-            f"the reward asks for all references of the training data, and data={self.name} does not give them: take "
-            "data of images with captions, or another objective"
+            f"the reward needs all references of the training data, and data={self.name} does not have them: use data "
+            "of images with captions, or another objective"
         )
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the examples as files of their official format into a folder, for `zoo data --write`; their paths.
-        Raises ConfigError where the data has no such form."""
+        """Write the examples as files of their official format into a folder, for `zoo data --write`. Returns the
+        files. Raises ConfigError if the data have no such format."""
         raise ConfigError(f"--write: data={self.name} cannot be written as files; leave it out")
 
     def from_text(self, files: Sequence[Path]) -> None:
-        """Take examples that are made from these plain texts, for `zoo data --from-text`, whatever the source was.
-        Raises ConfigError where that cannot be."""
+        """Replace the source by plain texts from which examples are made, for `zoo data --from-text`. Raises
+        ConfigError for data that are not made from texts."""
         raise ConfigError(f"--from-text: data={self.name} is not made from plain text; data=cbt is")
 
     # Loaders
@@ -147,8 +145,7 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
             "collate_fn": self._collate,
             "num_workers": self.loader.num_workers,
             "pin_memory": on_cuda,
-            # Without one of its own a loader draws from the generator of the dropout, and a resumed run differs from
-            # then on.
+            # Without its own generator a loader draws from the one of dropout, and a resumed run would differ.
             "generator": torch.Generator().manual_seed(self.loader.seed),
         }
 
@@ -161,12 +158,12 @@ class ServedData(LightningDataModule, ABC, Generic[P]):
 
     @property
     def overfitting(self) -> bool:
-        """`overfit_batches` asks for the same few batches in each epoch."""
+        """Whether `overfit_batches` requires the same few batches in each epoch."""
         return bool(getattr(self.trainer, "overfit_batches", 0))
 
     @property
     def ranks(self) -> dict[str, int]:
-        """Which process this is, and of how many: for an order."""
+        """The rank of this process and the number of processes, for an order."""
         return {"rank": self._rank, "world_size": self._world_size}
 
     @property

@@ -1,4 +1,4 @@
-"""Where examples come from: a generator inside, the hub, or files; none of them is ever taken in another's place."""
+"""Sources of examples: a generator, the hub, or files. None of them ever replaces another one."""
 
 from __future__ import annotations
 
@@ -27,21 +27,20 @@ SPLIT_NAMES = {
 
 @dataclass(frozen=True)
 class Source:
-    """Examples that can be read, split by split; making one reads nothing but names, sizes and dates of files."""
+    """Examples that can be read, split by split. The constructor reads only names, sizes and dates of files."""
 
     place: str
     """The file, the repository or the sample, for messages."""
     description: str
     """One line; `{count}` stands for the number of examples."""
     identity: Mapping[str, Any]
-    """Plain data that differs wherever the examples may differ."""
+    """Plain data that differ if the examples may differ."""
     splits: Mapping[str, Callable[[BadRows], Iterator[Any]]]
-    """Readers, `train` first; splits that are missing are drawn from it."""
+    """Readers, `train` first; missing splits are drawn from it."""
 
 
 class SampleGenerator(Protocol):
-    """A function that makes the examples of a sample one after the other; example i depends on the seed and on i
-    alone."""
+    """A function that makes the examples of a sample in sequence. Example i depends only on the seed and on i."""
 
     def __call__(self, count: int, *, seed: int) -> Iterator[Any]: ...
 
@@ -49,26 +48,27 @@ class SampleGenerator(Protocol):
 def sample_source(
     generate: Callable[..., Iterator[Any]], options: SampleOptions, noun: str, /, **arguments: Any
 ) -> Source:
-    """The first examples of a `SampleGenerator`, cut into train, val and test. What else it takes is given as
-    `arguments`, plain data, by which one sample is told from another. Raises TypeError for a generator that may hold
-    what neither its name nor its file tells."""
+    """The first examples of a `SampleGenerator`, cut into train, val and test.
+
+    The prepared data of a sample are found by the name, the file and the further `arguments` of its generator, which
+    are plain data. Raises TypeError for a generator that may depend on anything else.
+    """
     name = getattr(generate, "__qualname__", repr(generate))
     if not inspect.isfunction(generate) or generate.__closure__ or "<" in name:
         raise TypeError(
-            f"{name}: a sample is known by the name, the file and the arguments of its generator, and this one may "
-            "hold more than these; expected a function that stands in a module by itself, and what it takes besides "
-            "count and seed as sample_source(generate, options, noun, NAME=VALUE)"
+            f"{name}: a sample is identified by the name, the file and the arguments of its generator, and this one "
+            "may depend on more; expected a function of a module, and its arguments besides count and seed as "
+            "sample_source(generate, options, noun, NAME=VALUE)"
         )
-    behind: dict[int, Iterator[Any]] = {}
-    """By the number of its next example, what a reader left: who reads split after split has no example made twice."""
+    unread: dict[int, Iterator[Any]] = {}
+    """The unread examples after a split, by the number of the first one: the next split continues with them."""
 
     def take(first: int, count: int, bad: BadRows) -> Iterator[Any]:
-        made = behind.pop(first, None)
-        made = made or islice(generate(options.total, seed=options.seed, **arguments), first, None)
+        made = unread.pop(first, None) or islice(generate(options.total, seed=options.seed, **arguments), first, None)
         yield from islice(made, count)
-        behind[first + count] = made
+        unread[first + count] = made
 
-    # What a generator makes follows from its code and from the word lists of its family.
+    # The examples depend on the code of the generator and on the word lists of its family.
     file = Path(inspect.getfile(generate))
     folder = file.parent if file.parent.name == "samples" else file.parent / "samples"
     files = {file, *folder.glob("*.py")}
@@ -87,18 +87,50 @@ def sample_source(
     )
 
 
+def hub_source(
+    repository: str,
+    splits: Mapping[str, str],
+    columns: tuple[str, ...],
+    read: Callable[[dict[str, Any], str, BadRows], Iterable[Any]],
+    noun: str,
+    **which: str,
+) -> Source:
+    """The rows of a repository on the Hugging Face hub.
+
+    Args:
+        repository: its name.
+        splits: the repository's name for each of our splits.
+        columns: the columns that it must have.
+        read: gives the row of a record and its place, or reports it to `BadRows` and gives none.
+        noun: what a row is, in the plural.
+        which: as in `download`.
+    """
+
+    def rows(split: str, bad: BadRows) -> Iterator[Any]:
+        place = ", ".join([repository, *which.values(), split])
+        for number, record in enumerate(download(repository, split, columns, **which), 1):
+            yield from read(record, f"{place}, row {number}", bad)
+
+    return Source(
+        place=repository,
+        description=f"hub: {' '.join([repository, *which.values()])}, {{count}} {noun}",
+        identity={"hub": repository, "splits": dict(splits), "columns": list(columns), **which},
+        splits={name: partial(rows, split) for name, split in splits.items()},
+    )
+
+
 def download(repository: str, split: str, columns: tuple[str, ...], **which: str) -> Iterable[dict[str, Any]]:
     """A split of a repository on the Hugging Face hub that has these columns; `which` is the `name` of one of several
-    configurations, or its folder `data_dir`, or a `revision`. Raises DataError where it cannot be had."""
+    configurations, or its folder `data_dir`, or a `revision`. Raises DataError if it cannot be loaded."""
     try:
         found = datasets.load_dataset(repository, **which, split=split)
-    except Exception as error:  # whatever the network, the hub or the disk may come up with
+    except Exception as error:  # errors of the network, the hub and the disk have many classes
         reason = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
         raise DataError(
             f"{', '.join([repository, *which.values()])}: the split {split!r} cannot be loaded from the Hugging Face "
             f"hub ({reason}); expected "
-            f"parquet files with the columns {' and '.join(columns)}. Go online, take data.source=sample, or "
-            "data.source=PATH of the official files"
+            f"parquet files with the columns {' and '.join(columns)}. Go online, or use data.source=sample "
+            "or data.source=PATH of the official files"
         ) from error
     if missing := [column for column in columns if column not in found.column_names]:
         raise DataError(f"{repository}: no column {missing[0]!r}; found: {', '.join(found.column_names)}")
@@ -111,7 +143,7 @@ def file_source(
     read: Callable[[Path, BadRows], Iterator[Any]],
     noun: str,
 ) -> Source:
-    """Files of one format, any number a split."""
+    """Files of one format, any number for each split."""
 
     def read_all(parts: Sequence[Path], bad: BadRows) -> Iterator[Any]:
         return (row for part in parts for row in read(part, bad))
@@ -125,8 +157,8 @@ def file_source(
 
 
 def find_splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:
-    """The files of a folder whose names say train, val or test (or valid, dev, ...), by split; not what a system hides
-    there, such as ._train.txt."""
+    """The files of a folder by split, if their names contain train, val or test (or valid, dev, ...). Hidden files,
+    such as ._train.txt, are ignored."""
     found: dict[str, list[Path]] = {}
     for file in sorted(folder.iterdir()):
         split = None if file.name.startswith(".") else split_of(file.name)
@@ -136,18 +168,18 @@ def find_splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:
 
 
 def split_of(name: str) -> str | None:
-    """The split that the name of a file or a folder says: train, val or test."""
+    """The split in the name of a file or a folder: train, val or test."""
     return next((split for split, words in SPLIT_NAMES.items() if words.search(name)), None)
 
 
 def identity(file: Path) -> list[str | int]:
-    """What tells that a file is still the same: where it stands, its size and when it was written."""
+    """The path, size and date of a file, which show whether it has changed."""
     status = file.stat()
     return [str(file.absolute()), status.st_size, status.st_mtime_ns]
 
 
 def existing(path: str | Path, key: str, expected: str) -> Path:
-    """`path` if something is there. Raises DataError with the layout that is expected."""
+    """`path` as a Path. Raises DataError, with the `expected` layout, if nothing is there."""
     found = Path(path).expanduser()
     try:
         found.stat()

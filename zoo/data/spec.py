@@ -1,4 +1,4 @@
-"""What the data is: the facts a network needs to be built. Each family has a frozen dataclass of its own."""
+"""The facts about data that a network is built from. Each family has a frozen dataclass of its own."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from zoo.errors import CheckpointError
 
 @dataclass(frozen=True)
 class Spec:
-    """Plain values alone (numbers, text, tuples of them): a spec travels in every checkpoint."""
+    """Only plain values (numbers, text, tuples of them): a spec is stored in every checkpoint."""
 
     limits: ClassVar[tuple[str, ...]] = ()
-    """The fields that say how large the examples are which happen to be there, such as the longest text: another test
-    set of the same data may have others."""
+    """Fields that measure the available examples, such as the longest text. They may differ for another test set of the
+    same data."""
 
 
 def spec_state(spec: Spec) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def spec_state(spec: Spec) -> dict[str, Any]:
 
 
 def spec_from_state(state: dict[str, Any]) -> Spec:
-    """The spec that `spec_state` wrote. Raises CheckpointError where its class is not here, is no Spec or has other
+    """The spec that `spec_state` wrote. Raises CheckpointError if its class is missing, is not a Spec or has other
     fields."""
     state = {key: tuple(value) if isinstance(value, list) else value for key, value in state.items()}
     with named_by_a_checkpoint():

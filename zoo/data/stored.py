@@ -1,6 +1,6 @@
 """Splits on the disk: streamed into Arrow files, changed batch by batch, mapped into memory, read by rows.
 
-No step holds more than a batch of examples in memory, so that 650,000 of them need no more of it than 650.
+Every step has at most one batch of examples in memory, so that 650,000 examples need no more memory than 650.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from zoo.errors import DataError
 ROWS = 1000
 """Examples in one Arrow batch."""
 PARALLEL = 5000
-"""Examples for each process that takes part, and from which on progress is shown."""
+"""Examples for each process that is used, and the least number for which progress is shown."""
 
 
 # Writing
 
 
 def write_rows(file: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
-    """Stream rows into an Arrow file; the number of them."""
+    """Stream rows into an Arrow file. Returns their number."""
     count = 0
     bar = datasets.utils.tqdm(desc="reading", unit=f" {noun}", delay=2)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer, bar:
@@ -47,8 +47,8 @@ def write_rows(file: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]], no
 
 
 def write_table(file: Path, columns: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
-    """Stream rows into an Arrow file and return their number. All rows have those of the `columns` that the first
-    one has; without a row no file is written."""
+    """Stream rows into an Arrow file. Returns their number. The file has those `columns` that the first row has;
+    without a row it is not written."""
     first = next(rows, None)
     if first is None:
         return 0
@@ -56,7 +56,7 @@ def write_table(file: Path, columns: pa.Schema, rows: Iterator[dict[str, Any]], 
 
 
 def map_split(part: datasets.Dataset, function: Any, file: Path, description: str) -> datasets.Dataset:
-    """`part.map` of Arrow tables into one file, in parallel where that pays, without a second cache inside ours."""
+    """Call `part.map` on Arrow tables and write one file, in parallel for many examples, without a second cache."""
     processes = min(os.cpu_count() or 1, len(part) // PARALLEL)
     with progress(part):
         return part.with_format("arrow").map(
@@ -73,14 +73,14 @@ def map_split(part: datasets.Dataset, function: Any, file: Path, description: st
 
 
 def save(splits: dict[str, datasets.Dataset], folder: Path) -> None:
-    """Write the splits as they are to be served."""
+    """Write the splits from which batches are served."""
     with progress(splits["train"]):
         datasets.DatasetDict(splits).save_to_disk(folder)
 
 
 @contextmanager
 def progress(part: datasets.Dataset) -> Iterator[None]:
-    """Progress bars for what takes more than a few seconds."""
+    """Show progress bars only for a split that takes more than a few seconds."""
     hide = len(part) < PARALLEL and not datasets.are_progress_bars_disabled()
     if hide:
         datasets.disable_progress_bars()
@@ -92,7 +92,7 @@ def progress(part: datasets.Dataset) -> Iterator[None]:
 
 
 def hide_bars_in_files() -> None:
-    """No bars of libraries where they go to no terminal but to a file or a pipe."""
+    """Hide progress bars of libraries if the output is a file or a pipe."""
     if not sys.stderr.isatty():
         datasets.disable_progress_bars()
 
@@ -100,10 +100,10 @@ def hide_bars_in_files() -> None:
 def draw_splits(
     given: dict[str, datasets.Dataset], split: SplitOptions, where: str, noun: str, classes: NDArray[Any] | None = None
 ) -> dict[str, datasets.Dataset]:
-    """Train, val and test, the ones that are missing drawn from train by the seed; the order inside a split stays.
+    """Train, val and test; missing splits are drawn from train by the seed. The order inside a split stays.
 
-    `classes` (N,) are those of the examples of train: each split then gets its share of every class, and train some of
-    each. Raises DataError where there are too few examples for that.
+    With the `classes` (N,) of the training examples, each split gets its share of every class, and train keeps some of
+    each. Raises DataError if there are too few examples.
     """
     missing, whole = [name for name in SPLITS if name not in given], given["train"]
     sizes = [max(1, round(float(getattr(split, name)) * len(whole))) for name in missing]
@@ -124,8 +124,8 @@ def draw_splits(
 
 
 def _places(classes: NDArray[Any]) -> NDArray[np.float64]:
-    """How much of its class each of some examples (N,) completes, in (0, 1]: in this order any stretch of them holds
-    every class by its share, and the last hold one of each."""
+    """The share of its class that is complete after each example (N,), in (0, 1]. In this order every stretch has each
+    class by its share, and the last examples have one of each."""
     _, number, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     place = np.empty(len(classes))
     place[np.argsort(number, kind="stable")] = np.concatenate([np.arange(1, size + 1) / size for size in sizes])
@@ -136,14 +136,14 @@ def _places(classes: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def count_words(part: datasets.Dataset, *columns: str) -> Counter[str]:
-    """How often each word occurs in columns of lists of words, however deep."""
+    """How often each word occurs in columns of nested lists of words."""
     counts: Counter[str] = Counter()
     for table in part.with_format("arrow").iter(batch_size=10 * ROWS):
         for words in (table[column].combine_chunks() for column in columns):
             while pa.types.is_list(words.type):
                 words = words.flatten()
-            found = pc.value_counts(words)
-            counts.update(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
+            values, found = pc.value_counts(words).flatten()
+            counts.update(dict(zip(values.to_pylist(), found.to_pylist(), strict=True)))
     return counts
 
 
@@ -153,15 +153,15 @@ def numbers_of(part: datasets.Dataset, column: str) -> NDArray[Any]:
 
 
 def values_of(part: datasets.Dataset, *columns: str) -> Iterator[Any]:
-    """The values of one column after the other, with no more than a batch of them in memory."""
+    """The values of the columns in sequence, with at most one batch of them in memory."""
     for column in columns:
         for table in part.with_format("arrow").iter(batch_size=ROWS):
             yield from table[column].to_pylist()
 
 
 def histogram(lengths: NDArray[Any]) -> dict[str, Any]:
-    """Mean, median and greatest of some lengths, and how many there are in bins that double: 0, 1, 2-3, 4-7, ...;
-    the bins begin with the first that is not empty."""
+    """The mean, median and maximum of some lengths, and their numbers in the bins 0, 1, 2-3, 4-7, ... The bins begin
+    with the first that is not empty."""
     bins = np.bincount(np.ceil(np.log2(lengths + 1)).astype(int))
     names = ["0", "1", *(f"{2**n}-{2 ** (n + 1) - 1}" for n in range(1, len(bins) - 1))]
     return {
@@ -173,20 +173,20 @@ def histogram(lengths: NDArray[Any]) -> dict[str, Any]:
 
 
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Where each of some runs of these lengths begins, and where the last one ends."""
+    """The offsets of runs with these lengths, and the end of the last one."""
     total = np.zeros(np.size(lengths) + 1, np.int64)
     np.cumsum(lengths, out=total[1:])
     return total
 
 
 def spread(begin: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
-    """begin, begin + 1, ..., `count` of them, for each of some runs, one after the other."""
+    """The numbers begin, begin + 1, ... of each run, `count` for each run, in sequence."""
     ends = np.cumsum(count)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + count, count)
 
 
 def list_array(values: pa.Array, lengths: ArrayLike) -> pa.ListArray:
-    """`values` cut into lists of these lengths."""
+    """Cut `values` into lists of these lengths."""
     return pa.ListArray.from_arrays(pa.array(offsets(lengths), pa.int32()), values)
 
 
@@ -198,15 +198,15 @@ class Rows(NamedTuple):
 
     table: pa.Table
     numbers: list[int]
-    """Which of the split they are."""
+    """Their numbers in the split."""
 
 
 class StoredSplit(Dataset[Rows]):
-    """A prepared split, memory-mapped; a DataLoader asks it for whole batches, which a collate function turns into
+    """A prepared split, mapped into memory. A DataLoader reads whole batches, which a collate function turns into
     tensors."""
 
     def __init__(self, examples: datasets.Dataset, columns: Sequence[str], lengths: ArrayLike) -> None:
-        """Of `columns` those that the split has are read. `lengths` (N,), or (N, 2) of pairs, are in words."""
+        """Reads those of the `columns` that the split has. `lengths` (N,), or (N, 2) for pairs, are in words."""
         self.stored = examples
         self._examples = examples.with_format("arrow", columns=[c for c in columns if c in examples.column_names])
         self.lengths: NDArray[np.int64] = np.asarray(lengths).astype(np.int64)

@@ -1,7 +1,7 @@
 """Prepared data whose examples are rows of a table, declared by their parts.
 
 The way from a source to the disk is the same for every family: rows, splits, subwords, tokens, filters, vocabularies,
-ids. A family declares its parts in a `TableEncoder` and says here how a row of a source becomes a raw example.
+ids. A family declares its parts in a `TableEncoder` and defines here how a row of a source becomes a raw example.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from zoo.data.text.options import TokenOptions
 from zoo.errors import DataError
 
 FORMAT = 10
-"""Raise it with every change of what is stored or of how text becomes tokens: older caches are then left alone."""
+"""Raise it with every change of the stored data or of the tokens of a text. Older caches are then not used."""
 ENCODER, EXAMPLES = "encoder.json", "examples"
 SHOWN_LETTERS = 300
 """The most letters of a text that `zoo data` shows."""
@@ -78,22 +78,22 @@ class TableData(PreparedData[S]):
         split: Mapping[str, Any] | SplitOptions | None = None,
         **rest: Unpack[LoaderArguments],
     ) -> None:
-        """No file is touched here.
+        """Reads no file.
 
         Args:
             text: how text becomes tokens, see the family's options.
-            split: shares of the splits that the corpus comes without, see `SplitOptions`.
+            split: shares of the splits that the corpus does not have, see `SplitOptions`.
             rest: `loader`, how batches are made, see `LoaderOptions`.
         """
         super().__init__(**rest)
         self.text = self.text_options.of(text)
         self.split = self.split_options.of(split)
 
-    # What a family says
+    # What a family defines
 
     @abstractmethod
     def examples(self, rows: Iterator[Any], source: S, reading: Reading) -> Iterator[dict[str, Any]]:
-        """The raw examples of one split, the columns of `TableEncoder.raw`; rows that cannot be used are reported to
+        """The raw examples of one split, with columns of `TableEncoder.raw`. Unusable rows are reported to
         `reading.bad` or counted in `reading.dropped`."""
 
     @abstractmethod
@@ -101,7 +101,7 @@ class TableData(PreparedData[S]):
         """Set `spec` from the encoder and from the description of the prepared data."""
 
     def new_encoder(self) -> TableEncoder:
-        """An encoder that has learned nothing yet. Raises ConfigError for options that do not fit the data."""
+        """An encoder that has not learned anything. Raises ConfigError for options that do not fit the data."""
         return self.encoding(self.text)
 
     # Hooks for a family that stores more than its table
@@ -113,7 +113,7 @@ class TableData(PreparedData[S]):
 
     @contextmanager
     def storing(self, folder: Path) -> Iterator[None]:
-        """Open what `examples` writes to beside the table, such as a file of pixels."""
+        """Open a file that `examples` fills beside the table, such as one of pixels."""
         yield
 
     def store(
@@ -123,7 +123,7 @@ class TableData(PreparedData[S]):
         tokens: Mapping[str, datasets.Dataset],
         readings: Mapping[str, Reading],
     ) -> None:
-        """Write what is stored beside the table of examples. `raw` holds the rows of the splits and may be changed."""
+        """Store further data beside the table of examples. `raw` has the rows of the splits and may be changed."""
 
     def draw(self, raw: dict[str, datasets.Dataset], source: S) -> dict[str, datasets.Dataset]:
         """Draw the splits that are missing from the training rows."""
@@ -132,7 +132,7 @@ class TableData(PreparedData[S]):
     def with_keys(
         self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
     ) -> Mapping[str, datasets.Dataset]:
-        """The splits whose column `key` says which examples are repeated."""
+        """The splits whose column `key` shows which examples are repeated."""
         return stored
 
     def shown_rows(self, raw: datasets.Dataset, tokens: datasets.Dataset) -> datasets.Dataset:
@@ -142,8 +142,8 @@ class TableData(PreparedData[S]):
     # Hooks of the way to ids
 
     def finish(self, encoder: TableEncoder, source: S, splits: Mapping[str, datasets.Dataset]) -> None:
-        """Give the encoder what it needs besides vocabularies, such as `classes` in the order of the logits; `splits`
-        hold tokens."""
+        """Set the attributes of the encoder besides vocabularies, such as `classes` in the order of the logits.
+        `splits` have tokens."""
 
     def strata(self, train: datasets.Dataset) -> NDArray[Any] | None:
         """The class of each training example, so that drawn splits get their share of every class."""
@@ -158,8 +158,8 @@ class TableData(PreparedData[S]):
         return ("train",)
 
     def numbering(self, encoder: TableEncoder, split: str) -> Callable[[pa.Table], pa.Table]:
-        """The function from tokens of one split to ids. Other processes get a copy of it, so that it holds the encoder
-        and not the data module, whose files they would open again."""
+        """The function from tokens of one split to ids. Other processes get a copy, so that it refers to the encoder
+        and not to the data module, whose files they would open again."""
         return partial(encoder.numbered, evaluated=split != "train")
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class TableData(PreparedData[S]):
         }
 
     def _raw(self, steps: Path, source: S, reading: Reading) -> datasets.Dataset:
-        """The raw examples of one split. Raises DataError where there are none."""
+        """The raw examples of one split. Raises DataError for an empty one."""
         file, before = steps / f"{reading.split}.arrow", reading.bad.problems + reading.dropped
         rows = self.examples(source.splits[reading.split](reading.bad), source, reading)
         if not write_table(file, self.encoding.raw, rows, self.row_noun):
@@ -246,7 +246,8 @@ class TableData(PreparedData[S]):
         }
 
     def _kept(self, train: datasets.Dataset, dropped: Counter[str], where: str) -> datasets.Dataset:
-        """The examples to train on; those that are left out are counted. Raises DataError where none is left."""
+        """The training examples without those that are left out, which are counted. Raises DataError if none
+        remains."""
         lengths = {part.name: np.asarray(_lengths(train, part)) for part in _words(self.encoding)}
         keep = np.ones(len(train), bool)
         for reason, wrong in self.left_out(train, lengths).items():
@@ -291,12 +292,12 @@ class TableData(PreparedData[S]):
         return state
 
     def stored_split(self, split: datasets.Dataset, evaluated: bool) -> StoredSplit:
-        """The rows of a split, with the columns that its batches are made of."""
+        """The rows of a split, with the columns of its batches."""
         columns = [part.name for part in self.encoding.parts if part.read(evaluated)]
         return StoredSplit(split, columns, self.lengths(split))
 
     def lengths(self, split: datasets.Dataset) -> NDArray[Any]:
-        """(N,) or (N, number of parts) lengths by which batches are made, ends included."""
+        """(N,) or (N, number of parts) lengths for making batches, ends included."""
         parts = {part.name: part for part in _words(self.encoding)}
         every = [numbers_of(split, f"num_{name}") + parts[name].written for name in self.length_parts]
         return every[0] if len(every) == 1 else np.stack(every, 1)
@@ -336,7 +337,7 @@ class TableData(PreparedData[S]):
 
 
 def keys_of(split: datasets.Dataset) -> NDArray[np.int64]:
-    """(N,) a number for each example that equal examples share."""
+    """(N,) a number for each example, which is the same for equal ones."""
     return np.fromiter(values_of(split, "key"), np.int64, len(split))
 
 

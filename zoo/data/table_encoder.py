@@ -21,14 +21,14 @@ from torch import Tensor
 from zoo.data.encoder import Encoder
 from zoo.data.parts import Known, Part, Words
 from zoo.data.stored import Rows, count_words, values_of
-from zoo.data.text.learning import learned, vocabulary_of
-from zoo.data.text.options import check_language
-from zoo.data.text.tokenization import Tokenizer, tokenizer_of
+from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
+from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer, tokenizer_of
 from zoo.data.text.treebank import Spelling
 from zoo.data.text.vocabulary import BEGIN, END, PADDING, Vocabulary
+from zoo.errors import DataError
 
 SHARED_STATE = ("text", "vocabularies", "vocabulary", "words", "learned")
-"""The keys of a state that every family has, old and new."""
+"""The keys that the state of every family may have, in old and new checkpoints."""
 
 
 class TableEncoder(Encoder):
@@ -45,13 +45,13 @@ class TableEncoder(Encoder):
     options: ClassVar[Any]
     """The class of the options by which text becomes tokens."""
     cuts: ClassVar[bool] = True
-    """Whether raw examples hold texts, which are cut and stored before their tokens are counted. Otherwise they hold
+    """Whether raw examples have texts, which are cut and stored before their tokens are counted. Otherwise they have
     words already, and `tokens` is applied together with `ids`."""
     treebank_marks: ClassVar[bool] = False
-    """Whether the training texts may write brackets and quotation marks as the Penn Treebank does. Typed words are then
-    spelled as the vocabulary has them."""
+    """Whether the training texts may have the brackets and quotation marks of the Penn Treebank. Typed words are then
+    spelled as in the vocabulary."""
     texts: ClassVar[str] = "text"
-    """The column of text, of a part `{}` if it says so, that subwords are learned from."""
+    """The column of text that subwords are learned from; `{}` is replaced by the name of a part."""
 
     text_options: Any
 
@@ -61,8 +61,8 @@ class TableEncoder(Encoder):
         vocabularies: Sequence[Vocabulary] = (),
         subwords: Sequence[str | None] = (),
     ) -> None:
-        """`vocabularies` and `subwords`, the states of learned tokenizers, follow the order of `vocabulary_names`; both
-        are empty until they are learned. Raises ConfigError for a tokenizer that has no rules for the language."""
+        """`vocabularies` and `subwords`, the states of learned tokenizers, have the order of `vocabulary_names`, and
+        are empty until they are learned. Raises ConfigError for a tokenizer without rules for the language."""
         self.text_options, self.classes = text, list[str]()
         for part in self.word_parts:
             check_language(text.tokenizer, self.language(part))
@@ -71,11 +71,11 @@ class TableEncoder(Encoder):
         self.by_name = dict(zip(names, vocabularies, strict=False))
         self.tokenizers = {} if text.subwords and not subwords else self._tokenizers()
 
-    # What a family says
+    # What a family defines
 
     def typed(self, one: Any) -> dict[str, Any]:
-        """The raw columns of an input that a user gives, which is a mapping of them unless a family reads another form.
-        Raises UnusableInput or DataError for one that has none."""
+        """The raw columns of an input that a user gives. By default it is a mapping of them. Raises UnusableInput or
+        DataError for an unusable one."""
         return dict(one)
 
     def tokens(self, table: pa.Table) -> pa.Table:
@@ -83,8 +83,8 @@ class TableEncoder(Encoder):
         return table
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> Any:
-        """The family's batch of collated parts, by default a dictionary; parts that a table does not have are missing.
-        `index` is (B,)."""
+        """The family's batch of collated parts, by default a dictionary. Parts without a column are missing. `index` is
+        (B,)."""
         return {**parts, "index": index}
 
     def language(self, part: Words) -> str:
@@ -96,7 +96,7 @@ class TableEncoder(Encoder):
         return part.vocabulary
 
     def extra_state(self) -> dict[str, Any]:
-        """The arguments of the constructor besides those of this class, as plain data."""
+        """Further arguments of the constructor of a subclass, as plain data."""
         return {}
 
     # What follows
@@ -113,7 +113,7 @@ class TableEncoder(Encoder):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary of a family that has one."""
+        """The vocabulary of a family that has only one."""
         (found,) = self.by_name.values()
         return found
 
@@ -123,8 +123,8 @@ class TableEncoder(Encoder):
         return Known({part.name: self.by_name[self.vocabulary_name(part)] for part in self.word_parts}, self.classes)
 
     def ids(self, table: pa.Table, evaluated: bool = True) -> pa.Table:
-        """Turn a table of tokens into ids, with the counts by which a split is described. `evaluated` keeps the parts
-        that training does not need."""
+        """Turn a table of tokens into ids and the counts that describe a split. `evaluated` keeps the parts that
+        training does not need."""
         columns = {name: table[name] for name in ("cut", "key") if name in table.column_names}
         for part in self.parts:
             if part.name in table.column_names and part.stored(evaluated):
@@ -132,7 +132,7 @@ class TableEncoder(Encoder):
         return pa.table(columns)
 
     def numbered(self, table: pa.Table, evaluated: bool) -> pa.Table:
-        """Turn tokens, or raw examples that hold words already, into ids."""
+        """Turn tokens, or raw examples of words, into ids."""
         return self.ids(table if self.cuts else self.tokens(table), evaluated)
 
     def collate(self, rows: Rows) -> Any:
@@ -148,7 +148,7 @@ class TableEncoder(Encoder):
         return found
 
     def __call__(self, inputs: Sequence[Any]) -> Any:
-        """A batch of inputs, or of one text, in order, without what is to be predicted."""
+        """A batch of inputs, or of one text, in order, without targets."""
         return self.encode([self.typed(one) for one in ([inputs] if isinstance(inputs, str) else inputs)])
 
     def encode(self, rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -175,13 +175,16 @@ class TableEncoder(Encoder):
     # Learning from the training split
 
     def learn_subwords(self, train: datasets.Dataset) -> None:
-        """Learn the subwords of the raw training examples, where the tokenizer is learned."""
+        """Learn subwords from the raw training examples, if the tokenizer is learned. Raises DataError if the
+        vocabulary is too small for them."""
         if not self.text_options.subwords:
             return
         for name in self.vocabulary_names:
             parts = self._sharing(name)
             texts = partial(self.learned_from, train, [self.texts.format(part.name) for part in parts])
-            self.subwords[name] = learned(self.text_options, texts, parts[0].special, self.size(name)).state()
+            pieces = (self.size(name) or DEFAULT_SUBWORDS) - len(parts[0].special) + 1  # it has the unknown one, too
+            options = {"vocabulary_size": pieces, "lower": self.text_options.lower}
+            self.subwords[name] = SubwordTokenizer.learn(self.text_options.tokenizer, texts, **options).state()
         self.tokenizers = self._tokenizers()
 
     def learned_from(self, train: datasets.Dataset, columns: Sequence[str]) -> Iterable[str]:
@@ -189,19 +192,21 @@ class TableEncoder(Encoder):
         return values_of(train, *columns)
 
     def learn_vocabularies(self, splits: Sequence[datasets.Dataset], where: str, examples: str) -> None:
-        """Count the tokens of some splits. Raises DataError where no token is frequent enough; `where` and `examples`
-        name the data in its message."""
+        """Count the tokens of some splits, or take the pieces of learned subwords. Raises DataError if no token is
+        frequent enough; `where` and `examples` name the data in its message."""
+        least = self.minimum_frequency(sum(map(len, splits)))
         for name in self.vocabulary_names:
             parts = self._sharing(name)
-            self.by_name[name] = vocabulary_of(
-                self.tokenizers[parts[0].name],
-                partial(self._counts, splits, parts),
-                parts[0].special,
-                minimum_frequency=self.minimum_frequency(sum(map(len, splits))),
-                size=self.size(name),
-                where=where,
-                examples=examples,
-            )
+            tokenizer, special = self.tokenizers[parts[0].name], parts[0].special
+            if isinstance(tokenizer, SubwordTokenizer):
+                self.by_name[name] = Vocabulary(tokenizer.pieces, special)
+                continue
+            self.by_name[name] = Vocabulary.of_counts(self._counts(splits, parts), least, special, self.size(name))
+            if not self.by_name[name].state():
+                raise DataError(
+                    f"{where}: no token occurs {least} times in {examples}; data.text.minimum_frequency=1 keeps every "
+                    "token"
+                )
 
     def minimum_frequency(self, count: int) -> int:
         """How often a token must occur in `count` training examples."""
@@ -244,7 +249,6 @@ class TableEncoder(Encoder):
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        """The encoder that `state` came from."""
         # Checkpoints of version 0.1 have one vocabulary under a name of its own, and no tokenizers to choose from.
         words = state.get("vocabularies") or [state.get("words") or state["vocabulary"]]
         subwords = state.get("learned")
@@ -258,30 +262,29 @@ class TableEncoder(Encoder):
 
 
 class WritingEncoder(TableEncoder):
-    """The encoder of a family in which a network writes one of the parts."""
+    """The encoder of a family whose networks write one of the parts."""
 
     target: ClassVar[str]
-    """The name of the part that is written."""
+    """The name of the part that networks write."""
 
     @property
     def target_vocabulary(self) -> Vocabulary:
-        """The vocabulary of what is written."""
+        """The vocabulary of `target`."""
         return self.known.vocabularies[self.target]
 
     @property
     def target_tokenizer(self) -> Tokenizer:
-        """The tokenizer of what is written."""
+        """The tokenizer of `target`."""
         return self.tokenizers[self.target]
 
     def decode(self, ids: Sequence[int] | Tensor) -> list[str]:
-        """The tokens of one sequence of ids (T,), up to its end; begin and padding are left out."""
+        """The tokens of a sequence of ids (T,) up to its end, without begin and padding."""
         ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
         ids = ids[: ids.index(END)] if END in ids else ids
         return self.target_vocabulary.decode(number for number in ids if number not in (PADDING, BEGIN))
 
     def text(self, tokens: Sequence[int] | Sequence[str] | Tensor) -> str:
-        """The plain text of tokens, or of ids up to their end and without begin and padding; unknown tokens stay
-        `<unk>`."""
+        """The plain text of tokens or ids. Unknown tokens stay `<unk>`."""
         if isinstance(tokens, Tensor) or (len(tokens) and not isinstance(tokens[0], str)):
             tokens = self.decode(tokens)  # type: ignore[arg-type]
         return self.target_tokenizer.join([str(token) for token in tokens])

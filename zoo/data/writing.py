@@ -1,4 +1,4 @@
-"""Data written as files for others to read."""
+"""Files that are written for users."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from zoo.errors import DataError
 
 
 def write_new(folder: Path, texts: Mapping[str, Iterable[str]]) -> list[Path]:
-    """Write texts in pieces into files of a folder, by their names: all of them, or none. The files. Raises DataError
-    where one is there already, or cannot be written, and lets through what the pieces raise."""
+    """Write the pieces of each text into a file of the folder, by its name: all files or none. Returns the files.
+    Raises DataError if a file exists or cannot be written; errors of the pieces pass through."""
     files = {folder / name: pieces for name, pieces in texts.items()}
     if there := [file for file in files if file.exists()]:
         raise DataError(f"{there[0]}: is there already, and stays as it is; give a folder without such files")

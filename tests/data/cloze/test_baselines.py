@@ -26,7 +26,7 @@ def test_maximum_overlap_counts_the_words_beside_a_candidate():
 
 
 def test_a_rare_word_says_more():
-    # log(1 + 1) for loudly against 2 log(1 + 1/3) for then and sang, which stand three times each
+    # log(1 + 1) for loudly against 2 log(1 + 1/3) for then and sang, which occur three times each
     assert log(2) > 2 * log(4 / 3)
     document = "Ann then sang x x x x x x Bob loudly x x x x x x x then sang x then sang"
     assert maximum_overlap(text(document, f"then {BLANK} sang loudly", "Ann Bob")) == 1

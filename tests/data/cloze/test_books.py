@@ -13,7 +13,7 @@ THINGS = ("lamp", "door", "bell", "rope", "ship", "tree", "wall", "lake", "road"
 
 
 def story(number, sentences=60):
-    """A text in which every name and every thing can be told by counting."""
+    """A text whose names and things can be found by counting."""
     told = (
         f"In year {number} then {PEOPLE[n % 6]} saw the {THINGS[n % 11]}, and {PEOPLE[(n * 5 + 1) % 6]} slept {n}."
         for n in range(sentences)
@@ -39,7 +39,7 @@ def prepared(path, **options):
 
 
 def years(data, split):
-    """Of which stories the questions of a split are, and how many there are of each."""
+    """The number of questions of a split by their story."""
     loader = {"val": data.val_dataloader, "test": data.test_dataloader}[split]()
     found = [text.document[2] for batch in loader for text in batch.text]
     return {year: found.count(year) for year in found}
@@ -55,7 +55,7 @@ def test_whole_books_are_kept_for_validation_and_test(shelf, cache_dir):
     assert not set(val) & set(test)
     others = {frozenset(years(prepared(shelf, split={"val": 1, "test": 2, "seed": n}), "test")) for n in range(5)}
     assert len(others) > 1
-    assert not any("stand in train" in note for note in data.describe()["notes"])
+    assert not any("are in train" in note for note in data.describe()["notes"])
 
 
 def test_kinds_and_strides(shelf, cache_dir):

@@ -1,4 +1,4 @@
-"""Names and nouns told by counting, and questions cut from texts written for it."""
+"""Names and nouns found by counting, and questions cut from small texts."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Each format of cloze questions, and what is said, with file and line, of what cannot be used."""
+"""Each format of cloze questions, and its errors with file and line."""
 
 import re
 
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import (
-    cbt_text,
     cut_sentences,
     every_word,
     parse_line,
@@ -18,6 +17,7 @@ from zoo.data.cloze.readers import (
     read_questions,
     tokenize,
 )
+from zoo.data.cloze.writing import cbt_text
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
 
@@ -203,7 +203,7 @@ def test_entities_of_news_stay_whole():
         ("Ann left. Bob slept.", "no XXXXX in it; expected a few sentences and one with XXXXX"),
         ("Ann left. XXXXX and XXXXX slept.", "2 XXXXX in it"),
         ("XXXXX slept. | Ann|Bob", "one sentence, and no document before it"),
-        ("Ann left. XXXXX slept. | ", "no candidate behind |"),
+        ("Ann left. XXXXX slept. | ", "no candidate after |"),
     ],
 )
 def test_a_typed_line_that_asks_nothing(line, problem):

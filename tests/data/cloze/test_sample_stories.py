@@ -19,7 +19,7 @@ def questions(count, kind="NE", anonymous=False, seed=1):
 
 
 def pattern(form):
-    """What a sentence of this form looks like, in small letters but for the name."""
+    """A regular expression for the sentences of this form, in small letters except for the name."""
     openings = "|".join(re.escape(" ".join(words)) + " " for words in stories.OPENINGS)
     text = (
         re.escape(" ".join(form)).replace(r"\{name\}", r"(?P<name>[A-Z@]\S*)").replace(r"\{thing\}", r"(?P<thing>\S+)")

@@ -1,10 +1,7 @@
-"""Published corpora: every source, every layout of the official files, and what is said when nothing is there."""
+"""Published corpora of documents: every source, and every layout of the official files."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,11 +9,11 @@ import pytest
 import torch
 
 from zoo.data.documents.ag_news import AgNews
-from zoo.data.documents.imdb import Imdb
+from zoo.data.documents.imdb import Imdb, generate_polar
+from zoo.data.documents.samples import news, reviews
 from zoo.data.documents.yelp import Yelp
-from zoo.data.options import SampleOptions
-from zoo.data.sources import sample_source
-from zoo.errors import ConfigError, DataError
+from zoo.data.text.tokenization import TreebankTokenizer
+from zoo.errors import DataError
 
 SMALL = {"train": 60, "val": 20, "test": 30}
 ANY = {"minimum_frequency": 1}
@@ -67,8 +64,6 @@ def test_samples(cls, classes, cache_dir):
 
 
 def test_the_sample_is_the_generators_and_the_splits_do_not_overlap(cache_dir):
-    from zoo.data.documents.samples import news
-
     data = prepared(AgNews, text={"minimum_frequency": 3, "max_sentences": 2, "max_words": 8})
     items = list(news.generate(110, seed=1))
     assert labels(data, "train") == [item.label for item in items[:60]]
@@ -88,67 +83,15 @@ def test_the_sample_is_the_generators_and_the_splits_do_not_overlap(cache_dir):
             assert batch.evidence[n][batch.word_mask[n]].tolist() == flat
 
 
-def test_the_vocabulary_is_the_training_splits(cache_dir):
-    from collections import Counter
-
-    from zoo.data.documents.samples import news
-
-    data = prepared(AgNews, text={"minimum_frequency": 4})
-    counts = Counter(word for item in news.generate(60, seed=1) for sentence in item.sentences for word in sentence)
-    expected = sorted((word for word in counts if counts[word] >= 4), key=lambda word: (-counts[word], word))
-    assert data.encoder.vocabulary.state() == expected
-    known = set(expected)
-    test = [word for item in list(news.generate(110, seed=1))[80:] for sentence in item.sentences for word in sentence]
-    unknown = sum(word not in known for word in test) / len(test)
-    assert data.describe()["splits"]["test"]["unknown_rate"] == pytest.approx(unknown)
-
-
-def test_the_seed_of_the_run_leaves_the_sample_alone(cache_dir):
-    first, second = (prepared(Yelp, loader={"seed": seed}) for seed in (1, 2))
-    other = prepared(Yelp, sample={**SMALL, "seed": 2})
-    assert labels(first, "train") == labels(second, "train") != labels(other, "train")
-    orders = [[batch.index.tolist() for batch in data.train_dataloader()] for data in (first, second)]
-    assert orders[0] != orders[1]
-
-
-def test_generated_words_are_the_tokenisers(cache_dir):
-    """Else a text given at prediction would have other words than the sample has."""
-    from zoo.data.documents.samples import news, reviews
-
-    data = Yelp()
-    from zoo.data.text.tokenization import TreebankTokenizer
-
+def test_generated_words_are_those_of_the_tokenizer():
+    """Otherwise a text that is typed would have other words than the sample."""
     for generate in (reviews.generate, news.generate):
         for document in generate(200, seed=3):
             for sentence in document.sentences:
                 assert TreebankTokenizer(lower=False).split(" ".join(sentence)).shown == sentence
-    assert data.text.sentences == "punkt"
 
 
-@pytest.mark.parametrize("changed", ["corpus.py", "samples/words.py"])
-def test_another_generator_is_another_sample(tmp_path, changed):
-    """A sample is known by the code of its generator and by the word lists in its family's `samples`."""
-    (tmp_path / "samples").mkdir()
-    (tmp_path / "samples" / "words.py").write_text("WORDS = 'good bad'\n")
-    corpus = tmp_path / "corpus.py"
-    corpus.write_text("def generate(count, *, seed):\n    return iter(())\n")
-    module = {"__name__": "corpus"}
-    exec(compile(corpus.read_text(), str(corpus), "exec"), module)
-
-    def identity():
-        return sample_source(module["generate"], SampleOptions(), "reviews").identity
-
-    before = identity()
-    assert identity() == before
-    with (tmp_path / changed).open("a") as file:
-        file.write("# another\n")
-    assert identity() != before
-
-
-def test_two_classes_from_five_stars(cache_dir):
-    from zoo.data.documents.imdb import generate_polar
-    from zoo.data.documents.samples import reviews
-
+def test_two_classes_from_five_stars():
     polar = list(generate_polar(50, seed=4))
     assert len(polar) == 50
     five = [review for review in reviews.generate(200, seed=4) if review.label != 2][:50]
@@ -229,40 +172,10 @@ def test_parquet_of_the_hub_fetched_by_hand(tmp_path, cache_dir, cls, classes):
 # the hub
 
 
-def test_the_hub_offline(tmp_path):
-    program = """
-from zoo.data.documents.ag_news import AgNews
-from zoo.data.documents.imdb import Imdb
-from zoo.data.documents.yelp import Yelp
-for corpus in (AgNews, Imdb, Yelp):
-    try:
-        corpus(source="hub").prepare_data()
-    except Exception as error:
-        print(f"{type(error).__name__}: {error}")
-"""
-    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf"), "ZOO_CACHE": str(tmp_path)}
-    environment.pop("HF_DATASETS_CACHE", None)
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
-    lines = done.stdout.splitlines()
-    assert len(lines) == 3, done.stderr
-    for corpus, line in zip((AgNews, Imdb, Yelp), lines, strict=True):
-        start = (
-            f"DataError: {corpus.hub}: the split 'train' cannot be loaded from the Hugging Face hub (ConnectionError"
-        )
-        assert line.startswith(start)
-        assert "expected parquet files with the columns text and label" in line
-        assert "data.source=sample" in line
-    assert not list(tmp_path.rglob("about.json"))
-
-
-@pytest.fixture
-def repository(tmp_path):
-    (tmp_path / "repository").mkdir()
-    return tmp_path / "repository"
-
-
-def test_the_hub_as_a_local_repository(repository, cache_dir, monkeypatch):
+def test_the_hub_as_a_local_repository(tmp_path, cache_dir, monkeypatch):
     """`load_dataset` reads a folder of parquet files as it reads a repository."""
+    repository = tmp_path / "repository"
+    repository.mkdir()
     for name, count in (("train", 40), ("test", 10)):
         table = pa.table(
             {
@@ -280,59 +193,19 @@ def test_the_hub_as_a_local_repository(repository, cache_dir, monkeypatch):
     assert first_words(data).startswith('so " good " . or not')
 
 
-def test_the_hub_with_other_contents(repository, cache_dir, monkeypatch):
-    monkeypatch.setattr(AgNews, "hub", str(repository))
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache_dir))
-    for table, message in (
-        ({"txt": ["a"], "label": [0]}, "no column 'text'; found: txt, label"),
-        (
-            {"text": ["a", "b"], "label": [0, 9]},
-            "train, row 2: label out of range: expected 0 to 3, found 9",
-        ),
-        ({"text": ["a", None], "label": [0, 1]}, "train, row 2: no text"),
-    ):
-        for name in ("train", "test"):
-            pq.write_table(pa.table(table), repository / f"{name}.parquet")
-        with pytest.raises(DataError, match=re.escape(message)):
-            prepared(AgNews, source="hub")
-
-
 # mistakes
 
 
-def test_paths_without_the_official_files(tmp_path, cache_dir):
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "other").mkdir()
-    for name in ("a.docx", "b.pdf"):
-        (tmp_path / "other" / name).write_text("x")
+def test_paths_without_the_official_files(tmp_path):
     zhang(tmp_path / "half", 5, name="test.csv")
-    cases = [
-        (
-            Yelp,
-            "none",
-            r"none: No such file or directory \(data.source\); expected: sample, hub, or the path of a folder with",
-        ),
-        (
-            Yelp,
-            "empty",
-            r"empty: the folder is empty; expected a folder with train.csv and test.csv.*data.source=sample",
-        ),
-        (
-            AgNews,
-            "other",
-            r"other: found a.docx, b.pdf; expected a folder with train.csv and test.csv \(class from 1 to 4",
-        ),
-        (Imdb, "other", r"other: found a.docx, b.pdf; expected the folder aclImdb"),
-        (Imdb, "other/a.docx", r"a.docx: this file has another form"),
-        (Yelp, "half", r"half: found test.csv; expected"),
-    ]
-    with pytest.raises(
-        ConfigError, match=r"data\.source is not set; expected: sample, hub, or the path of a folder with"
+    (tmp_path / "a.docx").write_text("x")
+    for cls, name, message in (
+        (Yelp, "half", r"half: found test.csv; expected a folder with train.csv and test.csv, or the open dataset"),
+        (AgNews, "", r"found a.docx, half/; expected a folder with train.csv and test.csv \(class from 1 to 4"),
+        (Imdb, "a.docx", r"a.docx: this file has another form; expected the folder aclImdb"),
     ):
-        prepared(Yelp, source=None)
-    for cls, name, message in cases:
         with pytest.raises(DataError, match=message):
-            prepared(cls, source=str(tmp_path / name))
+            cls(source=str(tmp_path / name)).open_source()
 
 
 def advised(message):
@@ -341,7 +214,7 @@ def advised(message):
 
 
 def test_advice_names_keys_that_the_data_have(tmp_path, cache_dir):
-    """A corpus has no columns to choose and no files of one split alone, which documents of your own have."""
+    """Unlike documents of your own, a corpus has no keys for columns and for files of a split."""
     pq.write_table(pa.table({"txt": ["a"], "label": [1]}), tmp_path / "train.parquet")
     with pytest.raises(DataError, match=rf"no column 'text'; found: .*expected: the files of {Yelp.hub}") as caught:
         prepared(Yelp, source=str(tmp_path))
@@ -352,30 +225,3 @@ def test_advice_names_keys_that_the_data_have(tmp_path, cache_dir):
         prepared(AgNews, source=str(tmp_path / "few"))
     assert advised(str(caught.value)) == {"data.split.val", "data.split.test"}
     AgNews(split={"val": 0.05, "test": 0.05})
-
-
-def test_a_bad_row_of_an_official_file(tmp_path, cache_dir, caplog):
-    zhang(zhang(tmp_path, 5), 5, 10, "test.csv")
-    with open(tmp_path / "train.csv", "a") as file:
-        file.write('"9","too many stars"\n"1"," "\n')
-    with pytest.raises(
-        DataError, match=rf"^{tmp_path}/train.csv, line 25: label out of range: expected a class from 1 to 5, found '9'"
-    ):
-        prepared(Yelp, source=str(tmp_path))
-    data = prepared(Yelp, source=str(tmp_path), loader={"on_bad_row": "skip"})
-    assert data.describe()["skipped"] == {"label out of range": 1, "no text": 1}
-    assert sizes(data)["train"] == 22
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sample": {"train": 0}}, r"data\.sample\.train=0: expected a whole number from 1 on"),
-        ({"sample": {"trian": 10}}, r"data\.sample\.trian: there is no such key; did you mean data\.sample\.train\?"),
-        ({"split": {"test": "a.csv"}}, r"data\.split\.test=a\.csv: expected a share between 0 and 1"),
-        ({"split": {"seed": -1}}, r"data\.split\.seed=-1"),
-    ],
-)
-def test_wrong_options(options, message):
-    with pytest.raises(ConfigError, match=message):
-        Yelp(**options)

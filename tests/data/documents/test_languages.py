@@ -126,12 +126,12 @@ def test_words_are_refused_where_a_language_has_no_blanks(tmp_path, cache_dir, l
 
 def test_spacy_says_what_a_language_is_missing():
     pytest.importorskip("spacy")
-    with pytest.raises(ConfigError, match=r"spaCy has no rules for the language 'zz' here \(.*take characters"):
+    with pytest.raises(ConfigError, match=r"spaCy has no rules for the language 'zz' here \(.*use characters"):
         tokenizer_of(SentenceOptions(tokenizer="spacy"), "zz")
 
 
 def test_an_encoder_of_before_there_were_tokenizers_to_choose_from(tmp_path):
-    """What checkpoints of the time hold."""
+    """Version 0.1 stored this state."""
     text = {
         "lower": True,
         "sentences": "punkt",

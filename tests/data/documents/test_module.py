@@ -1,15 +1,15 @@
-"""What all documents share once they are prepared: description, memory, vectors."""
+"""Prepared documents: description, vectors, and the written words."""
 
 import csv
 import subprocess
 import sys
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from zoo.data.documents.ag_news import AgNews
 from zoo.data.documents.own import OwnDocuments
+from zoo.data.documents.samples import news
 from zoo.data.stored import histogram
 from zoo.errors import DataError
 
@@ -22,8 +22,6 @@ def prepared(**options):
 
 
 def test_description(cache_dir):
-    from zoo.data.documents.samples import news
-
     about = prepared().describe()
     items = list(news.generate(110, seed=1))[:60]
     train = about["splits"]["train"]
@@ -46,19 +44,6 @@ def test_description(cache_dir):
     ]
     assert about["vocabulary_size"] > 100
     assert about["skipped"] == {}
-
-
-def test_the_documents_stay_on_the_disk(cache_dir):
-    """What is set up is mapped, not read: memory does not grow with the documents."""
-    sample = {"train": 8000, "val": 10, "test": 10}
-    prepared(sample=sample)
-    stored = sum(file.stat().st_size for file in cache_dir.rglob("*.arrow"))
-    assert stored > 2_000_000
-    before = pa.total_allocated_bytes()
-    data = prepared(sample=sample)
-    assert pa.total_allocated_bytes() - before < stored / 20
-    for _, _batch in zip(range(20), data.train_dataloader(), strict=False):
-        assert pa.total_allocated_bytes() - before < stored / 10
 
 
 def test_vectors(tmp_path, cache_dir, caplog):

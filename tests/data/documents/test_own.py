@@ -1,13 +1,9 @@
-"""Documents of your own: any table, any labels, any folder, with or without splits; every mistake is named."""
+"""Documents of your own: tables, labels, folders, with or without splits, and the errors."""
 
 import csv
-import json
-import os
 import re
 import zipfile
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from zoo.data.documents.own import OwnDocuments
@@ -68,22 +64,6 @@ def test_a_csv_with_accents_blanks_and_line_breaks(tmp_path, cache_dir):
     assert {number(text) for text, _ in found} == set(range(40))
 
 
-def test_every_kind_of_table_gives_the_same(tmp_path, cache_dir):
-    documents_of = {}
-    write_csv(tmp_path / "a.csv", rows())
-    lines = [json.dumps({"texte reçu": text, "étoiles": label}) for text, label in rows()]
-    (tmp_path / "a.jsonl").write_text("\n".join(lines), "utf-8")
-    table = {"texte reçu": [text for text, _ in rows()], "étoiles": [label for _, label in rows()]}
-    pq.write_table(pa.table(table), tmp_path / "a.parquet")
-    (tmp_path / "a.tsv").write_text(
-        (tmp_path / "a.csv").read_text("utf-8").replace(",é", "\té").replace(",b", "\tb"), "utf-8"
-    )
-    for name in ("a.csv", "a.jsonl", "a.parquet", "a.tsv"):
-        data = prepared(tmp_path / name)
-        documents_of[name] = {split: documents(data, split) for split in ("train", "val", "test")}
-    assert all(found == documents_of["a.csv"] for found in documents_of.values())
-
-
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [
@@ -100,19 +80,6 @@ def test_classes_in_natural_order(tmp_path, cache_dir, labels, classes):
     assert data.spec.classes == classes
     found = dict(document for split in ("train", "val", "test") for document in documents(data, split))
     assert all(label == labels[number(text) % len(labels)] for text, label in found.items())
-
-
-def test_the_split_follows_from_its_seed_and_not_from_the_runs(tmp_path, cache_dir):
-    path = write_csv(tmp_path / "a.csv", rows())
-    first = documents(prepared(path, loader={"seed": 1}), "test")
-    assert documents(prepared(path, loader={"seed": 2}), "test") == first
-    assert documents(prepared(path, split={"seed": 2}), "test") != first
-    assert sizes(prepared(path, split={"val": 0.25, "test": 0.5})) == {"train": 10, "val": 10, "test": 20}
-    orders = [
-        [b.index.tolist() for b in prepared(path, loader={"seed": s, "batch_size": 4}).train_dataloader()]
-        for s in (1, 1, 2)
-    ]
-    assert orders[0] == orders[1] != orders[2]
 
 
 def test_splits_of_ones_own(tmp_path, cache_dir):
@@ -176,30 +143,17 @@ HEADER = "texte reçu,étoiles\n"
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (
-            "texte,étoiles\na,1\n",
-            {},
-            "line 1: no column 'texte reçu'; found: 'texte', 'étoiles'; did you mean 'texte'?",
-        ),
         (HEADER + "a,1\n" * 9, {}, "a.csv: all 9 documents have the label '1'; at least two classes"),
         (
             HEADER + "".join(f"a,{n}\n" for n in range(200)),
             {},
             "a.csv: 200 different labels in 200 documents, such as '0'",
         ),
-        (HEADER + "a,1\nb,2\n", {}, "a.csv: too few documents (2) to draw val and test from them"),
-        (HEADER, {}, "a.csv: no documents in the train split"),
         (
             HEADER + ",1\n,2\n",
             {"loader": {"on_bad_row": "skip"}},
             "a.csv: no documents in the train split; left out: 2 no text",
         ),
-        (
-            HEADER + "a,1\nb,2\n" * 9,
-            {"text": {"minimum_frequency": 50}},
-            "a.csv: no token occurs 50 times in 14 training documents; data.text.minimum_frequency=1",
-        ),
-        ("", {}, "a.csv: the file is empty"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, cache_dir, content, options, message):
@@ -217,14 +171,13 @@ def test_a_label_that_only_the_test_has(tmp_path, cache_dir):
         prepared(train, split={"test": str(test)})
     data = prepared(train, split={"test": str(test)}, loader={"on_bad_row": "skip"})
     assert sizes(data)["test"] == 2
-    with pytest.raises(DataError, match="unknown label"):  # what was prepared with skip is no answer to error
+    with pytest.raises(DataError, match="unknown label"):  # data that were prepared with skip are not used
         prepared(train, split={"test": str(test)})
     assert data.describe()["skipped"] == {"unknown label": 1}
 
 
 def test_paths_that_lead_nowhere(tmp_path, cache_dir):
     (tmp_path / "a.txt").write_text("x")
-    (tmp_path / "empty").mkdir()
     write_csv(tmp_path / "a.csv", rows())
     class_folders(tmp_path / "films", 2)
     class_folders(tmp_path / "tests only/test", 2)
@@ -233,31 +186,19 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
     folder = {"path": tmp_path / "films"}
     own = {"path": tmp_path / "a.csv"}
     cases = [
-        (
-            {"path": tmp_path / "none.csv"},
-            DataError,
-            r"none.csv: No such file .*\(data.path\); expected: a file \(.csv",
-        ),
         ({"path": tmp_path / "a.txt"}, DataError, r"a.txt: unknown kind of file '.txt'; expected: a file \(.csv, .tsv"),
-        ({"path": tmp_path / "empty"}, DataError, r"empty: the folder is empty; expected: a file"),
-        ({"path": ""}, ConfigError, r"data.path is empty; expected: a file"),
         (own | {"split": {"test": "cv9*"}}, DataError, r"cv9\*: No such file .*\(data.split.test\); expected: a share"),
         (
             folder | {"split": {"test": "dv*"}},
             DataError,
-            r"split.test='dv\*' is taken for .* fits none of 10 files, such as",
+            r"split.test='dv\*' is a pattern .* fits none of 10 files, such as",
         ),
         (folder | {"split": {"val": "*.txt"}}, DataError, r"films: data.split.val='\*.txt' .* fits all of 10 files"),
         ({"path": tmp_path / "tests only"}, DataError, r"tests only: found test/; expected: a file"),
         (
             {"path": tmp_path / "both", "split": {"test": "cv*"}},
             DataError,
-            r"both: holds a folder of test documents; leave",
-        ),
-        (
-            own | {"split": {"tset": 0.1}},
-            ConfigError,
-            r"data.split.tset: there is no such key; did you mean data.split.test\?",
+            r"both: holds a folder of test documents; remove",
         ),
         (
             own | {"split": {"test": 1.5}},
@@ -265,7 +206,6 @@ def test_paths_that_lead_nowhere(tmp_path, cache_dir):
             r"data.split.test=1.5: expected a share between 0 and 1, the path of a table",
         ),
         (own | {"split": {"val": 0.5, "test": 0.5}}, ConfigError, r"leave nothing to train on"),
-        (own | {"loader": {"on_bad_row": "ignore"}}, ConfigError, r"data.loader.on_bad_row=ignore"),
     ]
     for options, error, message in cases:
         with pytest.raises(error, match=message):
@@ -302,68 +242,3 @@ def test_strange_documents(tmp_path, cache_dir, caplog):
     batches = [batch for split in ("train", "val", "test") for batch in getattr(data, f"{split}_dataloader")()]
     assert sum(len(batch) for batch in batches) == 45
     assert sum(int((~batch.sentence_mask.any(1)).sum()) for batch in batches) == 2
-
-
-# the cache
-
-
-def test_prepared_once_and_anew_when_something_changes(tmp_path, cache_dir, caplog):
-    path = write_csv(tmp_path / "a.csv", rows())
-
-    def runs(**options):
-        caplog.clear()
-        with caplog.at_level("INFO", "zoo"):
-            prepared(path, **options)
-        return "preparing" in caplog.text
-
-    assert runs()
-    assert not runs()
-    assert not runs(loader={"batch_size": 7, "seed": 3, "num_workers": 0, "max_tokens": 1000})
-    assert runs(text={"minimum_frequency": 2})
-    assert runs(split={"test": 0.3})
-    os.utime(path, ns=(1, 1))
-    assert runs()
-    assert not runs()
-
-
-def test_an_error_in_the_middle_leaves_nothing(tmp_path, cache_dir, monkeypatch):
-    path = write_csv(tmp_path / "a.csv", rows())
-
-    def killed(*arguments):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("zoo.data.table_data.repeated", killed)
-        with pytest.raises(KeyboardInterrupt):
-            prepared(path)
-    assert [file.suffix for file in (cache_dir / "documents").iterdir()] in ([], [".lock"])
-    assert sizes(prepared(path)) == {"train": 32, "val": 4, "test": 4}
-
-
-def test_damaged_and_missing_preparations(tmp_path, cache_dir):
-    path = write_csv(tmp_path / "a.csv", rows())
-    fresh = OwnDocuments(
-        path=str(path), text_column="texte reçu", label_column="étoiles", text={"minimum_frequency": 1}
-    )
-    with pytest.raises(DataError, match="not prepared yet: call prepare_data"):
-        fresh.setup()
-    with pytest.raises(DataError, match=r"documents: call prepare_data\(\) and setup\(\) first"):
-        fresh.train_dataloader()
-    prepared(path)
-    next(cache_dir.rglob("about.json")).write_text("{")
-    with pytest.raises(DataError, match=r"the prepared data is damaged .* delete this folder and run again"):
-        prepared(path)
-
-
-def test_no_file_is_touched_by_the_constructor(cache_dir):
-    OwnDocuments(path="/nowhere/at/all.csv")
-    assert not cache_dir.exists()
-
-
-def test_many_documents_in_parallel_are_the_same(tmp_path, cache_dir, monkeypatch):
-    path = write_csv(tmp_path / "a.csv", rows(3000))
-    alone = {split: documents(prepared(path), split) for split in ("train", "test")}
-    monkeypatch.setattr("zoo.data.stored.PARALLEL", 1000)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    parallel = prepared(path, loader={"cache_dir": str(tmp_path / "other")})
-    assert {split: documents(parallel, split) for split in ("train", "test")} == alone

@@ -5,22 +5,6 @@ from collections import Counter
 from zoo.data.documents.samples.news import PATTERNS, TOPICS, WORDS, generate
 
 
-def test_an_item_depends_on_the_seed_and_its_number_alone():
-    items = list(generate(50, seed=3))
-    assert list(generate(50, seed=3)) == items
-    assert list(generate(20, seed=3)) == items[:20]
-    assert list(generate(50, seed=4)) != items
-
-
-def test_the_global_generator_is_not_touched():
-    import random
-
-    random.seed(1)
-    state = random.getstate()
-    list(generate(5, seed=1))
-    assert random.getstate() == state
-
-
 def test_topics_are_balanced():
     counts = Counter(item.label for item in generate(2000, seed=1))
     assert set(counts) == set(range(len(TOPICS)))

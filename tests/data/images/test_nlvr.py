@@ -200,9 +200,9 @@ def test_the_official_files(shared_data, cache_dir):
     assert {len(found) for found in held.values()} == {len(found) for found in likeness.values()} == {1}
     assert len(likeness) == 1603 and data.spec.target_size < 200
     assert about["notes"] == [
-        "val: 79 of 269 sentences stand in train too",
-        "test: 36 of 237 sentences stand in train too",
-        "test: 10 of 237 sentences stand in val too",
+        "val: 79 of 269 sentences are in train too",
+        "test: 36 of 237 sentences are in train too",
+        "test: 10 of 237 sentences are in val too",
     ]
     batch = next(iter(data.val_dataloader()))
     assert batch.image.shape[1:] == (3, 100, 400) and batch.memory_mask.shape[1] == 4 * 16

@@ -56,7 +56,7 @@ def test_two_files_line_by_line(two_files, cache_dir):
     found = texts(data, "val") + texts(data, "test")
     assert len(set(found)) == 8
     for source, target in found:
-        assert ENGLISH[GERMAN.index(source)] == target  # as it stood in its file
+        assert ENGLISH[GERMAN.index(source)] == target  # as in its file
     assert next(iter(data.test_dataloader())).alignment is None
     assert prepared(parallel(**two_files, split={"seed": 2})).sizes == data.sizes
     assert texts(prepared(parallel(**two_files, split={"seed": 2})), "test") != texts(data, "test")
@@ -125,7 +125,7 @@ def test_empty_sides_of_training_pairs_are_counted(tmp_path, cache_dir):
 
 
 def test_a_text_without_a_token_is_empty_too(tmp_path, two_files, cache_dir):
-    """What Moses leaves nothing of; a test keeps it, as the end alone."""
+    """Moses removes control characters. In a test the pair stays, and has only its end."""
     german, english = [*GERMAN, "\x07 \x01"], [*ENGLISH, "Bell."]
     paths = {"source_path": lines(tmp_path, "b.de", german), "target_path": lines(tmp_path, "b.en", english)}
     test = [lines(tmp_path, "t.de", ["\x07"]), lines(tmp_path, "t.en", ["Bell."])]
@@ -153,7 +153,7 @@ def test_files_of_unequal_length(tmp_path, cache_dir, german, english):
     longer, text = (source, GERMAN[37]) if german > english else (target, ENGLISH[37])
     counts = [(source, german), (target, english)][:: 1 if german > english else -1]
     said = ", ".join(f"{file} has {number}" + " lines" * (number == 40) for file, number in counts)
-    message = f"{longer}, line 38: this line has no translation: {text!r}; {said}, and what belongs together is to"
+    message = f"{longer}, line 38: this line has no translation: {text!r}; {said}; a sentence and its translation must"
     for policy in ("error", "skip"):
         with pytest.raises(DataError, match="^" + re.escape(message)):
             parallel(source_path=source, target_path=target, loader={"on_bad_row": policy}).prepare_data()

@@ -18,7 +18,7 @@ PAIRS = list(generate(4000, seed=5))
 
 
 class Chosen:
-    """A random.Random that takes the first of everything, or what it is told to take."""
+    """A random.Random that chooses the first of everything, or the given adjective."""
 
     def __init__(self, *, plural: bool, adjective: tuple[str, str] | None = None) -> None:
         self.rolls = [0.0 if plural else 0.9]

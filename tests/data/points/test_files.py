@@ -223,7 +223,7 @@ def test_splits_by_name(file, cache_dir):
     assert batch.target.tolist() == [[4, 5, 6, 3, 2]] * 5 and batch.scale.tolist() == [1] * 5
     assert batch.group.tolist() == [0] * 5 and sorted(batch.index.tolist()) == list(range(5))
     (note, *_) = [note for note in data.describe()["notes"] if note.startswith("test")]
-    assert " of 5 sets stand in train" in note or " 5 sets stand in train" in note
+    assert " of 5 sets are in train" in note or " 5 sets are in train" in note
 
 
 def test_targets_are_found_where_the_file_has_none(file, cache_dir):
@@ -297,7 +297,7 @@ def test_long_tours_of_ours_are_noted(file, cache_dir):
 def test_sets_that_stand_in_two_splits_are_noted(file, cache_dir):
     path = file("mine.txt", f"{SQUARE}\n" * 20)
     notes = prepared(path).describe()["notes"]
-    assert "test: all 2 sets stand in train too: a score on them says nothing of new ones" in notes
+    assert "test: all 2 sets are in train too: a score on them shows nothing about new ones" in notes
 
 
 def test_parts_of_a_test():

@@ -221,7 +221,7 @@ def test_the_hub_as_it_is_laid_out(tmp_path, cache_dir, monkeypatch):
 
 def test_without_a_network_the_hub_says_so(cache_dir):
     with pytest.raises(
-        DataError, match=r"facebook/babi_qa, en-qa1, .*'train' cannot be loaded .*take data.source=sample"
+        DataError, match=r"facebook/babi_qa, en-qa1, .*'train' cannot be loaded .*use data.source=sample"
     ):
         Babi(source="hub").prepare_data()
 

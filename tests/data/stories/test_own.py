@@ -56,7 +56,7 @@ def test_files_of_their_own(tmp_path, cache_dir):
     assert questions(data, "test") == told(test)
     named = prepared(OwnStories(path=str(train), split={"test": str(test), "val": str(test)}))
     assert named.sizes == {"train": 40, "val": 10, "test": 10}
-    assert "test: all 10 questions and their stories stand in val too" in named.describe()["notes"]
+    assert "test: all 10 questions and their stories are in val too" in named.describe()["notes"]
 
 
 def test_an_answer_that_training_lacks_is_an_error_with_its_line(tmp_path, cache_dir):
@@ -128,7 +128,7 @@ def test_what_the_data_says_of_itself(tmp_path, cache_dir):
     assert facts["train"]["sentences"] == {"mean": 1.0, "median": 1.0, "max": 1, "bins": {"1": 10}}
     assert facts["train"]["words_of_a_sentence"]["mean"] == 4.0  # five of the statement, three of the question
     assert facts["test"]["unknown_rate"] == pytest.approx(2 / 16)  # Zoe, told and asked
-    assert "test: 1 of 2 questions and their stories stand in train too" in parts["notes"]
+    assert "test: 1 of 2 questions and their stories are in train too" in parts["notes"]
     assert any("80% of the training questions are of class 'the hall'" in note for note in parts["notes"])
     assert parts["examples"][0] == {"story": "P0 went to the hall.", "question": "Where is P0?", "answer": "the hall"}
     assert parts["contents"] == [f"vocabulary {2 + 15 + 2} words and answers, sentences of up to 5 words"]

@@ -4,7 +4,8 @@ import pytest
 from sacrebleu.metrics import BLEU
 
 from zoo.data.text.languages import SHORTER, WRITINGS, Writing, primary, writing
-from zoo.data.text.options import check_language
+from zoo.data.text.options import SentenceOptions, TokenOptions, check_language
+from zoo.data.text.tokenization import RuleTokenizer, TreebankTokenizer, tokenizer_of
 from zoo.errors import ConfigError
 from zoo.metrics import bleu_tokenizer
 
@@ -65,6 +66,22 @@ def test_the_short_codes_are_those_of_the_table():
     assert set(SHORTER.values()) <= set(WRITINGS)
     assert set(GOOD_FOOD) == set(WRITINGS)
     assert not set(SHORTER) & set(WRITINGS)
+
+
+@pytest.mark.parametrize(
+    ("options", "language", "kind", "rules"),
+    [
+        (TokenOptions(), "en", RuleTokenizer, "en"),
+        (SentenceOptions(), "en", TreebankTokenizer, "en"),
+        (SentenceOptions(), "en_GB", TreebankTokenizer, "en"),
+        (SentenceOptions(), "de_AT", RuleTokenizer, "de"),
+        (SentenceOptions(tokenizer="characters"), "en", RuleTokenizer, "en"),
+    ],
+)
+def test_the_tokenizer_follows_the_options_and_the_language(options, language, kind, rules):
+    tokenizer = tokenizer_of(options, language)
+    assert type(tokenizer) is kind
+    assert (tokenizer.kind, tokenizer.language) == (options.tokenizer, rules)
 
 
 @pytest.mark.parametrize("language", ["de", "en_GB", "deu", "tr", "he"])

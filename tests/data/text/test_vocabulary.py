@@ -1,8 +1,9 @@
 """Words and ids."""
 
+import pyarrow as pa
 import pytest
 
-from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.text.vocabulary import READ_SPECIAL, WRITTEN_SPECIAL, Vocabulary
 
 
 def test_most_frequent_first_ties_by_alphabet():
@@ -22,6 +23,15 @@ def test_the_order_of_counting_does_not_matter():
     assert (
         Vocabulary.of_counts({"x": 1, "y": 1}).state() == Vocabulary.of_counts({"y": 1, "x": 1}).state() == ["x", "y"]
     )
+
+
+@pytest.mark.parametrize("special", [READ_SPECIAL, WRITTEN_SPECIAL])
+def test_ids_of_a_column_are_those_of_its_words(special):
+    known = Vocabulary(["garden", "the", "<pad>"], special)
+    tokens = ["the", "garden", "nowhere", "<unk>", "<pad>", "the"]
+    ids = known.ids(pa.array(tokens))
+    assert ids.type == pa.int32()
+    assert ids.to_pylist() == known.encode(tokens)
 
 
 def test_a_text_cannot_write_padding():

@@ -349,7 +349,7 @@ def test_a_repeated_tree_is_said(tmp_path, cache_dir):
     folder = written(tmp_path / "mine", train=LINES, test=[*LINES[:3], "(good new)"])
     notes = prepared(own(folder, split={"val": 0.05})).describe()["notes"]
     # one training tree is drawn for val, so that three or two of the test are left in train
-    assert [note for note in notes if note.startswith("test: ") and "of 4 trees stand in train too" in note]
+    assert [note for note in notes if note.startswith("test: ") and "of 4 trees are in train too" in note]
     assert not [note for note in notes if note.startswith("val")]
 
 

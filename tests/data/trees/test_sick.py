@@ -204,7 +204,7 @@ def test_parses_of_dependencies(tmp_path, cache_dir):
         assert (other.parent, last.parent) == ([1, -1], [1, -1, 1])
     assert (subject.spec.arity, subject.spec.binary, subject.spec.words_inside) == (2, False, True)
     assert subject.describe()["source"] == f"path: {folder}, dependency parses, 6 pairs"
-    said = ["val: all 2 pairs stand in train too: a score on them says nothing of new ones"]
+    said = ["val: all 2 pairs are in train too: a score on them shows nothing about new ones"]
     assert subject.describe()["notes"][:1] == said
 
 

@@ -92,7 +92,7 @@ def test_description(ptb):
 def test_trees_of_validation_that_stand_in_training(ptb):
     written(ptb, dev=[*VAL, TRAIN[1]])
     notes = prepared(SST(source=str(ptb), **SMALL)).describe()["notes"]
-    assert notes == ["val: 1 of 3 trees stand in train too"]
+    assert notes == ["val: 1 of 3 trees are in train too"]
 
 
 def test_two_classes(ptb, caplog):

@@ -1,4 +1,4 @@
-"""What a network reads of cloze questions: named tensors with boolean masks, True = real."""
+"""Batches of cloze questions: named tensors with boolean masks, True = real."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from zoo.layers.packing import Packing
 @dataclass(frozen=True)
 class ClozeBatch(Batch):
     """B questions: a document of at most D words, a query of at most Q words with a blank in it, and at most C
-    candidates for the blank. `ClozeBatch.of` builds it with its packings."""
+    candidates for the blank."""
 
     document: Tensor
     """(B, D) word ids."""
     document_mask: Tensor
     """(B, D) True at words, a prefix."""
     query: Tensor
-    """(B, Q) word ids, that of the blank among them."""
+    """(B, Q) word ids, one of them the blank."""
     query_mask: Tensor
     """(B, Q) True at words, a prefix."""
     candidate_mask: Tensor
-    """(B, C) True at candidates, a prefix. What they are follows from `occurrence`: a network picks positions."""
+    """(B, C) True at candidates, a prefix. A network picks a position, and `occurrence` gives its candidate."""
     occurrence: Tensor
-    """(B, D) the number of the candidate that stands at each position of the document, -1 where none does. It is of the
-    words as they are written: two candidates outside the vocabulary are not taken for each other."""
+    """(B, D) the number of the candidate at each position of the document, -1 without one. Candidates are found by
+    their spelling: two that are not in the vocabulary are not confused."""
     index: Tensor
     """(B,) number of each question in its split."""
     document_packing: Packing
@@ -39,15 +39,15 @@ class ClozeBatch(Batch):
     distinct: Tensor
     """(U,) the distinct word ids of the batch, documents and queries together."""
     document_at: Tensor
-    """(N,) for each packed word of the documents its row in `distinct`."""
+    """(N,) the row in `distinct` of each packed word of the documents."""
     query_at: Tensor
-    """The same for the packed words of the queries."""
+    """The row in `distinct` of each packed word of the queries."""
     answer: Tensor | None
-    """(B,) number of the candidate that is right; None when predicting."""
+    """(B,) number of the right candidate; None when predicting."""
     evidence: Tensor | None
-    """(B, D) True at the words of the sentences from which the answer follows; only where the data knows them."""
+    """(B, D) True at the words of the sentences from which the answer follows; only for samples."""
     text: tuple[Any, ...] | None = None
-    """For each question its `zoo.data.cloze.question.Shown`, as it was written; only for evaluation."""
+    """The `zoo.data.cloze.question.Shown` of each question, as it was written; only for evaluation."""
 
     @classmethod
     def of(
@@ -64,7 +64,7 @@ class ClozeBatch(Batch):
         evidence: Tensor | None = None,
         text: tuple[Any, ...] | None = None,
     ) -> ClozeBatch:
-        """A batch from padded ids and masks; everything else follows from these."""
+        """Build a batch with its packings from padded ids and masks."""
         document_packing, query_packing = Packing.of(document_mask), Packing.of(query_mask)
         words = torch.cat([document_packing.pack(document), query_packing.pack(query)])
         distinct, at = words.unique(return_inverse=True)
@@ -89,22 +89,3 @@ class ClozeBatch(Batch):
 
     def __len__(self) -> int:
         return len(self.document)
-
-    def first(self, count: int) -> ClozeBatch:
-        """The first `count` questions, in memory of their own on the CPU."""
-
-        def part(tensor: Any) -> Any:
-            return None if tensor is None else tensor[:count].cpu().clone()
-
-        return ClozeBatch.of(
-            part(self.document),
-            part(self.document_mask),
-            part(self.query),
-            part(self.query_mask),
-            part(self.candidate_mask),
-            part(self.occurrence),
-            part(self.answer),
-            index=part(self.index),
-            evidence=part(self.evidence),
-            text=self.text and self.text[:count],
-        )

@@ -1,4 +1,4 @@
-"""The Children's Book Test: twenty sentences of a book, and the next one with a word taken out.
+"""The Children's Book Test: twenty sentences of a book, and the next one with a word removed.
 
 Hill, Bordes, Chopra and Weston 2016, https://arxiv.org/abs/1511.02301: named entities (NE) 108,719 for training, common
 nouns (CN) 120,769, verbs (V) 105,825, prepositions (P) 334,030; of each kind 2,000 to validate and 2,500 for the test.
@@ -14,15 +14,25 @@ from zoo.data.cloze.books import BookSplitOptions, cut_source
 from zoo.data.cloze.cutting import KINDS as CUT_KINDS
 from zoo.data.cloze.module import ClozeData
 from zoo.data.cloze.options import Kind
-from zoo.data.cloze.readers import read_cbt
+from zoo.data.cloze.readers import HUB_COLUMNS, hub_question, read_cbt
 from zoo.data.cloze.samples import stories
-from zoo.data.cloze.sources import hub_cbt
 from zoo.data.cloze.writing import write_cbt
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.sources import SPLITS, Source, existing, file_source, find_splits, sample_source, split_of
+from zoo.data.sources import (
+    SPLITS,
+    Source,
+    existing,
+    file_source,
+    find_splits,
+    hub_source,
+    sample_source,
+    split_of,
+)
 from zoo.errors import ConfigError, DataError, one_of
 
 KINDS = {"NE": "named entities", "CN": "common nouns", "V": "verbs", "P": "prepositions"}
+HUB = "cam-cst/cbt"
+HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 LAYOUT = (
     "a folder with cbtest_NE_train.txt, cbtest_NE_valid_2000ex.txt and cbtest_NE_test_2500ex.txt, or a file of that "
     "form, from which validation and test are drawn"
@@ -37,7 +47,7 @@ class ChildrensBookTest(Corpus, ClozeData):
     layout = LAYOUT
 
     def __init__(self, *, kind: Kind = "NE", **rest: Unpack[CorpusArguments]) -> None:
-        """`kind` are the words that are taken out."""
+        """`kind` selects the words that are removed."""
         one_of("data.kind", kind, KINDS)
         super().__init__(**rest)
         self.kind = kind
@@ -50,16 +60,16 @@ class ChildrensBookTest(Corpus, ClozeData):
     def open_sample(self) -> Source:
         if self.kind not in stories.KINDS:
             raise ConfigError(
-                f"data.kind={self.kind}: the sample takes out {' or '.join(stories.KINDS)} alone; use one of these, "
+                f"data.kind={self.kind}: the sample removes only {' or '.join(stories.KINDS)}; use one of these, "
                 f"data.source=hub, or data.source=PATH of {LAYOUT}"
             )
         return sample_source(stories.generate, self.sample, f"{self.kind} questions", kind=self.kind)
 
     def open_hub(self) -> Source:
-        return hub_cbt(self.kind)
+        return hub_source(HUB, HUB_SPLITS, HUB_COLUMNS, hub_question, "questions", name=self.kind)
 
     def write(self, folder: Path) -> list[Path]:
-        """The questions as files in CBT's form, which `data.source=FOLDER` reads; the files."""
+        """Write the questions as files of CBT's format, which `data.source=FOLDER` reads. Returns the files."""
         return write_cbt(self.open_source(), folder, self.kind, self.bad_rows())
 
     def from_text(self, files: Sequence[Path]) -> None:
@@ -80,8 +90,8 @@ class ChildrensBookTest(Corpus, ClozeData):
         return file_source(path, files, read_cbt, f"{self.kind} questions") if files else None
 
     def _official(self, path: Path) -> dict[str, list[Path]]:
-        """The files of this kind, by split, where the folder has any of CBT's names. Raises DataError where it has
-        only those of other kinds."""
+        """The files of this kind by split, if the folder has any with the names of CBT. Raises DataError if it has only
+        those of other kinds."""
         folder = next((part for part in (path, path / "data") if any(part.glob("cbtest_*.txt"))), None)
         if folder is None:
             return {}

@@ -1,24 +1,32 @@
-"""CNN and Daily Mail: news with their entities made anonymous, and a highlight of each with one of them taken out.
+"""CNN and Daily Mail: news with anonymous entities, and a highlight of each text with one of them removed.
 
 Hermann et al. 2015, https://arxiv.org/abs/1506.03340: CNN 380,298 questions for training, 3,924 to validate and 3,198
-for the test; Daily Mail 879,450, 64,835 and 53,182. Entity numbers are an article's own. Both are given out at
-https://cs.nyu.edu/~kcho/DMQA/; what the Hugging Face hub has under these names are the articles and their summaries,
-without questions.
+for the test; Daily Mail 879,450, 64,835 and 53,182. Each article has its own entity numbers. Both are at
+https://cs.nyu.edu/~kcho/DMQA/. The Hugging Face hub has the articles and their summaries under these names, without
+questions.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import ClassVar, Unpack
+from typing import Any, ClassVar, Unpack
 
 from zoo.data.cloze.module import ClozeData
+from zoo.data.cloze.question import ClozeQuestion
+from zoo.data.cloze.readers import read_questions
 from zoo.data.cloze.samples import stories
-from zoo.data.cloze.sources import question_folders
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.sources import Source, sample_source
+from zoo.data.rows import BadRows
+from zoo.data.sources import SPLITS, Source, sample_source
 from zoo.errors import ConfigError
 
 PAGE = "https://cs.nyu.edu/~kcho/DMQA/"
+FOLDERS = {"train": "training", "val": "validation", "test": "test"}
+"""The folders of .question files."""
 
 
 class Cnn(Corpus, ClozeData):
@@ -53,3 +61,35 @@ class DailyMail(Cnn):
     name = "dailymail"
     archive = "dailymail"
     layout = Cnn.layout.replace("cnn", "dailymail")
+
+
+def question_folders(path: Path, noun: str) -> Source | None:
+    """The .question files in `path`/training, validation and test, or in its folder questions; None without any."""
+    inside = next((folder for folder in (path, path / "questions") if (folder / FOLDERS["train"]).is_dir()), None)
+    if inside is None:
+        return None
+    folders = {split: inside / name for split, name in FOLDERS.items() if (inside / name).is_dir()}
+    return Source(
+        place=str(inside),
+        description=f"path: {inside}, {{count}} {noun}",
+        identity={"folders": {split: _stamp(folder) for split, folder in folders.items()}},
+        splits={split: partial(_read_folder, folders[split]) for split in SPLITS if split in folders},
+    )
+
+
+def _is_question(name: str) -> bool:
+    return name.endswith(".question") and not name.startswith(".")
+
+
+def _read_folder(folder: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if _is_question(entry.name))
+    return read_questions((folder / name for name in names), bad)
+
+
+def _stamp(folder: Path) -> list[Any]:
+    """A short value that shows whether the files of a folder have changed. They may be a million."""
+    with os.scandir(folder) as entries:
+        files = {entry.name: entry.stat() for entry in entries if _is_question(entry.name)}
+    found = sha256("".join(f"{n} {files[n].st_size} {files[n].st_mtime_ns}\n" for n in sorted(files)).encode())
+    return [str(folder.absolute()), len(files), found.hexdigest()]

@@ -29,8 +29,8 @@ WORDS = pa.list_(pa.string())
 
 
 class ClozeEncoder(TableEncoder):
-    """Questions to batches. A question is a `ClozeQuestion`, whose answer is ignored, or a line of text as `parse_line`
-    reads it."""
+    """Questions to batches. A question is a `ClozeQuestion`, whose answer is ignored, or a line that `parse_line`
+    reads."""
 
     options = ClozeTextOptions
     raw = pa.schema(
@@ -68,16 +68,15 @@ class ClozeEncoder(TableEncoder):
         return text._asdict()
 
     def display(self, one: ClozeQuestion | str) -> Shown:
-        """The question as it is written, its words in the positions that they have in the batch."""
+        """The written question, with its words in their positions in the batch."""
         return shown(parse_line(one) if isinstance(one, str) else one)
 
     def __call__(self, inputs: ClozeQuestion | str | Sequence[ClozeQuestion | str]) -> ClozeBatch:
-        """A batch without answers. Raises DataError for a question with no candidate in its document, where a network
-        has nothing to choose from."""
+        """A batch without answers. Raises DataError for a question without a candidate in its document."""
         return super().__call__([inputs] if isinstance(inputs, ClozeQuestion | str) else inputs)
 
     def tokens(self, table: pa.Table) -> pa.Table:
-        """Words as the vocabulary has them, and for each word of a document the number of the candidate that it is."""
+        """The words as the vocabulary has them, and the number of the candidate at each word of a document."""
         columns = {name: table[name] for name in ("answer", "evidence", "key") if name in table.column_names}
         texts = {name: table[name].combine_chunks() for name in Shown._fields}
         for side in ("document", "query"):
@@ -115,19 +114,19 @@ class ClozeEncoder(TableEncoder):
         )
 
     def state(self) -> dict[str, Any]:
-        """Plain data for a checkpoint. A saved re-ranking knows the vocabulary by this form."""
+        """Plain data for a checkpoint. A saved re-ranking identifies the vocabulary by them."""
         return {"words": self.vocabulary.state(), "text": asdict(self.text_options)}
 
 
 def shown(question: ClozeQuestion) -> Shown:
-    """A question with its document as one run of words."""
+    """A question with its document as one list of words."""
     ends = offsets([len(sentence) for sentence in question.sentences])[1:].tolist()
     words = [word for sentence in question.sentences for word in sentence]
     return Shown(words, list(question.query), list(question.candidates), ends)
 
 
 def occurrences(words: Sequence[str], candidates: Sequence[str]) -> list[int]:
-    """For each word the number of the candidate that it is, -1 for other words; of two equal candidates the first."""
+    """The number of the candidate at each word, -1 at other words. The first of two equal candidates counts."""
     numbers = {candidate: number for number, candidate in reversed(list(enumerate(candidates)))}
     return [numbers.get(word, -1) for word in words]
 

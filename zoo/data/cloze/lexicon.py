@@ -106,7 +106,7 @@ def nouns_of(sentences: Iterable[Sequence[str]]) -> set[str]:
 
     often = {word for word, count in noun.items() if count >= max(THRICE, OFTEN * places[word])}
     sure = {word for word in often if mostly(word, behind[word].total())}
-    # "the old man" indicates an adjective, "the man said" indicates nothing
+    # "the old man" shows an adjective, "the man slept" does not
     found = {word for word in often if mostly(word, sum(behind[word][after] for after in sure & behind[word].keys()))}
     plurals = {word for word in places if _singulars(word) & found and mostly(word, 0)}
     return found | plurals

@@ -1,4 +1,4 @@
-"""Cloze questions: what every corpus of them shares."""
+"""The base class of all data of cloze questions."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SHOWN_CANDIDATES = 20
 
 
 class ClozeData(TableData[Source]):
-    """Documents, each with a query that has a blank, and candidates for it. A batch holds documents of similar length,
-    drawn anew in each epoch; `data.loader.max_tokens` counts their words.
+    """Documents, each with a query that has a blank, and candidates for it. A batch has documents of similar length;
+    `data.loader.max_tokens` counts their words.
 
-    A training question whose answer is not in its document teaches nothing and has an infinite loss: it is left out and
-    counted. Questions of validation and test stay, since a test without them would be another test.
+    A training question whose answer is not in its document has an infinite loss. It is left out and counted. Such
+    questions of validation and test stay, because without them it would be another test.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("cloze",)

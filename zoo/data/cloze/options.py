@@ -1,4 +1,4 @@
-"""How cloze questions become ids."""
+"""The keys that define how cloze questions become ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from zoo.data.options import Options
 from zoo.data.text.options import Size
 
 Kind = Literal["NE", "CN", "V", "P"]
-"""The words that are taken out: named entities, common nouns, verbs, prepositions."""
+"""The words that are removed: named entities, common nouns, verbs, prepositions."""
 
 
 @dataclass(frozen=True)
 class ClozeTextOptions(Options):
-    """How words become ids. They are the words of the files, which come in words already; which of them a candidate is
-    goes by their spelling, whatever these options say."""
+    """How the words of the files become ids. Candidates are found by their spelling, whatever these options are."""
 
     group: ClassVar[str] = "text"
     tokenizer: ClassVar[str] = "whitespace"
@@ -24,8 +23,8 @@ class ClozeTextOptions(Options):
     treebank: ClassVar[bool] = False
 
     lower: bool = False
-    """Words that differ in case alone have one vector."""
+    """Whether words that differ only in case have one vector."""
     minimum_frequency: Count = 1
     """Words that occur less often in the training questions are unknown."""
     vocabulary_size: Size | None = None
-    """Words at most, the special ones included; the rarest are unknown. None sets no limit."""
+    """The most words, including the special ones; the rarest are unknown. None: no limit."""

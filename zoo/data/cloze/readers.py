@@ -1,14 +1,15 @@
-"""Formats of cloze questions: each reader streams `ClozeQuestion`s and names file and line of whatever it cannot use.
+"""Formats of cloze questions. Each reader streams `ClozeQuestion`s and reports unusable ones with their file and line.
 
 CBT: the Children's Book Test of Hill, Bordes, Chopra and Weston 2016, https://arxiv.org/abs/1511.02301. CNN and Daily
-Mail: Hermann et al. 2015, https://arxiv.org/abs/1506.03340, one file a question. Both come in words already.
+Mail: Hermann et al. 2015, https://arxiv.org/abs/1506.03340, with one file per question. Both consist of words already.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.rows import BadRows, Lines, decode_file, guarded, line_of, reading
@@ -17,12 +18,13 @@ from zoo.data.text.tokenization import TreebankTokenizer
 from zoo.errors import DataError
 
 SENTENCES, CANDIDATES = 20, 10
-"""Of a question of CBT."""
+"""The numbers of sentences and of candidates of a question of CBT."""
+HUB_COLUMNS = ("sentences", "question", "answer", "options")
 NUMBERED = re.compile(r"(\d{1,9})(?:\s(.*))?$", re.DOTALL)
 QUESTION_LINE = "a question with XXXXX, a tab, its answer, two tabs and ten candidates with | between are expected"
 PLACEHOLDER, ENTITY = "@placeholder", re.compile(r"@entity\d+")
 PARTS = ("the address", "", "the document", "", "the query", "", "the answer")
-"""Of a .question file; an empty one is a blank line."""
+"""The lines of a .question file; an empty name is a blank line."""
 ENDS, CLOSERS = {".", "!", "?"}, {"''", "'", '"', ")", "]"}
 
 
@@ -37,12 +39,8 @@ def read_cbt(path: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
             if broken:
                 bad(*broken)
             elif len(block) != SENTENCES + 1:
-                bad(
-                    line_of(path, first),
-                    "not 21 lines",
-                    f"this question has {len(block)}; {SENTENCES} sentences and a question, each behind its number, "
-                    "and a blank line after them are expected",
-                )
+                expected = f"{SENTENCES} sentences and a question, each after its number, and then a blank line"
+                bad(line_of(path, first), "not 21 lines", f"this question has {len(block)}; expected {expected}")
             else:
                 question = _cbt_question(path, first, block, bad)
                 if question is not None and usable(question, line_of(path, first + len(block) - 1), bad):
@@ -50,7 +48,7 @@ def read_cbt(path: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
 
 
 def _blocks(lines: Lines) -> Iterator[tuple[int, list[str], tuple[str, str, str] | None]]:
-    """(line it begins in, its lines, what is wrong with its bytes) of each run of lines that are not blank."""
+    """(number of the first line, lines, problem of its bytes) of each block of lines that are not blank."""
     block: list[str] = []
     first, broken = 1, None
     for line in lines:
@@ -70,14 +68,14 @@ def _blocks(lines: Lines) -> Iterator[tuple[int, list[str], tuple[str, str, str]
 
 
 def _cbt_question(path: Path, first: int, block: Sequence[str], bad: BadRows) -> ClozeQuestion | None:
-    """The question of a block's lines, of which `path` has the first at line `first`; None, once reported, for lines
-    that are not numbered from 1 or end in no question."""
+    """The question of a block that begins at line `first` of `path`. None, after a report, for lines that are not
+    numbered from 1 or do not end in a question."""
     texts = []
     for number, line in enumerate(block, 1):
         found = NUMBERED.match(line)
         if found is None or int(found[1]) != number:
-            said = f"expected the number {number}, found {line[:20]!r}"
-            bad(line_of(path, first + number - 1), "numbers do not run", said)
+            detail = f"expected the number {number}, found {line[:20]!r}"
+            bad(line_of(path, first + number - 1), "numbers do not run", detail)
             return None
         texts.append(found[2] or "")
     *sentences, last = texts
@@ -90,54 +88,51 @@ def _cbt_question(path: Path, first: int, block: Sequence[str], bad: BadRows) ->
     if len(named) != CANDIDATES or not all(named):
         bad(place, "not ten candidates", f"found {len(list(filter(None, named)))} with | between; {QUESTION_LINE}")
         return None
-    return ClozeQuestion(
-        [words for text in sentences if (words := text.split())], query_of(query), named, answer.strip()
-    )
+    return ClozeQuestion(_words_of(sentences), query_of(query), named, answer.strip())
+
+
+def _words_of(sentences: Iterable[str]) -> list[list[str]]:
+    return [words for text in sentences if (words := text.split())]
 
 
 def query_of(text: str) -> list[str]:
-    """The words of a query; the blank is one also where it was a part of another: XXXXX's."""
+    """The words of a query. The blank becomes a word of its own, also in XXXXX's."""
     return text.replace(BLANK, f" {BLANK} ").split()
 
 
 def usable(question: ClozeQuestion, place: str, bad: BadRows) -> bool:
-    """Whether something is asked that can be answered; else False, once reported. An answer that is missing in the
-    document alone is no defect of a file: see `zoo.data.cloze.prepare`."""
+    """Whether a question can be answered; a problem is reported. An answer that is missing only in the document is not
+    a defect of the file: see `ClozeData`."""
     blanks = question.query.count(BLANK)
     if not question.sentences:
         bad(place, "empty document", "there is no word before the question")
     elif blanks != 1:
-        bad(
-            place, "no blank" if not blanks else "several blanks", f"found {blanks} {BLANK} in the question, expected 1"
-        )
+        problem = "several blanks" if blanks else "no blank"
+        bad(place, problem, f"found {blanks} {BLANK} in the question, expected 1")
     elif question.answer not in question.candidates:
-        bad(
-            place,
-            "answer not among the candidates",
-            f"{question.answer!r} is none of {', '.join(map(repr, question.candidates))}",
-        )
+        named = ", ".join(map(repr, question.candidates))
+        bad(place, "answer not among the candidates", f"{question.answer!r} is none of {named}")
     else:
         return True
     return False
 
 
-def cbt_text(question: ClozeQuestion) -> str:
-    """A question as CBT writes it, with the blank line that ends it; what `read_cbt` reads again."""
-    sentences = [
-        *question.sentences,
-        *[[]] * (SENTENCES - len(question.sentences)),
-    ]  # those without a word were left out
-    lines = [f"{number} {' '.join(words)}" for number, words in enumerate(sentences, 1)]
-    last = f"{len(lines) + 1} {' '.join(question.query)}\t{question.answer or ''}\t\t{'|'.join(question.candidates)}"
-    return "\n".join([*lines, last, "", ""])
+def hub_question(record: Mapping[str, Any], place: str, bad: BadRows) -> Iterator[ClozeQuestion]:
+    """A row of CBT on the Hugging Face hub, with HUB_COLUMNS."""
+    named = [option.strip() for option in record["options"] or ()]
+    query, answer = query_of(record["question"] or ""), (record["answer"] or "").strip()
+    question = ClozeQuestion(_words_of(record["sentences"] or ()), query, named, answer)
+    if len(list(filter(None, named))) != CANDIDATES:
+        bad(place, "not ten candidates", f"found {named}")
+    elif usable(question, place, bad):
+        yield question
 
 
 # CNN and Daily Mail
 
 
 def read_questions(files: Iterable[Path], bad: BadRows) -> Iterator[ClozeQuestion]:
-    """The .question files of CNN and Daily Mail. The candidates are the entities of the document, in the order in which
-    they come."""
+    """The .question files of CNN and Daily Mail. The candidates are the entities of the document, in their order."""
     for path in files:
         question = _question_of(path, bad)
         if question is not None and usable(question, line_of(path, 5), bad):
@@ -169,8 +164,8 @@ def _question_of(path: Path, bad: BadRows) -> ClozeQuestion | None:
 
 
 def cut_sentences(words: Sequence[str]) -> list[list[str]]:
-    """Words cut behind the marks that end a sentence, and behind what closes after them: for what is shown alone, no
-    network reads the borders."""
+    """Split words after the marks that end a sentence and after closing quotes and brackets. Only pages and pictures
+    show these sentences; networks do not read them."""
     sentences: list[list[str]] = [[]]
     for word in words:
         last = sentences[-1]
@@ -182,14 +177,14 @@ def cut_sentences(words: Sequence[str]) -> list[list[str]]:
     return [sentence for sentence in sentences if sentence]
 
 
-# What a user types
+# Questions of users
 
 
 def parse_line(line: str) -> ClozeQuestion:
-    """A document and a sentence with XXXXX in one line, and perhaps ` | one|two|three`, the candidates.
+    """A line with a document, a sentence with XXXXX, and optionally candidates, as in ` | one|two|three`.
 
-    The sentence with the blank is the query, all others are the document. Without candidates every word of the document
-    is one. Raises DataError for a line without a blank, with several, or without a document.
+    The sentence with the blank is the query, and all others are the document. Without candidates every word of the
+    document is one. Raises DataError for a line without a blank, with several, or without a document.
     """
     text, bar, listed = line.partition(" | ") if " | " in line else line.partition("|")
     sentences = [tokenize(sentence) for sentence in split_sentences(clean(text).replace("\n", " "))]
@@ -202,7 +197,7 @@ def parse_line(line: str) -> ClozeQuestion:
         raise DataError(f"{line.strip()[:60]!r}: one sentence, and no document before it; {TYPED}")
     named = _candidates(listed)
     if bar and not named:
-        raise DataError(f"{line.strip()[:60]!r}: no candidate behind |; {TYPED}")
+        raise DataError(f"{line.strip()[:60]!r}: no candidate after |; {TYPED}")
     return ClozeQuestion(document, query, named or every_word(document), None)
 
 
@@ -213,7 +208,7 @@ TYPED = (
 
 
 def tokenize(text: str) -> list[str]:
-    """The words of an English sentence, by the Treebank's rules; @entity5 stays whole."""
+    """The words of an English sentence by the rules of the Treebank; @entity5 is one word."""
     words: list[str] = []
     for word in TreebankTokenizer(lower=False).split(text).shown:
         if words and words[-1] == "@" and (f"@{word}" == PLACEHOLDER or ENTITY.fullmatch(f"@{word}")):
@@ -224,20 +219,20 @@ def tokenize(text: str) -> list[str]:
 
 
 def _candidates(listed: str) -> list[str]:
-    """`Ann|Bob` taken apart; each once."""
+    """The distinct candidates in `Ann|Bob`."""
     return list(dict.fromkeys(candidate.strip() for candidate in listed.split("|") if candidate.strip()))
 
 
 def every_word(sentences: Iterable[Iterable[str]]) -> list[str]:
-    """The distinct words of a document that have a letter or a digit, in the order in which they come."""
+    """The distinct words of a document that have a letter or a digit, in their order."""
     words = (word for sentence in sentences for word in sentence)
     return list(dict.fromkeys(word for word in words if any(map(str.isalnum, word))))
 
 
 def read_file(path: Path) -> list[ClozeQuestion | None]:
-    """Questions to be answered: a file in CBT's form, where sentences may be fewer or more, and answer and candidates
-    may be missing; or else one question a line as `parse_line` reads it, a blank line being None. Raises DataError with
-    the line."""
+    """Questions to answer: a file in the format of CBT, with any number of sentences, where answer and candidates may
+    be missing; or one question per line as `parse_line` reads it, with None for a blank line. Raises DataError with the
+    line."""
     with Lines(path) as lines:
         numbered = NUMBERED.match(lines.peek().rstrip("\r\n"))
         if numbered is None or int(numbered[1]) != 1:
@@ -263,7 +258,7 @@ def _loose_question(path: Path, first: int, block: list[str], broken: tuple[str,
         raise DataError(": ".join(broken))
     texts = [(NUMBERED.match(line) or ["", "", line])[2] or "" for line in block]
     query, *rest = texts[-1].split("\t")
-    sentences = [words for text in texts[:-1] if (words := text.split())]
+    sentences = _words_of(texts[:-1])
     answer = rest[0].strip() if rest else ""
     named = _candidates(rest[-1]) if len(rest) > 1 else []
     question = ClozeQuestion(sentences, query_of(query), named or every_word(sentences), answer or None)

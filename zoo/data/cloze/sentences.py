@@ -1,4 +1,4 @@
-"""The sentences of a split's documents, each different one once: what language models are trained on."""
+"""The distinct sentences of the documents of a split, on which language models are trained."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Ints = NDArray[np.int64]
 
 
 def distinct_sentences(tables: Iterable[pa.Table]) -> tuple[Ints, Ints]:
-    """Word ids of all sentences one after the other and how many each has, from the columns `document` and `ends`.
+    """The word ids of all distinct sentences in sequence, and the length of each sentence, from the columns `document`
+    and `ends`.
 
-    Documents of CBT are stretches of books that overlap: a sentence stands in up to twenty of them. Two sentences are
-    taken for the same where 64 bits that follow from all their words are.
+    The documents of CBT are passages of books that overlap, so that a sentence is in up to twenty of them. Sentences
+    are compared by 64 bits that depend on all their words.
     """
     parts = [_distinct(*_sentences(table)) for table in tables]
     text, lengths, keys = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -37,7 +38,7 @@ def _sentences(table: pa.Table) -> tuple[Ints, Ints, Ints]:
 
 
 def _keys(text: Ints, lengths: Ints) -> Ints:
-    """64 bits of each sentence: the sum over its words of a number that follows from the word and its place."""
+    """64 bits of each sentence: the sum over its words of a number that depends on the word and its position."""
     begins = offsets(lengths)[:-1]
     place = np.arange(len(text)) - np.repeat(begins, lengths)
     numbers = _mixed(_mixed(text.astype(np.uint64)) + place.astype(np.uint64))
@@ -45,7 +46,7 @@ def _keys(text: Ints, lengths: Ints) -> Ints:
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Each number to 64 bits without a pattern: the finaliser of splitmix64 (Steele, Lea and Flood 2014)."""
+    """The finaliser of splitmix64 (Steele, Lea and Flood 2014), which mixes the 64 bits of each number."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""What cloze questions are: the facts that a network for them is built from."""
+"""The facts about cloze questions that a network is built from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoo.data.spec import Spec
 
 @dataclass(frozen=True)
 class ClozeSpec(Spec):
-    """Documents of words, a sentence with a blank, and candidates for the blank that stand in the document."""
+    """Documents of words, a sentence with a blank, and candidates for the blank that are in the document."""
 
     vocabulary_size: int
     """Rows of the word embedding: padding, unknown words, the blank, and the words of training."""

@@ -11,8 +11,6 @@ from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_zhang
 from zoo.data.documents.samples import news
 from zoo.data.documents.sources import DocumentSource
-from zoo.data.sources import SampleGenerator
-from zoo.data.text.sentences import unescape_zhang
 
 
 class AgNews(DocumentCorpus):
@@ -21,14 +19,10 @@ class AgNews(DocumentCorpus):
     name = "ag_news"
     noun = "news items"
     class_names = news.TOPICS
+    generate = staticmethod(news.generate)
     hub = "fancyzhx/ag_news"
+    escaped = True
     layout = "a folder with train.csv and test.csv (class from 1 to 4, title, description)"
-
-    def sample_generator(self) -> SampleGenerator:
-        return news.generate
-
-    def unescape(self, text: str) -> str:
-        return unescape_zhang(text)
 
     def official_files(self, path: Path) -> DocumentSource | None:
         return self.split_files(path, ".csv", read_zhang, self.class_names)

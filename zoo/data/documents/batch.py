@@ -1,4 +1,4 @@
-"""What a network reads of documents: named tensors with boolean masks, True = real."""
+"""Batches of documents: named tensors with boolean masks, True = real."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoo.layers.packing import Packing
 
 @dataclass(frozen=True)
 class DocumentBatch(Batch):
-    """B documents of at most S sentences of at most W words. `DocumentBatch.of` builds it with its packings."""
+    """B documents of at most S sentences of at most W words."""
 
     words: Tensor
     """(B, S, W) word ids."""
@@ -26,7 +26,7 @@ class DocumentBatch(Batch):
     label: Tensor | None
     """(B,) class of each document; None when predicting."""
     evidence: Tensor | None
-    """(B, S, W) True at the words that decided the label; only where the data knows them (the samples)."""
+    """(B, S, W) True at the words that decided the label; only for samples, which know them."""
     word_packing: Packing
     """Rows are sentences: packs (B, S, W)."""
     sentence_packing: Packing
@@ -34,9 +34,9 @@ class DocumentBatch(Batch):
     distinct: Tensor
     """(U,) the distinct word ids of the batch."""
     word_at: Tensor
-    """(N,) for each packed word its row in `distinct`."""
+    """(N,) the row in `distinct` of each packed word."""
     text: tuple[list[list[str]], ...] | None = None
-    """B documents as sentences of words as they were written, each word in the place of its id; only for evaluation."""
+    """The written words of the B documents, by sentences, in the positions of their ids; only for evaluation."""
 
     @classmethod
     def of(
@@ -49,7 +49,7 @@ class DocumentBatch(Batch):
         evidence: Tensor | None = None,
         text: tuple[list[list[str]], ...] | None = None,
     ) -> DocumentBatch:
-        """A batch from padded ids (B, S, W) and their mask; everything else follows from these."""
+        """Build a batch with its packings from padded ids (B, S, W) and their mask."""
         sentence_mask = word_mask.any(-1)
         packing = Packing.of(word_mask)
         distinct, word_at = packing.pack(words).unique(return_inverse=True)
@@ -69,13 +69,3 @@ class DocumentBatch(Batch):
 
     def __len__(self) -> int:
         return len(self.words)
-
-    def first(self, count: int) -> DocumentBatch:
-        """The first `count` documents, in memory of their own on the CPU."""
-
-        def part(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor[:count].cpu().clone()
-
-        words, mask, index = (tensor[:count].cpu().clone() for tensor in (self.words, self.word_mask, self.index))
-        text = self.text and self.text[:count]
-        return DocumentBatch.of(words, mask, part(self.label), index=index, evidence=part(self.evidence), text=text)

@@ -1,4 +1,4 @@
-"""Documents to batches: texts are cut into sentences of words, these become ids, and ids are padded."""
+"""From documents to batches: texts become sentences of words, words become ids, and ids are padded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.sentences import clean, split_sentences, split_text
 
 FEW = 1000
-"""In fewer training documents a word that occurs twice is frequent."""
+"""With fewer training documents, a word that occurs twice is frequent."""
 SENTENCES, FLAGS = pa.list_(pa.list_(pa.string())), pa.list_(pa.list_(pa.bool_()))
 
 
@@ -41,7 +41,7 @@ class DocumentEncoder(TableEncoder):
         return {"text": one}
 
     def tokens(self, table: pa.Table) -> pa.Table:
-        """Cut texts into sentences of words; `cut` is True where a limit removed something."""
+        """Cut texts into sentences of words; `cut` is True if a limit removed anything."""
         columns = {name: table[name] for name in ("label",) if name in table.column_names}
         if "sentences" in table.column_names:
             whole = table["sentences"].to_pylist()

@@ -1,8 +1,8 @@
 """Movie reviews of the Internet Movie Database, positive or negative.
 
 Maas et al. 2011, https://ai.stanford.edu/~amaas/data/sentiment/: 25,000 for training and 25,000 for the test. The IMDB
-of Yang et al. 2016 is another one, with ten classes (Diao et al. 2014); of it the `.ss` files of Tang et al. 2015 can
-be read.
+of Yang et al. 2016 is another one, with ten classes (Diao et al. 2014), which can be read as the `.ss` files of Tang et
+al. 2015.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from pathlib import Path
 from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_tang
 from zoo.data.documents.samples import reviews
-from zoo.data.documents.sources import DocumentSource, Sample, folder_source
-from zoo.data.sources import SampleGenerator
+from zoo.data.documents.sources import DocumentSource, folder_source
 
 RATINGS = tuple(f"{n} of 10" for n in range(1, 11))
+
+
+def generate_polar(count: int, *, seed: int) -> Iterator[reviews.Review]:
+    """Reviews of the Yelp sample: one or two stars are negative, four or five positive, and three are left out."""
+    polar = (review for review in reviews.generate(10 * count + 100, seed=seed) if review.label != 2)
+    return islice((review._replace(label=int(review.label > 2)) for review in polar), count)
 
 
 class Imdb(DocumentCorpus):
@@ -27,21 +32,12 @@ class Imdb(DocumentCorpus):
     name = "imdb"
     noun = "reviews"
     class_names = ("negative", "positive")
+    generate = staticmethod(generate_polar)
     hub = "stanfordnlp/imdb"
     layout = "the folder aclImdb with train/pos/*.txt, train/neg/*.txt, test/pos/*.txt and test/neg/*.txt"
-
-    def sample_generator(self) -> SampleGenerator:
-        return generate_polar
 
     def official_files(self, path: Path) -> DocumentSource | None:
         if path.is_file() and path.suffix != ".zip":
             return None
         ratings = self.split_files(path, ".ss", read_tang, RATINGS)
         return ratings or folder_source(path, self.noun, classes={"neg": "negative", "pos": "positive"})
-
-
-def generate_polar(count: int, *, seed: int) -> Iterator[Sample]:
-    """Reviews of the Yelp sample with one or two stars as negative, with four or five as positive; those with three are
-    left out."""
-    polar = (review for review in reviews.generate(10 * count + 100, seed=seed) if review.label != 2)
-    return islice((review._replace(label=int(review.label > 2)) for review in polar), count)

@@ -1,17 +1,19 @@
-"""Documents with one class each: what every corpus of them shares."""
+"""The base class of all data of documents with one class each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import datasets
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.data.documents.classes import check_found, natural_order
 from zoo.data.documents.encoding import DocumentEncoder
 from zoo.data.documents.options import DocumentTextOptions
+from zoo.data.documents.readers import Row
 from zoo.data.documents.sources import DocumentSource
 from zoo.data.documents.spec import DocumentSpec
 from zoo.data.order import Nouns
@@ -20,6 +22,7 @@ from zoo.data.stored import count_words, values_of
 from zoo.data.table_data import shortened
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vectored import Vectored
+from zoo.errors import DataError
 
 
 class DocumentData(Vectored[DocumentSource]):
@@ -40,16 +43,16 @@ class DocumentData(Vectored[DocumentSource]):
     def examples(self, rows: Iterator[Any], source: DocumentSource, reading: Reading) -> Iterator[dict[str, Any]]:
         count = 0
         for row in rows:
-            label = row.label if isinstance(row.label, str) else (source.classes or ())[row.label]
+            label = row.label if source.classes is None else source.classes[row.label]
             if source.classes is None and not reading.knows(label, row.place, self.nouns.examples):
                 continue
             count += 1
-            if source.generated:
-                yield {"sentences": row.sentences, "evidence": row.evidence, "label": label}
-            else:
+            if isinstance(row, Row):
                 yield {"text": row.text, "label": label}
+            else:
+                yield {"sentences": row.sentences, "evidence": row.evidence, "label": label}
         if source.classes is None and reading.training and count:
-            check_found(list(reading.labels), source.place, count)
+            _check_classes(list(reading.labels), source.place, count)
 
     def finish(self, encoder: TableEncoder, source: DocumentSource, splits: Mapping[str, datasets.Dataset]) -> None:
         encoder.classes = list(source.classes or natural_order(count_words(splits["train"], "label")))
@@ -62,3 +65,34 @@ class DocumentData(Vectored[DocumentSource]):
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
         return {"label": row["label"], "text": shortened(row["words"])}
+
+
+def _check_classes(names: Sequence[str], where: str, rows: int) -> None:
+    """Raise DataError if the labels of `rows` training documents cannot be classes."""
+    if len(names) < 2:
+        raise DataError(
+            f"{where}: all {rows:,} documents have the label {names[0]!r}; at least two classes are expected"
+        )
+    if len(names) > max(50, rows // 2):
+        raise DataError(
+            f"{where}: {len(names):,} different labels in {rows:,} documents, such as {names[0]!r} and {names[1]!r}; "
+            "is data.label_column the column of the classes?"
+        )
+
+
+def natural_order(names: Iterable[str]) -> list[str]:
+    """Names in their natural order. If all are numbers, they have the order of numbers; otherwise the numbers inside
+    them do."""
+    found = list(names)
+    try:
+        numbers = {name: float(name) for name in found}
+    except ValueError:
+        numbers = {}
+    if numbers and all(map(math.isfinite, numbers.values())):
+        return sorted(found, key=numbers.__getitem__)
+    return sorted(found, key=_text_and_numbers)
+
+
+def _text_and_numbers(name: str) -> Any:
+    parts = re.split(r"(\d+)", name.casefold())
+    return [int(part) if n % 2 else part for n, part in enumerate(parts)], name

@@ -1,4 +1,4 @@
-"""How documents become words, and how those of your own are split."""
+"""The keys that define how documents become words, and how documents of your own are split."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class DocumentTextOptions(SentenceOptions):
 
 @dataclass(frozen=True)
 class OwnSplitOptions(SplitOptions):
-    """The same for documents of your own, where `val` and `test` may also be the path of a second table, or, in class
-    folders, a pattern for the names of the files, such as `cv9*`."""
+    """Shares for documents of your own. `val` and `test` may also be the path of a second table or, for class folders,
+    a pattern of file names, such as `cv9*`."""
 
     val: Part | Table | Pattern = 0.1  # type: ignore[assignment]
     test: Part | Table | Pattern = 0.1  # type: ignore[assignment]
@@ -35,7 +35,3 @@ class OwnSplitOptions(SplitOptions):
     def advice(self, missing: Sequence[str], noun: str) -> str:
         file = "a file of its own (of class folders: a pattern of file names)"
         return f"give {file} as data.split.{missing[-1]}, or more {noun}"
-
-    def named(self) -> dict[str, str]:
-        """The splits that are given by a path or a pattern."""
-        return {key: value for key in ("val", "test") if isinstance(value := getattr(self, key), str)}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
 from zoo.data.corpus import OwnFiles
 from zoo.data.documents.module import DocumentData
 from zoo.data.documents.options import OwnSplitOptions
-from zoo.data.documents.sources import DocumentSource, folder_source, table_source
+from zoo.data.documents.readers import read_table
+from zoo.data.documents.sources import DocumentSource, folder_source, with_classes
 from zoo.data.readers import TABLES, is_table
-from zoo.data.sources import existing, find_splits
+from zoo.data.sources import existing, file_source, find_splits
 from zoo.data.text.vectored import VectorArguments
 from zoo.errors import DataError
 
@@ -21,14 +23,13 @@ LAYOUT = (
 
 
 class OwnDocumentArguments(VectorArguments):
-    """The arguments of documents of your own besides the columns."""
+    """The arguments of `OwnDocuments` besides the columns."""
 
     path: str
 
 
 class OwnDocuments(OwnFiles, DocumentData):
-    """Documents from `path`. Labels are names or numbers. Splits that have no file or folder of their own are drawn by
-    `split.seed`."""
+    """Documents from `path`. Labels are names or numbers. `split.seed` draws the splits without a file or folder."""
 
     name = "documents"
     noun = "documents"
@@ -41,15 +42,16 @@ class OwnDocuments(OwnFiles, DocumentData):
     ) -> None:
         """The columns are those of a table."""
         super().__init__(**rest)
-        self.text_column = text_column
-        self.label_column = label_column
+        self.text_column, self.label_column = text_column, label_column
 
     def open_files(self, path: Path) -> DocumentSource | None:
         if files := self._tables(path):
             for split, other in self.split.named().items():
                 expected = "a share between 0 and 1, or a file of the kind of data.path"
                 files[split] = [existing(other, f"data.split.{split}", expected)]
-            return table_source(path, files, self.text_column, self.label_column, self.noun)
+            columns = self.text_column, self.label_column
+            source = file_source(path, files, lambda part, bad: read_table(part, *columns, bad), self.noun)
+            return with_classes(replace(source, identity={**source.identity, "columns": columns}), None)
         return folder_source(path, self.noun, patterns=self.split.named())
 
     def _tables(self, path: Path) -> dict[str, list[Path]]:

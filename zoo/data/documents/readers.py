@@ -1,4 +1,4 @@
-"""Official formats of documents: each reader streams `Row`s and names file and line of whatever it cannot use."""
+"""The formats of documents. Each reader streams `Row`s and reports unusable ones with their file and line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import fnmatch
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,15 +17,16 @@ from zoo.data.text.sentences import unescape_zhang
 
 WHOLE = re.compile(r"(?<=\d)\.0+$")
 COLUMNS_HINT = " (the keys are data.text_column and data.label_column)"
-"""Of the tables of one's own, the only ones whose columns have names to choose."""
+"""For tables of your own, because only their columns have names to choose."""
+HUB_COLUMNS = ("text", "label")
 
 
 class Row(NamedTuple):
-    """One document as it stands in its file."""
+    """One document as it is in its file."""
 
     text: str
     label: int | str
-    """The class counted from 0 where the format fixes the classes, else its name."""
+    """The class counted from 0 if the format fixes the classes, otherwise its name."""
     place: str
     """File and line, for messages."""
 
@@ -36,17 +37,51 @@ def read_zhang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
     with Lines(path, encoding=bad.encoding) as lines:
         for number, fields in csv_rows(lines, ",", bad):
             place = line_of(path, number)
-            label = _class_from_one(fields[0], classes)
             if len(fields) < 2:
-                bad(
-                    place, "too few fields", f"found {len(fields)}; a class and at least one field of text are expected"
-                )
-            elif label is None:
-                bad(place, "label out of range", f"expected a class from 1 to {classes}, found {fields[0]!r}")
-            elif not any(field.strip() for field in fields[1:]):
-                bad(place, "no text")
+                expected = "a class and at least one field of text are expected"
+                bad(place, "too few fields", f"found {len(fields)}; {expected}")
             else:
-                yield Row("\n".join(unescape_zhang(field) for field in fields[1:] if field.strip()), label, place)
+                text = "\n".join(field for field in fields[1:] if field.strip())
+                label, expected = _class_from_one(fields[0], classes), f"a class from 1 to {classes}"
+                yield from _checked(text, label, f"{expected}, found {fields[0]!r}", place, bad, escaped=True)
+
+
+@guarded
+def read_yelp_json(path: Path, bad: BadRows) -> Iterator[Row]:
+    """The Yelp open dataset: json lines with `stars` (1.0 to 5.0) and `text`."""
+    for number, record in json_rows(path, ("stars", "text"), "", bad):
+        label, expected = _class_from_one(record["stars"], 5), f"1 to 5 stars, found {record['stars']!r}"
+        yield from _checked(record["text"], label, expected, line_of(path, number), bad)
+
+
+@guarded
+def read_tang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
+    """The `.ss` files of Tang et al. (2015): user, product, rating from 1 on and text, with two tabs between them and
+    `<sssss>` between sentences."""
+    with Lines(path, encoding=bad.encoding) as lines:
+        for place, line in lines.decoded(bad):
+            fields = line.split("\t\t", 3)
+            if len(fields) < 4:
+                expected = "user, product, rating and text with two tabs between are expected"
+                bad(place, "too few fields", f"found {len(fields)}; {expected}")
+            else:
+                label, expected = _class_from_one(fields[2], classes), f"a rating from 1 to {classes}"
+                text = fields[3].replace("<sssss>", "\n")
+                yield from _checked(text, label, f"{expected}, found {fields[2]!r}", place, bad)
+
+
+@guarded
+def read_hub_parquet(path: Path, classes: int, escaped: bool, hint: str, bad: BadRows) -> Iterator[Row]:
+    """The parquet files of the hub, downloaded by hand; `hint` as in `read_columns`, `escaped` as in `hub_row`."""
+    for place, *values in read_columns(path, HUB_COLUMNS, hint, bad):
+        yield from hub_row(dict(zip(HUB_COLUMNS, values, strict=True)), place, bad, classes, escaped)
+
+
+def hub_row(record: Mapping[str, Any], place: str, bad: BadRows, classes: int, escaped: bool) -> Iterator[Row]:
+    """A row of the hub: `text`, which may have the escapes of Zhang et al. (2015), and `label` counted from 0."""
+    label = record["label"]
+    known = label if isinstance(label, int) and 0 <= label < classes else None
+    yield from _checked(record["text"], known, f"0 to {classes - 1}, found {label!r}", place, bad, escaped)
 
 
 def _class_from_one(value: Any, classes: int) -> int | None:
@@ -57,51 +92,21 @@ def _class_from_one(value: Any, classes: int) -> int | None:
     return int(number) - 1 if number in range(1, classes + 1) else None
 
 
-@guarded
-def read_yelp_json(path: Path, bad: BadRows) -> Iterator[Row]:
-    """The Yelp open dataset: json lines with `stars` (1.0 to 5.0) and `text`."""
-    for number, record in json_rows(path, ("stars", "text"), "", bad):
-        place, text = line_of(path, number), record["text"]
-        label = _class_from_one(record["stars"], 5)
-        if label is None:
-            bad(place, "label out of range", f"expected 1 to 5 stars, found {record['stars']!r}")
-        elif not isinstance(text, str) or not text.strip():
-            bad(place, "no text")
-        else:
-            yield Row(text, label, place)
-
-
-@guarded
-def read_tang(path: Path, classes: int, bad: BadRows) -> Iterator[Row]:
-    """The `.ss` files of Tang et al. (2015): user, product, rating from 1 on and text, two tabs between, `<sssss>`
-    between sentences."""
-    with Lines(path, encoding=bad.encoding) as lines:
-        for line in lines:
-            place, undecodable = line_of(path, lines.number), lines.undecodable
-            lines.mark()
-            fields = line.rstrip("\r\n").split("\t\t", 3)
-            if undecodable:
-                bad(place, "not UTF-8", undecodable)
-            elif len(fields) < 4:
-                bad(
-                    place,
-                    "too few fields",
-                    f"found {len(fields)}; user, product, rating and text with two tabs between are expected",
-                )
-            elif (label := _class_from_one(fields[2], classes)) is None:
-                bad(place, "label out of range", f"expected a rating from 1 to {classes}, found {fields[2]!r}")
-            elif not (text := fields[3].replace("<sssss>", "\n")).strip():
-                bad(place, "no text")
-            else:
-                yield Row(text, label, place)
+def _checked(
+    text: Any, label: int | None, expected: str, place: str, bad: BadRows, escaped: bool = False
+) -> Iterator[Row]:
+    if label is None:
+        bad(place, "label out of range", f"expected {expected}")
+    elif not isinstance(text, str) or not text.strip():
+        bad(place, "no text")
+    else:
+        yield Row(unescape_zhang(text) if escaped else text, label, place)
 
 
 @guarded
 def read_table(path: Path, text: str, label: str, bad: BadRows) -> Iterator[Row]:
-    """A csv, tsv, json lines or parquet file with named columns; labels come as names.
-
-    Raises DataError where a column is missing, with the columns that are there.
-    """
+    """A csv, tsv, json lines or parquet file with named columns; labels are names. Raises DataError for a missing
+    column, with the columns that exist."""
     for place, found, name in read_columns(path, (text, label), COLUMNS_HINT, bad):
         if not isinstance(found, str) or not found.strip():
             bad(place, "no text", f"column {text!r} holds {found!r}" if found else "")
@@ -119,7 +124,7 @@ def _class_name(value: Any) -> str | None:
 
 
 def read_class_files(names: Sequence[str], read: Callable[[str], bytes], where: Path, bad: BadRows) -> Iterator[Row]:
-    """One document a text file; the name of its folder is its class. `read` gives the bytes of a name."""
+    """Each text file is a document, and the name of its folder is its class. `read` gives the bytes of a name."""
     for name in names:
         place, raw = f"{where}/{name}", read(name)
         text = decode_file(place, raw, bad)
@@ -132,8 +137,7 @@ def read_class_files(names: Sequence[str], read: Callable[[str], bytes], where: 
 
 
 def class_files(path: Path) -> tuple[list[str], Callable[[str], bytes]]:
-    """The text files in class folders below a folder or inside a .zip, sorted, and a function that gives their
-    bytes."""
+    """The sorted text files in class folders below a folder or inside a .zip, and a function that gives their bytes."""
     if path.is_dir():
         names = [file.relative_to(path).as_posix() for file in path.rglob("*.txt") if file.is_file()]
         return sorted(filter(_in_class_folder, names)), partial(_read_file, path)
@@ -144,7 +148,7 @@ def class_files(path: Path) -> tuple[list[str], Callable[[str], bytes]]:
 
 
 def _in_class_folder(name: str) -> bool:
-    """Whether a file is inside a folder, and neither of them is hidden or one that macOS writes."""
+    """Whether a file is inside a folder, and neither is hidden or written by macOS."""
     parts = name.split("/")
     return len(parts) > 1 and not any(part.startswith(".") or part == "__MACOSX" for part in parts)
 
@@ -162,15 +166,3 @@ def _read_zipped(archive: zipfile.ZipFile, name: str) -> bytes:
 def matching(names: Iterable[str], pattern: str) -> list[str]:
     """The names whose last part matches a shell pattern."""
     return [name for name in names if fnmatch.fnmatchcase(Path(name).name, pattern)]
-
-
-@guarded
-def read_hub_parquet(path: Path, classes: int, hint: str, bad: BadRows) -> Iterator[Row]:
-    """The parquet files of the hub: `text`, and `label` counted from 0; `hint` as in `read_columns`."""
-    for place, text, label in read_columns(path, ("text", "label"), hint, bad):
-        if not isinstance(label, int) or not 0 <= label < classes:
-            bad(place, "label out of range", f"expected 0 to {classes - 1}, found {label!r}")
-        elif not text or not text.strip():
-            bad(place, "no text")
-        else:
-            yield Row(text, label, place)

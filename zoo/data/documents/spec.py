@@ -1,4 +1,4 @@
-"""What documents are: the facts that a network for them is built from."""
+"""The facts about documents that a network is built from."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Yelp reviews with one to five stars.
 
 Zhang, Zhao and LeCun 2015, https://arxiv.org/abs/1509.01626: "Yelp Review Full", 650,000 for training and 50,000 for
-the test. The Yelp open dataset, https://www.yelp.com/dataset, and what Tang, Qin and Liu 2015,
-https://aclanthology.org/D15-1167, made of those of 2013 to 2015, hold other reviews: results on one do not compare with
-results on another.
+the test. The Yelp open dataset, https://www.yelp.com/dataset, and the sets of 2013 to 2015 by Tang, Qin and Liu 2015,
+https://aclanthology.org/D15-1167, have other reviews: results on one do not compare with results on another.
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from zoo.data.documents.readers import read_tang, read_yelp_json, read_zhang
 from zoo.data.documents.samples import reviews
 from zoo.data.documents.sources import DocumentSource, with_classes
 from zoo.data.rows import visible
-from zoo.data.sources import SampleGenerator, file_source
-from zoo.data.text.sentences import unescape_zhang
+from zoo.data.sources import file_source
 
 
 class Yelp(DocumentCorpus):
@@ -29,14 +27,10 @@ class Yelp(DocumentCorpus):
     name = "yelp"
     noun = "reviews"
     class_names = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
+    generate = staticmethod(reviews.generate)
     hub = "Yelp/yelp_review_full"
+    escaped = True
     layout = "a folder with train.csv and test.csv, or the open dataset's yelp_academic_dataset_review.json"
-
-    def sample_generator(self) -> SampleGenerator:
-        return reviews.generate
-
-    def unescape(self, text: str) -> str:
-        return unescape_zhang(text)
 
     def official_files(self, path: Path) -> DocumentSource | None:
         files = [path] if path.is_file() else visible(path, "*review*.json*")

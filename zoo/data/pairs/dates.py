@@ -1,11 +1,10 @@
-"""Dates as people write them, to be written as ISO 8601, letter by letter."""
+"""Dates in the forms that people write, to be converted to ISO 8601, letter by letter."""
 
 from __future__ import annotations
 
 from zoo.data.pairs.generated import GeneratedPairs
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import dates
-from zoo.data.sources import SampleGenerator
 
 
 class Dates(GeneratedPairs):
@@ -14,6 +13,4 @@ class Dates(GeneratedPairs):
     name = "dates"
     noun = "dates"
     tokens = PairTextOptions(tokenizer="characters", lower=False, minimum_frequency=1, max_length=None)
-
-    def sample_generator(self) -> SampleGenerator:
-        return dates.generate
+    generate = staticmethod(dates.generate)

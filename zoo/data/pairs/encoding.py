@@ -21,7 +21,8 @@ from zoo.data.text.vocabulary import BEGIN, END, WRITTEN_SPECIAL, Vocabulary
 SIDES = ("source", "target")
 NUMBERS = pa.list_(pa.int32())
 LINKS = ("source_spans", "target_spans", "linked_source", "linked_target")
-"""The alignment of words: where each begins and ends in the text, as pairs of numbers, and the linked words."""
+"""The alignment of words: the begin and the end of each word in the text, in sequence, and the numbers of linked
+words."""
 
 
 def _side(name: str) -> Words:
@@ -90,8 +91,8 @@ class PairEncoder(WritingEncoder):
         return {"source_text": one}
 
     def __call__(self, texts: str | Sequence[str], references: Sequence[str] | None = None) -> PairBatch:
-        """A batch of sources, with targets where translations are given. A source may have any length; one without
-        tokens is only its end."""
+        """A batch of sources, and of their translations if `references` are given. A source may have any length; one
+        without tokens is only its end."""
         texts = [texts] if isinstance(texts, str) else texts
         if references is None:
             return super().__call__(texts)
@@ -122,7 +123,7 @@ class PairEncoder(WritingEncoder):
         return PairBatch.of(*source, *target, begin=BEGIN, index=index, alignment=linked, **texts)
 
     def display(self, one: str) -> list[str]:
-        """The tokens of a source as they are written, and its end, in the order of the columns of attention."""
+        """The written tokens of a source, and its end, in the order of the columns of attention."""
         return [*self.tokenizers["source"].split(one).shown, WRITTEN_SPECIAL[END]]
 
 
@@ -145,8 +146,8 @@ def links_of_tokens(row: Mapping[str, Any], tokenizers: Sequence[Tokenizer]) -> 
 
 
 def _covering(words: list[int], tokens: list[tuple[int, int]]) -> list[list[int]]:
-    """For each word the tokens that share a letter with it. `words` holds the begin and the end of each word; words and
-    tokens are in the order of the text."""
+    """The tokens that share a letter with each word. `words` has the begin and the end of each word in sequence; words
+    and tokens are in the order of the text."""
     found, first = [], 0
     for begin, end in zip(words[::2], words[1::2], strict=True):
         while first < len(tokens) and tokens[first][1] <= begin:

@@ -1,8 +1,7 @@
-"""Pairs that exist only as a generator: no file, no hub, tokens that are given."""
+"""Pairs that exist only as a generator, whose tokens are given."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 
@@ -15,12 +14,13 @@ from zoo.data.text.tokenization import RuleTokenizer
 
 
 class GeneratedPairs(PairData):
-    """Pairs of a generator, in the tokens that it makes."""
+    """Pairs of a generator, in its own tokens."""
 
     noun: ClassVar[str]
-    """What a pair is."""
+    """The name of the pairs, in the plural."""
     tokens: ClassVar[PairTextOptions]
-    """What its tokens are."""
+    """The options by which a text becomes the generator's tokens."""
+    generate: ClassVar[SampleGenerator]
 
     def __init__(
         self,
@@ -32,10 +32,11 @@ class GeneratedPairs(PairData):
         super().__init__(text=self.tokens, **rest)
         self.sample = SampleOptions.of(sample)
 
-    @abstractmethod
-    def sample_generator(self) -> SampleGenerator:
-        """The generator of the pairs."""
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the generator besides count and seed."""
+        return {}
 
     def open_source(self) -> Source:
         join = RuleTokenizer(self.tokens.tokenizer, "en", self.tokens.lower).join
-        return generated_pairs(self.sample_generator(), self.sample, self.noun, (join, join))
+        return generated_pairs(self.generate, self.sample, self.noun, (join, join), **self.arguments)

@@ -1,4 +1,4 @@
-"""Pairs of a source and a target text: what every parallel corpus shares."""
+"""The base class of all data of pairs of a source and a target text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 class PairData(TableData[Source]):
     """Pairs of a source and a target text.
 
-    In training a batch of `batch_size` is drawn from all pairs: with pairs of similar length, all sentences of a step
-    would end at one place, and networks learn worse (results/translation.md). A batch of `max_tokens`, which counts
-    source and target together, and every batch of an evaluation hold pairs whose sides have similar lengths.
-    `spec.longest_source` and `spec.longest_target` cover all three splits, the end included: training pairs are
-    filtered, those of evaluation never are.
+    A training batch of `batch_size` is drawn from all pairs: with pairs of similar length, all sentences of a step
+    would end at one position, and networks learn worse (results/translation.md). A batch of `max_tokens`, which counts
+    source and target together, and every batch of an evaluation have pairs whose sides have similar lengths.
+    `spec.longest_source` and `spec.longest_target` cover all three splits and include the end. Only training pairs are
+    filtered.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("translation",)
@@ -54,8 +54,8 @@ class PairData(TableData[Source]):
         return PairEncoder(self.text, languages=self.languages)
 
     def examples(self, rows: Iterator[PairRow], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
-        """A blank side is usual in training files, and counted; elsewhere it is a bad row, as is a NUL byte in any
-        split."""
+        """Pairs with a blank side, which are usual in training files, are counted there; in other splits they are bad
+        rows. A NUL byte is a bad row in any split."""
         for row in rows:
             nul = [place for text, place in zip(row[:2], row.places, strict=True) if "\0" in text]
             blank = [number for number, text in enumerate(row[:2]) if not text.strip()]
@@ -66,7 +66,7 @@ class PairData(TableData[Source]):
             elif blank:
                 reading.bad(row.places[blank[0]], "no text", f"the {SIDES[blank[0]]} is empty")
             else:
-                yield _columns(row)
+                yield {"source_text": row.source, "target_text": row.target, **row.links}
 
     def left_out(self, train: datasets.Dataset, lengths: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.bool_]]:
         both = np.stack([lengths[side] for side in SIDES])
@@ -101,11 +101,3 @@ class PairData(TableData[Source]):
 
     def training_order(self, part: StoredSplit) -> Order:
         return self._bucketed(part, POOL if self.loader.max_tokens else 1)
-
-
-def _columns(row: PairRow) -> dict[str, Any]:
-    columns: dict[str, Any] = {"source_text": row.source, "target_text": row.target}
-    if row.links is not None:
-        columns |= {f"{side}_spans": np.ravel(spans) for side, spans in zip(SIDES, row.links[:2], strict=True)}
-        columns |= {f"linked_{side}": [link[n] for link in row.links.alignment] for n, side in enumerate(SIDES)}
-    return columns

@@ -14,9 +14,9 @@ from zoo.data.corpus import Corpus
 from zoo.data.options import SampleOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.samples import translations
-from zoo.data.pairs.samples.pair import Pair
-from zoo.data.pairs.sources import NOUN, generated_pairs, hub_pairs, line_source
-from zoo.data.sources import SPLITS, SampleGenerator, Source
+from zoo.data.pairs.sources import NOUN, PairRow, generated_pairs, line_source
+from zoo.data.rows import BadRows
+from zoo.data.sources import SPLITS, Source, hub_source
 from zoo.data.table_data import TextArguments
 from zoo.data.text.tokenization import RuleTokenizer
 from zoo.errors import ConfigError, DataError, one_of
@@ -28,12 +28,6 @@ HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 HUB_TEST = "test_2016_flickr"
 FOLDERS = (".", "data/task1/raw", "task1/raw", "data/raw", "raw")
 LAYOUT = "the folder of the official repository, with data/task1/raw/train.de.gz, train.en.gz, val.de.gz and so on"
-
-
-def generate_back(count: int, *, seed: int) -> Iterator[Pair]:
-    """The pairs of the sample from English to German."""
-    for pair in translations.generate(count, seed=seed):
-        yield Pair(pair.target, pair.source, sorted((target, source) for source, target in pair.alignment))
 
 
 class Multi30kArguments(TextArguments, total=False):
@@ -57,8 +51,8 @@ class Multi30k(Corpus, PairData):
         test: str = HUB_TEST,
         **rest: Unpack[Multi30kArguments],
     ) -> None:
-        """The languages are two of en, de, fr and cs; `test` is the name of a test set, as in the official files. The
-        sample is German and English."""
+        """The languages are two of en, de, fr and cs. The sample is German and English. `test` is the name of a test
+        set, as in the official files."""
         languages = source_language, target_language
         for key, language in zip(("source_language", "target_language"), languages, strict=True):
             one_of(f"data.{key}", language, LANGUAGES)
@@ -68,25 +62,27 @@ class Multi30k(Corpus, PairData):
         self.test = test
 
     def open_sample(self) -> Source:
-        generators: dict[tuple[str, str], SampleGenerator] = {
-            ("de", "en"): translations.generate,
-            ("en", "de"): generate_back,
-        }
-        if self.languages not in generators:
+        if set(self.languages) != {"de", "en"}:
             raise ConfigError(
-                f"data.source=sample: its languages are German and English; for {'-'.join(self.languages)} take "
+                f"data.source=sample: its languages are German and English; for {'-'.join(self.languages)} use "
                 f"data.source=PATH of {LAYOUT}"
             )
         source, target = (RuleTokenizer("words", language, False).join for language in self.languages)
-        return generated_pairs(generators[self.languages], self.sample, f"{NOUN} of sentences", (source, target))
+        back = {"back": True} if self.languages[0] == "en" else {}
+        return generated_pairs(translations.generate, self.sample, f"{NOUN} of sentences", (source, target), **back)
 
     def open_hub(self) -> Source:
         if not set(self.languages) <= set(HUB_LANGUAGES) or self.test != HUB_TEST:
             raise ConfigError(
                 f"data.source=hub: {HUB} holds {' and '.join(HUB_LANGUAGES)} with {HUB_TEST} only; for "
-                f"{'-'.join(self.languages)} and {self.test} take data.source=PATH of {LAYOUT}"
+                f"{'-'.join(self.languages)} and {self.test} use data.source=PATH of {LAYOUT}"
             )
-        return hub_pairs(HUB, HUB_SPLITS, self.languages)
+
+        def read(record: Mapping[str, Any], place: str, bad: BadRows) -> Iterator[PairRow]:
+            source, target = (record[language] or "" for language in self.languages)
+            yield PairRow(source, target, (place, place))
+
+        return hub_source(HUB, HUB_SPLITS, self.languages, read, f"{NOUN} {'-'.join(self.languages)}")
 
     def open_files(self, path: Path) -> Source | None:
         folder = next((path / part for part in FOLDERS if any((path / part).glob("train.*"))), None)

@@ -1,4 +1,4 @@
-"""The keys of pairs: how both sides become tokens, which columns hold them, and how pairs of your own are split."""
+"""The keys of pairs: how both sides become tokens, their columns, and how pairs of your own are split."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from zoo.arguments import Count
-from zoo.data.options import SHARE, Options, Part, SplitOptions, is_share
+from zoo.data.options import SHARE, Options, Part, SplitOptions
 from zoo.data.text.options import Language, Size, TokenOptions
 from zoo.errors import ConfigError
 
@@ -27,14 +27,15 @@ class PairTextOptions(TokenOptions):
 
     minimum_frequency: Count = 2
     vocabulary_size: Size | Sizes | None = None  # type: ignore[assignment]
-    """Tokens of each side, or of source and target, the four special ones included, at most; the rarest are unknown.
-    None sets no limit to words and 8,000 to subwords."""
+    """The most tokens of each side, or of source and target, including the four special ones; the rarest are unknown.
+    None: no limit for words, 8,000 for subwords."""
     joint: bool = False
-    """Both sides share one vocabulary, and subwords are learned from both."""
+    """Whether both sides share one vocabulary, and subwords are learned from both."""
     max_length: Count | None = 100
     """Training pairs with more tokens on a side are left out; None keeps them."""
     max_ratio: Annotated[float, Field(ge=1)] | None = None
-    """Training pairs with more than so many times the tokens of one side on the other are left out; None keeps them."""
+    """Training pairs are left out if one side has more than this many times the tokens of the other; None keeps
+    them."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,11 +51,11 @@ class PairTextOptions(TokenOptions):
 
 @dataclass(frozen=True)
 class OwnPairTextOptions(PairTextOptions):
-    """The same for pairs of your own, with their languages."""
+    """How pairs of your own become tokens, with their languages."""
 
     source_language: Language = "en"
-    """Of the sources: the rules of `words`, which are those of English where there are none for a language, and of
-    `spacy`, which wants one that it knows."""
+    """The language of the sources, for the rules of `words` and `spacy`. `words` uses the rules of English for a
+    language without rules; `spacy` requires a known one."""
     target_language: Language = "en"
 
     def without_languages(self) -> PairTextOptions:
@@ -64,7 +65,7 @@ class OwnPairTextOptions(PairTextOptions):
 
 @dataclass(frozen=True)
 class PairColumns(Options):
-    """Which columns of a table hold the pairs."""
+    """The columns of a table of pairs."""
 
     group: ClassVar[str] = "columns"
 
@@ -77,14 +78,14 @@ class PairColumns(Options):
             raise ConfigError("data.columns: give both, data.columns.source=NAME and data.columns.target=NAME")
 
     def names(self) -> tuple[str, str] | None:
-        """The names, None where none are given."""
+        """The names, or None if none are set."""
         return None if self.source is None or self.target is None else (self.source, self.target)
 
 
 @dataclass(frozen=True)
 class OwnPairSplitOptions(SplitOptions):
-    """The same for pairs of your own, where `val` and `test` may also be files: the path of a second table, or a list
-    of a source and a target file."""
+    """Shares for pairs of your own. `val` and `test` may also be files: the path of a second table, or a list of a
+    source and a target file."""
 
     val: Part | FileName | Files = 0.1  # type: ignore[assignment]
     test: Part | FileName | Files = 0.1  # type: ignore[assignment]
@@ -93,11 +94,9 @@ class OwnPairSplitOptions(SplitOptions):
         return f"give a file of its own as data.split.{missing[-1]}, or more {noun}"
 
     def files(self, count: int) -> dict[str, list[str]]:
-        """The splits that are given by files, `count` each. Raises ConfigError for another number of them."""
-        found = {}
-        for key in ("val", "test"):
-            if not is_share(value := getattr(self, key)):
-                found[key] = [value] if isinstance(value, str) else list(value)
-                if len(found[key]) != count:
-                    raise self.refusal(key, f"{SHARE} or {'a table' if count == 1 else TWO_FILES}")
+        """The splits that are given by `count` files each. Raises ConfigError for another number of them."""
+        found = {key: [value] if isinstance(value, str) else list(value) for key, value in self.named().items()}
+        for key, files in found.items():
+            if len(files) != count:
+                raise self.refusal(key, f"{SHARE} or {'a table' if count == 1 else TWO_FILES}")
         return found

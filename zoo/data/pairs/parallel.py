@@ -1,11 +1,10 @@
-"""Parallel text of your own: two files that go line by line, or a table with a column for each side."""
+"""Parallel text of your own: two files with corresponding lines, or a table with a column for each side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Unpack, cast
 
 from zoo.data.pairs.module import PairData
@@ -16,17 +15,17 @@ from zoo.data.sources import Source, existing, file_source, find_splits
 from zoo.data.table_data import TableArguments
 from zoo.errors import ConfigError, DataError
 
-TEXT = "a text file, one sentence a line, .gz or not"
+TEXT = "a text file, one sentence per line, .gz or not"
 LAYOUT = (
-    f"a table ({', '.join(TABLES)}; a .tsv without header holds a source and a target a line), or a folder of tables "
-    "called train, test and perhaps val"
+    f"a table ({', '.join(TABLES)}; a .tsv without header has a source and a target in each line), or a folder of "
+    "tables called train, test and perhaps val"
 )
 HINT = " (the keys are data.columns.source and data.columns.target)"
 
 
 class Parallel(PairData):
-    """Pairs from `source_path` and `target_path`, or from the table `path`. Splits that are no files of their own are
-    drawn by `split.seed`."""
+    """Pairs from `source_path` and `target_path`, or from the table `path`. `split.seed` draws the splits without files
+    of their own."""
 
     name = "parallel"
 
@@ -80,10 +79,6 @@ class Parallel(PairData):
         for part in (part for parts in files.values() for part in parts):
             if columns is None and kind_of(part) != ".tsv":
                 raise ConfigError(f"{part}: which columns? give data.columns.source=NAME and data.columns.target=NAME")
-        read = read_tsv if columns is None else partial(_read, columns)
+        read = read_tsv if columns is None else partial(read_pair_table, columns=columns, hint=HINT)
         source = file_source(path, files, read, NOUN)
         return replace(source, identity={**source.identity, "columns": columns})
-
-
-def _read(columns: tuple[str, str], file: Path, bad: Any) -> Any:
-    return read_pair_table(file, columns, HINT, bad)

@@ -1,18 +1,21 @@
-"""Where pairs come from: two files line by line, a table, the hub, or a generator."""
+"""Sources of pairs: two files line by line, a table, or a generator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from zoo.data.options import SampleOptions
+from zoo.data.pairs.encoding import SIDES
 from zoo.data.pairs.samples.pair import Pair
 from zoo.data.readers import read_columns
 from zoo.data.rows import BadRows, Lines, guarded, line_of
-from zoo.data.sources import SPLITS, Source, download, identity, sample_source
+from zoo.data.sources import SPLITS, Source, identity, sample_source
 from zoo.data.text.tokenization import find
 from zoo.errors import DataError
 
@@ -20,30 +23,21 @@ NOUN = "pairs"
 TSV_COLUMNS = "a source and a target with one tab between are expected"
 
 
-class Links(NamedTuple):
-    """The alignment of a generated pair, told by letters, so that it holds for tokens of any kind."""
-
-    source: list[tuple[int, int]]
-    """Where each word begins and ends in the text."""
-    target: list[tuple[int, int]]
-    alignment: list[tuple[int, int]]
-    """(source word, target word) of each link."""
-
-
 class PairRow(NamedTuple):
-    """One pair as it stands in its file; a side may be blank."""
+    """One pair as it is in its file; a side may be blank."""
 
     source: str
     target: str
     places: tuple[str, str]
     """File and line of each side, for messages."""
-    links: Links | None = None
+    links: Mapping[str, Any] = MappingProxyType({})
+    """The alignment of a generated pair, by the columns of LINKS."""
 
 
 @guarded
 def read_two_files(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Two files of which each line of one is the translation of the same line of the other. Raises DataError where they
-    have different numbers of lines, with both numbers and the first line that has no partner."""
+    """Two files, in which each line of one is the translation of the same line of the other. Raises DataError for
+    different numbers of lines, with both numbers and the first line that has no partner."""
     with Lines(source, encoding=bad.encoding) as left, Lines(target, encoding=bad.encoding) as right:
         sides = left, right
         while True:
@@ -65,31 +59,25 @@ def read_two_files(source: Path, target: Path, bad: BadRows) -> Iterator[PairRow
                     longer.mark()
                 raise DataError(
                     f"{place}: this line has no translation: {text.strip()[:60]!r}; {longer.path} has "
-                    f"{longer.number:,} lines, {shorter.path} has {shorter.number:,}, and what belongs together is to "
-                    "stand in the same line of both"
+                    f"{longer.number:,} lines, {shorter.path} has {shorter.number:,}; a sentence and its translation "
+                    "must have the same line number"
                 )
 
 
 @guarded
 def read_tsv(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """A file without header of lines with a source, a tab and a target; quotes mean nothing in it."""
+    """A file without header whose lines are a source, a tab and a target. Quotes have no meaning."""
     with Lines(path, encoding=bad.encoding) as lines:
-        for line in lines:
-            place, undecodable = line_of(path, lines.number), lines.undecodable
-            lines.mark()
-            fields = line.rstrip("\r\n").split("\t")
-            if undecodable:
-                bad(place, "not UTF-8", undecodable)
-            elif not line.strip():
-                continue
-            elif len(fields) != 2:
+        for place, line in lines.decoded(bad):
+            fields = line.split("\t")
+            if line.strip() and len(fields) != 2:
                 bad(place, "wrong number of columns", f"found {len(fields)}; {TSV_COLUMNS}")
-            else:
+            elif line.strip():
                 yield PairRow(fields[0], fields[1], (place, place))
 
 
 @guarded
-def read_pair_table(path: Path, columns: tuple[str, str], hint: str, bad: BadRows) -> Iterator[PairRow]:
+def read_pair_table(path: Path, bad: BadRows, *, columns: tuple[str, str], hint: str) -> Iterator[PairRow]:
     """A csv, tsv, json lines or parquet file with a column of sources and one of targets."""
     for place, *texts in read_columns(path, columns, hint, bad):
         wrong = [(c, text) for c, text in zip(columns, texts, strict=True) if not isinstance(text, str | None)]
@@ -100,29 +88,12 @@ def read_pair_table(path: Path, columns: tuple[str, str], hint: str, bad: BadRow
 
 
 def line_source(place: str, files: Mapping[str, tuple[Path, Path]]) -> Source:
-    """Two files a split."""
+    """Two files for each split."""
     return Source(
         place=place,
         description=f"path: {place}, {{count}} {NOUN}",
         identity={"files": {name: [identity(part) for part in parts] for name, parts in files.items()}},
         splits={name: partial(read_two_files, *files[name]) for name in SPLITS if name in files},
-    )
-
-
-def hub_pairs(repository: str, splits: Mapping[str, str], columns: tuple[str, str]) -> Source:
-    """Pairs on the Hugging Face hub; `splits` gives its name for each of ours."""
-
-    def read(split: str, bad: BadRows) -> Iterator[PairRow]:
-        for number, record in enumerate(download(repository, split, columns), 1):
-            place = f"{repository}, {split}, row {number}"
-            source, target = (record[column] for column in columns)
-            yield PairRow(source or "", target or "", (place, place))
-
-    return Source(
-        place=repository,
-        description=f"hub: {repository}, {{count}} {NOUN} {'-'.join(columns)}",
-        identity={"hub": repository, "splits": dict(splits), "columns": list(columns)},
-        splits={name: partial(read, split) for name, split in splits.items()},
     )
 
 
@@ -137,7 +108,8 @@ def generated_pairs(
     /,
     **arguments: Any,
 ) -> Source:
-    """The first pairs of a generator; `join` makes texts of the words of each side. The rest as in `sample_source`."""
+    """The first pairs of a generator; `join` makes a text from the words of each side. The rest as in
+    `sample_source`."""
     source = sample_source(generate, options, noun, **arguments)
 
     def rows(read: Callable[[BadRows], Iterator[Any]], bad: BadRows) -> Iterator[PairRow]:
@@ -149,7 +121,11 @@ def generated_pairs(
 
 
 def generated_row(pair: Pair, join: tuple[Join, Join], places: tuple[str, str]) -> PairRow:
-    """A generated pair as if it stood in a file, with its alignment."""
-    texts = join[0](pair.source), join[1](pair.target)
-    spans = find(texts[0], pair.source), find(texts[1], pair.target)
-    return PairRow(*texts, places, Links(*spans, [(source, target) for source, target in pair.alignment]))
+    """A generated pair as a row of a file, with its alignment."""
+    texts, links = [], dict[str, Any]()
+    for number, side in enumerate(SIDES):
+        words = getattr(pair, side)
+        texts.append(join[number](words))
+        links[f"{side}_spans"] = list(chain.from_iterable(find(texts[-1], words)))
+        links[f"linked_{side}"] = [link[number] for link in pair.alignment]
+    return PairRow(texts[0], texts[1], places, links)

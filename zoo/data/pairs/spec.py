@@ -1,4 +1,4 @@
-"""What pairs are: the facts that a network for them is built from."""
+"""The facts about pairs that a network is built from."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class PairSpec(Spec):
     target_size: int
     """Rows of the target embedding and scores of a target position, the special tokens included."""
     longest_source: int
-    """Tokens of the longest source that the data lets in, its end included."""
+    """Tokens of the longest source, its end included."""
     longest_target: int
-    """Tokens of the longest target that the data lets in, its end included."""
+    """Tokens of the longest target, its end included."""
     shared: bool = False
-    """Both sides are of one vocabulary, so that their embeddings may be one."""
+    """Whether both sides have one vocabulary, so that they may share an embedding."""
     padding: int = 0
     unknown: int = 1
     begin: int = 2
-    """What a decoder reads before the first target token; never predicted."""
+    """The input of a decoder before the first target token; it is never predicted."""
     end: int = 3
     """The last token of every source and every target."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from zoo.data.pairs.generated import GeneratedPairs
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.samples import symbols
-from zoo.data.sources import SampleGenerator
 
 
 class Symbols(GeneratedPairs):
-    """Generated sequences; source and target are of the same symbols, so that they share a vocabulary."""
+    """Generated sequences; source and target have the same symbols and share a vocabulary."""
 
     noun = "sequences"
     tokens = PairTextOptions(tokenizer="whitespace", lower=False, minimum_frequency=1, joint=True, max_length=None)
+    generate = staticmethod(symbols.generate)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {"order": self.name}
 
 
 class Copy(Symbols):
@@ -20,23 +26,14 @@ class Copy(Symbols):
 
     name = "copy"
 
-    def sample_generator(self) -> SampleGenerator:
-        return symbols.generate_copy
-
 
 class Reverse(Symbols):
-    """The target is the source from its end."""
+    """The target is the reversed source."""
 
     name = "reverse"
 
-    def sample_generator(self) -> SampleGenerator:
-        return symbols.generate_reverse
-
 
 class Sort(Symbols):
-    """The target is the source in the order of its symbols."""
+    """The target is the sorted source."""
 
     name = "sort"
-
-    def sample_generator(self) -> SampleGenerator:
-        return symbols.generate_sort

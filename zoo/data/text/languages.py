@@ -1,4 +1,4 @@
-"""Languages whose words do not stand between blanks, or are not cut by the rules for those that do."""
+"""Languages without blanks between words, and the tokenizers of BLEU for them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class Writing(NamedTuple):
     """How a language is written."""
 
     spaced: bool = True
-    """Words have blanks between them; else the rules of `words` find none."""
+    """Whether words have blanks between them. Otherwise the rules of `words` find none."""
     bleu: str = "13a"
-    """The tokenizer of sacrebleu's that cuts its texts for BLEU."""
+    """The tokenizer of sacrebleu that cuts its texts for BLEU."""
 
 
 WRITINGS = {
@@ -26,7 +26,7 @@ WRITINGS = {
     "my": Writing(spaced=False, bleu="char"),
     "bo": Writing(spaced=False, bleu="char"),
 }
-"""Those that are not as `Writing()` is, by their primary codes."""
+"""Languages that differ from `Writing()`, by their primary codes."""
 SHORTER = {
     "zho": "zh",
     "chi": "zh",
@@ -41,15 +41,15 @@ SHORTER = {
     "bod": "bo",
     "tib": "bo",
 }
-"""Codes of three letters (ISO 639-2 and 639-3) that have one of two."""
+"""Codes of two letters for codes of three letters (ISO 639-2 and 639-3)."""
 
 
 def primary(language: str) -> str:
-    """The code of a language alone, without script and country: `zh` of `zh_CN`, `ZH-Hant` and `zho_Hans`."""
+    """The code of a language without script and country: `zh` for `zh_CN`, `ZH-Hant` and `zho_Hans`."""
     code = re.split("[_-]", language.lower())[0]
     return SHORTER.get(code, code)
 
 
 def writing(language: str) -> Writing:
-    """How a language is written, whatever form its code has."""
+    """How a language is written, for any form of its code."""
     return WRITINGS.get(primary(language), Writing())

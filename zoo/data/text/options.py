@@ -1,4 +1,4 @@
-"""The keys that say how a text becomes tokens, or sentences of them."""
+"""The keys that define how a text becomes tokens, or sentences of tokens."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from zoo.errors import ConfigError
 SUBWORDS = ("bpe", "unigram")
 """Tokenizers that are learned from the training texts."""
 DEFAULT_SUBWORDS = 8000
-"""How many there are where `data.text.vocabulary_size` does not say."""
+"""The number of subwords if `data.text.vocabulary_size` is not set."""
 UNSPACED_ADVICE = "text without blanks between words needs data.text.tokenizer=characters, unigram or spacy"
 Language = Annotated[str, Field(pattern=r"^\w+$", description="the code of a language, such as de")]
 Size = Annotated[int, Field(ge=6)]
-"""Of a vocabulary: its special tokens, and something else."""
+"""The size of a vocabulary: the special tokens, and at least two others."""
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,27 @@ class TokenOptions(Options):
 
     group: ClassVar[str] = "text"
     treebank: ClassVar[bool] = False
-    """`words` of English are those of the Penn Treebank, which are not put together again, and not those of Moses."""
+    """Whether `words` of English follow the Penn Treebank, whose tokens cannot be joined again, instead of Moses."""
 
     tokenizer: Literal["words", "spacy", "whitespace", "characters", "bpe", "unigram"] = "words"
-    """`words` by rules for the language, `spacy` by spaCy's, `whitespace`, `characters`, or subwords that are learned
-    from the training texts, `bpe` or `unigram`."""
+    """`words` by rules for the language, `spacy` by the rules of spaCy, `whitespace`, `characters`, or subwords that
+    are learned from the training texts: `bpe` or `unigram`."""
     lower: bool = True
-    """Case is dropped."""
+    """Whether words become lower case."""
     minimum_frequency: Count = 1
-    """Tokens that occur less often in the training texts are unknown; not for subwords."""
+    """Tokens that occur less often in the training texts are unknown. Subwords ignore it."""
     vocabulary_size: Size | None = None
-    """Tokens, the special ones included, at most; the rarest are unknown. None sets no limit to words and 8,000 to
+    """The most tokens, including the special ones; the rarest are unknown. None: no limit for words, 8,000 for
     subwords."""
 
     @property
     def subwords(self) -> bool:
-        """Tokens are learned."""
+        """Whether tokens are learned."""
         return self.tokenizer in SUBWORDS
 
 
 def check_language(tokenizer: str, language: str) -> None:
-    """Raises ConfigError where `tokenizer` has no words to find."""
+    """Raise ConfigError if `tokenizer` finds no words in the language."""
     if tokenizer == "words" and not writing(language).spaced:
         raise ConfigError(f"data.text.tokenizer=words has no rules for the language {language!r}: {UNSPACED_ADVICE}")
 
@@ -60,12 +60,12 @@ class SentenceOptions(TokenOptions):
     treebank: ClassVar[bool] = True
 
     language: Language = "en"
-    """Whose rules cut sentences, `words` and those of `spacy`."""
+    """The language whose rules split sentences, `words` and those of `spacy`."""
     sentences: Literal["punkt", "lines"] = "punkt"
-    """`punkt` splits into sentences, `lines` takes one sentence a line."""
+    """`punkt` splits a text into sentences, `lines` has one sentence per line."""
     max_sentences: Count = 100
-    """Sentences of a text that are kept, from its beginning."""
+    """The most sentences of a text that are kept, from its beginning."""
     max_words: Count = 100
-    """Words of a sentence that are kept, from its beginning."""
+    """The most words of a sentence that are kept, from its beginning."""
     max_word_length: Count = 40
-    """Letters of a word that are kept."""
+    """The most letters of a word that are kept."""

@@ -1,7 +1,7 @@
 """Sentence boundaries by NLTK's Punkt (Kiss and Strunk 2006), many times faster and with the same result.
 
-NLTK decides on a full stop by the word that it ends and the word that follows. Here one compiled pattern finds these
-contexts, the plain ones are decided by a look at the word before, and each of the others is asked of NLTK once.
+NLTK decides on a full stop from the word before and the word after. Here one compiled pattern finds these contexts. The
+word before decides plain ones, and NLTK decides each other one once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From raw text to sentences: the one place that decides where a sentence ends.
+"""From raw text to sentences.
 
-By Punkt (Kiss and Strunk 2006) from NLTK, without downloaded data. Its trained abbreviations are replaced: for English
-and German by those written out below, for other languages by the prefixes of Moses that sacremoses carries. Marks that
-end a sentence in other scripts (。！？ । ። ...) need no blank behind them.
+The rules are those of Punkt (Kiss and Strunk 2006) from NLTK, without downloaded data. Its trained abbreviations are
+replaced: for English and German by the lists below, for other languages by the prefixes of Moses in sacremoses. Marks
+that end a sentence in other scripts (。！？ । ። ...) need no blank after them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ABBREVIATIONS = {
         i.h.v o o.ä o.g jan feb apr aug sept okt nov dez
     """,
 }
-# After an abbreviation or "...", these with a capital begin a new sentence.
+# After an abbreviation or "...", these words with a capital begin a new sentence.
 SENTENCE_STARTERS = {
     "en": """
         the a an this that these those there here i we you he she it they my our your his her its their and but so or if
@@ -50,14 +50,14 @@ ORDINALS = {"de": [str(number) for number in range(1, 100)]}
 """Numbers that a full stop makes ordinal: am 3. Mai."""
 ENDS, CLOSERS = "。！？｡؟۔।॥။።៕᠃᠉", "」』）》〉】”’\"'"
 OTHER_ENDS = re.compile(rf"(?<=[{ENDS}])(?![{ENDS}{CLOSERS}])|(?<=[{ENDS}][{CLOSERS}])(?![{ENDS}{CLOSERS}])")
-"""Behind the marks that end a sentence in Chinese, Japanese, Arabic, Urdu, Indic, Burmese, Ethiopic, Khmer and
-Mongolian writing, and behind the quotation marks and brackets that close after them. Thai has none: its sentences are
-its lines and blocks."""
+"""Matches after the marks that end a sentence in Chinese, Japanese, Arabic, Urdu, Indic, Burmese, Ethiopic, Khmer and
+Mongolian writing, and after closing quotation marks and brackets that follow them. Thai has no such marks: its
+sentences are lines and blocks."""
 
 LINE_BREAK = re.compile(r"<\s*(?:br|p|/p)\s*/?\s*>|\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]", re.IGNORECASE)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\ufeff]")
 UNUSUAL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\ufeff]")
-"""Letters that `LINE_BREAK` or `CONTROL` replaces; few texts have any."""
+"""Letters that `LINE_BREAK` or `CONTROL` replaces. Few texts have any."""
 BLANK_LINE = re.compile(r"\n\s*\n")
 TYPOGRAPHIC = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2026": "..."})  # fmt: skip
 WORD_CHARACTER = re.compile(r"\w")
@@ -70,9 +70,9 @@ class Words(NamedTuple):
     sentences: list[list[str]]
     """The words as they are written; no sentence is empty."""
     forms: list[list[str]]
-    """The same as the vocabulary knows them."""
+    """The words as the vocabulary has them."""
     cut: bool
-    """True where the limits took something away."""
+    """Whether the limits removed anything."""
 
 
 @cache
@@ -92,14 +92,14 @@ def _abbreviations(language: str) -> list[str]:
 
 
 def unescape_zhang(text: str) -> str:
-    r"""The text behind the escapes of the Zhang (2015) sets, csv and parquet alike: `\n` and `\"` in two characters, a
-    backslash for a line break within AG's News, entities that lost their ampersand (`#39;`)."""
+    r"""Decode the escapes of the sets of Zhang (2015), in csv and parquet: `\n` and `\"` in two characters, a backslash
+    for a line break in AG's News, entities without their ampersand (`#39;`)."""
     text = text.replace("\\n", "\n").replace('\\"', '"').replace("\\", " ")
     return TORN_ENTITY.sub(r"&#\1;", text)
 
 
 def clean(text: str) -> str:
-    """`text` with html entities and line breaks decoded, composed accents, plain quotes, no control characters."""
+    """Decode html entities and line breaks, compose accents, replace curly quotes, and remove control characters."""
     text = unicodedata.normalize("NFC", html.unescape(text))
     if "<" in text or UNUSUAL.search(text):
         text = CONTROL.sub(" ", LINE_BREAK.sub("\n", text))
@@ -107,7 +107,7 @@ def clean(text: str) -> str:
 
 
 def split_sentences(text: str, how: str = "punkt", language: str = "en") -> list[str]:
-    """The sentences of a cleaned text: `punkt`, where a blank line ends a sentence too, or `lines`."""
+    """The sentences of a cleaned text. In `punkt`, a blank line also ends a sentence."""
     if how == "lines":
         return [line.strip() for line in text.split("\n") if line.strip()]
     found: list[str] = []
@@ -116,7 +116,7 @@ def split_sentences(text: str, how: str = "punkt", language: str = "en") -> list
         sentences: list[str] = []
         for part in split(block.strip()):
             if sentences and not WORD_CHARACTER.search(part):
-                sentences[-1] += " " + part  # "?!" and ". . ." are no sentences of their own
+                sentences[-1] += " " + part  # "?!" and ". . ." belong to the sentence before
             else:
                 sentences.append(part)
         found += sentences

@@ -1,11 +1,11 @@
-"""From a text to its tokens, and from tokens to text: the one place that decides on both.
+"""From a text to its tokens, and from tokens to text.
 
-`words` are those of Moses (Koehn et al. 2007, https://aclanthology.org/P07-2045) by sacremoses, which also puts the
-tokens of `words` and `spacy` together again. English that is only read is cut by the Penn Treebank rules of NLTK
-instead, close to the Stanford CoreNLP that Yang et al. (2016) used: "can't" is "ca n't", punctuation stands alone;
-other than there, quotation marks stay `"`. `bpe` (Sennrich et al. 2016, https://aclanthology.org/P16-1162) and
-`unigram` (Kudo 2018, https://aclanthology.org/P18-1007) are learned by Hugging Face's tokenizers; as in SentencePiece,
-"▁" stands for the blank before a word, so that their tokens spell the text letter by letter.
+`words` are those of Moses (Koehn et al. 2007, https://aclanthology.org/P07-2045) by sacremoses, which also joins the
+tokens of `words` and `spacy`. English that is only read follows the Penn Treebank rules of NLTK instead, close to the
+Stanford CoreNLP that Yang et al. (2016) used: "can't" is "ca n't", and punctuation is separate. Unlike there, quotation
+marks stay `"`. `bpe` (Sennrich et al. 2016, https://aclanthology.org/P16-1162) and `unigram` (Kudo 2018,
+https://aclanthology.org/P18-1007) are learned by Hugging Face's tokenizers. As in SentencePiece, "▁" replaces the blank
+before a word, so that the tokens spell the text letter by letter.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from zoo.errors import ConfigError, DataError
 BLANK = "▁"
 UNKNOWN_WORD = READ_SPECIAL[UNKNOWN]
 CUT_BY_SPACY = re.compile(r"(?<=\w) (?:(-) (?=\w)|(?=n['’]t\b))")
-"""Blanks that Moses does not take out again: in t - shirt and do n't. A dash between blanks looks like a hyphen."""
+"""Blanks that Moses does not remove: in t - shirt and do n't. A dash between blanks looks like a hyphen."""
 
-# Else each use in a process with worker processes prints a warning, and the workers go on without threads anyway.
+# Otherwise each use in a process with workers prints a warning, and the workers continue without threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
@@ -44,7 +44,7 @@ class Tokens(NamedTuple):
     shown: list[str]
     """As they are written."""
     forms: list[str]
-    """As the vocabulary knows them."""
+    """As the vocabulary has them."""
 
 
 class Tokenizer(ABC):
@@ -52,7 +52,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def split(self, text: str) -> Tokens:
-        """The tokens of a text; none where there is nothing to read."""
+        """The tokens of a text; none for an empty one."""
 
     @abstractmethod
     def join(self, tokens: Sequence[str]) -> str:
@@ -63,7 +63,7 @@ class Tokenizer(ABC):
         """Where each token begins and ends in the text."""
 
     def state(self) -> str | None:
-        """What was learned, None where there was nothing to learn."""
+        """The state of a learned tokenizer; None for rules."""
         return None
 
 
@@ -73,7 +73,7 @@ class RuleTokenizer(Tokenizer):
     def __init__(self, kind: str, language: str, lower: bool) -> None:
         self.kind, self.language, self.lower = kind, primary(language), lower
         if kind == "spacy":
-            _spacy(self.language)  # what is missing is said before anything is read
+            _spacy(self.language)  # an error for missing rules comes before anything is read
 
     def split(self, text: str) -> Tokens:
         shown = self._split(unicodedata.normalize("NFC", text))
@@ -112,7 +112,7 @@ class TreebankTokenizer(RuleTokenizer):
 
 
 class SubwordTokenizer(Tokenizer):
-    """Subwords by what `learn` learned."""
+    """Subwords that `learn` has learned."""
 
     def __init__(self, learned: str) -> None:
         """`learned` is the JSON of Hugging Face's tokenizers."""
@@ -123,8 +123,8 @@ class SubwordTokenizer(Tokenizer):
     def learn(
         cls, kind: str, texts: Callable[[], Iterable[str]], *, vocabulary_size: int, lower: bool
     ) -> SubwordTokenizer:
-        """`bpe` or `unigram` of the texts, `vocabulary_size` pieces at most, the unknown one included. Raises DataError
-        where that is too few for unigram, which needs all letters."""
+        """Learn `bpe` or `unigram` from the texts: at most `vocabulary_size` pieces, including the unknown one. Raises
+        DataError if unigram, which needs all letters, needs more."""
         tokenizer = tokenizers.Tokenizer(models.BPE(unk_token=UNKNOWN_WORD) if kind == "bpe" else models.Unigram())
         steps = [normalizers.NFC(), *([normalizers.Lowercase()] if lower else []), normalizers.Strip()]
         tokenizer.normalizer = normalizers.Sequence([*steps, normalizers.Replace(tokenizers.Regex(r"\s+"), " ")])
@@ -140,7 +140,7 @@ class SubwordTokenizer(Tokenizer):
         else:
             trainer = trainers.UnigramTrainer(unk_token=UNKNOWN_WORD, **given)
             letters = {BLANK}.union(*map(tokenizer.normalizer.normalize_str, texts()))
-            if len(letters) + 2 > vocabulary_size:  # the library would not come to an end
+            if len(letters) + 2 > vocabulary_size:  # the library would never end
                 raise DataError(
                     f"data.text.vocabulary_size is too small for unigram: the training texts have {len(letters):,} "
                     f"letters; set it to {len(letters) + 100:,} or more"
@@ -150,7 +150,7 @@ class SubwordTokenizer(Tokenizer):
 
     @property
     def pieces(self) -> list[str]:
-        """What it knows, without the unknown piece: merges in their order, or the most probable first."""
+        """The pieces without the unknown one: merges in their order, or the most probable first."""
         ids = self._tokenizer.get_vocab()
         return [piece for piece in sorted(ids, key=ids.__getitem__) if piece != UNKNOWN_WORD]
 
@@ -167,7 +167,7 @@ class SubwordTokenizer(Tokenizer):
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         found = self._tokenizer.encode(text)
-        # A blank on its own holds no letter, wherever the tokenizer says it stands.
+        # A separate blank has no letter, whatever span the tokenizer gives it.
         written = zip(found.tokens, found.offsets, strict=True)
         return [(begin, begin if token == BLANK else end) for token, (begin, end) in written]
 
@@ -176,7 +176,7 @@ class SubwordTokenizer(Tokenizer):
 
 
 def _canonical(learned: str) -> str:
-    """The same for the same texts: unigram's log-probabilities differ from run to run in their last digits."""
+    """Make equal results equal text: the last digits of the log-probabilities of unigram differ between runs."""
     state = json.loads(learned)
     if state["model"]["type"] == "Unigram":
         unknown = state["model"]["unk_id"]
@@ -198,7 +198,7 @@ def tokenizer_of(text: TokenOptions, language: str, learned: str | None = None) 
 
 
 def find(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
-    """Where each token begins and ends in a text that has them in this order. Raises ValueError where it has not."""
+    """Where each token begins and ends in a text that has them in this order. Raises ValueError for another text."""
     spans, at = [], 0
     for token in tokens:
         at = text.index(token, at)
@@ -213,13 +213,13 @@ def _spacy(language: str) -> Any:
         spacy: Any = import_module("spacy")  # an extra, unlike all that is imported by name
     except ImportError as error:
         raise ConfigError(
-            "data.text.tokenizer=spacy: spaCy is not installed; pip install -e '.[spacy]', or take words"
+            "data.text.tokenizer=spacy: spaCy is not installed; pip install -e '.[spacy]', or use words"
         ) from error
     try:
         return spacy.blank(language).tokenizer
     except ImportError as error:
         reason = str(error).split(". ")[0].removesuffix(".")
         raise ConfigError(
-            f"data.text.tokenizer=spacy: spaCy has no rules for the language {language!r} here ({reason}); take "
+            f"data.text.tokenizer=spacy: spaCy has no rules for the language {language!r} here ({reason}); use "
             "characters, unigram, or whitespace for a text that has blanks between words"
         ) from error

@@ -1,4 +1,4 @@
-"""Brackets and quotation marks as the Penn Treebank writes them, and as people do."""
+"""Brackets and quotation marks in the forms of the Penn Treebank and of ordinary text."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from zoo.data.text.vocabulary import Vocabulary
 
 BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 QUOTES = ("``", "''")
-"""What opens and what closes."""
+"""The opening and the closing quotation mark of the treebank."""
 PLAIN = {
     **{name: mark for mark, name in BRACKETS.items()},
     **{name.lower(): mark for mark, name in BRACKETS.items()},
     **dict.fromkeys(QUOTES, '"'),
 }
-"""The mark that people write, by those of the treebank."""
+"""The ordinary mark for each mark of the treebank."""
 
 
 class Spelling:
-    """Marks as a vocabulary has them, where it has them in the one form and a text in the other."""
+    """Replaces marks that a vocabulary has only in the other form."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         pairs = [*PLAIN.items(), *((mark, name) for name, mark in PLAIN.items() if name not in QUOTES)]
@@ -27,7 +27,7 @@ class Spelling:
         self._quotes = '"' not in vocabulary and all(quote in vocabulary for quote in QUOTES)
 
     def __call__(self, forms: Sequence[str]) -> list[str]:
-        """The same words; one sort of mark for both quotes opens and closes by turns."""
+        """The words in the spelling of the vocabulary. A `"` becomes the opening and the closing mark alternately."""
         turn = cycle(QUOTES)
         found = (next(turn) if self._quotes and form == '"' else form for form in forms)
         return [self._known.get(form, form) for form in found]

@@ -1,4 +1,4 @@
-"""Data whose words may have pretrained vectors: read once from their file, for the words of the vocabulary."""
+"""Data whose words may have pretrained vectors, which are read once for the words of the vocabulary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 S = TypeVar("S", bound=Source)
 FORMAT = 3
-"""Raised where other vectors are taken from the same file."""
+"""Raise it if other vectors are taken from the same file."""
 
 
 class VectorArguments(TableArguments, total=False):
@@ -43,7 +43,7 @@ class Vectored(TableData[S]):
             make_once(self._vectors_folder(folder), lambda temporary: self._prepare_vectors(folder, temporary))
 
     def vectors(self) -> WordVectors | None:
-        """The pretrained vectors of the vocabulary's words; None where `data.vectors` names no file."""
+        """The pretrained vectors of the vocabulary's words; None without `data.vectors`."""
         if self.vectors_path is None:
             return None
         self._prepared()
@@ -70,8 +70,8 @@ class Vectored(TableData[S]):
 
 
 def with_plain_marks(words: Sequence[str], read: Callable[[Sequence[str]], WordVectors]) -> WordVectors:
-    """The vectors of `words`, by `read`; a mark of the treebank that has none gets that of the plain one, -LRB- that of
-    ( and so on."""
+    """The vectors of `words` by `read`. A mark of the treebank without a vector gets that of the ordinary mark: -LRB-
+    that of (."""
     every = list(dict.fromkeys([*words, *(PLAIN[word] for word in words if word in PLAIN)]))
     rows, found = read(every)
     for number, word in enumerate(words):

@@ -49,7 +49,7 @@ FORMATS: tuple[tuple[bytes | tuple[bytes, ...], int, str], ...] = (
     (b"\x89PNG", 0, "a PNG picture"),
     (b"%PDF-", 0, "a PDF document"),
 )
-"""First bytes of other formats, the offset at which they stand, and what to tell the user."""
+"""First bytes of other formats, their offset, and the advice to the user."""
 
 Pairs = Iterator[tuple[int, NDArray[np.float32]]]
 
@@ -58,7 +58,7 @@ class WordVectors(NamedTuple):
     """Vectors for the words of a vocabulary."""
 
     rows: Tensor
-    """(V, E) a vector for each word, zero where there is none."""
+    """(V, E) a vector for each word, zero without one."""
     found: Tensor
     """(V,) True for words that have a vector."""
 
@@ -83,8 +83,7 @@ class _Layout(NamedTuple):
 def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
     """Read the vectors of `words`; those of other words are ignored. The first of two vectors for one word counts.
 
-    Raises DataError where the file is broken, a vector has another width than the others, or none of the words has a
-    vector.
+    Raises DataError if the file is broken, a vector has another width than the others, or no word has a vector.
     """
     wanted = {word.encode(): number for number, word in enumerate(words)}
     with open_binary(path) as file, reading(path):

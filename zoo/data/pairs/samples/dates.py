@@ -62,14 +62,12 @@ CASES = (str.lower, str.lower, str.lower, capwords, str.upper)
 
 
 def generate(count: int, *, seed: int) -> Iterator[Pair]:
-    """`count` pairs; pair i depends on `seed` and i alone."""
+    """`count` pairs. Pair i depends only on `seed` and on i."""
     for index in range(count):
-        yield pair(index, seed=seed)
+        yield _pair(random.Random(f"date {seed} {index}"))
 
 
-def pair(index: int, *, seed: int) -> Pair:
-    """Pair number `index` of the endless sequence that `seed` determines."""
-    draw = random.Random(f"date {seed} {index}")
+def _pair(draw: random.Random) -> Pair:
     when = FIRST + timedelta(days=draw.randrange((LAST - FIRST).days + 1))
     style, case = draw.choice(STYLES), draw.choice(CASES)
     parts = _parts(when)

@@ -40,7 +40,8 @@ def _nouns(kind: str, table: str) -> list[Noun]:
     return found
 
 
-PEOPLE = """
+NOUN_TABLES = {
+    "people": """
 mann m männer man men mannes; frau f frauen woman women; junge w jungen boy; mädchen n mädchen girl;
 kind n kinder child children kindes; student w studenten student; lehrer m lehrer teacher;
 lehrerin f lehrerinnen teacher; sängerin f sängerinnen singer; arzt m ärzte doctor - arztes; koch m köche cook;
@@ -49,65 +50,49 @@ soldat w soldaten soldier; kellnerin f kellnerinnen waitress waitresses; nachbar
 freund m freunde friend - freundes; schwester f schwestern sister; mutter f mütter mother; vater m väter father;
 tänzerin f tänzerinnen dancer; fotograf w fotografen photographer; radfahrer m radfahrer cyclist;
 clown m clowns clown; fischer m fischer fisherman fishermen; trainer m trainer coach coaches
-"""
-ANIMALS = """
+""",
+    "animals": """
 hund m hunde dog; katze f katzen cat; pferd n pferde horse; vogel m vögel bird; kuh f kühe cow;
 schaf n schafe sheep sheep; ziege f ziegen goat; affe w affen monkey; esel m esel donkey;
 welpe w welpen puppy puppies; elefant w elefanten elephant
-"""
-READING = """
+""",
+    "reading": """
 buch n bücher book; zeitung f zeitungen newspaper; brief m briefe letter; geschichte f geschichten story stories
-"""
-CLOTHES = """
+""",
+    "clothes": """
 jacke f jacken jacket; mantel m mäntel coat; hut m hüte hat; mütze f mützen cap; hemd n hemden shirt;
 kleid n kleider dress dresses; schal m schals scarf scarves; pullover m pullover sweater; helm m helme helmet;
 rock m röcke skirt
-"""
-OPENINGS = """
+""",
+    "openings": """
 tür f türen door; fenster n fenster window; koffer m koffer suitcase; tasche f taschen bag; kiste f kisten crate;
 schrank m schränke cupboard; tor n tore gate; schirm m schirme umbrella; schloss n schlösser lock
-"""
-DEVICES = """
+""",
+    "devices": """
 lampe f lampen lamp; radio n radios radio; fernseher m fernseher television; computer m computer computer;
 kamera f kameras camera
-"""
-FOOD = """
+""",
+    "food": """
 apfel m äpfel apple; kuchen m kuchen cake; pizza f pizzen pizza; banane f bananen banana;
 kartoffel f kartoffeln potato potatoes; tomate f tomaten tomato tomatoes; ei n eier egg; suppe f suppen soup
-"""
-THINGS = """
+""",
+    "things": """
 ball m bälle ball; stein m steine stone; stock m stöcke stick; korb m körbe basket; flasche f flaschen bottle;
 teller m teller plate; stuhl m stühle chair; kissen n kissen pillow; decke f decken blanket;
 leiter f leitern ladder; seil n seile rope; fahne f fahnen flag; strauß m sträuße bouquet; blume f blumen flower;
 bild n bilder picture; spiegel m spiegel mirror
-"""
-VEHICLES = "auto n autos car; lastwagen m lastwagen truck"
-CYCLES = "fahrrad n fahrräder bicycle; motorrad n motorräder motorcycle; roller m roller scooter"
-INSTRUMENTS = """
+""",
+    "vehicles": "auto n autos car; lastwagen m lastwagen truck",
+    "cycles": "fahrrad n fahrräder bicycle; motorrad n motorräder motorcycle; roller m roller scooter",
+    "instruments": """
 gitarre f gitarren guitar; geige f geigen violin; klavier n klaviere piano; trommel f trommeln drum;
 flöte f flöten flute
-"""
-BUILDINGS = """
+""",
+    "buildings": """
 zelt n zelte tent; turm m türme tower; zaun m zäune fence; hütte f hütten hut
-"""
-
-NOUNS = {
-    kind: _nouns(kind, table)
-    for kind, table in {
-        "people": PEOPLE,
-        "animals": ANIMALS,
-        "reading": READING,
-        "clothes": CLOTHES,
-        "openings": OPENINGS,
-        "devices": DEVICES,
-        "food": FOOD,
-        "things": THINGS,
-        "vehicles": VEHICLES,
-        "cycles": CYCLES,
-        "instruments": INSTRUMENTS,
-        "buildings": BUILDINGS,
-    }.items()
+""",
 }
+NOUNS = {kind: _nouns(kind, table) for kind, table in NOUN_TABLES.items()}
 
 PLACE_TABLES = {
     "in_dative": """

@@ -1,4 +1,4 @@
-"""The row that the samples of pairs yield."""
+"""The pairs that the samples yield."""
 
 from __future__ import annotations
 
@@ -15,3 +15,7 @@ class Pair(NamedTuple):
 
     A target token has a link to every source token that it depends on, which may be none.
     """
+
+    def turned(self) -> Pair:
+        """The pair in the other direction."""
+        return Pair(self.target, self.source, sorted((target, source) for source, target in self.alignment))

@@ -56,19 +56,14 @@ class Predicate(NamedTuple):
 NOTHING = Phrase([], [])
 
 
-def generate(count: int, *, seed: int) -> Iterator[Pair]:
-    """`count` pairs; pair i depends on `seed` and i alone."""
+def generate(count: int, *, seed: int, back: bool = False) -> Iterator[Pair]:
+    """`count` pairs from German to English, or `back`. Pair i depends only on `seed` and on i."""
     for index in range(count):
-        yield pair(index, seed=seed)
-
-
-def pair(index: int, *, seed: int) -> Pair:
-    """Pair number `index` of the endless sequence that `seed` determines."""
-    draw = random.Random(f"translation {seed} {index}")
-    while True:
+        draw = random.Random(f"translation {seed} {index}")
         made = _finished(_sentence(draw))
-        if all(LENGTHS[0] <= len(side) <= LENGTHS[1] for side in (made.source, made.target)):
-            return made
+        while not all(LENGTHS[0] <= len(side) <= LENGTHS[1] for side in (made.source, made.target)):
+            made = _finished(_sentence(draw))
+        yield made.turned() if back else made
 
 
 # sentences

@@ -36,7 +36,8 @@ class Verb(NamedTuple):
 
 KINDS = dict(zip("parcodftvyib", NOUNS, strict=True))
 """The letter of each kind of nouns in the tables of verbs."""
-VERBS_TABLE = """
+VERB_TABLES = {
+    "": """
 schlafen schläft geschlafen - h sleep sleeping slept pa; lachen lacht gelacht - h laugh laughing laughed p;
 tanzen tanzt getanzt - h dance dancing danced p; singen singt gesungen - h sing singing sung p;
 warten wartet gewartet - h wait waiting waited pa; sitzen sitzt gesessen - h sit sitting sat pa;
@@ -53,13 +54,13 @@ kommen kommt gekommen an s arrive arriving arrived p;
 kommen kommt gekommen zurück s come_back coming_back come_back pa; gehen geht gegangen weg s leave leaving left p;
 treten tritt getreten auf s perform performing performed p; hören hört gehört auf h stop stopping stopped p;
 hören hört gehört zu h listen listening listened p; räumen räumt geräumt auf h tidy_up tidying_up tidied_up p
-"""
-WAYS_TABLE = """
+""",
+    "W": """
 laufen läuft gelaufen - s run running run pa; gehen geht gegangen - s walk walking walked pa;
 springen springt gesprungen - s jump jumping jumped pa; reiten reitet geritten - s ride riding ridden p;
 fahren fährt gefahren - s drive driving driven p; kriechen kriecht gekrochen - s crawl crawling crawled pa
-"""
-DIRECT_TABLE = """
+""",
+    "A": """
 lesen liest gelesen - h read reading read r p; essen isst gegessen - h eat eating eaten f p;
 schneiden schneidet geschnitten - h cut cutting cut f p; kaufen kauft gekauft - h buy buying bought crodftvyi p;
 tragen trägt getragen - h wear wearing worn c p; tragen trägt getragen - h carry carrying carried tfp p;
@@ -95,15 +96,15 @@ probieren probiert probiert - h taste tasting tasted f p;
 probieren probiert probiert an h try_on trying_on tried_on c p; halten hält gehalten an h stop stopping stopped pvy p;
 fangen fängt gefangen - h catch catching caught at pa; stellen stellt gestellt ab h park parking parked vy p;
 laden lädt geladen ein h invite inviting invited p p; sehen sieht gesehen - h see seeing seen pab pa
-"""
-DATIVE_TABLE = """
+""",
+    "D": """
 helfen hilft geholfen - h help helping helped p p; folgen folgt gefolgt - s follow following followed pa pa;
 hören hört gehört zu h listen_to listening_to listened_to p p;
 winken winkt gewinkt zu h wave_at waving_at waved_at p p; schauen schaut geschaut zu h watch watching watched pa p;
 laufen läuft gelaufen nach s run_after running_after run_after pa pa;
 sehen sieht gesehen zu h watch watching watched pa p
-"""
-BOTH_TABLE = """
+""",
+    "DA": """
 geben gibt gegeben - h give giving given crtfi p to; zeigen zeigt gezeigt - h show showing shown crtvyid p to;
 schenken schenkt geschenkt - h give giving given crtai p to;
 bringen bringt gebracht - h bring bringing brought crtf p to;
@@ -111,7 +112,8 @@ nehmen nimmt genommen weg h take_away taking_away taken_away tf p from;
 lesen liest gelesen vor h read_aloud reading_aloud read_aloud r p to;
 kaufen kauft gekauft ab h buy buying bought crtvy p from;
 stellen stellt gestellt vor h introduce introducing introduced pa p to
-"""
+""",
+}
 
 
 def _verbs(takes: str, table: str) -> list[Verb]:
@@ -139,13 +141,4 @@ def _verbs(takes: str, table: str) -> list[Verb]:
     return found
 
 
-VERBS = {
-    takes: _verbs(takes, table)
-    for takes, table in {
-        "": VERBS_TABLE,
-        "W": WAYS_TABLE,
-        "A": DIRECT_TABLE,
-        "D": DATIVE_TABLE,
-        "DA": BOTH_TABLE,
-    }.items()
-}
+VERBS = {takes: _verbs(takes, table) for takes, table in VERB_TABLES.items()}
