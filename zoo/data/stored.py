@@ -98,28 +98,47 @@ def hide_bars_in_files() -> None:
 
 
 def draw_splits(
-    given: dict[str, datasets.Dataset], split: SplitOptions, where: str, noun: str, classes: NDArray[Any] | None = None
+    given: dict[str, datasets.Dataset],
+    split: SplitOptions,
+    where: str,
+    noun: str,
+    classes: NDArray[Any] | None = None,
+    *,
+    groups: NDArray[Any] | None = None,
+    last: bool = False,
 ) -> dict[str, datasets.Dataset]:
-    """Train, val and test; missing splits are drawn from train by the seed. The order inside a split stays.
+    """Train, val and test. Missing splits are drawn from train by the seed; the order within a split stays.
 
-    With the `classes` (N,) of the training examples, each split gets its share of every class, and train keeps some of
-    each. Raises DataError if there are too few examples.
+    Args:
+        given: the splits that exist, `train` among them.
+        split: the shares and the seed.
+        where: the place of the data, for messages.
+        noun: the plural of an example, or of a group of examples, for messages.
+        classes: (N,) the class of each example of train: each split gets its share of every class, and train some of
+            each.
+        groups: (N,) a number for each example of train: examples with the same number stay in one split.
+        last: the last examples are taken, without a draw.
+
+    Raises:
+        DataError: there are too few examples.
     """
     missing, whole = [name for name in SPLITS if name not in given], given["train"]
-    sizes = [max(1, round(float(getattr(split, name)) * len(whole))) for name in missing]
+    if not missing:
+        return {name: given[name] for name in SPLITS}
+    units, unit_of = np.unique(np.arange(len(whole)) if groups is None else groups, return_inverse=True)
+    sizes = [max(1, round(float(getattr(split, name)) * len(units))) for name in missing]
     least = 1 if classes is None else len(np.unique(classes))
-    if missing and sum(sizes) + least > len(whole):
+    if sum(sizes) + least > len(units):
         of_each = "" if least == 1 else f" and to train on each of {least} classes"
         raise DataError(
-            f"{where}: too few {noun} ({len(whole)}) to draw {' and '.join(missing)} from them{of_each}; "
+            f"{where}: too few {noun} ({len(units)}) to draw {' and '.join(missing)} from them{of_each}; "
             + split.advice(missing, noun)
         )
-    drawn = np.random.default_rng(split.seed).permutation(len(whole))
+    drawn = np.arange(len(units))[::-1] if last else np.random.default_rng(split.seed).permutation(len(units))
     if classes is not None:
         drawn = drawn[np.argsort(_places(classes[drawn]), kind="stable")]
-    *parts, rest = np.split(drawn, np.cumsum(sizes, dtype=int))
-    chosen = {name: whole.select(np.sort(part)) for name, part in zip(missing, parts, strict=True)}
-    found = given | chosen | ({"train": whole.select(np.sort(rest))} if missing else {})
+    parts = zip([*missing, "train"], np.split(drawn, np.cumsum(sizes)), strict=True)
+    found = given | {name: whole.select(np.flatnonzero(np.isin(unit_of, part))) for name, part in parts}
     return {name: found[name] for name in SPLITS}
 
 

@@ -38,10 +38,13 @@ from zoo.errors import DataError
 FORMAT = 10
 """Raise it with every change of the stored data or of the tokens of a text. Older caches are then not used."""
 ENCODER, EXAMPLES = "encoder.json", "examples"
+CUTTING = ("max_sentences", "max_words", "max_word_length")
+"""The keys of `data.text` that limit the length of a text."""
 SHOWN_LETTERS = 300
 """The most letters of a text that `zoo data` shows."""
 
 S = TypeVar("S", bound=Source)
+P = TypeVar("P", bound=Part)
 
 
 class TextArguments(LoaderArguments, total=False):
@@ -141,6 +144,12 @@ class TableData(PreparedData[S]):
 
     # Hooks of the way to ids
 
+    def learn(self, encoder: TableEncoder, source: S, splits: dict[str, datasets.Dataset]) -> None:
+        """Learn the vocabularies from `splits`, which hold tokens. A family may leave out examples of `splits` here."""
+        counted_in = [splits[name] for name in self.counted_splits()]
+        total = f"{sum(map(len, counted_in)):,} {'training ' if len(counted_in) == 1 else ''}{self.nouns.examples}"
+        encoder.learn_vocabularies(counted_in, source.place, total)
+
     def finish(self, encoder: TableEncoder, source: S, splits: Mapping[str, datasets.Dataset]) -> None:
         """Set the attributes of the encoder besides vocabularies, such as `classes` in the order of the logits.
         `splits` have tokens."""
@@ -197,9 +206,7 @@ class TableData(PreparedData[S]):
             tokens = self._mapped(drawn, steps, "tokens", "cutting into tokens", lambda name: encoder.tokens)
         tokens["train"] = self._kept(tokens["train"], readings["train"].dropped, source.place)
         self.store(folder, drawn, tokens, readings)
-        counted_in = [tokens[name] for name in self.counted_splits()]
-        total = f"{sum(map(len, counted_in)):,} {'training ' if len(counted_in) == 1 else ''}{self.nouns.examples}"
-        encoder.learn_vocabularies(counted_in, source.place, total)
+        self.learn(encoder, source, tokens)
         self.finish(encoder, source, tokens)
         stored = self._mapped(tokens, steps, "ids", "numbering the tokens", partial(self.numbering, encoder))
         save(stored, folder / EXAMPLES)
@@ -248,7 +255,8 @@ class TableData(PreparedData[S]):
     def _kept(self, train: datasets.Dataset, dropped: Counter[str], where: str) -> datasets.Dataset:
         """The training examples without those that are left out, which are counted. Raises DataError if none
         remains."""
-        lengths = {part.name: np.asarray(_lengths(train, part)) for part in _words(self.encoding)}
+        parts = _inside(_words(self.encoding), train)
+        lengths = {part.name: np.asarray(_lengths(train, part)) for part in parts}
         keep = np.ones(len(train), bool)
         for reason, wrong in self.left_out(train, lengths).items():
             if count := int((keep & wrong).sum()):
@@ -265,7 +273,7 @@ class TableData(PreparedData[S]):
         for part in _inside(encoder.parts, split):
             facts |= part.facts(split, encoder.known)
         totals: dict[str, list[int]] = {}
-        for part in _words(self.encoding):
+        for part in _inside(_words(self.encoding), split):
             total = totals.setdefault(part.unknown, [0, 0])
             total[0] += int(numbers_of(split, f"unknown_{part.name}").sum())
             total[1] += int(numbers_of(split, f"num_{part.name}").sum())
@@ -330,7 +338,8 @@ class TableData(PreparedData[S]):
             if dropped := split.get("dropped"):
                 lines.append(f"{name}: left out {counted(dropped)}")
         if cut := sum(split.get("truncated", 0) for split in splits.values()):
-            lines.append(f"{cut:,} {noun} were cut (data.text.max_sentences, max_words, max_word_length)")
+            keys = [key for key in CUTTING if hasattr(self.text, key)]
+            lines.append(f"{cut:,} {noun} were cut (data.text.{', '.join(keys)})")
         if skipped := about["skipped"]:
             lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
         return lines
@@ -345,7 +354,7 @@ def _words(encoding: type[TableEncoder]) -> list[Words]:
     return [part for part in encoding.parts if isinstance(part, Words)]
 
 
-def _inside(parts: Iterable[Part], split: datasets.Dataset) -> list[Part]:
+def _inside(parts: Iterable[P], split: datasets.Dataset) -> list[P]:
     return [part for part in parts if part.name in split.column_names]
 
 

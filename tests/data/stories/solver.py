@@ -1,7 +1,7 @@
-"""A reader of bAbI's text that answers its questions: all it knows are the sentences, and how the world goes.
+"""A solver for bAbI's text: it answers questions from the sentences and the rules of the small world.
 
-It was written from the official files, with nothing shared with the generators that it checks. `answer` takes the
-statements before a question, or only those that are said to support its answer.
+It was written from the official files and shares nothing with the generators that it checks. `answer` takes the
+statements before a question, or only those that support its answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GAVE = r"(?:gave|handed|passed) the (\w+) to (\w+)"
 
 
 class Asked(NamedTuple):
-    """A question of a file, with what stands before it."""
+    """A question of a file, with the statements before it."""
 
     statements: tuple[tuple[int, str], ...]
     """Numbers and texts of the statements before it, questions left out."""
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
         """The supporting statements as the story has them, the oldest first."""
         return [text for number, text in self.statements if number in self.supporting]
 
-    def told(self) -> list[str]:
+    def texts(self) -> list[str]:
         return [text for _, text in self.statements]
 
 
@@ -58,7 +58,7 @@ def read(text: str) -> list[Asked]:
 
 
 def answer(task: int, statements: Sequence[str], question: str) -> str | None:
-    """What follows from the statements; None where nothing does."""
+    """The answer that follows from the statements; None if none does."""
     return SOLVERS[task](statements, question)
 
 
@@ -69,7 +69,7 @@ def match(pattern: str, text: str) -> tuple[str, ...]:
 
 
 class Rooms:
-    """People that go about with things: where they were told to be, and what they were told to have."""
+    """The rooms of people and things, by the statements."""
 
     def __init__(self, statements: Sequence[str]) -> None:
         self.route: dict[str, list[str]] = {}
@@ -118,7 +118,7 @@ class Rooms:
             mine.append(thing)
 
     def leaves(self, person: str, thing: str) -> None:
-        if self.holder.get(thing) != person:  # nobody said how he came to it: he had it all the way
+        if self.holder.get(thing) != person:  # no statement reports how he got it: he had it from the beginning
             self.trail[thing] = list(self.route.get(person, []))
         self.holder[thing], self.lies[thing] = None, self.place(person)
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.data.stories.tiny import official, prepared, questions, told
-from zoo.data.stories import sources
+from tests.data.stories.tiny import official, prepared, questions, read_slowly
+from zoo.data.stories import babi
 from zoo.data.stories.babi import Babi
 from zoo.data.stories.samples import babi as generator
 from zoo.data.stories.tasks import NAMES, file_name
@@ -25,7 +25,7 @@ def test_every_question_of_the_official_files_is_served(tmp_path, cache_dir):
     data = prepared(Babi(source=str(folder), tasks=2))
     assert data.sizes == {"train": 20, "val": 6, "test": 10}
     for split, name in (("train", "train"), ("val", "valid"), ("test", "test")):
-        expected = told(folder / file_name(2, name))
+        expected = read_slowly(folder / file_name(2, name))
         assert questions(data, split) == (without(expected, "shown") if split == "train" else expected)
 
 
@@ -41,7 +41,7 @@ def test_a_set_is_chosen(tmp_path, cache_dir):
     official(tmp_path / "en-10k", train=20)
     assert Babi(source=str(tmp_path), set="en-10k").open_source().place == str(tmp_path / "en-10k")
     with pytest.raises(
-        DataError, match=r"here or in hn \(data.set\): found en, en-10k; expected: the folder tasks_1-20"
+        DataError, match=r"found en-10k/, en/; expected the folder tasks_1-20_v1-2 with the folder of data.set"
     ):
         Babi(source=str(tmp_path), set="hn").open_source()
 
@@ -49,7 +49,7 @@ def test_a_set_is_chosen(tmp_path, cache_dir):
 def test_of_one_task_the_last_training_questions_validate(tmp_path, cache_dir):
     folder = official(tmp_path / "en")
     data = prepared(Babi(source=str(folder), split={"val": 0.25}))
-    expected = told(folder / file_name(1, "train"))
+    expected = read_slowly(folder / file_name(1, "train"))
     assert questions(data, "train") == without(expected[:15], "shown")
     assert questions(data, "val") == expected[15:]
 
@@ -59,7 +59,7 @@ def test_of_several_tasks_a_draw_from_all_validates(tmp_path, cache_dir):
     data = prepared(Babi(source=str(folder), tasks=[7, 3]))
     assert data.sizes == {"train": 144, "val": 16, "test": 20}
     assert data.spec.tasks == ("qa3", "qa7")
-    expected = [one for task in (3, 7) for one in told(folder / file_name(task, "train"))]
+    expected = [one for task in (3, 7) for one in read_slowly(folder / file_name(task, "train"))]
     served = questions(data, "train") + without(questions(data, "val"), "shown")
     assert sorted(map(repr, served)) == sorted(map(repr, without(expected, "shown")))
     tasks = data._collate(data.part("val").__getitems__(list(range(16)))).task
@@ -79,16 +79,17 @@ def test_too_few_questions_to_validate(tmp_path, cache_dir):
 def test_a_missing_task_is_named_with_those_that_are_there(tmp_path):
     official(tmp_path / "en", (1, 2, 3, 7))
     with pytest.raises(
-        DataError, match=r"qa4_two-arg-relations_train.txt: there is no such file; there are those of tasks 1-3, 7 \("
+        DataError,
+        match=r"qa4_two-arg-relations_train.txt: there is no such file; the files of tasks 1-3, 7 are there \(",
     ):
         Babi(source=str(tmp_path), tasks="all").open_source()
     (tmp_path / "en" / file_name(2, "test")).unlink()
-    with pytest.raises(DataError, match=r"qa2_two-supporting-facts_test.txt: .* those of tasks 1, 3, 7"):
+    with pytest.raises(DataError, match=r"qa2_two-supporting-facts_test.txt: .* the files of tasks 1, 3, 7 are"):
         Babi(source=str(tmp_path), tasks=[1, 2]).open_source()
 
 
 def test_what_is_asked_for_has_to_make_sense(tmp_path):
-    with pytest.raises(ConfigError, match="task 2 stands there twice"):
+    with pytest.raises(ConfigError, match="task 2 is listed twice"):
         Babi(tasks=[2, 1, 2])
     with pytest.raises(ConfigError, match=r"data\.source is not set"):
         Babi(source=None).open_source()
@@ -152,7 +153,7 @@ def test_nothing_is_written_over(tmp_path):
 
 
 def hub(monkeypatch, *, rows=None):
-    """Stands in for the hub; the calls that it gets."""
+    """Replaces the hub; returns the calls that it gets."""
     calls = []
     row = {
         "id": ["1", "2", "3", "4", "5"],
@@ -206,14 +207,14 @@ def test_a_broken_row_of_the_hub_is_named(cache_dir, monkeypatch):
 
 
 def test_the_hub_as_it_is_laid_out(tmp_path, cache_dir, monkeypatch):
-    """A folder a configuration with one a split, and no README.md that says so."""
+    """A folder for each configuration and split, without a README.md that lists them."""
     row = {"id": ["1", "2"], "type": [0, 1], "text": ["Mary left.", "Who left?"], "supporting_ids": [[], ["1"]]}
     for configuration, who in (("en-qa1", "Mary"), ("en-qa2", "Bill")):
         for split, count in (("train", 20), ("test", 3)):
             file = tmp_path / "hub" / configuration / split / "0000.parquet"
             file.parent.mkdir(parents=True)
             pq.write_table(pa.table({"story": [row | {"answer": ["", who]}] * count}), file)
-    monkeypatch.setattr(sources, "HUB", str(tmp_path / "hub"))
+    monkeypatch.setattr(babi, "HUB", str(tmp_path / "hub"))
     data = prepared(Babi(source="hub", tasks=2))
     assert data.sizes == {"train": 18, "val": 2, "test": 3}
     assert {question["answer"] for question in questions(data, "test")} == {"bill"}
@@ -255,7 +256,7 @@ def test_a_batch_of_the_real_tasks_is_what_a_slow_loop_makes(real, shared_data):
     draw, tasks = np.random.default_rng(0), (1, 3, 8, 19)
     numbers = [1000 * (task - 1) + int(at) for task in tasks for at in draw.integers(1000, size=30)]
     numbers.append(int(real.part("test").lengths.argmax()))  # of task 3
-    files = {task - 1: told(folder / file_name(task, "test")) for task in tasks}
+    files = {task - 1: read_slowly(folder / file_name(task, "test")) for task in tasks}
     batch = real._collate(real.part("test").__getitems__(numbers))
     assert batch.index.tolist() == numbers
     assert batch.task.tolist() == [number // 1000 for number in numbers]
@@ -268,6 +269,6 @@ def test_a_batch_of_the_real_tasks_is_what_a_slow_loop_makes(real, shared_data):
         assert one == expected | cut | {"supporting": supporting}
 
 
-def test_task_3_of_10k_is_missing_here_and_said_to_be(shared_data):
-    with pytest.raises(DataError, match=rf"qa3_{NAMES[3]}_train.txt: .* there are those of tasks 1, 2, 4-20"):
+def test_task_3_of_10k_is_missing_here(shared_data):
+    with pytest.raises(DataError, match=rf"qa3_{NAMES[3]}_train.txt: .* the files of tasks 1, 2, 4-20"):
         Babi(source=str(shared_data / "babi"), set="en-10k", tasks="all").open_source()

@@ -56,7 +56,7 @@ def test_data_that_cannot_be_written_says_so(tmp_path, cache_dir, capsys, name):
         ("data.split.val=1", "data.split.val=1: expected a share between 0 and 1"),
     ],
 )
-def test_a_wrong_key_is_told(capsys, override, problem):
+def test_a_wrong_key(capsys, override, problem):
     with pytest.raises(SystemExit) as left:
         main(["data", "babi", override])
     assert left.value.code == 2

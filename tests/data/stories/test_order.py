@@ -1,4 +1,4 @@
-"""Batches drawn with replacement: an epoch of whole batches, shared by processes, and resumed where it stood."""
+"""Batches drawn with replacement: an epoch of whole batches, shared by processes, and resumed within an epoch."""
 
 import numpy as np
 import pytest
@@ -9,19 +9,19 @@ from tests.data.stories.tiny import official, prepared
 from tests.data.test_training_order import Recorder, SaveAndStop, trainer
 from zoo.data.bucketing import Bucketed
 from zoo.data.stories.babi import Babi
-from zoo.data.stories.order import Replaced
+from zoo.data.stories.order import WithReplacement
 from zoo.errors import ConfigError, DataError
 
 
 @settings(max_examples=100)
 @given(st.integers(1, 300), st.integers(1, 40), st.integers(1, 4), st.integers(0, 5))
-def test_an_epoch_is_whole_batches_of_which_each_process_has_a_part(size, batch_size, world, epoch):
+def test_an_epoch_is_whole_batches_that_the_processes_share(size, batch_size, world, epoch):
     try:
-        ranks = [Replaced(size, batch_size=batch_size, rank=rank, world_size=world) for rank in range(world)]
+        ranks = [WithReplacement(size, batch_size=batch_size, rank=rank, world_size=world) for rank in range(world)]
     except ConfigError:
         assert min(size, batch_size) < world
         return
-    one = Replaced(size, batch_size=batch_size)
+    one = WithReplacement(size, batch_size=batch_size)
     for order in (one, *ranks):
         order.set_epoch(epoch)
     parts = [list(order) for order in ranks]
@@ -33,15 +33,15 @@ def test_an_epoch_is_whole_batches_of_which_each_process_has_a_part(size, batch_
 
 
 def test_examples_come_again_as_often_as_chance_has_it():
-    """Of n draws from n examples (1 - 1/n)^n, about 1/e, are never drawn."""
-    drawn = np.concatenate(list(Replaced(32_000, batch_size=32)))
+    """A share of (1 - 1/n)^n, about 1/e, is never drawn in n draws from n examples."""
+    drawn = np.concatenate(list(WithReplacement(32_000, batch_size=32)))
     assert len(drawn) == 32_000
     assert 1 - len(set(drawn.tolist())) / 32_000 == pytest.approx(np.exp(-1), abs=0.01)
 
 
-def test_epochs_and_seeds_differ_and_an_epoch_is_resumed_where_it_stood():
+def test_epochs_and_seeds_differ_and_an_epoch_is_resumed_in_place():
     def batches(seed=0, epoch=0, start=0, **options):
-        order = Replaced(100, batch_size=10, seed=seed, **options)
+        order = WithReplacement(100, batch_size=10, seed=seed, **options)
         order.set_epoch(epoch)
         order.start = start
         return list(order)
@@ -51,16 +51,16 @@ def test_epochs_and_seeds_differ_and_an_epoch_is_resumed_where_it_stood():
     assert batches(shuffle=False) == batches(shuffle=False, epoch=7)
 
 
-def test_a_checkpoint_of_other_batches_is_told():
-    assert Replaced(100, batch_size=10).state() != Replaced(100, batch_size=10, seed=1).state()
-    state, bucketed = Replaced(100, batch_size=10).state(), Bucketed(np.ones(100), batch_size=10).state()
+def test_the_state_differs_from_that_of_other_batches():
+    assert WithReplacement(100, batch_size=10).state() != WithReplacement(100, batch_size=10, seed=1).state()
+    state, bucketed = WithReplacement(100, batch_size=10).state(), Bucketed(np.ones(100), batch_size=10).state()
     assert any(bucketed.get(key) != value for key, value in state.items())
     assert any(state.get(key) != value for key, value in bucketed.items())
 
 
 def test_too_few_examples_for_all_processes():
     with pytest.raises(ConfigError, match="3 questions cannot give each of 4 processes one in every step"):
-        Replaced(3, batch_size=64, world_size=4, nouns=Babi.nouns)
+        WithReplacement(3, batch_size=64, world_size=4, nouns=Babi.nouns)
 
 
 def test_the_key_chooses(tmp_path, cache_dir):
@@ -72,12 +72,12 @@ def test_the_key_chooses(tmp_path, cache_dir):
     assert sorted(seen) == list(range(72)) and seen != sorted(seen)
     drawn = [batch.index.tolist() for batch in again]
     assert [len(batch) for batch in drawn] == [8] * 9
-    assert drawn == list(Replaced(72, batch_size=8, seed=5))
+    assert drawn == list(WithReplacement(72, batch_size=8, seed=5))
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("step", [3, 9])
-def test_training_with_replacement_is_resumed_where_it_stood(tmp_path, cache_dir, step, workers):
+def test_training_with_replacement_is_resumed_in_place(tmp_path, cache_dir, step, workers):
     folder = official(tmp_path / "en", train=20)
 
     def data(**loader):

@@ -1,10 +1,10 @@
-"""Stories of one's own: both formats, splits by story, answers that training lacks; what the data says of itself."""
+"""Your own stories: both formats, splits by story, answers that training does not have, and the description."""
 
 import json
 
 import pytest
 
-from tests.data.stories.tiny import prepared, questions, text, told
+from tests.data.stories.tiny import prepared, questions, read_slowly, text
 from zoo.data.stories.own import OwnStories
 from zoo.errors import ConfigError, DataError
 
@@ -28,7 +28,7 @@ def test_whole_stories_are_drawn(tmp_path, cache_dir):
     served = [one for split in ("train", "val", "test") for one in questions(data, split)]
     for one in served:
         one.pop("shown", None)
-    expected = [{key: value for key, value in one.items() if key != "shown"} for one in told(path)]
+    expected = [{key: value for key, value in one.items() if key != "shown"} for one in read_slowly(path)]
     assert sorted(map(repr, served)) == sorted(map(repr, expected))
     assert data.spec.tasks == ("stories",)
     other = prepared(OwnStories(path=str(path), split={"seed": 2}))
@@ -53,10 +53,10 @@ def test_files_of_their_own(tmp_path, cache_dir):
     train, test = file(folder / "train.txt", text(1, 20)), file(folder / "test.txt", text(2, 5))
     data = prepared(OwnStories(path=str(folder)))
     assert data.sizes == {"train": 36, "val": 4, "test": 10}
-    assert questions(data, "test") == told(test)
+    assert questions(data, "test") == read_slowly(test)
     named = prepared(OwnStories(path=str(train), split={"test": str(test), "val": str(test)}))
     assert named.sizes == {"train": 40, "val": 10, "test": 10}
-    assert "test: all 10 questions and their stories are in val too" in named.describe()["notes"]
+    assert "test: all 10 questions are in val too" in named.describe()["notes"]
 
 
 def test_an_answer_that_training_lacks_is_an_error_with_its_line(tmp_path, cache_dir):
@@ -65,7 +65,7 @@ def test_an_answer_that_training_lacks_is_an_error_with_its_line(tmp_path, cache
     line = len(test.read_text().splitlines())
     options = {"path": str(train), "split": {"test": str(test)}}
     with pytest.raises(
-        DataError, match=rf"^{test}, line {line}: answer that is not in training's vocabulary: 'moon' stands in no"
+        DataError, match=rf"^{test}, line {line}: answer that is not in training's vocabulary: 'moon' is in no"
     ):
         prepared(OwnStories(**options))
     data = prepared(OwnStories(**options, loader={"on_bad_row": "skip"}))
@@ -87,23 +87,23 @@ def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, 
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("x.csv", "story,question,answer\n", r"x.csv: unknown kind of file '.csv'; expected: a file in bAbI's format"),
-        ("x.txt", "1 Mary left.\n", r"x.txt: no question in the train split"),
+        ("x.csv", "story,question,answer\n", r"x.csv: this file has another form; expected: a file in bAbI's format"),
+        ("x.txt", "1 Mary left.\n", r"x.txt: no questions in the train split"),
         ("x.txt", "1 Mary left.\n2 Who?\tMary\t1\n", r"too few stories \(1\) to draw val and test from them; give a"),
         ("x.jsonl", '[{"story": []}]', r"x.jsonl: holds one json array"),
     ],
 )
-def test_what_cannot_be_used_is_told(tmp_path, cache_dir, name, content, problem):
+def test_unusable_files(tmp_path, cache_dir, name, content, problem):
     with pytest.raises(DataError, match=problem):
         prepared(OwnStories(path=str(file(tmp_path / name, content))))
 
 
-def test_what_is_not_there_is_told(tmp_path):
+def test_missing_files(tmp_path):
     with pytest.raises(ConfigError, match=r"data\.path is empty"):
         OwnStories(path="").open_source()
     with pytest.raises(DataError, match=r"nowhere.txt: No such file or directory \(data.path\)"):
         OwnStories(path=str(tmp_path / "nowhere.txt")).open_source()
-    with pytest.raises(DataError, match="no stories found"):
+    with pytest.raises(DataError, match="the folder is empty; expected: a file in bAbI's format"):
         OwnStories(path=str(tmp_path)).open_source()
 
 
@@ -115,7 +115,7 @@ def test_a_broken_line_is_counted(tmp_path, cache_dir):
     assert data.describe()["skipped"] == {"question without an answer": 1}
 
 
-def test_what_the_data_says_of_itself(tmp_path, cache_dir):
+def test_the_description(tmp_path, cache_dir):
     """Stories of one statement and one question."""
     names = [f"P{number}" for number in range(8)]
     train = [record(who, "the hall") for who in names] + [record(who, "the yard") for who in names[:2]]
@@ -127,8 +127,8 @@ def test_what_the_data_says_of_itself(tmp_path, cache_dir):
     assert facts["train"]["answers"] == {"the hall": 8, "the yard": 2}
     assert facts["train"]["sentences"] == {"mean": 1.0, "median": 1.0, "max": 1, "bins": {"1": 10}}
     assert facts["train"]["words_of_a_sentence"]["mean"] == 4.0  # five of the statement, three of the question
-    assert facts["test"]["unknown_rate"] == pytest.approx(2 / 16)  # Zoe, told and asked
-    assert "test: 1 of 2 questions and their stories are in train too" in parts["notes"]
+    assert facts["test"]["unknown_rate"] == pytest.approx(2 / 16)  # Zoe, in the statement and in the question
+    assert "test: 1 of 2 questions are in train too" in parts["notes"]
     assert any("80% of the training questions are of class 'the hall'" in note for note in parts["notes"])
     assert parts["examples"][0] == {"story": "P0 went to the hall.", "question": "Where is P0?", "answer": "the hall"}
     assert parts["contents"] == [f"vocabulary {2 + 15 + 2} words and answers, sentences of up to 5 words"]

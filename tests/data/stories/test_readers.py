@@ -30,8 +30,8 @@ def read(file, task=1, bad=None):
     return list(read_stories(file, task, bad or BadRows()))
 
 
-def answers(told):
-    return [line.answer for one in told for line in one.story.lines if line.answer is not None]
+def answers(stories):
+    return [line.answer for one in stories for line in one.lines if line.answer is not None]
 
 
 # bAbI's format
@@ -40,48 +40,53 @@ def answers(told):
 def test_stories_of_babis_format(tmp_path):
     file = written(tmp_path, BABI)
     first, second = read(file, task=8)
-    assert first.story.task == second.story.task == 8
-    assert first.story.lines == (
+    assert first.task == second.task == 8
+    assert first.lines == (
         Line("Mary moved to the bathroom."),
         Line("John went to the hallway."),
         Line("Where is Mary?", "bathroom", (1,)),
         Line("Daniel took the milk, then the football there."),
         Line("What is Daniel carrying?", "milk,football", (4, 2)),
     )
-    assert first.places == tuple(f"{file}, line {line}" for line in range(1, 6))
-    assert second.story.lines[1] == Line("How do you go?", "s,n", (1,))
-    assert second.places[1] == f"{file}, line 7"
+    assert [line.place for line in first.lines] == [f"{file}, line {line}" for line in range(1, 6)]
+    assert second.lines[1] == Line("How do you go?", "s,n", (1,))
+    assert second.lines[1].place == f"{file}, line 7"
 
 
-def test_windows_line_ends_blank_lines_a_mark_of_utf8_and_missing_supporting_lines_are_no_matter(tmp_path):
+def test_windows_line_ends_blank_lines_and_missing_supporting_lines(tmp_path):
     text = "\ufeff" + BABI.replace("\n", "\r\n").replace("\t1\r\n", "\r\n") + "\r\n"
     with_them, without = read(written(tmp_path, BABI)), read(written(tmp_path, text, "other.txt"))
     assert answers(without) == answers(with_them)
-    assert without[1].story.lines[1].supporting == ()
+    assert without[1].lines[1].supporting == ()
 
 
 def test_a_story_without_a_question_is_left_out(tmp_path):
-    assert read(written(tmp_path, "1 Mary left.\n1 John left.\n2 Who left?\tJohn\t1\n"))[0].places[0].endswith("line 2")
+    (story,) = read(written(tmp_path, "1 Mary left.\n1 John left.\n2 Who left?\tJohn\t1\n"))
+    assert story.lines[0].place.endswith("line 2")
 
 
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("Mary left.\n", 1, "no line number: found 'Mary left.'; `NUMBER text` a line"),
+        ("Mary left.\n", 1, "no line number: found 'Mary left.', expected `NUMBER text`"),
         ("1 Mary left.\n2\n", 2, "no text: found ''"),
         ("1 Mary left.\n2 ...\n", 2, r"no text: found '\.\.\.'"),
-        ("2 Mary left.\n", 1, "line numbers do not run on: found 2; 1 is expected"),
-        ("1 Mary left.\n3 Where is Mary?\thall\t1\n", 2, "do not run on: found 3; 2 is expected, or 1 where a"),
-        ("1 Mary left.\n2 Where is Mary?\n", 2, "question without an answer: a tab and the answer are expected"),
+        ("2 Mary left.\n", 1, "line numbers are not consecutive: found 2, expected 1"),
+        (
+            "1 Mary left.\n3 Where is Mary?\thall\t1\n",
+            2,
+            "found 3, expected 2, or 1 at the beginning of a story",
+        ),
+        ("1 Mary left.\n2 Where is Mary?\n", 2, "question without an answer: expected a tab and the answer"),
         ("1 Mary left.\n2 Where is Mary?\t\t1\n", 2, "empty answer: found ''"),
         ("1 Mary left.\n2 Where is Mary?\t,\t1\n", 2, "empty answer: found ','"),
-        ("1 Mary left.\n2 ?\thall\t1\n", 2, r"no text: found '\?'; a question is expected"),
-        ("1 Mary left.\n2 Where is Mary?\thall\t3\n", 2, "supporting line points forward: line 3 .* before 2"),
+        ("1 Mary left.\n2 ?\thall\t1\n", 2, r"no text: found '\?', expected a question"),
+        ("1 Mary left.\n2 Where is Mary?\thall\t3\n", 2, "supporting line points forward: line 3 is not before 2"),
         ("1 Mary left.\n2 Where is Mary?\thall\t2\n", 2, "supporting line points forward: line 2"),
         ("1 Mary left.\n2 Where is Mary?\thall\t0\n", 2, "supporting line points at nothing: there is no line 0"),
-        ("1 Mary left.\n2 Where is Mary?\thall\tx\n", 2, "supporting line is no number: found 'x'"),
+        ("1 Mary left.\n2 Where is Mary?\thall\tx\n", 2, "supporting line is not a number: found 'x'"),
         pytest.param(
-            f"1 A b.\n2 Who?\tA\t{'9' * 5000}\n", 2, "supporting line is no number", id="supporting-of-5000-digits"
+            f"1 A b.\n2 Who?\tA\t{'9' * 5000}\n", 2, "supporting line is not a number", id="supporting-of-5000-digits"
         ),
         pytest.param(f"{'9' * 5000} A b.\n", 1, "no line number", id="number-of-5000-digits"),
         ("1 A b.\n2 Who?\tA\t1\n3 Who?\tA\t2\n", 3, "supporting line points at a question: line 2 is a question"),
@@ -92,7 +97,7 @@ def test_a_story_without_a_question_is_left_out(tmp_path):
         ("1 A b.\n2 C\0 d.\n", 2, "NUL byte"),
     ],
 )
-def test_what_is_wrong_in_babis_format_is_told_with_its_line(tmp_path, text, line, problem):
+def test_an_error_in_babis_format_has_its_line(tmp_path, text, line, problem):
     file = written(tmp_path, text)
     with pytest.raises(DataError, match=rf"^{file}, line {line}: (?:.*){problem}"):
         read(file)
@@ -101,19 +106,19 @@ def test_what_is_wrong_in_babis_format_is_told_with_its_line(tmp_path, text, lin
 def test_a_broken_question_is_skipped_alone_and_its_line_counts(tmp_path):
     bad = BadRows("skip")
     text = "1 A left.\n2 Who?\t\t1\n3 B left.\n4 Who left?\tB\t3\n5 Who was it?\tA\t2\n6 Who?\tA\t1\n"
-    (told,) = read(written(tmp_path, text), bad=bad)
-    assert answers([told]) == ["B", "A"]
-    assert [line.supporting for line in told.story.lines] == [(), (), (2,), (1,)]  # B left is the second line now
+    (story,) = read(written(tmp_path, text), bad=bad)
+    assert answers([story]) == ["B", "A"]
+    assert [line.supporting for line in story.lines] == [(), (), (2,), (1,)]  # B left is the second line now
     assert bad.problems == {"empty answer": 1, "supporting line points at a question": 1}
 
 
 @pytest.mark.parametrize("broken", ["B left.", "7 B left.", "3", "3 B\0left."])
-def test_behind_a_broken_statement_nothing_of_its_story_is_asked(tmp_path, broken):
+def test_questions_after_a_broken_statement_are_left_out(tmp_path, broken):
     bad = BadRows("skip")
     number = int(broken[0]) if broken[0].isdigit() else 3
     text = f"1 A left.\n2 Who left?\tA\t1\n{broken}\n{number + 1} Who left?\tB\t3\n1 C left.\n2 Who left?\tC\t1\n"
     assert answers(read(written(tmp_path, text), bad=bad)) == ["A", "C"]
-    assert bad.problems["question behind a broken line of its story"] == 1
+    assert bad.problems["question after a broken line of its story"] == 1
     assert bad.total == 2
 
 
@@ -129,33 +134,33 @@ def test_json_lines(tmp_path):
     records = [record(), record(supporting=..., answer=3), record(supporting=[1, 0])]
     file = written(tmp_path, "\n\n".join(map(json.dumps, records)), "mine.jsonl")
     first, second, third = read(file, task=0)
-    assert first.story.lines == (Line("Mary left."), Line("John came."), Line("Who left?", "Mary", (1,)))
-    assert first.places[-1] == f"{file}, line 1" and second.places[-1] == f"{file}, line 3"
-    assert (second.story.lines[-1].answer, second.story.lines[-1].supporting) == ("3", ())
-    assert third.story.lines[-1].supporting == (2, 1)
+    assert first.lines == (Line("Mary left."), Line("John came."), Line("Who left?", "Mary", (1,)))
+    assert first.lines[-1].place == f"{file}, line 1" and second.lines[-1].place == f"{file}, line 3"
+    assert (second.lines[-1].answer, second.lines[-1].supporting) == ("3", ())
+    assert third.lines[-1].supporting == (2, 1)
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"story": "Mary left."}, "no story: column 'story' holds 'Mary left.'; a list of sentences"),
+        ({"story": "Mary left."}, "no story: column 'story' has 'Mary left.', expected a list of sentences"),
         ({"story": ["Mary left.", 3]}, "no story"),
         ({"story": [], "supporting": ...}, "question about an empty story: column 'story' is an empty list"),
         ({"story": ["Mary left.", " . "]}, r"no text: sentence 1 of the story is ' \. '"),
-        ({"question": ""}, "no question: column 'question' holds ''"),
-        ({"question": None}, "no question: column 'question' holds None"),
-        ({"answer": " "}, "empty answer: column 'answer' holds ''"),
-        ({"answer": None}, "empty answer: column 'answer' holds None"),
-        ({"answer": True}, "empty answer: column 'answer' holds True"),
-        ({"supporting": 0}, "supporting is no list of numbers: found 0; a list of places in the story .* 0 to 1"),
-        ({"supporting": ["0"]}, "supporting is no list of numbers"),
+        ({"question": ""}, "no question: column 'question' has ''"),
+        ({"question": None}, "no question: column 'question' has None"),
+        ({"answer": " "}, "empty answer: column 'answer' has ''"),
+        ({"answer": None}, "empty answer: column 'answer' has None"),
+        ({"answer": True}, "empty answer: column 'answer' has True"),
+        ({"supporting": 0}, "supporting is not a list of numbers: found 0, expected a list of positions .* 0 to 1"),
+        ({"supporting": ["0"]}, "supporting is not a list of numbers"),
         ({"supporting": [2]}, "supporting points at nothing: found 2"),
         ({"supporting": [-1]}, "supporting points at nothing: found -1"),
         ({"answer": ...}, "missing column: no column 'answer'"),
         ({"answer": "\ud83d"}, r"half a letter: found \\ud83d without the other half of its pair"),
     ],
 )
-def test_what_is_wrong_in_json_lines_is_told_with_its_line(tmp_path, changes, problem):
+def test_an_error_in_json_lines_has_its_line(tmp_path, changes, problem):
     file = written(tmp_path, f"{json.dumps(record())}\n{json.dumps(record(**changes))}\n", "mine.jsonl")
     with pytest.raises(DataError, match=rf"^{file}, line 2: {problem}"):
         list(read_json(file, 0, BadRows()))
@@ -164,7 +169,7 @@ def test_what_is_wrong_in_json_lines_is_told_with_its_line(tmp_path, changes, pr
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(DataError, match=r"unknown kind of file '.csv'; .txt, .jsonl, .ndjson, .json are read"):
+    with pytest.raises(DataError, match=r"unknown kind of file '.csv'; expected .txt, .jsonl, .ndjson, .json"):
         read(written(tmp_path, BABI, "x.csv"))
     with pytest.raises(DataError, match=r"qa1_x_train.txt: the file is empty"):
         read(written(tmp_path, ""))
@@ -205,11 +210,11 @@ def test_a_story_and_its_question_in_one_line():
         ("Mary left. ?", "no question"),
         ("Mary left.", "no question at the end"),
         ("", "no question at the end"),
-        ("Mary left. Who left? John came. Who came?", "'Who left\\?' is asked before the end"),
+        ("Mary left. Who left? John came. Who came?", "'Who left\\?' is a question before the end"),
     ],
 )
-def test_what_a_user_leaves_out_is_told(line, problem):
-    with pytest.raises(DataError, match=rf"{problem}.*expected: sentences that end in a full stop and, last"):
+def test_a_typed_line_needs_a_story_and_a_question(line, problem):
+    with pytest.raises(DataError, match=rf"{problem}.*expected sentences that end in a full stop and, last"):
         parse_line(line)
 
 
@@ -234,12 +239,12 @@ def test_a_users_file_is_of_any_of_the_three_forms(tmp_path):
     ("name", "text", "line", "problem"),
     [
         ("x.txt", "Mary left. Who left?\nMary left.\n", 2, "'Mary left.': no question at the end"),
-        ("x.txt", "1 Mary left.\n3 Who left?\n", 2, "line numbers do not run on"),
+        ("x.txt", "1 Mary left.\n3 Who left?\n", 2, "line numbers are not consecutive"),
         ("x.txt", b"Mary left. Who left?\n\xe9a left. Who left?\n", 2, "not UTF-8"),
         ("x.jsonl", '{"story": [], "question": "Who?"}\n', 1, "question about an empty story"),
     ],
 )
-def test_what_is_wrong_in_a_users_file_is_told_with_its_line(tmp_path, name, text, line, problem):
+def test_an_error_in_a_users_file_has_its_line(tmp_path, name, text, line, problem):
     file = written(tmp_path, text, name)
     with pytest.raises(DataError, match=rf"^{file}, line {line}: {problem}") as raised:
         read_file(file)
@@ -250,10 +255,10 @@ def test_what_is_wrong_in_a_users_file_is_told_with_its_line(tmp_path, name, tex
 
 
 @pytest.mark.parametrize(("files", "train"), [("en/qa*", 1000), ("en-10k/qa8_*", 10_000)])
-def test_the_official_files_hold_what_is_said_of_them(shared_data, files, train):
+def test_the_official_files(shared_data, files, train):
     most, lists = 0, 0
     for file in sorted((shared_data / "babi/tasks_1-20_v1-2").glob(f"{files}.txt")):
-        stories = [told.story for told in read_babi(file, 1, BadRows())]
+        stories = list(read_babi(file, 1, BadRows()))
         asked = [line for story in stories for line in story.lines if line.answer is not None]
         assert len(asked) == (train if "train" in file.name else 1000), file
         assert all(line.supporting for line in asked)

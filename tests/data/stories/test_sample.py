@@ -10,8 +10,7 @@ import pytest
 from tests.data.stories.solver import read
 from zoo.data.stories.samples.babi import GENERATORS, questions, stories
 from zoo.data.stories.story import Line, Story
-from zoo.data.stories.tasks import NAMES, file_name
-from zoo.data.stories.writing import write_story
+from zoo.data.stories.tasks import NAMES, file_name, write_story
 
 TASKS = pytest.mark.parametrize("task", NAMES)
 

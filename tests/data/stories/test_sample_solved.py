@@ -8,8 +8,7 @@ import pytest
 
 from tests.data.stories.solver import Asked, answer, read
 from zoo.data.stories.samples.babi import questions
-from zoo.data.stories.tasks import NAMES, file_name
-from zoo.data.stories.writing import write_story
+from zoo.data.stories.tasks import NAMES, file_name, write_story
 
 TASKS = pytest.mark.parametrize("task", NAMES)
 FILES = [("en", "train"), ("en", "test"), ("en-10k", "train")]  # the test files of en-10k are those of en
@@ -31,7 +30,7 @@ def generated(task: int) -> list[Asked]:
 @TASKS
 def test_generated_questions_have_the_answer_that_follows(task):
     assert len(generated(task)) == 1000
-    wrong = [(q, found) for q in generated(task) if (found := answer(task, q.told(), q.text)) != q.answer]
+    wrong = [(q, found) for q in generated(task) if (found := answer(task, q.texts(), q.text)) != q.answer]
     assert not wrong, wrong[0]
 
 
@@ -57,7 +56,7 @@ def test_every_supporting_fact_is_needed(task):
 def reply(task: int, statements: list[str], question: str) -> str | None:
     try:
         return answer(task, statements, question)
-    except (AssertionError, KeyError):  # a pronoun without a name, somebody of whom nothing is known
+    except (AssertionError, KeyError):  # a pronoun without a name, or an unknown person
         return None
 
 
@@ -69,7 +68,7 @@ def test_official_questions_have_the_answer_that_follows(task, folder, split, sh
         pytest.skip(f"no {path.name} of {folder} beside the clone (../shared/data/babi)")
     found = read(path.read_text(encoding="ascii"))
     assert len(found) == (10_000 if (folder, split) == ("en-10k", "train") else 1000)
-    wrong = [q for q in found if answer(task, q.told(), q.text) != q.answer]
+    wrong = [q for q in found if answer(task, q.texts(), q.text) != q.answer]
     assert len(wrong) == AMBIGUOUS.get(task, {}).get((folder, split), 0)
     if task == 10:
         assert all(len(set(said.split()[-4::3])) == 1 for said in (q.support()[0].rstrip(".") for q in wrong))

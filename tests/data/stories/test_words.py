@@ -37,9 +37,9 @@ def test_letters_as_words():
     found = split_words("他在花园。 哪里？", "characters")
     assert found.forms == list("他在花园哪里")
     assert found.shown == ["他", "在", "花", "园。", "哪", "里？"]
-    encoder = StoryEncoder(Vocabulary(list("他在花园哪里")), StoryTextOptions(tokenizer="characters"))
+    encoder = StoryEncoder(StoryTextOptions(tokenizer="characters"), [Vocabulary(list("他在花园哪里"))])
     assert encoder("他在花园. 他在哪里?").question.tolist() == [[2, 3, 6, 7]]
-    assert StoryEncoder.from_state(encoder.state()).text.tokenizer == "characters"
+    assert StoryEncoder.from_state(encoder.state()).text_options.tokenizer == "characters"
 
 
 def test_stories_that_are_not_cut_are_noted(tmp_path, monkeypatch):

@@ -42,13 +42,13 @@ def official(folder: Path, tasks: tuple[int, ...] = (1,), *, valid: bool = False
     return folder
 
 
-def told(file: Path) -> list[dict[str, Any]]:
-    """Every question of a file with what was told before it, by a plain loop."""
+def read_slowly(file: Path) -> list[dict[str, Any]]:
+    """Every question of a file with the statements before it, by a plain loop."""
     found = []
     for one in read_babi(file, 1, BadRows()):
         story: list[str] = []
         number = dict[int, int]()
-        for place, line in enumerate(one.story.lines, 1):
+        for place, line in enumerate(one.lines, 1):
             if line.answer is None:
                 number[place] = len(story)
                 story.append(line.text)
@@ -73,7 +73,7 @@ def prepared(data: Any) -> Any:
 
 
 def questions(data: Any, split: str, batch: Any = None) -> list[dict[str, Any]]:
-    """The questions of a batch, or of a whole split, as `told` gives them, read back from the ids."""
+    """The questions of a batch, or of a whole split, as `read_slowly` gives them, read back from the ids."""
     words = data.encoder.vocabulary.words
     part = data.part(split)
     batch = data._collate(part.__getitems__(list(range(len(part))))) if batch is None else batch

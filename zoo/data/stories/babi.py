@@ -1,102 +1,170 @@
 """The bAbI tasks: twenty kinds of questions about a small world, each a test of one kind of reasoning.
 
-Weston et al. 2015, https://arxiv.org/abs/1502.05698: 1,000 questions a task to train on and 1,000 to test (`en`), or
-10,000 and 1,000 (`en-10k`).
+Weston et al. 2015, https://arxiv.org/abs/1502.05698: for each task 1,000 questions to train on and 1,000 to test
+(`en`), or 10,000 and 1,000 (`en-10k`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
-from zoo.data.options import LoaderOptions, SampleOptions
-from zoo.data.sources import existing
+import datasets
+
+from zoo.data.corpus import Corpus, CorpusArguments
+from zoo.data.rows import BadRows
+from zoo.data.sources import SPLITS, Source, download, identity
+from zoo.data.stored import draw_splits
 from zoo.data.stories.module import StoryData
-from zoo.data.stories.options import HoldOutOptions, StoryTextOptions, Tasks
-from zoo.data.stories.sources import StorySource, babi_source, hub_source, sample_stories
-from zoo.data.stories.tasks import file_name
-from zoo.data.stories.writing import write_story
+from zoo.data.stories.options import HoldOutOptions, Tasks
+from zoo.data.stories.readers import StoryBuilder, read_stories
+from zoo.data.stories.samples import babi
+from zoo.data.stories.story import Story
+from zoo.data.stories.tasks import file_name, named, write_story
 from zoo.data.writing import write_new
 from zoo.errors import ConfigError, DataError
 
 ARCHIVE = "tasks_1-20_v1-2"
 OFFICIAL = {"train": "train", "val": "valid", "test": "test"}
-"""What the names of the files call each split."""
-LAYOUT = f"the folder {ARCHIVE}, or one with files such as qa1_single-supporting-fact_train.txt"
+"""Names of the splits in the names of the official files."""
+HUB = "facebook/babi_qa"
+HUB_REVISION = "refs/convert/parquet"
+"""The revision that has parquet files: the main one has a script, which `datasets` no longer runs."""
+HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 
 
-class Babi(StoryData):
-    """Questions of one, some or all of the tasks. `source`: `sample`, `hub`, or a path: the official folder, or any
-    with qa*_train.txt and qa*_test.txt. Validation is what qa*_valid.txt hold or else a part of training."""
+class BabiArguments(CorpusArguments, total=False):
+    """The arguments of `Babi` besides those of its own."""
+
+    replacement: bool
+
+
+class Babi(Corpus, StoryData):
+    """Questions of one, some or all of the tasks. `source` is `sample`, `hub`, or a path: the official folder, or any
+    with qa*_train.txt and qa*_test.txt.
+
+    As in the papers on bAbI, the last training questions of one task validate, or a draw from those of several tasks,
+    unless there are qa*_valid.txt. The vocabulary has the answers of all splits: a list may occur in the test alone.
+    """
 
     name = "babi"
+    layout = f"the folder {ARCHIVE} with the folder of data.set, or files such as qa1_single-supporting-fact_train.txt"
+    split_options = HoldOutOptions
+    every_answer: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        source: str | None = "sample",
-        tasks: Tasks = 1,
-        set: str = "en",
-        sample: Mapping[str, Any] | SampleOptions | None = None,
-        split: Mapping[str, Any] | HoldOutOptions | None = None,
-        text: Mapping[str, Any] | StoryTextOptions | None = None,
-        replacement: bool = False,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """`tasks` are numbers, or `all`; `set` is the folder of the archive, or its part of the hub: `en`, `en-10k`,
-        ...; `sample` the sizes of the sample, for each task; the rest as in `StoryData`."""
-        super().__init__(
-            split=HoldOutOptions.of(split),
-            text=text,
-            replacement=replacement,
-            loader=loader,
-        )
-        self.source = source
+    def __init__(self, *, tasks: Tasks = 1, set: str = "en", **rest: Unpack[BabiArguments]) -> None:
+        """`tasks` are numbers, or `all`; `set` is the folder of the archive, or the part of the hub: `en`, `en-10k`,
+        ...; the sizes of the sample count for each task."""
+        super().__init__(**rest)
         self.numbers = _numbers(tasks)
+        self.task_names = {task: f"qa{task}" for task in self.numbers}
         self.set = set
-        self.sample = SampleOptions.of(sample)
 
-    def open_source(self) -> StorySource:
-        if not self.source:
-            raise ConfigError(f"data.source is not set; expected: sample, hub, or the path of {LAYOUT}")
-        if self.source == "sample":
-            return sample_stories(self.sample, self.numbers)
-        if self.source == "hub":
-            return hub_source(self.set, self.numbers)
-        path = existing(self.source, "data.source", f"sample, hub, or the path of {LAYOUT}")
-        return babi_source(self._folder_of(path), self.numbers)
+    def draw(self, raw: dict[str, datasets.Dataset], source: Source) -> dict[str, datasets.Dataset]:
+        return draw_splits(raw, self.split, source.place, self.row_noun, last=len(self.numbers) == 1)
+
+    def open_sample(self) -> Source:
+        def read(split: str, bad: BadRows) -> Iterator[Story]:
+            size = getattr(self.sample, split)
+            for task in self.numbers:
+                yield from babi.questions(task, size, seed=self.sample.seed, split=split)
+
+        # The generated stories follow from the code and the word lists next to it.
+        code = sha256(b"".join(file.read_bytes() for file in sorted(Path(babi.__file__).parent.glob("*.py"))))
+        return Source(
+            place="the sample",
+            description=f"sample: {{count}} generated questions, {named(self.numbers)}, seed {self.sample.seed}",
+            identity={"sample": code.hexdigest(), **vars(self.sample)},
+            splits={split: partial(read, split) for split in SPLITS},
+        )
+
+    def open_hub(self) -> Source:
+        def read(split: str, bad: BadRows) -> Iterator[Story]:
+            for task in self.numbers:
+                part = f"{self.set}-qa{task}"
+                found = download(HUB, split, ("story",), data_dir=part, revision=HUB_REVISION)
+                for number, record in enumerate(found, 1):
+                    yield from _hub_story(record["story"], task, f"{HUB}, {part}, {split}, row {number}", bad)
+
+        splits = [split for split in SPLITS if split != "val" or "valid" in self.set]
+        return Source(
+            place=f"{HUB}, {self.set}",
+            description=f"hub: {HUB}, {self.set}, {named(self.numbers)}, {{count}} questions",
+            identity={"hub": HUB, "subset": self.set, "tasks": self.numbers},
+            splits={split: partial(read, HUB_SPLITS[split]) for split in splits},
+        )
+
+    def open_files(self, path: Path) -> Source | None:
+        folders = (path, path / self.set, path / ARCHIVE / self.set)
+        folder = next((one for one in folders if [*one.glob("qa*_*train.txt"), *one.glob("qa*_*test.txt")]), None)
+        if folder is None:
+            return None
+        files: dict[str, dict[int, Path]] = {}
+        for split in SPLITS:
+            found = {task: file for task in self.numbers if (file := _file(folder, task, split))}
+            missing = [task for task in self.numbers if task not in found]
+            if missing and (split != "val" or found):
+                there = [task for task in range(1, 21) if _file(folder, task, split)]
+                some = f"the files of {named(there)} are there" if there else "there is no file of any task"
+                raise DataError(
+                    f"{folder / file_name(missing[0], OFFICIAL[split])}: there is no such file; {some} (set data.tasks)"
+                )
+            if found:
+                files[split] = found
+
+        def read(split: str, bad: BadRows) -> Iterator[Story]:
+            for task, file in files[split].items():
+                yield from read_stories(file, task, bad)
+
+        return Source(
+            place=str(folder),
+            description=f"path: {folder}, {named(self.numbers)}, {{count}} questions",
+            identity={"files": {split: list(map(identity, parts.values())) for split, parts in files.items()}},
+            splits={split: partial(read, split) for split in files},
+        )
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the stories, wherever they come from, as official files. Raises DataError where one is there already,
-        or cannot be written; no part of one is left then."""
+        """Write the stories as official files. Raises DataError if one of them exists or cannot be written; then none
+        is written."""
         source, bad = self.open_source(), self.bad_rows()
-        written: dict[tuple[str, int], list[str]] = {
-            (split, task): [] for split in source.splits for task in self.numbers
+        written: dict[str, list[str]] = {
+            file_name(task, OFFICIAL[split]): [] for split in source.splits for task in self.numbers
         }
         for split, read in source.splits.items():
-            for told in read(bad):
-                written[split, told.story.task].append(write_story(told.story))
-        return write_new(folder, {file_name(task, OFFICIAL[split]): text for (split, task), text in written.items()})
-
-    def _folder_of(self, path: Path) -> Path:
-        folders = [path, path / self.set, path / ARCHIVE / self.set]
-        for folder in folders:
-            if any(folder.glob("qa*_*train.txt")) or any(folder.glob("qa*_*test.txt")):
-                return folder
-        inside = sorted(part.name for part in path.iterdir())[:8] if path.is_dir() else []
-        found = f"found {', '.join(inside)}" if inside else "there is nothing"
-        raise DataError(
-            f"{path}: no files qa*_train.txt, here or in {self.set} (data.set): {found}; expected: {LAYOUT}; or take "
-            "data.source=sample"
-        )
+            for story in read(bad):
+                written[file_name(story.task, OFFICIAL[split])].append(write_story(story))
+        return write_new(folder, written)
 
 
 def _numbers(tasks: Tasks) -> list[int]:
-    """The tasks in their order. Raises ConfigError where one is named twice."""
+    """The tasks in their order. Raises ConfigError if one is named twice."""
     if tasks == "all":
         return list(range(1, 21))
     chosen = [tasks] if isinstance(tasks, int) else sorted(int(task) for task in tasks)
     if twice := [task for task in chosen if chosen.count(task) > 1]:
-        raise ConfigError(f"data.tasks={tasks}: task {twice[0]} stands there twice")
+        raise ConfigError(f"data.tasks={tasks}: task {twice[0]} is listed twice")
     return chosen
+
+
+def _file(folder: Path, task: int, split: str) -> Path | None:
+    """The file of a task and a split; validation may also be called val."""
+    names = ("valid", "val") if split == "val" else (split,)
+    return next((file for name in names for file in sorted(folder.glob(f"qa{task}_*{name}.txt"))), None)
+
+
+def _hub_story(lines: Any, task: int, place: str, bad: BadRows) -> Iterator[Story]:
+    """A row of the hub: the lines of a story, each with id, text, supporting_ids and answer, which is empty for a
+    statement."""
+    columns = lines if isinstance(lines, Mapping) else {key: [line[key] for line in lines] for key in lines[0]}
+    story = StoryBuilder(task, bad)
+    rows = zip(columns["id"], columns["text"], columns["answer"], columns["supporting_ids"], strict=True)
+    for number, text, answer, supporting in rows:
+        where = f"{place}, line {number}"
+        if answer:
+            story.question(where, text.strip(), answer, [str(at) for at in supporting])
+        else:
+            story.statement(where, text.strip())
+    yield from story.finished()

@@ -1,4 +1,4 @@
-"""What a network reads of stories and questions: named tensors with boolean masks, True = real."""
+"""Batches of stories and questions: named tensors with boolean masks, True = real."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from zoo.data.batch import Batch
 
 @dataclass(frozen=True)
 class RealWords:
-    """The N real words of padded rows of them, row by row."""
+    """The N real words of padded rows, row by row."""
 
     at: Tensor
     """(N,) place of each word's id in the batch's `distinct`."""
     row: Tensor
-    """(N,) the row that each word stands in."""
+    """(N,) the row of each word."""
     place: Tensor
-    """(N,) where in its row, from 0."""
+    """(N,) the position in its row, from 0."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class StoryBatch(Batch):
     `StoryBatch.of` builds it."""
 
     words: Tensor
-    """(B, S, W) word ids, the oldest sentence first; the questions that were asked before are none of them."""
+    """(B, S, W) word ids, the oldest sentence first, without earlier questions."""
     word_mask: Tensor
     """(B, S, W) True at words, a prefix of each sentence."""
     sentence_mask: Tensor
@@ -41,11 +41,11 @@ class StoryBatch(Batch):
     index: Tensor
     """(B,) number of each question in its split."""
     task: Tensor
-    """(B,) number of the task that each question is of, in the spec's `tasks`."""
+    """(B,) number of the task of each question in the spec's `tasks`."""
     answer: Tensor | None
     """(B,) vocabulary id of the answer; None when predicting."""
     supporting: Tensor | None
-    """(B, S) True at the sentences that the answer follows from; None where the data does not know them."""
+    """(B, S) True at the sentences that the answer follows from; None if the data do not have them."""
     distinct: Tensor
     """(U,) the distinct word ids of the batch, padding always the first."""
     story_words: RealWords
@@ -53,7 +53,7 @@ class StoryBatch(Batch):
     question_words: RealWords
     """The words of the questions; rows are questions."""
     text: tuple[Any, ...] | None = None
-    """For each question its `zoo.data.stories.story.Shown`, as it was written; only for evaluation."""
+    """A `zoo.data.stories.story.Shown` for each question, as it was written; only for evaluation."""
 
     @classmethod
     def of(
@@ -69,8 +69,8 @@ class StoryBatch(Batch):
         supporting: Tensor | None = None,
         text: tuple[Any, ...] | None = None,
     ) -> StoryBatch:
-        """A batch from padded ids (B, S, W) and (B, Q) with their masks; everything else follows from these. A sentence
-        without a word is none."""
+        """A batch from padded ids (B, S, W) and (B, Q) with their masks, from which everything else follows. A sentence
+        without words does not count."""
         in_story, in_question = words[word_mask], question[question_mask]
         padding = words.new_zeros(1)
         distinct, at = torch.cat([padding, in_story, in_question]).unique(return_inverse=True)

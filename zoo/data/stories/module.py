@@ -2,122 +2,244 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from zoo.data.options import LoaderOptions
+import datasets
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from zoo.data.notes import key, majority, uncut
 from zoo.data.order import Nouns, Order
-from zoo.data.prepared import PreparedData
-from zoo.data.rows import counted
-from zoo.data.sources import SPLITS
-from zoo.data.stored import StoredSplit
-from zoo.data.stories.encoding import StoryEncoder, collate
+from zoo.data.reading import Reading
+from zoo.data.rows import BadRows
+from zoo.data.sources import SPLITS, Source
+from zoo.data.stored import StoredSplit, histogram, numbers_of, values_of
+from zoo.data.stories.encoding import StoryEncoder
 from zoo.data.stories.options import StoryTextOptions
-from zoo.data.stories.order import Replaced
-from zoo.data.stories.prepare import ENCODER, FORMAT, SENTENCES, SplitChoice, prepare
-from zoo.data.stories.sources import StorySource
+from zoo.data.stories.order import WithReplacement
 from zoo.data.stories.spec import StorySpec
-from zoo.data.stories.stored import EncodedStories, Questions, Sentences, shown_sentences
-from zoo.errors import ConfigError
+from zoo.data.stories.stored import SentenceStore, StoredStories
+from zoo.data.stories.story import Story
+from zoo.data.stories.words import answer_form
+from zoo.data.table_data import TableArguments, TableData
+from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.vocabulary import Vocabulary
+from zoo.errors import ConfigError, DataError
+
+MOST_ANSWERS = 20
+"""The most answers whose shares are described."""
+SHOWN_STATEMENTS = 6
+"""The most statements of a story that `zoo data` shows."""
+CHARACTERS = "text without blanks between words needs data.text.tokenizer=characters"
 
 
-class StoryData(PreparedData[StorySource]):
+class StoryArguments(TableArguments, total=False):
+    """The arguments of every family of stories."""
+
+    replacement: bool
+
+
+class StoryData(TableData[Source]):
     """Questions about stories, each with one answer.
 
-    A training batch is a draw from all questions, of stories of any length: from those that are left in the epoch, or,
-    with `replacement`, from all of them again.
+    A training batch is a draw from all questions, with stories of any length: from the questions that are left in the
+    epoch, or, with `replacement`, from all of them again.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("answering",)
     nouns: ClassVar[Nouns] = Nouns("questions", "words")
+    encoding = StoryEncoder
+    text_options = StoryTextOptions
+    length_parts = ()
+    every_answer: ClassVar[bool]
+    """Whether the vocabulary has the answers of all splits. Otherwise an answer that is not in the training vocabulary
+    is an error."""
+    task_names: dict[int, str]
+    """The names of the tasks, by the numbers that the stories have."""
+    text: StoryTextOptions
     spec: StorySpec
     encoder: StoryEncoder
 
-    def __init__(
-        self,
-        *,
-        split: SplitChoice,
-        text: Mapping[str, Any] | StoryTextOptions | None = None,
-        replacement: bool = False,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """No file is touched here.
-
-        Args:
-            split: which questions validate and test where there are no files for that.
-            text: how stories become words, see `StoryTextOptions`.
-            replacement: a training batch may hold what another one of its epoch held.
-            loader: how batches are made, see `LoaderOptions`.
-        """
-        super().__init__(
-            loader=loader,
-        )
-        self.text = StoryTextOptions.of(text)
-        self.split = split
+    def __init__(self, *, replacement: bool = False, **rest: Unpack[TableArguments]) -> None:
+        """With `replacement` each batch is drawn from all questions; `rest` as in `TableData`."""
+        super().__init__(**rest)
         self.replacement = replacement
         if replacement and self.loader.max_tokens is not None:
             raise ConfigError(
                 f"data.loader.max_tokens={self.loader.max_tokens}: with data.replacement=true a batch has "
-                "data.loader.batch_size questions; leave one of the two out"
+                "data.loader.batch_size questions; remove one of the two"
             )
 
-    def _facts(self, source: StorySource) -> dict[str, Any]:
-        tasks = {str(number): name for number, name in source.tasks.items()}
-        options = {"text": vars(self.text), "split": vars(self.split), "drawn": source.drawn, "tasks": tasks}
-        return {"family": "stories", "format": FORMAT, **options}
+    # Preparing
 
-    def _write(self, folder: Path, source: StorySource) -> dict[str, Any]:
-        return prepare(folder, source, self.text, self.split, self.bad_rows())
+    def _facts(self, source: Source) -> dict[str, Any]:
+        names = {str(number): name for number, name in self.task_names.items()}
+        return super()._facts(source) | {"story_tasks": names}
 
-    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        self.encoder = StoryEncoder.from_state(json.loads((folder / ENCODER).read_text("utf-8")))
+    @contextmanager
+    def storing(self, folder: Path) -> Iterator[None]:
+        self._store = SentenceStore(folder, self.text)
+        yield
+
+    def examples(self, rows: Iterator[Story], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
+        store, most, self._bad = self._store, self.text.max_sentences, reading.bad
+        task_of = {number: place for place, number in enumerate(self.task_names)}
+        for number, story in enumerate(rows):
+            begin, place_of = len(store.statements), dict[int, int]()
+            for line, one in enumerate(story.lines, 1):
+                sentence = store.add(one.text)
+                if one.answer is None:
+                    place_of[line] = len(store.statements)
+                    store.statements.append(sentence)
+                    continue
+                last = len(store.statements)
+                first = max(begin, last - most)
+                used = [*store.statements[first:last], sentence]
+                places = (place_of[at] - first for at in dict.fromkeys(one.supporting))
+                yield {
+                    "first": first,
+                    "last": last,
+                    "asked": sentence,
+                    "answer": [answer_form(one.answer)],
+                    "task": task_of[story.task],
+                    "supporting": [place for place in places if place >= 0],
+                    "story_number": number,
+                    "num_words": sum(len(store.sentences[at].forms) for at in used),
+                    "cut": first > begin or any(store.cut[at] for at in used),
+                    "key": key([*store.statements[begin:last], sentence]),
+                    "place": one.place,
+                }
+        if reading.training:
+            self._end_of_training = len(store.statements)
+
+    def learn(self, encoder: TableEncoder, source: Source, splits: dict[str, datasets.Dataset]) -> None:
+        """Words count as often as they occur in the training stories and questions, and answers are always kept."""
+        counts, answers = Counter[str](), Counter[str]()
+        used = self._used(splits["train"], every_statement=set(SPLITS) <= set(source.splits)).tolist()
+        self._longest = max(len(one.forms) for one, times in zip(self._store.sentences, used, strict=True) if times)
+        for sentence, times in zip(self._store.sentences, used, strict=True):
+            for word in sentence.forms:
+                counts[word] += times
+        for split in splits.values() if self.every_answer else [splits["train"]]:
+            answers.update(answer for (answer,) in values_of(split, "answer"))
+        least = self.text.minimum_frequency
+        kept = {
+            word: counts[word] + answers[word]
+            for word in {*counts, *answers}
+            if counts[word] >= least or word in answers
+        }
+        encoder.by_name = dict.fromkeys(encoder.vocabulary_names, Vocabulary.of_counts(kept))
+        if not self.every_answer:
+            splits |= {name: _answerable(name, split, encoder.vocabulary, self._bad) for name, split in splits.items()}
+
+    def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
+        assert isinstance(encoder, StoryEncoder)
+        self._sentences = self._store.save(encoder)
+        self._words = encoder.vocabulary.words
+
+    def _used(self, split: datasets.Dataset, every_statement: bool = False) -> NDArray[np.int64]:
+        """How often each sentence occurs in a split; with `every_statement` also those of the training stories that no
+        question reaches, because they are too old or come after the last one."""
+        first, last, asked = (np.fromiter(values_of(split, name), np.int64) for name in ("first", "last", "asked"))
+        if every_statement:
+            first, last = np.array([0]), np.array([self._end_of_training])
+        return self._store.used(first, last, asked)
+
+    # Describing
+
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        answers, used = self._answers(split), self._used(split)
+        lengths, unknown = (np.asarray(self._sentences[f"{name}_question"]) for name in ("num", "unknown"))
+        tasks = np.bincount(numbers_of(split, "task"), minlength=len(self.task_names)).tolist()
+        return {
+            "stories": len(np.unique(numbers_of(split, "story_number"))),
+            **({"tasks": dict(zip(self.task_names.values(), tasks, strict=True))} if len(tasks) > 1 else {}),
+            "different_answers": len(answers),
+            **({"answers": answers} if len(answers) <= MOST_ANSWERS else {}),
+            "sentences": histogram(numbers_of(split, "last") - numbers_of(split, "first")),
+            "words_of_a_sentence": histogram(np.repeat(lengths, used)),
+            "unknown_rate": float(unknown @ used) / max(1, int(lengths @ used)),
+        }
+
+    def _answers(self, split: datasets.Dataset) -> dict[str, int]:
+        """How often each answer is right, the most frequent first."""
+        counts = Counter(answer for (answer,) in values_of(split, "answer"))
+        return {self._words[answer]: count for answer, count in counts.most_common()}
+
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        train = self._answers(splits["train"])
+        words = facts["train"]["words_of_a_sentence"]["mean"]
+        notes = [*uncut("a training sentence", words, self.text, CHARACTERS), *majority(train, "questions")]
+        for name, split in splits.items():
+            if unheard := sum(count for answer, count in self._answers(split).items() if answer not in train):
+                asked = f"{unheard:,} questions have answers" if unheard > 1 else "1 question has an answer"
+                notes.append(
+                    f"{name}: {asked} that no training question has: they count as errors, since no network can know "
+                    "them"
+                )
+        return {"tasks": list(self.task_names.values()), "longest_sentence": self._longest, "notes": notes}
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        statements = self._store.statements[row["first"] : row["last"]]
+        story, asked = (
+            [" ".join(self._store.sentences[at].shown) for at in part] for part in (statements, [row["asked"]])
+        )
+        before = "... " * (len(story) > SHOWN_STATEMENTS)
+        return {
+            "story": before + " ".join(story[-SHOWN_STATEMENTS:]),
+            "question": asked[0],
+            "answer": row["answer"][0],
+        }
+
+    def contents(self, about: Mapping[str, Any]) -> list[str]:
+        longest, tasks = about["longest_sentence"], about["tasks"]
+        of_tasks = f", {len(tasks)} tasks" if len(tasks) > 1 else ""
+        words = f"vocabulary {about['vocabulary_size']:,} words and answers, sentences of up to {longest} words"
+        return [words + of_tasks]
+
+    # Serving
+
+    def set_spec(self, about: Mapping[str, Any]) -> None:
         self.spec = StorySpec(
             vocabulary_size=about["vocabulary_size"],
             longest_sentence=about["longest_sentence"],
             tasks=tuple(about["tasks"]),
         )
-        sentences, shown = Sentences.load(folder / SENTENCES), shown_sentences(folder / SENTENCES)
-        return {
-            name: EncodedStories(Questions.load(folder / name), sentences, None if name == "train" else shown)
-            for name in SPLITS
-        }
+
+    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
+        self._prepared_folder = folder
+        return super()._read(folder, about)
+
+    def stored_split(self, split: datasets.Dataset, evaluated: bool) -> StoredSplit:
+        columns = ["answer", "task"]
+        if pc.any(pc.greater(pc.list_value_length(split.data.column("supporting")), 0)).as_py():
+            columns.append("supporting")
+        return StoredStories(split, columns, self.lengths(split), self._prepared_folder, shown=evaluated)
+
+    def lengths(self, split: datasets.Dataset) -> NDArray[Any]:
+        return numbers_of(split, "num_words")
 
     def training_order(self, part: StoredSplit) -> Order:
         if not self.replacement:
             return self._bucketed(part, 1)
-        return Replaced(
-            len(part),
-            batch_size=self.loader.batch_size,
-            shuffle=not self.overfitting,
-            seed=self.loader.seed,
-            rank=self._rank,
-            world_size=self._world_size,
-            nouns=self.nouns,
+        batches = {"batch_size": self.loader.batch_size, "seed": self.loader.seed}
+        return WithReplacement(len(part), **batches, **self.ranks, shuffle=not self.overfitting, nouns=self.nouns)
+
+
+def _answerable(name: str, split: datasets.Dataset, vocabulary: Vocabulary, bad: BadRows) -> datasets.Dataset:
+    """The questions whose answers are in the vocabulary; the others are bad rows."""
+    known = np.array([answer in vocabulary for (answer,) in values_of(split, "answer")])
+    for row in split.select(np.flatnonzero(~known)).with_format(None):
+        bad(
+            row["place"],
+            "answer that is not in training's vocabulary",
+            f"{row['answer'][0]!r} is in no training story and answers no training question, and this one is of {name}",
         )
-
-    def describe(self) -> dict[str, Any]:
-        about = super().describe()
-        longest, tasks = about["longest_sentence"], about["tasks"]
-        of_tasks = f", {len(tasks)} tasks" if len(tasks) > 1 else ""
-        words = f"vocabulary {about['vocabulary_size']:,} words and answers, sentences of up to {longest} words"
-        return about | {"contents": [words + of_tasks]}
-
-    @property
-    def _collate(self) -> Callable[[Any], Any]:
-        return collate
-
-    def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        splits = about["splits"]
-        lines = [
-            about["source"],
-            ", ".join(f"{name} {part['questions']:,}" for name, part in splits.items())
-            + f" questions, vocabulary {about['vocabulary_size']:,}, {splits['train']['different_answers']:,} "
-            + f"different answers, unknown words in test {splits['test']['unknown_rate']:.1%}",
-        ]
-        if cut := sum(part["truncated"] for part in splits.values()):
-            lines.append(f"{cut:,} stories were cut (data.text.max_sentences, max_words)")
-        if skipped := about["skipped"]:
-            lines.append(f"left out {sum(skipped.values()):,} rows: {counted(skipped)}")
-        return lines
+    if not known.any():
+        raise DataError(f"{split[0]['place']}: no answer of the {name} split is in training's vocabulary")
+    return split if known.all() else split.select(np.flatnonzero(known))

@@ -11,11 +11,11 @@ from zoo.data.order import EXAMPLES, Nouns, Order, small_or_few, too_few
 from zoo.errors import ConfigError
 
 
-class Replaced(Order):
-    """Each batch is a draw from all examples, whatever was drawn before (Sukhbaatar et al. 2015, the authors' code).
+class WithReplacement(Order):
+    """Batches that are independent draws from all examples (Sukhbaatar et al. 2015, the authors' code).
 
-    An epoch has as many whole batches as there are examples for: in one an example may come twice and another not at
-    all. Everything follows from (seed, epoch); of a global batch each process takes every world_size-th example.
+    An epoch has as many whole batches as the examples fill: an example may occur twice in it, or not at all. Everything
+    follows from (seed, epoch). Each process takes every world_size-th example of a global batch.
     """
 
     def __init__(
@@ -29,9 +29,9 @@ class Replaced(Order):
         world_size: int = 1,
         nouns: Nouns = EXAMPLES,
     ) -> None:
-        """Batches of `batch_size` out of `size` examples, over all processes, or of all where they are fewer. Without
-        `shuffle` every epoch is the first. Raises ConfigError, by the data's `nouns`, where a process would have none
-        in some step."""
+        """Batches of `batch_size` out of `size` examples, over all processes, or of all if they are fewer. Without
+        `shuffle` every epoch is the first. Raises ConfigError, with the data's `nouns`, if a process would have no
+        example in some step."""
         super().__init__(rank=rank, world_size=world_size)
         self.size, self.seed, self.shuffle, self.nouns = size, seed, shuffle, nouns
         self._batch = min(batch_size, size)

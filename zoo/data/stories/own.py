@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import ClassVar, Required, Unpack
 
-from zoo.data.options import LoaderOptions
+import datasets
+import numpy as np
+
+from zoo.data.corpus import OwnFiles
 from zoo.data.readers import kind_of
-from zoo.data.sources import existing, find_splits
-from zoo.data.stories.module import StoryData
-from zoo.data.stories.options import OwnStorySplitOptions, StoryTextOptions
-from zoo.data.stories.readers import KINDS
-from zoo.data.stories.sources import StorySource, own_source
-from zoo.errors import ConfigError, DataError
+from zoo.data.sources import Source, existing, file_source, find_splits
+from zoo.data.stored import draw_splits, values_of
+from zoo.data.stories.module import StoryArguments, StoryData
+from zoo.data.stories.options import OwnStorySplitOptions
+from zoo.data.stories.readers import KINDS, read_stories
 
 LAYOUT = (
     "a file in bAbI's format (.txt) or of json lines (.jsonl) with story, question and answer, or a folder with such "
@@ -21,45 +22,33 @@ LAYOUT = (
 )
 
 
-class OwnStories(StoryData):
-    """Stories from `path`. Splits that are no files of their own are drawn by `split.seed`, whole stories at a time."""
+class OwnStoryArguments(StoryArguments, total=False):
+    """The arguments of `OwnStories`."""
+
+    path: Required[str]
+
+
+class OwnStories(OwnFiles, StoryData):
+    """Stories from `path`. Splits without files of their own are drawn by `split.seed`, whole stories at a time."""
 
     name = "stories"
+    layout = LAYOUT
+    split_options = OwnStorySplitOptions
+    split: OwnStorySplitOptions
+    every_answer: ClassVar[bool] = False
+    task_names: ClassVar[dict[int, str]] = {0: "stories"}  # type: ignore[misc]
 
-    def __init__(
-        self,
-        *,
-        path: str,
-        split: Mapping[str, Any] | OwnStorySplitOptions | None = None,
-        text: Mapping[str, Any] | StoryTextOptions | None = None,
-        replacement: bool = False,
-        loader: Mapping[str, Any] | LoaderOptions | None = None,
-    ) -> None:
-        """`path` is one of LAYOUT; the rest as in `StoryData`."""
-        self.own_split = OwnStorySplitOptions.of(split)
-        super().__init__(
-            split=self.own_split,
-            text=text,
-            replacement=replacement,
-            loader=loader,
-        )
-        self.path = path
+    def __init__(self, **rest: Unpack[OwnStoryArguments]) -> None:
+        super().__init__(**rest)
 
-    def open_source(self) -> StorySource:
-        if not self.path:
-            raise ConfigError(f"data.path is empty; expected: {LAYOUT}")
-        path = existing(self.path, "data.path", LAYOUT)
-        files = find_splits(path, KINDS) if path.is_dir() else {"train": [self._file(path)]}
+    def draw(self, raw: dict[str, datasets.Dataset], source: Source) -> dict[str, datasets.Dataset]:
+        stories = np.fromiter(values_of(raw["train"], "story_number"), np.int64)
+        return draw_splits(raw, self.split, source.place, "stories", groups=stories)
+
+    def open_files(self, path: Path) -> Source | None:
+        files = find_splits(path, KINDS) if path.is_dir() else {"train": [path]} if kind_of(path) in KINDS else {}
         if not files:
-            raise DataError(f"{path}: no stories found; expected: {LAYOUT}")
-        for split, other in self.own_split.named().items():
-            files[split] = [
-                self._file(existing(other, f"data.split.{split}", "a share between 0 and 1, or a file of stories"))
-            ]
-        return own_source(path, files)
-
-    @staticmethod
-    def _file(path: Path) -> Path:
-        if not path.is_file() or kind_of(path) not in KINDS:
-            raise DataError(f"{path}: unknown kind of file {kind_of(path)!r}; expected: {LAYOUT}")
-        return path
+            return None
+        for split, other in self.split.named().items():
+            files[split] = [existing(other, f"data.split.{split}", "a share between 0 and 1, or a file of stories")]
+        return file_source(path, files, lambda file, bad: read_stories(file, 0, bad), "questions")

@@ -1,5 +1,4 @@
-"""The formats of stories with questions: each reader streams stories and names file and line of whatever it cannot
-use."""
+"""The formats of stories with questions. Each reader streams stories, and names file and line of what it cannot use."""
 
 from __future__ import annotations
 
@@ -7,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, guarded, json_rows, line_of, read_lines
+from zoo.data.rows import BadRows, Lines, beginning, guarded, json_rows, line_of, read_lines
 from zoo.data.stories.story import Line, Story
 from zoo.data.stories.words import answer_form, split_words
-from zoo.errors import DataError
+from zoo.errors import DataError, cut
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 KINDS = (".txt", *JSON_LINES)
@@ -21,38 +20,32 @@ KINDS = (".txt", *JSON_LINES)
 NUMBERED = re.compile(r"\s*(\d{1,9})(?:\s+(.*))?", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
 QUESTION_COLUMNS = ("story", "question", "answer")
-BABI = "`NUMBER text` a line, a question with a tab, its answer, a tab and the numbers of its supporting lines"
-TYPED = "sentences that end in a full stop and, last, a question that ends in a question mark"
-
-
-class Told(NamedTuple):
-    """A story as it stands in its file."""
-
-    story: Story
-    places: tuple[str, ...]
-    """File and line of each of its lines, for messages."""
+BABI = "expected `NUMBER text`, for a question with a tab, its answer, a tab and the numbers of its supporting lines"
+SUPPORTING = "expected the numbers of statements before the question, with blanks between them"
+ANSWER = "expected a word, or words with commas between them"
+TYPED = "expected sentences that end in a full stop and, last, a question that ends in a question mark"
 
 
 @dataclass(frozen=True)
 class StoryQuestion:
-    """What a user asks: a story, sentence by sentence, the oldest first, and a question about it."""
+    """A user's question: a story, sentence by sentence, the oldest first, and a question about it."""
 
     sentences: list[str]
     question: str
 
 
-def read_stories(path: Path, task: int, bad: BadRows) -> Iterator[Told]:
-    """The stories of a file in bAbI's format, or of json lines, as its name says. Raises DataError for other files."""
+def read_stories(path: Path, task: int, bad: BadRows) -> Iterator[Story]:
+    """The stories of a file in bAbI's format, or of json lines. Raises DataError for files with another suffix."""
     if (kind := kind_of(path)) not in KINDS:
-        raise DataError(f"{path}: unknown kind of file {kind!r}; {', '.join(KINDS)} are read")
+        raise DataError(f"{path}: unknown kind of file {kind!r}; expected {', '.join(KINDS)}")
     return read_json(path, task, bad) if kind in JSON_LINES else read_babi(path, task, bad)
 
 
 class StoryBuilder:
-    """A story that is read line by line, by the numbers that its lines have.
+    """A story that is read line by line, by the numbers of its lines.
 
-    A line that cannot be used keeps its number. Where it may have been a statement, whatever is asked behind it in its
-    story is left out too: nobody knows what was told.
+    A line that cannot be used keeps its number. If it may have been a statement, all later questions of its story are
+    left out, because the statement is missing in their story.
     """
 
     def __init__(self, task: int, bad: BadRows, *, answered: bool = True) -> None:
@@ -60,65 +53,61 @@ class StoryBuilder:
         self.task, self.bad, self.answered = task, bad, answered
         self.number = 0
         self._lines: list[Line] = []
-        self._places: list[str] = []
         self._kept: dict[int, int] = {}
-        """For the number of each statement the one that it has among the lines that are kept."""
+        """For the number of each statement its number among the lines that are kept."""
         self._broken = False
 
-    def told(self) -> Iterator[Told]:
-        """The story, where anything is asked in it."""
-        if any(line.answer is not None for line in self._lines):
-            yield Told(Story(tuple(self._lines), self.task), tuple(self._places))
+    def finished(self) -> Iterator[Story]:
+        """The story, if it has a question."""
+        story = Story(tuple(self._lines), self.task)
+        if story.asked:
+            yield story
 
     def broken(self, place: str, problem: str, detail: str, *, number: int | None = None) -> None:
-        """A line, by its own `number` or else the next, of which nothing is known."""
+        """Add an unreadable line, with its own `number` or the next one."""
         self.number = self.number + 1 if number is None else number
         self._broken = True
         self.bad(place, problem, detail)
 
     def statement(self, place: str, text: str) -> None:
-        """The next line."""
+        """Add a statement."""
         if not split_words(text).forms:
-            return self.broken(place, "no text", f"found {text!r}; a sentence is expected")
+            return self.broken(place, "no text", f"found {text!r}, expected a sentence")
         self.number += 1
-        self._keep(place, Line(text))
+        self._lines.append(Line(text, place=place))
         self._kept[self.number] = len(self._lines)
         return None
 
     def question(self, place: str, text: str, answer: str | None, supporting: Sequence[str] = ()) -> None:
-        """The next line; `supporting` are numbers of lines, as written. Without an answer it is None."""
+        """Add a question; `supporting` are numbers of lines, as written. `answer` is None if the line has none."""
         self.number += 1
         if self._broken:
-            self.bad(place, "question behind a broken line of its story")
+            self.bad(place, "question after a broken line of its story")
         elif not split_words(text).forms:
-            self.bad(place, "no text", f"found {text!r}; a question is expected")
+            self.bad(place, "no text", f"found {text!r}, expected a question")
         elif not self._kept:
-            self.bad(place, "question about an empty story", "no statement stands before it in its story")
+            self.bad(place, "question about an empty story", "no statement comes before it in its story")
         elif answer is None and self.answered:
-            self.bad(place, "question without an answer", "a tab and the answer are expected behind the question")
+            self.bad(place, "question without an answer", "expected a tab and the answer after the question")
         elif answer is not None and not answer_form(answer):
-            self.bad(place, "empty answer", f"found {answer!r}; a word, or words with commas between, are expected")
+            self.bad(place, "empty answer", f"found {answer!r}, {ANSWER}")
         elif problem := next(filter(None, map(self._unsupported, supporting)), None):
             self.bad(place, *problem)
         else:
-            self._keep(place, Line(text, answer or "", tuple(self._kept[int(number)] for number in supporting)))
-
-    def _keep(self, place: str, line: Line) -> None:
-        self._lines.append(line)
-        self._places.append(place)
+            lines = tuple(self._kept[int(number)] for number in supporting)
+            self._lines.append(Line(text, answer or "", lines, place))
 
     def _unsupported(self, written: str) -> tuple[str, str] | None:
-        """What is wrong with the number of a supporting line, if anything."""
-        expected = "the numbers of statements before the question are expected, with blanks between"
+        """The problem with the number of a supporting line, if there is one."""
         if not (written.isascii() and written.isdigit() and len(written) < 10):
-            return "supporting line is no number", f"found {written!r}; {expected}"
+            return "supporting line is not a number", f"found {written!r}, {SUPPORTING}"
         number = int(written)
         if number >= self.number:
-            return "supporting line points forward", f"line {number} does not stand before {self.number}; {expected}"
+            return "supporting line points forward", f"line {number} is not before {self.number}; {SUPPORTING}"
         if number < 1:
-            return "supporting line points at nothing", f"there is no line {number}; {expected}"
+            return "supporting line points at nothing", f"there is no line {number}; {SUPPORTING}"
         if number not in self._kept:
-            return "supporting line points at a question", f"line {number} is a question; {expected}"
+            return "supporting line points at a question", f"line {number} is a question; {SUPPORTING}"
         return None
 
 
@@ -126,9 +115,9 @@ class StoryBuilder:
 
 
 @guarded
-def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> Iterator[Told]:
-    """bAbI's format (Weston et al. 2015): `NUMBER text`, of which number 1 begins a story; a question has a tab, its
-    answer, a tab and the numbers of the lines that it follows from. Without `answered` it needs none of these."""
+def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> Iterator[Story]:
+    """bAbI's format (Weston et al. 2015): `NUMBER text`, and number 1 begins a story. A question has a tab, its answer,
+    a tab and the numbers of the lines that it follows from; without `answered` it needs none of these."""
     story = StoryBuilder(task, bad, answered=answered)
     with Lines(path, encoding=bad.encoding) as lines:
         for line in lines:
@@ -139,28 +128,28 @@ def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> 
             found = NUMBERED.fullmatch(line.rstrip("\r\n"))
             number, text = (int(found[1]), found[2] or "") if found else (None, "")
             if number == 1:
-                yield from story.told()
+                yield from story.finished()
                 story = StoryBuilder(task, bad, answered=answered)
             if undecodable:
                 story.broken(place, "not UTF-8", undecodable, number=number)
             elif "\0" in line:
                 story.broken(place, "NUL byte", "the file is binary or damaged", number=number)
             elif number is None:
-                story.broken(place, "no line number", f"found {shortened(line)}; {BABI} are expected")
+                story.broken(place, "no line number", f"found {beginning(line.strip())}, {BABI}")
             elif number != story.number + 1:
-                or_one = ", or 1 where a story begins" if story.number else ""
-                detail = f"found {number}; {story.number + 1} is expected{or_one}"
-                story.broken(place, "line numbers do not run on", detail, number=number)
+                or_one = ", or 1 at the beginning of a story" if story.number else ""
+                detail = f"found {number}, expected {story.number + 1}{or_one}"
+                story.broken(place, "line numbers are not consecutive", detail, number=number)
             else:
                 _line(story, place, text)
-    yield from story.told()
+    yield from story.finished()
 
 
 def _line(story: StoryBuilder, place: str, text: str) -> None:
-    """A line of bAbI's format behind its number."""
+    """Add the text of a line in bAbI's format."""
     text, *fields = text.split("\t")
     if len(fields) > 2:
-        story.broken(place, "too many tabs", f"found {len(fields)}; {BABI} are expected")
+        story.broken(place, "too many tabs", f"found {len(fields)}, {BABI}")
     elif fields:
         story.question(place, text.strip(), fields[0].strip(), fields[1].split() if fields[1:] else ())
     elif text.rstrip().endswith("?"):
@@ -170,100 +159,98 @@ def _line(story: StoryBuilder, place: str, text: str) -> None:
 
 
 @guarded
-def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Told]:
+def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Story]:
     """Json lines, each a question: `story`, a list of sentences, `question`, `answer`, and perhaps `supporting`, the
-    places in that list, from 0, of the sentences that the answer follows from."""
+    positions in that list, from 0, of the sentences that the answer follows from."""
     for number, record in json_rows(path, QUESTION_COLUMNS, "", bad):
-        place = line_of(path, number)
-        answer, supporting = record["answer"], record.get("supporting")
-        if problem := _not_told(record) or _not_answered(answer) or _not_supported(supporting, record["story"]):
+        place, answer, supporting = line_of(path, number), record["answer"], record.get("supporting")
+        if problem := _unusable(record) or _not_answered(answer) or _not_supported(supporting, record["story"]):
             bad(place, *problem)
             continue
-        lines = [Line(sentence) for sentence in record["story"]]
-        asked = Line(record["question"], str(answer), tuple(at + 1 for at in supporting or ()))
-        yield Told(Story((*lines, asked), task), (place,) * (len(lines) + 1))
+        lines = tuple(Line(sentence, place=place) for sentence in record["story"])
+        at = tuple(position + 1 for position in supporting or ())
+        yield Story((*lines, Line(record["question"], str(answer), at, place)), task)
 
 
 Problem = tuple[str, str] | None
 
 
-def _not_told(record: dict[str, Any]) -> Problem:
+def _unusable(record: dict[str, Any]) -> Problem:
+    """The problem with the story or the question of a record."""
     story, question = record["story"], record["question"]
     if not isinstance(story, list) or not all(isinstance(sentence, str) for sentence in story):
-        return "no story", f"column 'story' holds {shortened(story)}; a list of sentences is expected"
+        return "no story", f"column 'story' has {_shown(story)}, expected a list of sentences"
     if not story:
         return "question about an empty story", "column 'story' is an empty list"
     if empty := [at for at, sentence in enumerate(story) if not split_words(sentence).forms]:
         return "no text", f"sentence {empty[0]} of the story is {story[empty[0]]!r}"
     if not isinstance(question, str) or not split_words(question).forms:
-        return "no question", f"column 'question' holds {shortened(question)}; a sentence is expected"
+        return "no question", f"column 'question' has {_shown(question)}, expected a sentence"
     return None
 
 
 def _not_answered(answer: Any) -> Problem:
     if isinstance(answer, bool) or not isinstance(answer, str | int | float) or not answer_form(str(answer)):
-        found = f"column 'answer' holds {shortened(answer)}"
-        return "empty answer", f"{found}; a word, or words with commas between, are expected"
+        return "empty answer", f"column 'answer' has {_shown(answer)}, {ANSWER}"
     return None
 
 
 def _not_supported(supporting: Any, story: Sequence[str]) -> Problem:
     if supporting is None:
         return None
-    expected = f"a list of places in the story is expected, from 0 to {len(story) - 1}"
+    expected = f"expected a list of positions in the story, from 0 to {len(story) - 1}"
     if not isinstance(supporting, list) or not all(type(at) is int for at in supporting):
-        return "supporting is no list of numbers", f"found {shortened(supporting)}; {expected}"
+        return "supporting is not a list of numbers", f"found {_shown(supporting)}, {expected}"
     if outside := [at for at in supporting if not 0 <= at < len(story)]:
-        return "supporting points at nothing", f"found {outside[0]}; {expected}"
+        return "supporting points at nothing", f"found {outside[0]}, {expected}"
     return None
 
 
-def shortened(value: Any) -> str:
-    """A value for a message."""
-    written = repr(value.strip() if isinstance(value, str) else value)
-    return written if len(written) <= 60 else f"{written[:60]}..."
+def _shown(value: Any) -> str:
+    return cut(repr(value.strip() if isinstance(value, str) else value))
 
 
-# What a user asks
+# Questions of a user
 
 
 def parse_line(text: str) -> StoryQuestion:
     """A story and a question about it in one line: `Mary went to the kitchen. John left. Where is Mary?`. Raises
-    DataError where one of the two is missing."""
+    DataError if one of the two is missing."""
     *sentences, question = filter(None, SENTENCE.split(text.strip())) if text.strip() else [""]
     if not question.endswith("?"):
-        raise DataError(f"{shortened(text)}: no question at the end; expected: {TYPED}")
+        raise DataError(f"{beginning(text.strip())}: no question at the end; {TYPED}")
     if asked := [sentence for sentence in sentences if sentence.endswith("?")]:
-        raise DataError(f"{shortened(text)}: {asked[0]!r} is asked before the end; expected: {TYPED}")
-    return checked(StoryQuestion(sentences, question), shortened(text))
+        raise DataError(f"{beginning(text.strip())}: {asked[0]!r} is a question before the end; {TYPED}")
+    return checked(StoryQuestion(sentences, question), beginning(text.strip()))
 
 
 def checked(asked: StoryQuestion, place: str) -> StoryQuestion:
-    """What is asked, if there is a story and a question. Raises DataError."""
+    """The question itself. Raises DataError if it is empty, or its story."""
     if not any(split_words(sentence).forms for sentence in asked.sentences):
-        raise DataError(f"{place}: the story is empty: no sentence stands before the question; expected: {TYPED}")
+        raise DataError(f"{place}: the story is empty: no sentence comes before the question; {TYPED}")
     if not split_words(asked.question).forms:
-        raise DataError(f"{place}: no question; expected: {TYPED}")
+        raise DataError(f"{place}: no question; {TYPED}")
     return asked
 
 
-class Unskipped(BadRows):
-    """Raises a DataError for a row that cannot be used, and proposes no key of the configuration: there is none."""
+class NeverSkipped(BadRows):
+    """Raises a DataError for a row that cannot be used, without naming a key of the configuration: there is none."""
 
     def __call__(self, place: str, problem: str, detail: str = "") -> None:
         raise DataError(f"{place}: {problem}" + (f": {detail}" if detail else ""))
 
 
 def read_file(path: Path) -> list[StoryQuestion | None]:
-    """The questions of a file, with or without their answers: in bAbI's format, as json lines, or with a story and its
-    question a line, where a blank one is None. Raises DataError, with the line, for what cannot be read."""
+    """The questions of a file, with or without their answers: in bAbI's format, as json lines, or one line for a story
+    and its question, with None for a blank line. Raises DataError, with the line, for what cannot be read."""
     if kind_of(path) in JSON_LINES:
-        records = json_rows(path, QUESTION_COLUMNS[:2], "", Unskipped())
+        records = json_rows(path, QUESTION_COLUMNS[:2], "", NeverSkipped())
         return [_asked(record, line_of(path, number)) for number, record in records]
     with Lines(path) as lines:
         numbered = NUMBERED.fullmatch(lines.peek().rstrip("\r\n"))
     if numbered and int(numbered[1]) == 1 and numbered[2]:
-        return [asked for told in read_babi(path, 0, Unskipped(), answered=False) for asked in questions_of(told.story)]
+        stories = read_babi(path, 0, NeverSkipped(), answered=False)
+        return [asked for story in stories for asked in questions_of(story)]
     found: list[StoryQuestion | None] = []
     for number, line in enumerate(read_lines(path), 1):
         try:
@@ -274,16 +261,16 @@ def read_file(path: Path) -> list[StoryQuestion | None]:
 
 
 def questions_of(story: Story) -> Iterator[StoryQuestion]:
-    """Each question of a story with the statements that stand before it."""
-    told: list[str] = []
+    """Each question of a story with the statements before it."""
+    statements: list[str] = []
     for line in story.lines:
         if line.answer is None:
-            told.append(line.text)
+            statements.append(line.text)
         else:
-            yield StoryQuestion(list(told), line.text)
+            yield StoryQuestion(list(statements), line.text)
 
 
 def _asked(record: dict[str, Any], place: str) -> StoryQuestion:
-    if problem := _not_told(record):
+    if problem := _unusable(record):
         raise DataError(f"{place}: {problem[0]}: {problem[1]}")
     return StoryQuestion(record["story"], record["question"])

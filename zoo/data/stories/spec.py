@@ -1,4 +1,4 @@
-"""What stories with questions are: the facts that a network for them is built from."""
+"""The facts about stories with questions that a network is built from."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from zoo.data.spec import Spec
 
 @dataclass(frozen=True)
 class StorySpec(Spec):
-    """Stories of sentences of words, a question about each, and an answer that is one entry of the vocabulary."""
+    """Stories of sentences of words, with questions that are answered by one entry of the vocabulary."""
 
     vocabulary_size: int
-    """Rows of the word embedding: padding and unknown words, the words of stories and questions, and the answers, of
-    which a list with commas is one."""
+    """Rows of the word embedding: padding, unknown words, the words of stories and questions, and the answers. A list
+    with commas is one answer."""
     longest_sentence: int
-    """Words of the longest sentence or question of training: what position encodings are scaled by."""
+    """Words of the longest training sentence or question, by which position encodings are scaled."""
     tasks: tuple[str, ...]
-    """Names of the tasks that the questions are of, by number."""
+    """Names of the tasks, by number."""
     padding: int = 0
     unknown: int = 1

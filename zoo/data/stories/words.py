@@ -1,6 +1,6 @@
 """From a sentence to its words and from an answer to its entry of the vocabulary: the one place that decides on both.
 
-As in the paper (Sukhbaatar et al. 2015) case and punctuation are dropped, and a list of words as an answer
+As in the paper (Sukhbaatar et al. 2015), case and punctuation are dropped, and a list of words as an answer
 (`milk,football`) is one entry.
 """
 
@@ -10,22 +10,26 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 Tokenizer = Literal["whitespace", "characters"]
-"""Words are separated by blanks, or each letter is a word, for writing without blanks."""
+"""Blanks separate words, or each letter is a word, for writing without blanks."""
 PUNCTUATION = ".,;:!?\"'()[]"
 """ASCII marks that are dropped at both ends of a word; others, as in `#5`, belong to it."""
 
 
-class Words(NamedTuple):
+class SentenceWords(NamedTuple):
     """A sentence in words."""
 
     shown: list[str]
     """As they are written, with their punctuation."""
     forms: list[str]
-    """As the vocabulary knows them."""
+    """As the vocabulary has them."""
+
+    def first(self, most: int) -> SentenceWords:
+        """The first `most` words."""
+        return SentenceWords(self.shown[:most], self.forms[:most])
 
 
-def split_words(sentence: str, tokenizer: Tokenizer = "whitespace") -> Words:
-    """The words of a sentence; punctuation that stands alone belongs to the word before it."""
+def split_words(sentence: str, tokenizer: Tokenizer = "whitespace") -> SentenceWords:
+    """The words of a sentence; punctuation on its own belongs to the word before it."""
     shown: list[str] = []
     forms: list[str] = []
     tokens = unicodedata.normalize("NFC", sentence).split()
@@ -35,7 +39,7 @@ def split_words(sentence: str, tokenizer: Tokenizer = "whitespace") -> Words:
             forms.append(form)
         elif shown:
             shown[-1] += token if tokenizer == "characters" else f" {token}"
-    return Words(shown, forms)
+    return SentenceWords(shown, forms)
 
 
 def without_marks(word: str) -> str:
@@ -53,6 +57,6 @@ def without_marks(word: str) -> str:
 
 
 def answer_form(answer: str) -> str:
-    """An answer as the vocabulary knows it; empty where it holds no word."""
+    """An answer as the vocabulary has it; empty if it has no word."""
     parts = (" ".join(split_words(part).forms) for part in answer.split(","))
     return ",".join(filter(None, parts))
