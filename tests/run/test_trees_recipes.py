@@ -21,6 +21,7 @@ OF_TREES = {f"test/accuracy_{part}{kind}" for part in ("nodes", "roots") for kin
 METRICS = {"sst": {"test/loss"} | OF_TREES, "sick": {f"test/{name}" for name in ("loss", "pearson", "spearman", "mse")}}
 RNTN = {"lr": 0.01, "weight_decay": 1e-4, "plain": False, "row_decay": 0.0}
 TREE_LSTM = RNTN | {"lr": 0.05}
+PAIRS = TREE_LSTM | {"weight_decay": 5e-4}
 COMPOSITION = RNTN | {"weight_decay": 1e-3}
 WORDS = RNTN | {"weight_decay": 0.0, "row_decay": 1e-4}
 TUNED, FIXED = ({"lr": rate, "weight_decay": 0.0, "plain": True, "row_decay": 0.0} for rate in (0.1, 0.0))
@@ -44,10 +45,10 @@ RECIPES = {
     "rntn_sst": Recipe(400, 27, [RNTN, COMPOSITION, COMPOSITION, WORDS], forget=True),
     "phrase_mean_sst": Recipe(400, 27, [RNTN, WORDS], forget=True),
     "phrase_lstm_sst": Recipe(10, 25, [TREE_LSTM, TUNED], vectors=True),
-    "phrase_lstm_sick": Recipe(10, 25, [TREE_LSTM, FIXED], vectors=True),
+    "phrase_lstm_sick": Recipe(10, 25, [PAIRS, FIXED], vectors=True),
     "tree_lstm_sst": Recipe(10, 25, [TREE_LSTM, TUNED], vectors=True),
-    "tree_lstm_sick": Recipe(10, 25, [TREE_LSTM, FIXED], vectors=True),
-    "tree_lstm_sick_constituency": Recipe(10, 25, [TREE_LSTM, FIXED], vectors=True),
+    "tree_lstm_sick": Recipe(10, 25, [PAIRS, FIXED], vectors=True),
+    "tree_lstm_sick_constituency": Recipe(10, 25, [PAIRS, FIXED], vectors=True),
 }
 
 
