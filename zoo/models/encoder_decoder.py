@@ -17,7 +17,7 @@ What differs from the paper:
   Bengio (2010), C_rz and C as one. `init=paper` draws all of these from N(0, 0.01^2), from which a short run hardly
   moves.
 - `dropout` (0 in the paper) acts on embeddings and on t.
-- `shared` = true lets one GRU read and write, for little data. Its reset gate then acts after the product on both
+- `shared` = true lets one GRU read and write. Its reset gate then acts after the product on both
   sides, and C c is absent while it reads.
 - The paper's network scores phrase pairs for another system; here it also translates.
 

@@ -11,8 +11,8 @@ What differs from the paper:
 - `dropout` (0 in the paper) acts on embeddings, between layers and on the top layer's output (Zaremba et al. 2014).
 - `init_range=None` starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
   inputs. Input matrices and softmax have a gain if they read LSTM states.
-- `shared=true` lets one stack of LSTMs read and write, which halves the recurrent weights and suits little data. The
-  paper uses two stacks, because more weights cost it almost no time.
+- `shared=true` lets one stack of LSTMs read and write, which halves the recurrent weights. The paper uses two
+  stacks, because more weights cost it almost no time.
 - If the target equals the source (`data=copy`), the network is an autoencoder.
 
 As in the paper's figure, the encoder reads the end token last: only the words before it are reversed. The decoder
