@@ -80,7 +80,7 @@ def test_two_ranks_make_the_steps_of_one_and_count_each_image_once(
         "callbacks=checkpoint",
     ]
     same_on_two_ranks([*TINY, *steps], tmp_path, program_env)
-    assert "zoo predict one/checkpoints/best.ckpt image.jpg " in capsys.readouterr().out
+    assert "zoo predict one/checkpoints/best.ckpt image.jpg" in capsys.readouterr().out
 
 
 def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
