@@ -11,7 +11,8 @@ import zoo
 from tests.commands import forgotten
 from tests.contract import FOR_ALL, Case
 from tests.contract_generation import FOR_GENERATION
-from tests.run.programs import ROOT, launch, result
+from tests.outside.test_outside import say
+from tests.run.programs import ROOT, killed_and_resumed, launch, result, same_on_two_ranks
 from zoo.cli import main
 from zoo.decoding import BeamSearch, Greedy, Sampling
 from zoo.run import search_path
@@ -95,6 +96,26 @@ def test_it_learns_from_a_reward_and_from_its_own_tokens(tmp_path):
         for objective in ("self_critical", "scheduled_sampling"):
             given = [f"model={name}", f"objective={objective}", f"hydra.run.dir={name}_{objective}"]
             assert launch([*HERE, *TINY, *words, *given], tmp_path) == 0
+
+
+SMALL = ["data.sample.train=64", "data.sample.val=9", "data.sample.test=9", "trainer.max_epochs=2"]
+
+
+def test_it_is_listed_and_described(capsys):
+    listing = json.loads(say(capsys, "list", "--json", *HERE))
+    served = {model["name"]: model["data"] for model in listing["models"] if "listening" in model["tasks"]}
+    assert served == {"listener": ["sounds"], "two_levels": ["sounds"]}
+    assert "sounds: stream: sounds made without end" in say(capsys, "data", "sounds", *HERE)
+
+
+def test_a_resumed_run_and_two_ranks_make_the_steps_of_one(program_env, tmp_path, monkeypatch):
+    search_path.add(CONF)
+    from tiny_listening.task import Listening
+
+    words = [*HERE, *TINY, *SMALL, "model=listener", "callbacks=none", "regularizer=[coverage]"]
+    killed_and_resumed(words, tmp_path, Listening, monkeypatch, 3)
+    plain = ["optimizer=sgd", "optimizer.momentum=0", "optimizer.lr=0.1", "scheduler=none"]
+    same_on_two_ranks([*words, *plain], tmp_path, program_env)
 
 
 def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch):

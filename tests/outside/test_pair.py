@@ -50,8 +50,18 @@ def test_a_step_is_a_batch_and_the_schedule_comes_to_its_end(tmp_path, capsys):
     rates = [group["lr"] for state in last["optimizer_states"] for group in state["param_groups"]]
     assert rates == pytest.approx([0, 0], abs=1e-9)
     capsys.readouterr()
+    assert (tmp_path / "run/val_ring.png").is_file()
     checkpoint = tmp_path / "run/checkpoints/best.ckpt"
     assert json.loads(say(capsys, "predict", checkpoint, "7", "--json", *HERE))["seed"] == "7"
+    with pytest.raises(SystemExit):
+        say(capsys, "predict", checkpoint, "7", "--attention", tmp_path / "x.png", *HERE)
+    assert "--attention: GeneratedView draws no pictures" in capsys.readouterr().err
+
+
+def test_it_is_listed_and_described(capsys):
+    listing = json.loads(say(capsys, "list", "--json", *HERE))
+    assert [model["data"] for model in listing["models"] if model["name"] == "pair"] == [["rings"]]
+    assert "rings: stream: points made without end" in say(capsys, "data", "rings", *HERE)
 
 
 def test_clipping_and_accumulation_hold_for_each_optimiser(tmp_path):
@@ -77,7 +87,7 @@ def test_clipping_and_accumulation_hold_for_each_optimiser(tmp_path):
 
 def test_the_optimiser_of_a_group_is_checked_like_the_first(tmp_path, capsys):
     for word, message in [
-        ("discriminator.lr=-1", "discriminator: Invalid learning rate: -1"),
+        ("discriminator.lr=-1", "discriminator.lr=-1: expected a number from 0 on, found -1"),
         ("discriminator.lrr=1", "discriminator.lrr: Adam has no such argument; did you mean discriminator.lr?"),
         ("discriminator.lr=fast", "discriminator.lr=fast: expected"),
     ]:

@@ -103,11 +103,11 @@ def test_exact_match_and_bleu_of_a_network_that_is_right(monkeypatch):
         [Hypothesis(tuple(row[mask].tolist()), 0.0, 0.0, True)]
         for row, mask in zip(one.target, one.target_mask, strict=True)
     ]
-    translation._written(one, "test", translation.test_metrics, lambda *_: right)
+    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in right])
     assert found["test/exact_match"].compute() == 1
     assert found["test/bleu"].compute().item() == pytest.approx(100)
     right[2] = [Hypothesis(right[2][0].ids[1:], 0.0, 0.0, True)]
-    translation._written(one, "test", translation.test_metrics, lambda *_: right)
+    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in right])
     assert found["test/exact_match"].compute().item() == pytest.approx(5 / 6)
 
 
@@ -160,7 +160,7 @@ def test_bleu_reads_detokenised_text(monkeypatch):
     seen = {}
     metric = translation.test_metrics["bleu"]
     monkeypatch.setattr(metric, "update", lambda texts, references: seen.update(texts=texts, references=references))
-    translation._written(one, "test", translation.test_metrics, lambda *_: right)
+    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in right])
     assert seen["texts"] == ["a man runs.", "a dog runs fast."]  # no blank before the full stop
     assert "test/bleu" in found
 
@@ -263,7 +263,7 @@ def test_exact_match_of_subwords_is_that_of_their_text(monkeypatch):
     assert SPEC.unknown in ids[2]
     written = [[Hypothesis(row, 0.0, 0.0, True)] for row in ids]
     one = translation.encoder(references, references)
-    translation._written(one, "test", translation.test_metrics, lambda *_: written)
+    translation.score_written("test", translation.test_metrics, one, [best for best, *_ in written])
     assert found["test/exact_match"].compute().item() == pytest.approx(2 / 3)
 
 

@@ -55,13 +55,14 @@ def check_target(node: Any, key: str) -> None:
         raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
 
 
-def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
+def check_arguments(node: Any, key: str, given: tuple[str, ...] = (), like: str | None = None) -> None:
     """Raise ConfigError unless the keys and values of `node` fit the constructor of its `_target_`.
 
     Args:
         node: a group of the configuration with a `_target_`.
         key: the key of that group, for messages.
         given: arguments that the code passes itself.
+        like: a group with the same bounds of `LATE`, such as `optimizer` for another optimiser.
     """
     check_target(node, key)
     cls = class_of(node, key)
@@ -82,7 +83,7 @@ def check_arguments(node: Any, key: str, given: tuple[str, ...] = ()) -> None:
         if name in hints and not is_built(node[name]):
             _check_choice(f"{key}.{name}", node[name])
             _check_options(plain_value(node[name]), getattr(cls, f"{name}_options", hints[name]))
-            hold(f"{key}.{name}", plain_value(node[name]), LATE.get(f"{key}.{name}", hints[name]))
+            hold(f"{key}.{name}", plain_value(node[name]), LATE.get(f"{like or key}.{name}", hints[name]))
     missing = [
         name
         for name, parameter in parameters.items()

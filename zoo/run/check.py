@@ -50,7 +50,10 @@ def check(cfg: DictConfig) -> None:
         check_arguments(schedule, "scheduler.scheduler", given=("optimizer",))
     for group in (*groups, "callbacks", "logger"):
         for key, node in fit.parts_of(cfg[group], group):
-            check_arguments(node, key, given=("params",) if group in groups and _is_optimizer(node, key) else ())
+            if group in groups and _is_optimizer(node, key):
+                check_arguments(node, key, given=("params",), like="optimizer")
+            else:
+                check_arguments(node, key)
     check_arguments(cfg.trainer, "trainer", given=("callbacks", "logger", "plugins"))
     fit.check_monitors(cfg, task)
     fit.check_model_and_data(cfg, task)
