@@ -197,9 +197,9 @@ def test_cnn(tmp_path, cache_dir):
         assert sizes(data) == {"train": 5, "val": 2, "test": 3}
     (batch,) = data.test_dataloader()
     assert [" ".join(text.query) for text in batch.text] == ["XXXXX saw 0", "XXXXX saw 1", "XXXXX saw 2"]
-    question_file(tmp_path / "cnn" / "questions" / "test" / "001.question", query="@placeholder left")
+    question_file(tmp_path / "cnn" / "questions" / "test" / "001.question", query="@placeholder met 1")
     (batch,) = prepared(Cnn, source=str(path)).test_dataloader()
-    assert [" ".join(text.query) for text in batch.text][1] == "XXXXX left"  # the prepared data were of another file
+    assert [" ".join(text.query) for text in batch.text][1] == "XXXXX met 1"  # the prepared data were of another file
     with pytest.raises(
         ConfigError, match=r"not on the Hugging Face hub; download dailymail.tgz of the questions from http"
     ):
@@ -230,6 +230,7 @@ def test_the_hub(cache_dir, monkeypatch):
     (batch,) = data.test_dataloader()
     assert batch.text[0].query == ["Then", BLANK, "slept", "4", "."]
     assert len(batch.text[0].sentence_ends) == 20
+    assert data.open_source().identity != ChildrensBookTest(source="hub", kind="P").open_source().identity
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_an_empty_line_of_a_test_is_a_bad_row(tmp_path, two_files, cache_dir):
 )
 @pytest.mark.usefixtures("damaged")
 def test_a_wrong_line_of_a_tsv(tmp_path, cache_dir, line, message):
-    content = ("\n".join(TSV) + "\n").encode() + (line if isinstance(line, bytes) else line.encode()) + b"\n"
+    content = ("\n".join(TSV) + "\n").encode() + (line if isinstance(line, bytes) else line.encode()) + b"\na\tb\n"
     path = written(tmp_path, "a.tsv", content)
     unusable(rf"^{re.escape(path)}, line 41: {message}", path=path)
     data = prepared(parallel(path=path, loader={"on_bad_row": "skip"}))
