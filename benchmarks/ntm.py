@@ -27,7 +27,7 @@ from zoo.models.ntm import NTM
 BITS, LENGTH, ROWS, WIDTH, HIDDEN = 8, 20, 128, 20, 100
 STEPS = 2 * LENGTH + 2
 SPEC = BitSpec(in_width=BITS + 1, out_width=BITS, groups=("all",))
-BARS = {1: (0.8, 0.4), 16: (0.6, 0.35)}
+BARS = {1: (0.4, 0.15), 16: (0.4, 0.25)}
 """Sequences -> the most that the step, and the compiled one, may take of the straightforward one's time."""
 
 

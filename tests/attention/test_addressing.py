@@ -136,6 +136,25 @@ def test_a_sharpened_weighting_is_a_power() -> None:
     )
 
 
+def test_equal_rows_and_equal_weights_stay_equal_and_one_row_ahead_does_not() -> None:
+    heads = Heads(1, 1, 4, 1)
+    constant = torch.full((1, 8, 4), 1e-6, dtype=DOUBLE)
+    for first, symmetric in (
+        (torch.full((1, 2, 8), 1 / 8, dtype=DOUBLE), True),
+        (F.one_hot(torch.zeros(1, 2).long(), 8).double(), False),
+    ):
+        memory, weighting = constant, first
+        for seed in range(30):
+            demands = random_demands(1, heads, seed)
+            weighting = addressed(demands, memory, weighting)
+            memory = written(memory, weighting[:, 1:], demands.erase, demands.add)
+        assert (
+            (memory.amax(1) - memory.amin(1)).max() < 1e-12
+            if symmetric
+            else (memory.amax(1) - memory.amin(1)).min() > 1e-3
+        )
+
+
 def test_all_heads_erase_before_any_adds() -> None:
     memory = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
     weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from tests.models.pointing_loops import (
     DOUBLE,
@@ -47,6 +48,22 @@ def test_equals_the_equations(embedding_dim):
     assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given))
 
 
+def test_equals_torchs_layers():
+    """torch.nn.LSTM, unpacked, and the score of all pairs at once, on sets of one size."""
+    model, batch = model_of(), POINTS.with_target(POINTS.part(POINTS.batch(3), [2]), [5, 9, 4, 3, 2])
+    layers = {}
+    for name, ours in (("encoder", model.encoder), ("decoder", model.decoder)):
+        layers[name] = nn.LSTM(4, 5, batch_first=True).double()
+        layers[name].load_state_dict(ours.state_dict())
+    points = model.reader.embedding(batch.points.double())
+    e, state = layers["encoder"](points)
+    fed = torch.cat([model.reader.begin[None, None], points[:, batch.target[0, :-1] - FIRST]], 1)
+    d, _ = layers["decoder"](fed, state)
+    e = torch.cat([model.end.expand(1, 1, -1), e], 1)
+    u = (model.score.query_projection(d)[:, :, None] + model.score.key_projection(e)[:, None]).tanh() @ model.score.v
+    torch.testing.assert_close(model(batch).logits[:, 2:], u[0], rtol=1e-12, atol=1e-12)
+
+
 def test_parameters_by_formula():
     """W 2, E = H = 256: two LSTMs of 4H (E + H + 2), W_1 and W_2, v, e_0, the embedding and what begin reads."""
     h = 256
@@ -71,6 +88,20 @@ def test_start():
         PointerNet(SPEC, init_range=0.0)
 
 
+def test_the_decoder_is_fed_coordinates_and_no_state():
+    """A pointed point changes what follows by its coordinates alone: the states of the memory stay out of the input."""
+    model, batch = model_of(), POINTS.without_targets(POINTS.part(POINTS.batch(3), [0]))
+    state = model.start(batch)
+    tokens = torch.tensor([[FIRST + 1]])
+    before = model.step(tokens, state).state.hypotheses["hidden"]
+    other = replace(state, memory={**state.memory, "keys": state.memory["keys"] + 1})
+    assert torch.equal(model.step(tokens, other).state.hypotheses["hidden"], before)
+    moved = batch.points.clone()
+    moved[0, 1] += 0.1
+    again = replace(state, memory={**state.memory, "tokens": model.reader.table(moved)})
+    assert not torch.allclose(model.step(tokens, again).state.hypotheses["hidden"], before)
+
+
 def test_a_distribution_reads_as_its_mean_point():
     model, batch = model_of(), POINTS.without_targets(POINTS.part(POINTS.batch(3), [0]))
     state = model.start(batch)
@@ -82,3 +113,19 @@ def test_a_distribution_reads_as_its_mean_point():
     alone = replace(state, memory={**state.memory, "tokens": model.reader.table(moved)})
     expected = model.step(torch.tensor([[FIRST]]), alone).log_probs
     torch.testing.assert_close(model.step(certain, state).log_probs, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_nothing_points_at_padding_begin_or_a_point_that_is_not_there():
+    model, batch = model_of(), POINTS.batch(3)
+    logits = batch.target_packing.unpack(model(batch).logits)
+    real = batch.target_mask[..., None]
+    allowed = torch.cat([torch.zeros(len(batch), 2, dtype=torch.bool), batch.memory_mask], 1)[:, None] & real
+    assert logits[allowed].isfinite().all()
+    assert (logits[real & ~allowed] == -torch.inf).all()
+
+
+def test_weights_are_left_out_where_nobody_needs_them():
+    model, batch = model_of(), POINTS.batch(3)
+    output = model(batch, need_weights=False)
+    assert output.attention == {}
+    assert torch.equal(output.logits, model(batch).logits)

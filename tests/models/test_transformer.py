@@ -91,7 +91,93 @@ def test_equals_the_equations_in_loops(way):
 # torch's layers
 
 
+def torchs_logits(network, batch, copies):
+    """The logits by nn.TransformerEncoderLayer and nn.TransformerDecoderLayer with the weights of `network`."""
+    dim, pre = network.dim, isinstance(network.encoder_norm, nn.LayerNorm)
+    blocked = ~batch.source_mask
+    ahead = torch.ones(batch.target.shape[1], batch.target.shape[1], dtype=torch.bool).triu(1)
+
+    def copied(theirs, layer):
+        attentions = [(theirs.self_attn, layer.self_attention)]
+        norms = [layer.self_attention_residual, layer.feedforward_residual]
+        if hasattr(layer, "cross_attention"):
+            attentions.append((theirs.multihead_attn, layer.cross_attention))
+            norms.insert(1, layer.cross_attention_residual)
+        values = {}
+        for other, own in attentions:
+            values |= {other.in_proj_weight: list(own.weights), other.in_proj_bias: [own.bias]}
+            values |= {other.out_proj.weight: [own.output.weight], other.out_proj.bias: [own.output.bias]}
+        for other, own in ((theirs.linear1, layer.feedforward[0]), (theirs.linear2, layer.feedforward[-1])):
+            values |= {other.weight: [own.weight], other.bias: [own.bias]}
+        for number, residual in enumerate(norms):
+            other = getattr(theirs, f"norm{number + 1}")
+            values |= {other.weight: [residual.norm.weight], other.bias: [residual.norm.bias]}
+        with torch.no_grad():
+            for other, own in values.items():
+                other.copy_(torch.cat(own))
+        copies.update(values)
+        return theirs
+
+    settings = {"dropout": 0.0, "batch_first": True, "norm_first": pre, "dtype": DOUBLE}
+
+    def embed(embedding, positions, ids):
+        return embedding(ids) * math.sqrt(dim) + positions(torch.arange(ids.shape[1]))
+
+    x = embed(network.source_embedding, network.source_positions, batch.source)
+    for layer in network.encoder:
+        x = copied(nn.TransformerEncoderLayer(dim, 2, 12, **settings), layer)(x, src_key_padding_mask=blocked)
+    memory = network.encoder_norm(x)
+    x = embed(network.target_embedding, network.target_positions, batch.target_input)
+    for layer in network.decoder:
+        theirs = copied(nn.TransformerDecoderLayer(dim, 2, 12, **settings), layer)
+        x = theirs(x, memory, tgt_mask=ahead, memory_key_padding_mask=blocked)
+    return batch.target_packing.pack(network.vocabulary(network.decoder_norm(x)))
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
+    network, batch, copies = model(norm=norm), pairs(), {}
+    expected = torchs_logits(network, batch, copies)
+    found = network(batch, need_weights=need_weights).logits
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    weight = torch.randn(found.shape, dtype=DOUBLE)
+    theirs = torch.autograd.grad((expected * weight).sum(), list(copies))
+    ours = torch.autograd.grad((found * weight).sum(), [part for parts in copies.values() for part in parts])
+    for parts, other in zip(copies.values(), theirs, strict=True):
+        mine, ours = ours[: len(parts)], ours[len(parts) :]
+        torch.testing.assert_close(torch.cat(mine), other, rtol=1e-10, atol=1e-10)
+    assert not ours
+
+
 # what may be seen
+
+
+@pytest.mark.parametrize("size", [None, 1, 2, 5])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_score_has_a_gradient_from_what_it_may_see_and_from_nothing_else(size, need_weights):
+    network, batch = model(neighbourhood=size), pairs()
+    embedded = []
+    network.target_embedding.register_forward_hook(lambda *call: embedded.append(call[2]))
+    packing, length = batch.target_packing, batch.target.shape[1]
+    logits = network(batch, need_weights=need_weights).logits
+    place = [divmod(cell, length) for cell in packing.cell.tolist()]
+    reach = length if size is None else size // 2 * len(network.decoder)
+    for number, (row, time) in enumerate(place):
+        (gradient,) = torch.autograd.grad(logits[number, 0], embedded[0], retain_graph=True)
+        for other, (other_row, other_time) in enumerate(place):
+            seen = other_row == row and time - reach <= other_time <= time
+            assert gradient[other].any() == seen, f"row {row}: {time} from row {other_row}: {other_time}"
+
+
+@pytest.mark.parametrize(("size", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])
+def test_a_neighbourhood_holds_the_neighbours_up_to_half_its_size(size, near):
+    attention = model(neighbourhood=size)(pairs()).attention
+    distance = torch.arange(7) - torch.arange(7)[:, None]
+    assert torch.equal(attention["encoder.1"][2, 0] > 0, distance.abs() <= near)
+    distance = torch.arange(8) - torch.arange(8)[:, None]
+    assert torch.equal(attention["decoder.1"][1, 0] > 0, (distance <= 0) & (distance >= -near))
+    assert (attention["source.0"][1, :, :, 0] == 1).all()  # attention to the source is not restricted
 
 
 # step by step
@@ -113,6 +199,16 @@ def test_a_window_bounds_what_a_step_carries():
     for size, carried in ((None, 8), (5, 3), (2, 2), (1, 1)):
         state = decode(network := model(neighbourhood=size), batch, network.start(batch))[2]
         assert state.hypotheses["keys.0"].shape == state.hypotheses["values.1"].shape == (3, 1, 2, carried, 4)
+
+
+def test_a_step_reads_a_mixture_of_tokens_and_passes_gradients_through_it():
+    network, batch = model(), pairs()
+    state = network.start(batch)
+    mixture = torch.full((3, 1, 13), 1 / 13, dtype=DOUBLE, requires_grad=True)
+    step = network.step(mixture, state)
+    step = network.step(step.log_probs.exp(), step.state)
+    (gradient,) = torch.autograd.grad(step.log_probs[..., 5].sum(), mixture)
+    assert gradient.any(-1).all()
 
 
 # embeddings, sizes, choices
@@ -205,6 +301,17 @@ def test_inner_dropout_acts_on_attention_weights_and_on_the_units_of_the_feedfor
     at_start = batch.target_packing.unpack(expected)[:, 0]
     torch.testing.assert_close(first, at_start.log_softmax(-1))
     assert not torch.allclose(network.eval()(batch).logits, expected)
+
+
+def test_a_batch_of_empty_sources_is_finite():
+    network = model()
+    source, mask = side((2, 1), 1)
+    batch = PairBatch.of(source, torch.zeros_like(mask), *side((3, 2), 2))
+    output = network(batch)
+    assert output.logits.isfinite().all()
+    assert all(not output.attention[f"{name}.0"].any() for name in ("encoder", "source"))
+    assert all(g.isfinite().all() for g in gradients(network, output.logits).values())
+    assert network.step(batch.target_input[:, :1], network.start(batch)).log_probs.isfinite().all()
 
 
 @pytest.mark.parametrize(
