@@ -213,7 +213,7 @@ class Task(Optimizing, Remembering, ABC):
 
     def evaluate(self, batch: Any, stage: str, metrics: nn.ModuleDict) -> Any:
         """Score a batch of the validation (`val`) or the test, with the metrics of that stage."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} has no `evaluate`; define it, or `validation_step` and `test_step`")
 
     def record(self, stage: str, metrics: nn.ModuleDict, name: str, size: int, *values: Any) -> None:
         """Update the metric `name` with `values` of a batch of `size`, and log it as `<stage>/<name>`."""
