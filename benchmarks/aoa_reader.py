@@ -50,7 +50,7 @@ def story_batch(seed: int) -> ClozeBatch:
             occurrence[row][words == word] = number
     candidate_mask = torch.ones(QUESTIONS, CANDIDATES, dtype=torch.bool)
     answer = torch.full((QUESTIONS,), CANDIDATES - 1)
-    return ClozeBatch.of(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
+    return ClozeBatch(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
 
 
 def reader_step(batch: ClozeBatch, kernel: str) -> tuple[Callable[[], None], AoAReader]:

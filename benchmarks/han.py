@@ -43,7 +43,7 @@ def review_batch(seed: int) -> DocumentBatch:
             drawn = torch.multinomial(frequency, count, replacement=True, generator=generator)
             words[document, sentence, :count] = drawn + 2
     label = torch.randint(CLASSES, (DOCUMENTS,), generator=generator)
-    return DocumentBatch.of(words, words > 0, label)
+    return DocumentBatch(words, words > 0, label)
 
 
 def han_step(batch: DocumentBatch, kernel: str) -> tuple[Callable[[], None], HAN]:

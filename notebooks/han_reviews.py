@@ -122,7 +122,7 @@ batch = next(iter(data.test_dataloader()))
 
 def draw(task, number):
     """The picture of one review of the batch."""
-    one = DocumentBatch.of(batch.words[number : number + 1], batch.word_mask[number : number + 1])
+    one = DocumentBatch(batch.words[number : number + 1], batch.word_mask[number : number + 1])
     sentences = zip(batch.words[number], batch.word_mask[number], batch.evidence[number], strict=True)
     read = [(words[mask].tolist(), evidence[mask].tolist()) for words, mask, evidence in sentences if mask.any()]
     names = data.encoder.vocabulary.words

@@ -24,7 +24,7 @@ def documents(first, count):
     mask = torch.arange(5) < lengths[..., None]
     good = (words == 5) & mask
     index = torch.arange(first, first + count)
-    return DocumentBatch.of(words * mask, mask, good.flatten(1).any(1).long(), index=index, evidence=good)
+    return DocumentBatch(words * mask, mask, good.flatten(1).any(1).long(), index=index, evidence=good)
 
 
 BATCHES = [documents(first, 6) for first in range(0, 24, 6)]

@@ -47,22 +47,22 @@ class Documents:
                 mask[document, sentence, :length] = True
         words = torch.randint(2, self.spec.vocabulary_size, mask.shape, generator=generator).masked_fill(~mask, 0)
         label = torch.randint(0, self.spec.num_classes, (len(lengths),), generator=generator)
-        return DocumentBatch.of(words, mask, label)
+        return DocumentBatch(words, mask, label)
 
     def part(self, batch: DocumentBatch, rows: Sequence[int]) -> DocumentBatch:
         assert batch.label is not None
         words, mask, label = (tensor[list(rows)] for tensor in (batch.words, batch.word_mask, batch.label))
         sentences = max(int(mask.any(2).long().mul(torch.arange(1, mask.shape[1] + 1)).max()), 1)
         width = max(int(mask.sum(2).max()), 1)
-        return DocumentBatch.of(words[:, :sentences, :width], mask[:, :sentences, :width], label)
+        return DocumentBatch(words[:, :sentences, :width], mask[:, :sentences, :width], label)
 
     def padded(self, batch: DocumentBatch) -> DocumentBatch:
         more = (0, 3, 0, 2)  # words, sentences
-        return DocumentBatch.of(F.pad(batch.words, more), F.pad(batch.word_mask, more), batch.label)
+        return DocumentBatch(F.pad(batch.words, more), F.pad(batch.word_mask, more), batch.label)
 
     def scribbled(self, batch: DocumentBatch) -> DocumentBatch:
         words = torch.where(batch.word_mask, batch.words, torch.full_like(batch.words, 7))
-        return DocumentBatch.of(words, batch.word_mask, batch.label)
+        return DocumentBatch(words, batch.word_mask, batch.label)
 
     def without_targets(self, batch: DocumentBatch) -> DocumentBatch:
         return replace(batch, label=None, evidence=None)

@@ -54,14 +54,14 @@ class Questions:
                 occurrence[row][document[row] == word] = number
             candidate_mask[row, : max(len(words) + (length > 6), 1)] = True
             answer[row] = torch.randint(max(len(words), 1), (1,), generator=draw)
-        return ClozeBatch.of(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
+        return ClozeBatch(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
 
     def part(self, batch: ClozeBatch, rows: Sequence[int]) -> ClozeBatch:
         document, document_mask, query, query_mask, candidate_mask, occurrence, answer = (
             tensor[list(rows)] for tensor in self._tensors(batch)
         )
         words, asked, named = (max(int(m.sum(1).max()), 1) for m in (document_mask, query_mask, candidate_mask))
-        return ClozeBatch.of(
+        return ClozeBatch(
             document[:, :words],
             document_mask[:, :words],
             query[:, :asked],
@@ -73,7 +73,7 @@ class Questions:
 
     def padded(self, batch: ClozeBatch) -> ClozeBatch:
         document, document_mask, query, query_mask, candidate_mask, occurrence, answer = self._tensors(batch)
-        return ClozeBatch.of(
+        return ClozeBatch(
             F.pad(document, (0, 2)),
             F.pad(document_mask, (0, 2)),
             F.pad(query, (0, 3)),
@@ -87,7 +87,7 @@ class Questions:
         document, document_mask, query, query_mask, candidate_mask, occurrence, answer = self._tensors(batch)
         document, query = torch.where(document_mask, document, 7), torch.where(query_mask, query, 7)
         occurrence = torch.where(document_mask, occurrence, 0)
-        return ClozeBatch.of(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
+        return ClozeBatch(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
 
     def without_targets(self, batch: ClozeBatch) -> ClozeBatch:
         return replace(batch, answer=None, evidence=None)

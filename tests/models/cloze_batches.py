@@ -30,7 +30,7 @@ def batch_of(questions: list[tuple[list[int], list[int], list[int]]], answers: l
         for document, named in zip(documents, candidates, strict=True)
     ]
     document, query, named = padded(documents), padded(queries), padded(candidates)
-    return ClozeBatch.of(
+    return ClozeBatch(
         document,
         document != 0,
         query,

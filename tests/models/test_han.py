@@ -31,7 +31,7 @@ def batch_of(documents):
     for b, document in enumerate(documents):
         for s, sentence in enumerate(document):
             words[b, s, : len(sentence)] = torch.tensor(sentence)
-    return DocumentBatch.of(words, words != 0)
+    return DocumentBatch(words, words != 0)
 
 
 DOCUMENTS = [[[2, 3, 4], [5]], [[6, 2]], [[7, 8, 9, 10, 2], [3, 3], [11, 12, 13]]]

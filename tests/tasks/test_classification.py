@@ -51,7 +51,7 @@ def batch(size, seed=0, evidence=True):
     mask = torch.arange(4) < torch.randint(1, 5, (size, 3, 1), generator=draw)
     label = torch.randint(0, 3, (size,), generator=draw)
     marked = (torch.rand(size, 3, 4, generator=draw) < 0.3) & mask if evidence else None
-    return DocumentBatch.of(words * mask, mask, label, evidence=marked)
+    return DocumentBatch(words * mask, mask, label, evidence=marked)
 
 
 def test_metrics_over_uneven_batches_equal_scikit_learn(monkeypatch):
@@ -139,7 +139,7 @@ def test_word_importance_sums_to_one_a_document():
 
 def test_predictions_show_the_words_as_written():
     words = [[["Good", "food"], ["Slow"]]]
-    one = DocumentBatch.of(torch.tensor([[[3, 4], [5, 0]]]), torch.tensor([[[True, True], [True, False]]]))
+    one = DocumentBatch(torch.tensor([[[3, 4], [5, 0]]]), torch.tensor([[[True, True], [True, False]]]))
     (prediction,) = task().eval().predictions(one, words)
     assert [sentence.words for sentence in prediction.sentences] == [("Good", "food"), ("Slow",)]
     assert [len(sentence.word_weights) for sentence in prediction.sentences] == [2, 1]
@@ -149,7 +149,7 @@ def test_predictions_show_the_words_as_written():
 
 def test_examined_documents_show_the_words_as_written_and_which_are_unknown():
     words, mask = torch.tensor([[[3, 1], [5, 0]]]), torch.tensor([[[True, True], [True, False]]])
-    one = DocumentBatch.of(words, mask, torch.tensor([2]), text=([["Good", "foood"], ["Slow"]],))
+    one = DocumentBatch(words, mask, torch.tensor([2]), text=([["Good", "foood"], ["Slow"]],))
     (examined,) = task().eval().examine(one)
     assert [sentence.words for sentence in examined.prediction.sentences] == [("Good", "foood"), ("Slow",)]
     assert [sentence.unknown for sentence in examined.prediction.sentences] == [(1,), ()]

@@ -49,7 +49,7 @@ def logged(made, monkeypatch):
 
 def with_evidence(batch, evidence):
     parts = (batch.document, batch.document_mask, batch.query, batch.query_mask, batch.candidate_mask, batch.occurrence)
-    return ClozeBatch.of(*parts, batch.answer, evidence=torch.tensor(evidence))
+    return ClozeBatch(*parts, batch.answer, evidence=torch.tensor(evidence))
 
 
 def test_metrics_worked_by_hand(monkeypatch):
@@ -161,7 +161,7 @@ def test_examined_questions_know_what_is_true():
     parts = batch_of([ANNA, BEN], [1, 0])
     tensors = (parts.document, parts.document_mask, parts.query, parts.query_mask)
     evidence = torch.tensor([[True] * 2 + [False] * 3, [False] * 5])
-    batch = ClozeBatch.of(
+    batch = ClozeBatch(
         *tensors, parts.candidate_mask, parts.occurrence, parts.answer, evidence=evidence, text=tuple(SHOWN)
     )
     first, second = made.examine(batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -14,18 +14,31 @@ from torch import Tensor
 from zoo.layers.packing import Forced, Packing
 
 
+def derived(of: Callable[[Any], Any], *, sliced: bool = False) -> Any:
+    """A field of a batch that follows from other fields: `of` computes it from the batch if it is not given.
+
+    `first` computes it anew for the first examples, unless it can be `sliced`.
+    """
+    return field(default=None, metadata={"of": of, "sliced": sliced})
+
+
 class Batch(ABC):
     """B examples as named tensors with boolean masks, True = real. A family's batch is a frozen dataclass that derives
-    from this class."""
+    from this class and declares its `derived` fields."""
 
     of: ClassVar[Callable[..., Any]]
-    """A class method that builds a batch from those fields that do not follow from others, by their names."""
+    """A class method that builds a batch without `derived` fields from those that do not follow from others."""
     kept: ClassVar[tuple[str, ...]] = ()
     """Fields that `cast` does not change, because metrics read them."""
     unit: ClassVar[str] = "examples"
     """The name of the units that a rate of training counts, such as characters."""
     index: Tensor
     """(B,) number of each example in its split."""
+
+    def __post_init__(self) -> None:
+        for part in fields(self):  # type: ignore[arg-type]
+            if "of" in part.metadata and getattr(self, part.name) is None:
+                object.__setattr__(self, part.name, part.metadata["of"](self))
 
     @abstractmethod
     def __len__(self) -> int:
@@ -42,9 +55,12 @@ class Batch(ABC):
         return len(self)
 
     def first(self, count: int) -> Self:
-        """The first `count` of the shown examples, copied to the CPU. By default they are built by `of`."""
-        first: Self = self.of(**{name: _first(getattr(self, name), count) for name in signature(self.of).parameters})
-        return first
+        """The first `count` of the shown examples, copied to the CPU."""
+        parts = fields(self)  # type: ignore[arg-type]
+        anew = {part.name: not part.metadata["sliced"] for part in parts if "of" in part.metadata}
+        build: Callable[..., Self] = type(self) if anew else self.of
+        names = [name for name in signature(build).parameters if not anew.get(name)]
+        return build(**{name: _first(getattr(self, name), count) for name in names})
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """The batch on `device`, without a copy if it is there already."""
@@ -68,7 +84,13 @@ class Batch(ABC):
         return _changed(self, change)
 
 
-@dataclass(frozen=True)
+def _shifted(batch: WritingBatch) -> Tensor | None:
+    if batch.target is None:
+        return None
+    return torch.cat([batch.target.new_full((len(batch.target), 1), batch.begin), batch.target[:, :-1]], 1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class WritingBatch(Batch):
     """B examples with a sequence of at most T tokens to write. All fields of targets are None when predicting."""
 
@@ -77,19 +99,22 @@ class WritingBatch(Batch):
 
     target: Tensor | None
     """(B, T) token ids to predict at each position."""
-    target_input: Tensor | None
-    """(B, T) the token before each one of `target`: begin, then the targets shifted right."""
     target_mask: Tensor | None
     """(B, T) True at tokens, the end included; a prefix of each row."""
-    target_packing: Packing | None
+    begin: int
+    """The token before the first one of a target."""
+    target_input: Tensor | None = derived(_shifted)
+    """(B, T) the token before each one of `target`: begin, then the targets shifted right."""
+    target_packing: Packing | None = derived(
+        lambda batch: None if batch.target_mask is None else Packing.of(batch.target_mask)
+    )
     """Packs (B, T): scores of all target positions are (N, V) in this order."""
 
     @staticmethod
     def writing(target: Tensor | None, mask: Tensor | None, begin: int) -> dict[str, Any]:
-        """The four fields, from padded ids and their mask, (B, T) each."""
-        read = None if target is None else torch.cat([target.new_full((len(target), 1), begin), target[:, :-1]], 1)
-        packing = None if mask is None else Packing.of(mask)
-        return {"target": target, "target_input": read, "target_mask": mask, "target_packing": packing}
+        """The fields of targets from padded ids and their mask, (B, T) each."""
+        fields = {"target": target, "target_mask": mask, "begin": begin}
+        return {**fields, "target_input": None, "target_packing": None}
 
     @property
     def forced(self) -> Forced:
@@ -97,11 +122,6 @@ class WritingBatch(Batch):
         if self.target_input is None or self.target_mask is None or self.target_packing is None:
             raise ValueError(f"this batch has no targets: {self.without_targets}")
         return Forced(self.target_input, self.target_mask, self.target_packing)
-
-    @property
-    def begin(self) -> int:
-        """The token before the first one of a target; 0 without targets."""
-        return 0 if self.target_input is None else int(self.target_input[0, 0])
 
     @property
     def true_tokens(self) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch
+from zoo.data.batch import Batch, derived
 from zoo.layers.packing import Packing
 
 
@@ -30,62 +30,27 @@ class ClozeBatch(Batch):
     occurrence: Tensor
     """(B, D) the number of the candidate at each position of the document, -1 without one. Candidates are found by
     their spelling: two that are not in the vocabulary are not confused."""
-    index: Tensor
-    """(B,) number of each question in its split."""
-    document_packing: Packing
-    """Packs (B, D)."""
-    query_packing: Packing
-    """Packs (B, Q)."""
-    distinct: Tensor
-    """(U,) the distinct word ids of the batch, documents and queries together."""
-    document_at: Tensor
-    """(N,) the row in `distinct` of each packed word of the documents."""
-    query_at: Tensor
-    """The row in `distinct` of each packed word of the queries."""
-    answer: Tensor | None
+    answer: Tensor | None = None
     """(B,) number of the right candidate; None when predicting."""
-    evidence: Tensor | None
+    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    """(B,) number of each question in its split."""
+    evidence: Tensor | None = None
     """(B, D) True at the words of the sentences from which the answer follows; only for samples."""
     text: tuple[Any, ...] | None = None
     """The `zoo.data.cloze.question.Shown` of each question, as it was written; only for evaluation."""
+    document_packing: Packing = derived(lambda batch: Packing.of(batch.document_mask))
+    """Packs (B, D)."""
+    query_packing: Packing = derived(lambda batch: Packing.of(batch.query_mask))
+    """Packs (B, Q)."""
+    distinct: Tensor = derived(lambda batch: torch.cat(batch._packed()).unique())
+    """(U,) the distinct word ids of the batch, documents and queries together, in ascending order."""
+    document_at: Tensor = derived(lambda batch: torch.searchsorted(batch.distinct, batch._packed()[0]))
+    """(N,) the row in `distinct` of each packed word of the documents."""
+    query_at: Tensor = derived(lambda batch: torch.searchsorted(batch.distinct, batch._packed()[1]))
+    """The row in `distinct` of each packed word of the queries."""
 
-    @classmethod
-    def of(
-        cls,
-        document: Tensor,
-        document_mask: Tensor,
-        query: Tensor,
-        query_mask: Tensor,
-        candidate_mask: Tensor,
-        occurrence: Tensor,
-        answer: Tensor | None = None,
-        *,
-        index: Tensor | None = None,
-        evidence: Tensor | None = None,
-        text: tuple[Any, ...] | None = None,
-    ) -> ClozeBatch:
-        """Build a batch with its packings from padded ids and masks."""
-        document_packing, query_packing = Packing.of(document_mask), Packing.of(query_mask)
-        words = torch.cat([document_packing.pack(document), query_packing.pack(query)])
-        distinct, at = words.unique(return_inverse=True)
-        document_at, query_at = at.split([len(document_packing.cell), len(query_packing.cell)])
-        return cls(
-            document=document,
-            document_mask=document_mask,
-            query=query,
-            query_mask=query_mask,
-            candidate_mask=candidate_mask,
-            occurrence=occurrence,
-            index=torch.arange(len(document)) if index is None else index,
-            document_packing=document_packing,
-            query_packing=query_packing,
-            distinct=distinct,
-            document_at=document_at,
-            query_at=query_at,
-            answer=answer,
-            evidence=evidence,
-            text=text,
-        )
+    def _packed(self) -> tuple[Tensor, Tensor]:
+        return self.document_packing.pack(self.document), self.query_packing.pack(self.query)
 
     def __len__(self) -> int:
         return len(self.document)

@@ -100,7 +100,7 @@ class ClozeEncoder(TableEncoder):
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> ClozeBatch:
         document, query, text = parts["document"], parts["query"], parts.get("shown")
-        return ClozeBatch.of(
+        return ClozeBatch(
             document.values,
             document.mask,
             query.values,

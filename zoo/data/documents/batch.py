@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch
+from zoo.data.batch import Batch, derived
 from zoo.layers.packing import Packing
 
 
@@ -19,53 +19,24 @@ class DocumentBatch(Batch):
     """(B, S, W) word ids."""
     word_mask: Tensor
     """(B, S, W) True at words."""
-    sentence_mask: Tensor
-    """(B, S) True at sentences that hold a word."""
-    index: Tensor
-    """(B,) number of each document in its split."""
-    label: Tensor | None
+    label: Tensor | None = None
     """(B,) class of each document; None when predicting."""
-    evidence: Tensor | None
+    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    """(B,) number of each document in its split."""
+    evidence: Tensor | None = None
     """(B, S, W) True at the words that decided the label; only for samples, which know them."""
-    word_packing: Packing
-    """Rows are sentences: packs (B, S, W)."""
-    sentence_packing: Packing
-    """Rows are documents: packs (B, S)."""
-    distinct: Tensor
-    """(U,) the distinct word ids of the batch."""
-    word_at: Tensor
-    """(N,) the row in `distinct` of each packed word."""
     text: tuple[list[list[str]], ...] | None = None
     """The written words of the B documents, by sentences, in the positions of their ids; only for evaluation."""
-
-    @classmethod
-    def of(
-        cls,
-        words: Tensor,
-        word_mask: Tensor,
-        label: Tensor | None = None,
-        *,
-        index: Tensor | None = None,
-        evidence: Tensor | None = None,
-        text: tuple[list[list[str]], ...] | None = None,
-    ) -> DocumentBatch:
-        """Build a batch with its packings from padded ids (B, S, W) and their mask."""
-        sentence_mask = word_mask.any(-1)
-        packing = Packing.of(word_mask)
-        distinct, word_at = packing.pack(words).unique(return_inverse=True)
-        return cls(
-            words=words,
-            word_mask=word_mask,
-            sentence_mask=sentence_mask,
-            index=torch.arange(len(words)) if index is None else index,
-            label=label,
-            evidence=evidence,
-            word_packing=packing,
-            sentence_packing=Packing.of(sentence_mask),
-            distinct=distinct,
-            word_at=word_at,
-            text=text,
-        )
+    sentence_mask: Tensor = derived(lambda batch: batch.word_mask.any(-1))
+    """(B, S) True at sentences that hold a word."""
+    word_packing: Packing = derived(lambda batch: Packing.of(batch.word_mask))
+    """Rows are sentences: packs (B, S, W)."""
+    sentence_packing: Packing = derived(lambda batch: Packing.of(batch.sentence_mask))
+    """Rows are documents: packs (B, S)."""
+    distinct: Tensor = derived(lambda batch: batch.word_packing.pack(batch.words).unique())
+    """(U,) the distinct word ids of the batch, in ascending order."""
+    word_at: Tensor = derived(lambda batch: torch.searchsorted(batch.distinct, batch.word_packing.pack(batch.words)))
+    """(N,) the row in `distinct` of each packed word."""
 
     def __len__(self) -> int:
         return len(self.words)

@@ -69,8 +69,7 @@ class DocumentEncoder(TableEncoder):
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> DocumentBatch:
         words, mask = parts["words"]
-        more = {name: parts.get(name) for name in ("evidence", "text")}
-        return DocumentBatch.of(words, mask, parts.get("label"), index=index, **more)
+        return DocumentBatch(words, mask, parts.get("label"), index, parts.get("evidence"), parts.get("text"))
 
     def display(self, one: str) -> list[list[str]]:
         """The words of each sentence as they are written, in the positions that they have in the batch."""

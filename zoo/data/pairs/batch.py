@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from zoo.data.batch import WritingBatch
+from zoo.data.batch import WritingBatch, derived
 from zoo.layers.packing import Packing, without_end
 
 
@@ -24,16 +24,16 @@ class PairBatch(WritingBatch):
     """(B, S) token ids."""
     source_mask: Tensor
     """(B, S) True at tokens, the end included; a prefix of each row."""
-    index: Tensor
+    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
     """(B,) number of each pair in its split."""
-    source_packing: Packing
-    """Packs (B, S)."""
-    alignment: Tensor | None
+    alignment: Tensor | None = None
     """(B, T, S) True where a target token comes from a source token; only for samples, which know it."""
-    source_text: tuple[str, ...] | None
+    source_text: tuple[str, ...] | None = None
     """B sources as they are in their file; only for evaluation."""
-    target_text: tuple[str, ...] | None
+    target_text: tuple[str, ...] | None = None
     """B references as they are in their file; only for evaluation."""
+    source_packing: Packing = derived(lambda batch: Packing.of(batch.source_mask))
+    """Packs (B, S)."""
 
     @classmethod
     def of(
@@ -44,22 +44,10 @@ class PairBatch(WritingBatch):
         target_mask: Tensor | None = None,
         *,
         begin: int = 2,
-        index: Tensor | None = None,
-        alignment: Tensor | None = None,
-        source_text: tuple[str, ...] | None = None,
-        target_text: tuple[str, ...] | None = None,
+        **rest: Any,
     ) -> PairBatch:
-        """Build a batch with its packings from padded ids (B, S), (B, T) and their masks."""
-        return cls(
-            source=source,
-            source_mask=source_mask,
-            index=torch.arange(len(source)) if index is None else index,
-            source_packing=Packing.of(source_mask),
-            **cls.writing(target, target_mask, begin),
-            alignment=alignment,
-            source_text=source_text,
-            target_text=target_text,
-        )
+        """Build a batch from padded ids (B, S), (B, T) and their masks."""
+        return cls(source, source_mask, target=target, target_mask=target_mask, begin=begin, **rest)
 
     @property
     def memory_mask(self) -> Tensor:
