@@ -78,7 +78,7 @@ NOTES = [
 ]
 
 
-class Notes(Corpus, TableData[Source]):
+class Notes(Corpus, TableData):
     """`NOTES` as a corpus; a path is a folder with a file called notes.txt."""
 
     tasks = ("noting",)

@@ -8,7 +8,7 @@ from PIL import Image
 
 from zoo.data.cloze.books import Books
 from zoo.data.cloze.cnn import _read_folder
-from zoo.data.documents.readers import class_files
+from zoo.data.documents.sources import folder_source
 from zoo.data.documents.yelp import Yelp
 from zoo.data.images.decoding import UnusablePicture, decode
 from zoo.data.images.files import _images
@@ -29,14 +29,12 @@ CLASSES = ("pos/1.txt", "neg/2.txt", ".ipynb_checkpoints/1.txt", "pos/.ipynb_che
 
 
 def test_classes_of_documents(tmp_path):
-    assert class_files(written(tmp_path, *CLASSES))[0] == ["neg/2.txt", "pos/1.txt"]
-
-
-def test_classes_of_documents_in_an_archive(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         for name in (*CLASSES, "__MACOSX/pos/1.txt"):
             archive.writestr(name, "some words")
-    assert class_files(tmp_path / "a.zip")[0] == ["neg/2.txt", "pos/1.txt"]
+    for path in (tmp_path / "a.zip", written(tmp_path / "folder", *CLASSES)):
+        rows = folder_source(path, "documents").splits["train"](BadRows())
+        assert [row.place for row in rows] == [f"{path}/neg/2.txt", f"{path}/pos/1.txt"]
 
 
 def test_files_of_a_folder(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.data.documents.options import DocumentTextOptions
+from zoo.data.documents.encoding import DocumentTextOptions
 from zoo.data.options import LoaderOptions, SampleOptions, SplitOptions
 from zoo.data.pairs.options import PairTextOptions
 from zoo.errors import ConfigError

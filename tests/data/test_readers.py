@@ -10,16 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from zoo.data.documents.readers import (
-    class_files,
-    matching,
-    read_class_files,
-    read_hub_parquet,
-    read_table,
-    read_tang,
-    read_yelp_json,
-    read_zhang,
-)
+from zoo.data.documents.readers import read_hub_parquet, read_table, read_tang, read_yelp_json, read_zhang
+from zoo.data.documents.sources import folder_source
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
 
@@ -312,52 +304,51 @@ def folder(tmp_path):
     return tmp_path / "films"
 
 
+def documents(path, bad=None):
+    classes = {"neg": "negative", "pos": "positive"}
+    return list(folder_source(path, "documents", classes=classes).splits["train"](bad or BadRows()))
+
+
 def test_class_folders(folder, tmp_path):
     with zipfile.ZipFile(tmp_path / "films.zip", "w") as archive:
         archive.writestr("__MACOSX/films/pos/._cv000.txt", "junk")
         for file in folder.rglob("*.txt"):
             archive.write(file, f"films/{file.relative_to(folder)}")
-    expected = [("bad .\n", "neg"), ("good .\nvery good .\n", "pos"), ("fine .\n", "pos")]
     for path, top in ((folder, ""), (tmp_path / "films.zip", "films/")):
-        names, read = class_files(path)
-        names = [name for name in names if "README" not in name]
-        assert names == [top + name for name in ("neg/cv000.txt", "pos/cv000.txt", "pos/cv900.txt")]
-        assert matching(names, "cv9*") == [f"{top}pos/cv900.txt"]
-        rows = list(read_class_files(names, read, path, BadRows()))
-        assert [(row.text, row.label) for row in rows] == expected
-        assert rows[0].place == f"{path}/{top}neg/cv000.txt"
+        assert documents(path) == [
+            ("bad .\n", 0, f"{path}/{top}neg/cv000.txt"),
+            ("good .\nvery good .\n", 1, f"{path}/{top}pos/cv000.txt"),
+            ("fine .\n", 1, f"{path}/{top}pos/cv900.txt"),
+        ]
 
 
 @pytest.mark.usefixtures("damaged")
 def test_class_folder_errors(folder):
     written(folder, "neg/cv001.txt", b"ok\nna\xefve\n")
     written(folder, "neg/cv002.txt", b" \n")
-    names, read = class_files(folder)
     with pytest.raises(DataError, match=r"neg/cv001.txt, line 2: not UTF-8: byte 0xef at offset 5"):
-        list(read_class_files(names, read, folder, BadRows()))
+        documents(folder)
     bad = BadRows("skip")
-    assert len(list(read_class_files(names, read, folder, bad))) == 3
+    assert len(documents(folder, bad)) == 3
     assert bad.problems == {"not UTF-8": 1, "no text": 1}
     with pytest.raises(DataError, match=r"README.zip: cannot be read: File is not a zip file"):
-        class_files(written(folder, "README.zip", "no zip"))
+        documents(written(folder, "README.zip", "no zip"))
 
 
-def test_a_class_file_that_cannot_be_read_is_named(folder):
-    names, read = class_files(folder)
-    (folder / names[1]).unlink()
-    (folder / names[1]).mkdir()
-    with pytest.raises(DataError, match=rf"^{re.escape(str(folder / names[1]))}: cannot be read: Is a directory$"):
-        list(read_class_files(names, read, folder, BadRows()))
-
-
-def test_a_document_inside_a_damaged_archive_is_named(tmp_path):
+def test_a_document_that_cannot_be_read_is_named(folder, tmp_path):
+    rows = folder_source(folder, "documents").splits["train"](BadRows())
+    (folder / "neg/cv000.txt").unlink()
+    (folder / "neg/cv000.txt").mkdir()
+    with pytest.raises(
+        DataError, match=rf"^{re.escape(str(folder / 'neg/cv000.txt'))}: cannot be read: Is a directory$"
+    ):
+        list(rows)
     path = tmp_path / "reviews.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("pos/1.txt", "good good good")
     path.write_bytes(path.read_bytes().replace(b"good", b"gold", 1))
-    names, read = class_files(path)
     with pytest.raises(DataError, match=rf"^{re.escape(str(path))}/pos/1.txt: cannot be read: Bad CRC-32"):
-        list(read_class_files(names, read, path, BadRows()))
+        documents(path)
 
 
 def test_only_the_first_few_are_told(caplog):

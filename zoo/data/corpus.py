@@ -21,7 +21,7 @@ class CorpusArguments(TableArguments, total=False):
     sample: Mapping[str, Any] | SampleOptions | None
 
 
-class _FileData(PreparedData[Any]):
+class _FileData(PreparedData):
     """Data that may be read from a file or a folder."""
 
     layout: ClassVar[str]

@@ -7,7 +7,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from zoo.data.bucketing import POOL, Bucketed, Evaluation
 from zoo.data.cache import cache_root, fingerprint, make_once
@@ -23,10 +23,9 @@ from zoo.errors import DataError, ZooError
 log = logging.getLogger(__name__)
 
 ABOUT = "about.json"
-S = TypeVar("S", bound=Source)
 
 
-class PreparedData(ServedData[StoredSplit], Generic[S]):
+class PreparedData(ServedData[StoredSplit]):
     """Examples that are read and numbered once, and then served from the disk.
 
     `prepare_data` runs once per machine and makes a folder in the cache. Its name follows from the source and from
@@ -44,15 +43,15 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
         self._splits: dict[str, StoredSplit] = {}
 
     @abstractmethod
-    def open_source(self) -> S:
+    def open_source(self) -> Source:
         """The source of the examples, which reads none of them. Raises DataError if they are missing."""
 
     @abstractmethod
-    def _facts(self, source: S) -> dict[str, Any]:
+    def _facts(self, source: Source) -> dict[str, Any]:
         """Plain data that differ if the prepared data may differ."""
 
     @abstractmethod
-    def _write(self, folder: Path, source: S) -> dict[str, Any]:
+    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         """Write the examples into an empty folder. Returns their description: the result of `describe` without the
         name.  Temporary files belong into a folder of `zoo.data.cache.steps_beside(folder)`."""
 
@@ -97,7 +96,7 @@ class PreparedData(ServedData[StoredSplit], Generic[S]):
             for line in [*self._summary(about), *about.get("notes", ())]:
                 log.info("%s: %s", self.name, line)
 
-    def _folder(self, source: S) -> Path:
+    def _folder(self, source: Source) -> Path:
         # `skip` may have left rows out: prepared data without them are only for runs with `skip`.
         facts = {"source": dict(source.identity), "on_bad_row": self.loader.on_bad_row, **self._facts(source)}
         if self.loader.encoding != UTF8:

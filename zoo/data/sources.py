@@ -37,6 +37,8 @@ class Source:
     """Plain data that differ if the examples may differ."""
     splits: Mapping[str, Callable[[BadRows], Iterator[Any]]]
     """Readers, `train` first; missing splits are drawn from it."""
+    classes: tuple[str, ...] | None = None
+    """The names of the classes, if the format fixes them; otherwise they are those of the training examples."""
 
 
 class SampleGenerator(Protocol):

@@ -43,7 +43,6 @@ CUTTING = ("max_sentences", "max_words", "max_word_length")
 SHOWN_LETTERS = 300
 """The most letters of a text that `zoo data` shows."""
 
-S = TypeVar("S", bound=Source)
 P = TypeVar("P", bound=Part)
 
 
@@ -59,7 +58,7 @@ class TableArguments(TextArguments, total=False):
     split: Mapping[str, Any] | SplitOptions | None
 
 
-class TableData(PreparedData[S]):
+class TableData(PreparedData):
     """Examples that are declared by their parts, prepared once and served from the disk."""
 
     encoding: ClassVar[type[TableEncoder]]
@@ -95,7 +94,7 @@ class TableData(PreparedData[S]):
     # What a family defines
 
     @abstractmethod
-    def examples(self, rows: Iterator[Any], source: S, reading: Reading) -> Iterator[dict[str, Any]]:
+    def examples(self, rows: Iterator[Any], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         """The raw examples of one split, with columns of `TableEncoder.raw`. Unusable rows are reported to
         `reading.bad` or counted in `reading.dropped`."""
 
@@ -128,7 +127,7 @@ class TableData(PreparedData[S]):
     ) -> None:
         """Store further data beside the table of examples. `raw` has the rows of the splits and may be changed."""
 
-    def draw(self, raw: dict[str, datasets.Dataset], source: S) -> dict[str, datasets.Dataset]:
+    def draw(self, raw: dict[str, datasets.Dataset], source: Source) -> dict[str, datasets.Dataset]:
         """Draw the splits that are missing from the training rows."""
         return draw_splits(raw, self.split, source.place, self.row_noun, self.strata(raw["train"]))
 
@@ -144,13 +143,13 @@ class TableData(PreparedData[S]):
 
     # Hooks of the way to ids
 
-    def learn(self, encoder: TableEncoder, source: S, splits: dict[str, datasets.Dataset]) -> None:
+    def learn(self, encoder: TableEncoder, source: Source, splits: dict[str, datasets.Dataset]) -> None:
         """Learn the vocabularies from `splits`, which hold tokens. A family may leave out examples of `splits` here."""
         counted_in = [splits[name] for name in self.counted_splits()]
         total = f"{sum(map(len, counted_in)):,} {'training ' if len(counted_in) == 1 else ''}{self.nouns.examples}"
         encoder.learn_vocabularies(counted_in, source.place, total)
 
-    def finish(self, encoder: TableEncoder, source: S, splits: Mapping[str, datasets.Dataset]) -> None:
+    def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
         """Set the attributes of the encoder besides vocabularies, such as `classes` in the order of the logits.
         `splits` have tokens."""
 
@@ -185,14 +184,14 @@ class TableData(PreparedData[S]):
 
     # Preparing
 
-    def _facts(self, source: S) -> dict[str, Any]:
+    def _facts(self, source: Source) -> dict[str, Any]:
         return {"format": FORMAT, "tasks": self.tasks, "text": vars(self.text), "split": vars(self.split)}
 
-    def _write(self, folder: Path, source: S) -> dict[str, Any]:
+    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         with steps_beside(folder) as steps:
             return self._prepare(folder, steps, source)
 
-    def _prepare(self, folder: Path, steps: Path, source: S) -> dict[str, Any]:
+    def _prepare(self, folder: Path, steps: Path, source: Source) -> dict[str, Any]:
         noun = self.row_noun
         encoder, bad = self.new_encoder(), self.bad_rows()
         labels: dict[str, None] = {}
@@ -233,7 +232,7 @@ class TableData(PreparedData[S]):
             "examples": [self.example(row) for row in first.select(range(min(3, len(first))))],
         }
 
-    def _raw(self, steps: Path, source: S, reading: Reading) -> datasets.Dataset:
+    def _raw(self, steps: Path, source: Source, reading: Reading) -> datasets.Dataset:
         """The raw examples of one split. Raises DataError for an empty one."""
         file, before = steps / f"{reading.split}.arrow", reading.bad.problems + reading.dropped
         rows = self.examples(source.splits[reading.split](reading.bad), source, reading)

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from zoo.data.documents.encoding import DocumentEncoder
-from zoo.data.documents.options import DocumentTextOptions
+from zoo.data.documents.encoding import DocumentEncoder, DocumentTextOptions
 from zoo.data.text.vocabulary import Vocabulary
 
 

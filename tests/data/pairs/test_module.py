@@ -11,8 +11,7 @@ import torch
 
 from tests.data.pairs.toy import SIZES, Toy, generate, prepared
 from zoo.data.pairs.batch import PairBatch
-from zoo.data.pairs.dates import Dates
-from zoo.data.pairs.symbols import Copy, Reverse, Sort
+from zoo.data.pairs.generated import Copy, Dates, Reverse, Sort
 from zoo.errors import DataError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from zoo.data.options import SampleOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import PairTextOptions
-from zoo.data.pairs.samples.pair import Pair
+from zoo.data.pairs.samples import Pair
 from zoo.data.pairs.sources import generated_pairs
 from zoo.data.sources import Source
 from zoo.data.text.tokenization import RuleTokenizer

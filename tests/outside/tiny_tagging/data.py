@@ -75,7 +75,7 @@ class TaggingEncoder(Encoder):
         return cls(state["letters"])
 
 
-class Repeats(PreparedData[Source]):
+class Repeats(PreparedData):
     """Generated sequences with their tags."""
 
     name = "repeats"

@@ -29,7 +29,7 @@ MISSING = "answer not in the document"
 SHOWN_CANDIDATES = 20
 
 
-class ClozeData(TableData[Source]):
+class ClozeData(TableData):
     """Documents, each with a query that has a blank, and candidates for it. A batch has documents of similar length;
     `data.loader.max_tokens` counts their words.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_zhang
 from zoo.data.documents.samples import news
-from zoo.data.documents.sources import DocumentSource
+from zoo.data.sources import Source
 
 
 class AgNews(DocumentCorpus):
@@ -24,5 +24,5 @@ class AgNews(DocumentCorpus):
     escaped = True
     layout = "a folder with train.csv and test.csv (class from 1 to 4, title, description)"
 
-    def official_files(self, path: Path) -> DocumentSource | None:
-        return self.split_files(path, ".csv", read_zhang, self.class_names)
+    def official_files(self, path: Path) -> Source | None:
+        return self.split_files(path, ".csv", read_zhang)

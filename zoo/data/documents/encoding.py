@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -10,17 +11,26 @@ import datasets
 import pyarrow as pa
 from torch import Tensor
 
+from zoo.arguments import Count
 from zoo.data.documents.batch import DocumentBatch
-from zoo.data.documents.options import DocumentTextOptions
 from zoo.data.notes import key
 from zoo.data.parts import Along, Class, Shown, Words
 from zoo.data.stored import values_of
 from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import clean, split_sentences, split_text
 
 FEW = 1000
 """With fewer training documents, a word that occurs twice is frequent."""
 SENTENCES, FLAGS = pa.list_(pa.list_(pa.string())), pa.list_(pa.list_(pa.bool_()))
+
+
+@dataclass(frozen=True)
+class DocumentTextOptions(SentenceOptions):
+    """How a document becomes sentences of words, and the words ids."""
+
+    minimum_frequency: Count | None = 5  # type: ignore[assignment]
+    """None is 5, and 2 in fewer than 1,000 training documents."""
 
 
 class DocumentEncoder(TableEncoder):

@@ -14,7 +14,8 @@ from pathlib import Path
 from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_tang
 from zoo.data.documents.samples import reviews
-from zoo.data.documents.sources import DocumentSource, folder_source
+from zoo.data.documents.sources import folder_source
+from zoo.data.sources import Source
 
 RATINGS = tuple(f"{n} of 10" for n in range(1, 11))
 
@@ -36,7 +37,7 @@ class Imdb(DocumentCorpus):
     hub = "stanfordnlp/imdb"
     layout = "the folder aclImdb with train/pos/*.txt, train/neg/*.txt, test/pos/*.txt and test/neg/*.txt"
 
-    def official_files(self, path: Path) -> DocumentSource | None:
+    def official_files(self, path: Path) -> Source | None:
         if path.is_file() and path.suffix != ".zip":
             return None
         ratings = self.split_files(path, ".ss", read_tang, RATINGS)

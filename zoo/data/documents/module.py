@@ -11,13 +11,12 @@ import datasets
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.data.documents.encoding import DocumentEncoder
-from zoo.data.documents.options import DocumentTextOptions
+from zoo.data.documents.encoding import DocumentEncoder, DocumentTextOptions
 from zoo.data.documents.readers import Row
-from zoo.data.documents.sources import DocumentSource
 from zoo.data.documents.spec import DocumentSpec
 from zoo.data.order import Nouns
 from zoo.data.reading import Reading
+from zoo.data.sources import Source
 from zoo.data.stored import count_words, values_of
 from zoo.data.table_data import shortened
 from zoo.data.table_encoder import TableEncoder
@@ -25,7 +24,7 @@ from zoo.data.text.vectored import Vectored
 from zoo.errors import DataError
 
 
-class DocumentData(Vectored[DocumentSource]):
+class DocumentData(Vectored):
     """Documents with one class each."""
 
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
@@ -37,10 +36,10 @@ class DocumentData(Vectored[DocumentSource]):
     spec: DocumentSpec
     encoder: DocumentEncoder
 
-    def _facts(self, source: DocumentSource) -> dict[str, Any]:
+    def _facts(self, source: Source) -> dict[str, Any]:
         return super()._facts(source) | {"classes": list(source.classes or ())}
 
-    def examples(self, rows: Iterator[Any], source: DocumentSource, reading: Reading) -> Iterator[dict[str, Any]]:
+    def examples(self, rows: Iterator[Any], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         count = 0
         for row in rows:
             label = row.label if source.classes is None else source.classes[row.label]
@@ -54,7 +53,7 @@ class DocumentData(Vectored[DocumentSource]):
         if source.classes is None and reading.training and count:
             _check_classes(list(reading.labels), source.place, count)
 
-    def finish(self, encoder: TableEncoder, source: DocumentSource, splits: Mapping[str, datasets.Dataset]) -> None:
+    def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
         encoder.classes = list(source.classes or natural_order(count_words(splits["train"], "label")))
 
     def strata(self, train: datasets.Dataset) -> NDArray[Any]:

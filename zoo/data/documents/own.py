@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Unpack
+from typing import Annotated, Unpack
+
+from pydantic import Field
 
 from zoo.data.corpus import OwnFiles
 from zoo.data.documents.module import DocumentData
-from zoo.data.documents.options import OwnSplitOptions
 from zoo.data.documents.readers import read_table
-from zoo.data.documents.sources import DocumentSource, folder_source, with_classes
+from zoo.data.documents.sources import folder_source
+from zoo.data.options import Part, SplitOptions
 from zoo.data.readers import TABLES, is_table
-from zoo.data.sources import existing, file_source, find_splits
+from zoo.data.sources import Source, existing, file_source, find_splits
 from zoo.data.text.vectored import VectorArguments
 from zoo.errors import DataError
 
@@ -20,6 +23,23 @@ LAYOUT = (
     f"a file ({', '.join(TABLES)}) with named columns, a folder with such files called train, test and perhaps val, "
     "or a folder or .zip of class folders with text files (pos/*.txt, neg/*.txt)"
 )
+
+
+Table = Annotated[str, Field(pattern=r"\S", description="the path of a table")]
+Pattern = Annotated[str, Field(pattern=r"\S", description="a pattern of file names")]
+
+
+@dataclass(frozen=True)
+class OwnSplitOptions(SplitOptions):
+    """Shares for documents of your own. `val` and `test` may also be the path of a second table or, for class folders,
+    a pattern of file names, such as `cv9*`."""
+
+    val: Part | Table | Pattern = 0.1  # type: ignore[assignment]
+    test: Part | Table | Pattern = 0.1  # type: ignore[assignment]
+
+    def advice(self, missing: Sequence[str], noun: str) -> str:
+        file = "a file of its own (of class folders: a pattern of file names)"
+        return f"give {file} as data.split.{missing[-1]}, or more {noun}"
 
 
 class OwnDocumentArguments(VectorArguments):
@@ -44,14 +64,14 @@ class OwnDocuments(OwnFiles, DocumentData):
         super().__init__(**rest)
         self.text_column, self.label_column = text_column, label_column
 
-    def open_files(self, path: Path) -> DocumentSource | None:
+    def open_files(self, path: Path) -> Source | None:
         if files := self._tables(path):
             for split, other in self.split.named().items():
                 expected = "a share between 0 and 1, or a file of the kind of data.path"
                 files[split] = [existing(other, f"data.split.{split}", expected)]
             columns = self.text_column, self.label_column
             source = file_source(path, files, lambda part, bad: read_table(part, *columns, bad), self.noun)
-            return with_classes(replace(source, identity={**source.identity, "columns": columns}), None)
+            return replace(source, identity={**source.identity, "columns": columns})
         return folder_source(path, self.noun, patterns=self.split.named())
 
     def _tables(self, path: Path) -> dict[str, list[Path]]:

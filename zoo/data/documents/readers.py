@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 import re
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.data.readers import read_columns
-from zoo.data.rows import BadRows, Lines, csv_rows, decode_file, guarded, json_rows, line_of, reading
+from zoo.data.rows import BadRows, Lines, csv_rows, guarded, json_rows, line_of
 from zoo.data.text.sentences import unescape_zhang
 
 WHOLE = re.compile(r"(?<=\d)\.0+$")
@@ -121,48 +118,3 @@ def _class_name(value: Any) -> str | None:
     if value is None or (isinstance(value, float) and math.isnan(value)) or isinstance(value, list | dict):
         return None
     return WHOLE.sub("", str(value).strip()) or None
-
-
-def read_class_files(names: Sequence[str], read: Callable[[str], bytes], where: Path, bad: BadRows) -> Iterator[Row]:
-    """Each text file is a document, and the name of its folder is its class. `read` gives the bytes of a name."""
-    for name in names:
-        place, raw = f"{where}/{name}", read(name)
-        text = decode_file(place, raw, bad)
-        if text is None:
-            continue
-        if text.strip():
-            yield Row(text, Path(name).parent.name, place)
-        else:
-            bad(place, "no text", "the file is empty")
-
-
-def class_files(path: Path) -> tuple[list[str], Callable[[str], bytes]]:
-    """The sorted text files in class folders below a folder or inside a .zip, and a function that gives their bytes."""
-    if path.is_dir():
-        names = [file.relative_to(path).as_posix() for file in path.rglob("*.txt") if file.is_file()]
-        return sorted(filter(_in_class_folder, names)), partial(_read_file, path)
-    with reading(path):
-        archive = zipfile.ZipFile(path)
-    names = [name for name in archive.namelist() if name.endswith(".txt") and _in_class_folder(name)]
-    return sorted(names), partial(_read_zipped, archive)
-
-
-def _in_class_folder(name: str) -> bool:
-    """Whether a file is inside a folder, and neither is hidden or written by macOS."""
-    parts = name.split("/")
-    return len(parts) > 1 and not any(part.startswith(".") or part == "__MACOSX" for part in parts)
-
-
-def _read_file(folder: Path, name: str) -> bytes:
-    with reading(folder / name):
-        return (folder / name).read_bytes()
-
-
-def _read_zipped(archive: zipfile.ZipFile, name: str) -> bytes:
-    with reading(f"{archive.filename}/{name}"):
-        return archive.read(name)
-
-
-def matching(names: Iterable[str], pattern: str) -> list[str]:
-    """The names whose last part matches a shell pattern."""
-    return [name for name in names if fnmatch.fnmatchcase(Path(name).name, pattern)]

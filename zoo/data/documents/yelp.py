@@ -7,14 +7,14 @@ https://aclanthology.org/D15-1167, have other reviews: results on one do not com
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_tang, read_yelp_json, read_zhang
 from zoo.data.documents.samples import reviews
-from zoo.data.documents.sources import DocumentSource, with_classes
 from zoo.data.rows import visible
-from zoo.data.sources import file_source
+from zoo.data.sources import Source, file_source
 
 
 class Yelp(DocumentCorpus):
@@ -32,10 +32,9 @@ class Yelp(DocumentCorpus):
     escaped = True
     layout = "a folder with train.csv and test.csv, or the open dataset's yelp_academic_dataset_review.json"
 
-    def official_files(self, path: Path) -> DocumentSource | None:
+    def official_files(self, path: Path) -> Source | None:
         files = [path] if path.is_file() else visible(path, "*review*.json*")
         if files and all(file.name.removesuffix(".gz").endswith((".json", ".jsonl")) for file in files):
-            return with_classes(file_source(path, {"train": files}, read_yelp_json, self.noun), self.class_names)
-        return self.split_files(path, ".csv", read_zhang, self.class_names) or self.split_files(
-            path, ".ss", read_tang, self.class_names
-        )
+            source = file_source(path, {"train": files}, read_yelp_json, self.noun)
+            return replace(source, classes=self.class_names)
+        return self.split_files(path, ".csv", read_zhang) or self.split_files(path, ".ss", read_tang)

@@ -56,7 +56,7 @@ class ImageArguments(PictureArguments, total=False):
     batches: str
 
 
-class ImageData(TableData[Source]):
+class ImageData(TableData):
     """Images, each with some captions.
 
     In training a batch is of so many images and some captions of each (`batches=pictures`), or of so many captions of

@@ -1,4 +1,4 @@
-"""Pairs that exist only as a generator, whose tokens are given."""
+"""Pairs that exist only as a generator: dates to be converted, and symbols to be copied, reversed or sorted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Unpack
 from zoo.data.options import LoaderArguments, SampleOptions
 from zoo.data.pairs.module import PairData
 from zoo.data.pairs.options import PairTextOptions
+from zoo.data.pairs.samples import dates, symbols
 from zoo.data.pairs.sources import generated_pairs
 from zoo.data.sources import SampleGenerator, Source
 from zoo.data.text.tokenization import RuleTokenizer
@@ -40,3 +41,42 @@ class GeneratedPairs(PairData):
     def open_source(self) -> Source:
         join = RuleTokenizer(self.tokens.tokenizer, "en", self.tokens.lower).join
         return generated_pairs(self.generate, self.sample, self.noun, (join, join), **self.arguments)
+
+
+class Dates(GeneratedPairs):
+    """Dates in the forms that people write, to be converted to ISO 8601, letter by letter."""
+
+    name = "dates"
+    noun = "dates"
+    tokens = PairTextOptions(tokenizer="characters", lower=False, minimum_frequency=1, max_length=None)
+    generate = staticmethod(dates.generate)
+
+
+class Symbols(GeneratedPairs):
+    """Generated sequences; source and target have the same symbols and share a vocabulary."""
+
+    noun = "sequences"
+    tokens = PairTextOptions(tokenizer="whitespace", lower=False, minimum_frequency=1, joint=True, max_length=None)
+    generate = staticmethod(symbols.generate)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {"order": self.name}
+
+
+class Copy(Symbols):
+    """The target is the source."""
+
+    name = "copy"
+
+
+class Reverse(Symbols):
+    """The target is the reversed source."""
+
+    name = "reverse"
+
+
+class Sort(Symbols):
+    """The target is the sorted source."""
+
+    name = "sort"

@@ -22,7 +22,7 @@ from zoo.data.table_data import TableArguments, TableData
 from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 
 
-class PairData(TableData[Source]):
+class PairData(TableData):
     """Pairs of a source and a target text.
 
     A training batch of `batch_size` is drawn from all pairs: with pairs of similar length, all sentences of a step

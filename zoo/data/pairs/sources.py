@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from zoo.data.options import SampleOptions
 from zoo.data.pairs.encoding import SIDES
-from zoo.data.pairs.samples.pair import Pair
+from zoo.data.pairs.samples import Pair
 from zoo.data.readers import read_columns
 from zoo.data.rows import BadRows, Lines, guarded, line_of
 from zoo.data.sources import SPLITS, Source, identity, sample_source

@@ -44,7 +44,7 @@ class StoryArguments(TableArguments, total=False):
     replacement: bool
 
 
-class StoryData(TableData[Source]):
+class StoryData(TableData):
     """Questions about stories, each with one answer.
 
     A training batch is a draw from all questions, with stories of any length: from the questions that are left in the

@@ -5,19 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import Unpack
 
 import torch
 
 from zoo.data.cache import fingerprint, make_once
-from zoo.data.sources import Source, existing, identity
+from zoo.data.sources import existing, identity
 from zoo.data.table_data import TableArguments, TableData
 from zoo.data.text.treebank import PLAIN
 from zoo.data.text.vectors import WordVectors, read_vectors
 
 log = logging.getLogger(__name__)
 
-S = TypeVar("S", bound=Source)
 FORMAT = 3
 """Raise it if other vectors are taken from the same file."""
 
@@ -28,7 +27,7 @@ class VectorArguments(TableArguments, total=False):
     vectors: str | None
 
 
-class Vectored(TableData[S]):
+class Vectored(TableData):
     """Data with one vocabulary, whose words may have pretrained vectors."""
 
     def __init__(self, *, vectors: str | None = None, **rest: Unpack[TableArguments]) -> None:

@@ -52,7 +52,7 @@ class Cut(NamedTuple):
     """Whether words were left out."""
 
 
-class TreeCorpus(Vectored[Source]):
+class TreeCorpus(Vectored):
     """Examples of one tree or two trees."""
 
     encoding: ClassVar[type[TreeReading]]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from string import capwords
 
-from zoo.data.pairs.samples.pair import Pair
+from zoo.data.pairs.samples import Pair
 
 FIRST, LAST = date(1900, 1, 1), date(2099, 12, 31)
 

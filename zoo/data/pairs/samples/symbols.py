@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 
-from zoo.data.pairs.samples.pair import Pair
+from zoo.data.pairs.samples import Pair
 
 ORDERS: Mapping[str, Callable[[list[str]], list[int]]] = {
     "copy": lambda words: list(range(len(words))),

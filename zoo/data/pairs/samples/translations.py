@@ -18,10 +18,9 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from zoo.data.pairs.samples import lexicon
+from zoo.data.pairs.samples import Pair, lexicon
 from zoo.data.pairs.samples.lexicon import NOUNS, PLACES, Noun
 from zoo.data.pairs.samples.nouns import ARTICLES, Phrase, Word, joined, noun_phrase, phrase_of
-from zoo.data.pairs.samples.pair import Pair
 from zoo.data.pairs.samples.verbs import VERBS, Verb
 
 LENGTHS = (6, 18)
