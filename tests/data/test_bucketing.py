@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoo.data.bucketing import Bucketed, Evaluation, by_length
+from zoo.data.order import Bucketed, Evaluation, by_length
 from zoo.data.pairs.module import PairData
 from zoo.errors import ConfigError, DataError
 

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.data.text.options import UNSPACED_ADVICE, TokenOptions
-
-
-class CutsText(Protocol):
-    """Options with the tokenizer of a text."""
-
-    @property
-    def tokenizer(self) -> str: ...
+from zoo.data.text.options import UNSPACED_ADVICE
 
 
 def key(parts: Sequence[Any]) -> int:
@@ -48,15 +41,15 @@ def majority(classes: Mapping[str, int], noun: str) -> list[str]:
     return [f"{share:.0%} of the training {noun} are of class {name!r}: always predicting it is right as often"]
 
 
-def uncut(what: str, mean: float, text: CutsText, advice: str = UNSPACED_ADVICE) -> list[str]:
+def uncut(what: str, mean: float, tokenizer: str, advice: str = UNSPACED_ADVICE) -> list[str]:
     """A note on texts that the tokenizer did not cut; `mean` is the mean number of tokens of `what`."""
     if mean >= 1.5:
         return []
-    found = f"{what} has {mean:.1f} words on average: data.text.tokenizer={text.tokenizer} does not cut this text"
+    found = f"{what} has {mean:.1f} words on average: data.text.tokenizer={tokenizer} does not cut this text"
     return [f"{found}; {advice}"]
 
 
-def mostly_unknown(rate: float, text: TokenOptions) -> list[str]:
+def mostly_unknown(rate: float) -> list[str]:
     """A note on a vocabulary that has few words of its own training text; `rate` is the share of unknown ones."""
     if rate < 0.5:
         return []

@@ -147,8 +147,8 @@ class Words(Part):
         found: list[str] = []
         if self.unit:
             rows = facts[self.outer]["mean"] if self.outer else 1
-            found += uncut(self.unit, facts[self.lengths]["mean"] / max(1, rows), text)
-        return found + mostly_unknown(facts[self.unknown], text)
+            found += uncut(self.unit, facts[self.lengths]["mean"] / max(1, rows), text.tokenizer)
+        return found + mostly_unknown(facts[self.unknown])
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zoo.data.bucketing import POOL, Bucketed, Evaluation
 from zoo.data.cache import cache_root, fingerprint, make_once
 from zoo.data.encodings import UTF8
 from zoo.data.options import LoaderOptions
-from zoo.data.order import Order
+from zoo.data.order import POOL, Bucketed, Evaluation, Order
 from zoo.data.rows import BadRows
 from zoo.data.serving import ServedData
 from zoo.data.sources import Source

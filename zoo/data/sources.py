@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import datasets
 
@@ -18,6 +18,7 @@ from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
 
+Row = TypeVar("Row")
 SPLITS = ("train", "val", "test")
 SPLIT_NAMES = {
     name: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.IGNORECASE)
@@ -87,6 +88,25 @@ def sample_source(
         },
         splits={split: partial(take, first[split], getattr(options, split)) for split in SPLITS},
     )
+
+
+class ReadOnce(Generic[Row]):
+    """Reads the rows of all splits when the first split is asked for, and keeps them for the other splits."""
+
+    def __init__(self, read: Callable[[BadRows], Iterator[tuple[str, Row]]]) -> None:
+        """`read` yields (split, row)."""
+        self._read = read
+        self._rows: dict[str, list[Row]] = {}
+
+    def splits(self, names: Sequence[str] = SPLITS) -> dict[str, Callable[[BadRows], Iterator[Row]]]:
+        """The readers of a `Source`."""
+        return {name: partial(self._split, name) for name in SPLITS if name in names}
+
+    def _split(self, name: str, bad: BadRows) -> Iterator[Row]:
+        if not self._rows:
+            for split, row in self._read(bad):
+                self._rows.setdefault(split, []).append(row)
+        return iter(self._rows.get(name, ()))
 
 
 def hub_source(

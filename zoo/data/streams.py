@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from torch.utils.data import Dataset
 
-from zoo.data.bucketing import Evaluation
 from zoo.data.options import LoaderArguments, SampleOptions
-from zoo.data.order import Order, small_or_few, too_few
+from zoo.data.order import Evaluation, Order, small_or_few, too_few
 from zoo.data.serving import ServedData
 from zoo.errors import ConfigError
 

@@ -23,8 +23,7 @@ from zoo.data.parts import Known, Part, Words
 from zoo.data.stored import Rows, count_words, values_of
 from zoo.data.text.options import DEFAULT_SUBWORDS, check_language
 from zoo.data.text.tokenization import SubwordTokenizer, Tokenizer, tokenizer_of
-from zoo.data.text.treebank import Spelling
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, Vocabulary
+from zoo.data.text.vocabulary import BEGIN, END, PADDING, Spelling, Vocabulary
 from zoo.errors import DataError
 
 SHARED_STATE = ("text", "vocabularies", "vocabulary", "words", "learned")

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
-from zoo.data.bucketing import POOL
 from zoo.data.cloze.cbt import ChildrensBookTest
 from zoo.data.cloze.cnn import Cnn, DailyMail
 from zoo.data.cloze.module import MISSING
 from zoo.data.cloze.question import BLANK
 from zoo.data.cloze.samples import stories
+from zoo.data.order import POOL
 from zoo.errors import ConfigError, DataError
 
 SMALL = {"train": 60, "val": 20, "test": 30}

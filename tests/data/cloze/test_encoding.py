@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from zoo.data.cloze.encoding import BLANK_ID, SPECIAL, ClozeEncoder, occurrences, shown
-from zoo.data.cloze.options import ClozeTextOptions
+from zoo.data.cloze.encoding import BLANK_ID, SPECIAL, ClozeEncoder, ClozeTextOptions, occurrences, shown
 from zoo.data.cloze.question import BLANK, ClozeQuestion, Shown
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.errors import DataError

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.data.cloze.blocks import NAMES, block, question_file, write_blocks
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import (
+    cbt_text,
     cut_sentences,
     every_word,
     parse_line,
@@ -17,7 +18,6 @@ from zoo.data.cloze.readers import (
     read_questions,
     tokenize,
 )
-from zoo.data.cloze.writing import cbt_text
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
 

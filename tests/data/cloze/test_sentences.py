@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from zoo.data.cloze.sentences import distinct_sentences
+from zoo.data.cloze.module import distinct_sentences
 
 
 def table(*documents):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from zoo.data.bucketing import Bucketed, Evaluation
 from zoo.data.images.order import OfPictures, SameLength
-from zoo.data.order import InOrder
+from zoo.data.order import Bucketed, Evaluation, InOrder
 from zoo.errors import ConfigError
 
 CAPTIONS = np.random.default_rng(0).integers(1, 7, 50)

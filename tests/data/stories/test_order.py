@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.data.stories.tiny import official, prepared
 from tests.data.test_training_order import Recorder, SaveAndStop, trainer
-from zoo.data.bucketing import Bucketed
+from zoo.data.order import Bucketed
 from zoo.data.stories.babi import Babi
 from zoo.data.stories.order import WithReplacement
 from zoo.errors import ConfigError, DataError

@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from zoo.data.text.treebank import Spelling
 from zoo.data.text.vectored import with_plain_marks
 from zoo.data.text.vectors import WordVectors
-from zoo.data.text.vocabulary import Vocabulary
+from zoo.data.text.vocabulary import Spelling, Vocabulary
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.encoding import BitEncoder, batch_of
 from zoo.data.bits.goal import BitSequence, Goal, Sizes
 from zoo.data.bits.spec import BitSpec
-from zoo.data.bucketing import Evaluation
-from zoo.data.order import Nouns, Order
+from zoo.data.order import Evaluation, Nouns, Order
 from zoo.data.streams import Made, Make, Stream, StreamArguments, StreamData
 from zoo.errors import ConfigError
 

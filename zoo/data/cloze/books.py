@@ -15,7 +15,7 @@ from zoo.arguments import Count, Natural
 from zoo.data.cloze.cutting import Book, Lexicon, cut, read_book
 from zoo.data.cloze.module import ClozeData
 from zoo.data.cloze.question import BLANK, ClozeQuestion
-from zoo.data.cloze.writing import write_cbt
+from zoo.data.cloze.readers import write_cbt
 from zoo.data.corpus import OwnFiles
 from zoo.data.encodings import UTF8
 from zoo.data.notes import key

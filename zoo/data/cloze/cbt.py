@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Literal, Unpack
 
 from zoo.data.cloze.books import BookSplitOptions, cut_source
 from zoo.data.cloze.cutting import KINDS as CUT_KINDS
 from zoo.data.cloze.module import ClozeData
-from zoo.data.cloze.options import Kind
-from zoo.data.cloze.readers import HUB_COLUMNS, hub_question, read_cbt
+from zoo.data.cloze.readers import HUB_COLUMNS, hub_question, read_cbt, write_cbt
 from zoo.data.cloze.samples import stories
-from zoo.data.cloze.writing import write_cbt
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.sources import (
     SPLITS,
@@ -46,7 +44,7 @@ class ChildrensBookTest(Corpus, ClozeData):
     name = "cbt"
     layout = LAYOUT
 
-    def __init__(self, *, kind: Kind = "NE", **rest: Unpack[CorpusArguments]) -> None:
+    def __init__(self, *, kind: Literal["NE", "CN", "V", "P"] = "NE", **rest: Unpack[CorpusArguments]) -> None:
         """`kind` selects the words that are removed."""
         one_of("data.kind", kind, KINDS)
         super().__init__(**rest)

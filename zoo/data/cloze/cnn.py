@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from zoo.data.cloze.module import ClozeData
 from zoo.data.cloze.question import ClozeQuestion
@@ -34,8 +34,6 @@ class Cnn(Corpus, ClozeData):
     one .question file per question."""
 
     name = "cnn"
-    archive: ClassVar[str] = "cnn"
-    """The folder in the official archive."""
     layout = "cnn/questions with training/*.question, validation/*.question and test/*.question"
     on_hub = False
 
@@ -47,7 +45,7 @@ class Cnn(Corpus, ClozeData):
 
     def open_hub(self) -> Source:
         raise ConfigError(
-            f"data.source=hub: the questions are not on the Hugging Face hub; download {self.archive}.tgz of the "
+            f"data.source=hub: the questions are not on the Hugging Face hub; download {self.name}.tgz of the "
             f"questions from {PAGE}, unpack it, and set data.source=PATH of {self.layout}"
         )
 
@@ -59,7 +57,6 @@ class DailyMail(Cnn):
     """News of the Daily Mail, in the same form."""
 
     name = "dailymail"
-    archive = "dailymail"
     layout = Cnn.layout.replace("cnn", "dailymail")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,20 +12,39 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
+from zoo.arguments import Count
 from zoo.data.cloze.batch import ClozeBatch
-from zoo.data.cloze.options import ClozeTextOptions
 from zoo.data.cloze.question import BLANK, ClozeQuestion, Shown
 from zoo.data.cloze.readers import parse_line
+from zoo.data.options import Options
 from zoo.data.parts import Along, Number, Stored, Words, lowered
 from zoo.data.parts import Shown as ShownPart
 from zoo.data.stored import list_array, offsets
 from zoo.data.table_encoder import TableEncoder
+from zoo.data.text.options import Size
 from zoo.data.text.vocabulary import READ_SPECIAL
 from zoo.errors import DataError
 
 SPECIAL = (*READ_SPECIAL, BLANK)
 BLANK_ID = SPECIAL.index(BLANK)
 WORDS = pa.list_(pa.string())
+
+
+@dataclass(frozen=True)
+class ClozeTextOptions(Options):
+    """How the words of the files become ids. Candidates are found by their spelling, whatever these options are."""
+
+    group: ClassVar[str] = "text"
+    tokenizer: ClassVar[str] = "whitespace"
+    subwords: ClassVar[bool] = False
+    treebank: ClassVar[bool] = False
+
+    lower: bool = False
+    """Whether words that differ only in case have one vector."""
+    minimum_frequency: Count = 1
+    """Words that occur less often in the training questions are unknown."""
+    vocabulary_size: Size | None = None
+    """The most words, including the special ones; the rarest are unknown. None: no limit."""
 
 
 class ClozeEncoder(TableEncoder):

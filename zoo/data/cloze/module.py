@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import datasets
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from torch.utils.data import DataLoader
 
-from zoo.data.bucketing import Evaluation
-from zoo.data.cloze.encoding import BLANK_ID, ClozeEncoder, shown
-from zoo.data.cloze.options import ClozeTextOptions
+from zoo.data.cloze.encoding import BLANK_ID, ClozeEncoder, ClozeTextOptions, shown
 from zoo.data.cloze.question import ClozeQuestion
-from zoo.data.cloze.sentences import distinct_sentences
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.data.notes import key
-from zoo.data.order import Nouns
+from zoo.data.order import Evaluation, Nouns
 from zoo.data.reading import Reading
 from zoo.data.sources import Source
 from zoo.data.stored import ROWS, numbers_of, offsets
@@ -96,8 +94,7 @@ class ClozeData(TableData):
     # For the re-ranking
 
     def sentences(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The distinct sentences of the training documents: the ids of all words in sequence, and the length of each
-        sentence."""
+        """The distinct sentences of the training documents, on which language models are trained."""
         stored = self.part("train").stored.with_format("arrow", columns=["document", "ends"])
         return distinct_sentences(stored.iter(batch_size=ROWS))
 
@@ -106,6 +103,27 @@ class ClozeData(TableData):
         part = self.part(split)
         order = Evaluation(part.lengths, **self.loader.limit, nouns=self.nouns)
         return DataLoader(part, batch_sampler=order, **self._loading())
+
+
+def distinct_sentences(tables: Iterable[pa.Table]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The word ids of all distinct sentences in sequence, and the length of each sentence, from the columns `document`
+    and `ends`. The documents of CBT are passages of books that overlap, so that a sentence is in up to twenty of them.
+    """
+    found = pa.chunked_array(map(_sentences, tables)).unique()
+    words = np.array(np.frombuffer(b"".join(found.to_pylist()), np.int64))
+    return words, np.asarray(pc.binary_length(found)) // words.itemsize
+
+
+def _sentences(table: pa.Table) -> pa.Array:
+    """The sentences of some documents that are not empty, each as the bytes of its word ids."""
+    documents, ends = table["document"].combine_chunks(), table["ends"].combine_chunks()
+    words, end = (np.asarray(part.flatten()).astype(np.int64) for part in (documents, ends))
+    lengths, counts = np.diff(end, prepend=0), np.asarray(ends.value_lengths())
+    first = offsets(counts)[:-1][counts > 0]
+    lengths[first] = end[first]
+    limits = pa.array(offsets(lengths[lengths > 0] * words.itemsize))
+    buffers = [None, limits.buffers()[1], pa.py_buffer(words)]
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(limits) - 1, buffers)
 
 
 def _answer_positions(split: datasets.Dataset) -> NDArray[np.int64]:

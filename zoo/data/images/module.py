@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
-from zoo.data.bucketing import Bucketed, Evaluation
 from zoo.data.cache import cache_root
 from zoo.data.images.encoding import WORDS, ImageCaptionEncoder
 from zoo.data.images.features import FrozenEncoder, store_features, stored_features
@@ -26,7 +25,7 @@ from zoo.data.images.row import ImageRow
 from zoo.data.images.spec import ImageSpec
 from zoo.data.images.stored import CaptionedPictures
 from zoo.data.images.storing import FILES, PIXELS, PictureStore
-from zoo.data.order import Nouns, Order
+from zoo.data.order import Bucketed, Evaluation, Nouns, Order
 from zoo.data.prepared import ABOUT
 from zoo.data.reading import Reading
 from zoo.data.sources import Source

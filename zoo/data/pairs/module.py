@@ -9,8 +9,7 @@ import datasets
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.data.bucketing import POOL
-from zoo.data.order import Nouns, Order
+from zoo.data.order import POOL, Nouns, Order
 from zoo.data.pairs.encoding import SIDES, PairEncoder
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import PairRow

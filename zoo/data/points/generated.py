@@ -13,8 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
-from zoo.data.bucketing import Evaluation
-from zoo.data.order import Nouns, Order
+from zoo.data.order import Evaluation, Nouns, Order
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.description import facts, shown, sizes_said, tour_length, written
 from zoo.data.points.encoding import PointEncoder, padded

@@ -174,7 +174,7 @@ class StoryData(TableData):
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
         train = self._answers(splits["train"])
         words = facts["train"]["words_of_a_sentence"]["mean"]
-        notes = [*uncut("a training sentence", words, self.text, CHARACTERS), *majority(train, "questions")]
+        notes = [*uncut("a training sentence", words, self.text.tokenizer, CHARACTERS), *majority(train, "questions")]
         for name, split in splits.items():
             if unheard := sum(count for answer, count in self._answers(split).items() if answer not in train):
                 asked = f"{unheard:,} questions have answers" if unheard > 1 else "1 question has an answer"

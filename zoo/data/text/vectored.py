@@ -12,8 +12,8 @@ import torch
 from zoo.data.cache import fingerprint, make_once
 from zoo.data.sources import existing, identity
 from zoo.data.table_data import TableArguments, TableData
-from zoo.data.text.treebank import PLAIN
 from zoo.data.text.vectors import WordVectors, read_vectors
+from zoo.data.text.vocabulary import PLAIN
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,10 @@
-"""Words and their numbers."""
+"""Words and their numbers, and the spelling of marks in the Penn Treebank."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import cycle
 from typing import Self
 
 import pyarrow as pa
@@ -14,6 +15,15 @@ READ_SPECIAL = ("<pad>", "<unk>")
 """The special tokens of text that is only read."""
 WRITTEN_SPECIAL = (*READ_SPECIAL, "<s>", "</s>")
 """The special tokens of text that networks write, which has a begin and an end."""
+BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
+QUOTES = ("``", "''")
+"""The opening and the closing quotation mark of the treebank."""
+PLAIN = {
+    **{name: mark for mark, name in BRACKETS.items()},
+    **{name.lower(): mark for mark, name in BRACKETS.items()},
+    **dict.fromkeys(QUOTES, '"'),
+}
+"""The ordinary mark for each mark of the treebank."""
 
 
 class Vocabulary:
@@ -74,3 +84,18 @@ class Vocabulary:
     def from_state(cls, state: Sequence[str], special: tuple[str, ...] = READ_SPECIAL) -> Self:
         """The vocabulary that `state` came from."""
         return cls(state, special)
+
+
+class Spelling:
+    """Replaces marks that a vocabulary has only in the other form."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        pairs = [*PLAIN.items(), *((mark, name) for name, mark in PLAIN.items() if name not in QUOTES)]
+        self._known = {form: other for form, other in pairs if form not in vocabulary and other in vocabulary}
+        self._quotes = '"' not in vocabulary and all(quote in vocabulary for quote in QUOTES)
+
+    def __call__(self, forms: Sequence[str]) -> list[str]:
+        """The words in the spelling of the vocabulary. A `"` becomes the opening and the closing mark alternately."""
+        turn = cycle(QUOTES)
+        found = (next(turn) if self._quotes and form == '"' else form for form in forms)
+        return [self._known.get(form, form) for form in found]

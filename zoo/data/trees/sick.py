@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, Unpack, get_args
 
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.once import ReadOnce
 from zoo.data.rows import BadRows, visible
-from zoo.data.sources import Source, identity, sample_source
+from zoo.data.sources import ReadOnce, Source, identity, sample_source
 from zoo.data.trees.module import TreeArguments, TreePairData
 from zoo.data.trees.options import BINARISED, SPACY, builds
 from zoo.data.trees.row import Pair

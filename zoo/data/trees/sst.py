@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Literal, Unpack, get_args
 
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.once import ReadOnce
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, download, file_source, find_splits, identity, sample_source
+from zoo.data.sources import SPLITS, ReadOnce, Source, download, file_source, find_splits, identity, sample_source
 from zoo.data.trees.brackets import parse, read_trees
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
 from zoo.data.trees.row import Labelled
