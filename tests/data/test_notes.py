@@ -13,7 +13,7 @@ from zoo.data.documents.own import OwnDocuments
 from zoo.data.notes import key, majority, repeated
 from zoo.data.options import SplitOptions
 from zoo.data.pairs.parallel import Parallel
-from zoo.data.stored import draw_splits
+from zoo.data.stored import draw_splits, spread
 from zoo.errors import DataError
 
 
@@ -136,6 +136,29 @@ def test_the_share_of_each_class_by_hand():
         assert np.bincount(found[name]["label"][:]).tolist() == expected
     other = draw_splits({"train": part}, SplitOptions(val=0.2, test=0.1, seed=2), "a", "documents", labels)
     assert np.bincount(other["val"]["label"][:]).tolist() == [12, 6, 2]
+
+
+def test_groups_and_the_last_examples_by_hand():
+    """Ten examples of five groups: a fifth is one group, whose examples stay together."""
+    part = datasets.Dataset.from_dict({"number": range(10)})
+    groups = np.array([3, 3, 7, 7, 7, 0, 9, 9, 9, 5])  # 3: 0-1, 7: 2-4, 0: 5, 9: 6-8, 5: 9
+    split = SplitOptions(val=0.2, test=0.4)
+
+    def drawn(**options):
+        found = draw_splits({"train": part}, split, "a", "groups", **options)
+        return {name: one["number"][:] for name, one in found.items()}
+
+    assert drawn(last=True) == {"train": [0, 1, 2, 3], "val": [8, 9], "test": [4, 5, 6, 7]}
+    # in ascending order the groups are 0, 3, 5, 7 and 9: the last is for validation, the two before it for the test
+    assert drawn(groups=groups, last=True) == {"train": [0, 1, 5], "val": [6, 7, 8], "test": [2, 3, 4, 9]}
+    some = drawn(groups=groups)
+    assert sorted(number for numbers in some.values() for number in numbers) == list(range(10))
+    assert [len(set(groups[some[name]])) for name in ("train", "val", "test")] == [2, 1, 2]
+
+
+def test_runs_of_numbers_by_hand():
+    assert spread(np.array([7, 2, 5]), np.array([3, 0, 2])).tolist() == [7, 8, 9, 5, 6]
+    assert spread(np.zeros(0, int), np.zeros(0, int)).tolist() == []
 
 
 def test_too_few_documents_for_their_classes(tmp_path, cache_dir):

@@ -42,6 +42,8 @@ def test_wrong_loader_options(options, message):
             {"language": "deutsch ("},
             "data.text.language=deutsch (: expected the code of a language, such as de, found 'deutsch ('",
         ),
+        (DocumentTextOptions, {"max_words": 0}, "data.text.max_words=0: expected a whole number from 1 on, found 0"),
+        (DocumentTextOptions, {"zzz": 3}, "data.text.zzz: there is no such key; there are language, lower"),
         (SplitOptions, {"val": 1}, "data.split.val=1: expected a share between 0 and 1, found 1"),
         (SplitOptions, {"val": "a.csv"}, "data.split.val=a.csv: expected a share between 0 and 1, found 'a.csv'"),
         (SampleOptions, {"seed": -1}, "data.sample.seed=-1: expected a whole number from 0 on, found -1"),

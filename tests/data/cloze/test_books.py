@@ -129,17 +129,7 @@ def test_questions_are_cut_from_texts_written_and_read_again(tmp_path, cache_dir
 def test_a_text_without_a_question_is_not_written(tmp_path, cache_dir, capsys):
     (tmp_path / "short.txt").write_text(story(0, 60))
     with pytest.raises(SystemExit):
-        main(
-            [
-                "data",
-                "cbt",
-                "--from-text",
-                str(tmp_path / "short.txt"),
-                "data.kind=CN",
-                "--write",
-                str(tmp_path / "out"),
-            ]
-        )
+        main(f"data cbt --from-text {tmp_path}/short.txt data.kind=CN --write {tmp_path}/out".split())
     assert "short.txt: no question in the val split; a question needs twenty-one" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

@@ -60,6 +60,9 @@ def test_samples(cls, classes, cache_dir):
         assert batch.evidence.dtype == torch.bool
         assert (batch.evidence & ~batch.word_mask).sum() == 0
         assert batch.evidence.flatten(1).any(1).all()
+        for document, mask in zip(batch.text, batch.word_mask, strict=True):
+            assert [len(sentence) for sentence in document] == mask.sum(1)[mask.any(1)].tolist()
+    assert next(iter(data.train_dataloader())).text is None
     assert len(data.predict_dataloader()) == len(data.test_dataloader())
 
 

