@@ -103,33 +103,6 @@ def test_chosen_trees_are_a_batch_of_these_trees(trees, data):
     assert same(forest_of(trees).chosen(rows), forest_of([trees[row] for row in rows]))
 
 
-def test_by_hand():
-    """(a (b a)), an empty tree, and c b with b above c."""
-    trees = [
-        Tree(["a", "b", "a"], [-1, 0, 0, 2, 2], [-1, 0, -1, 1, 2], [None] * 5),
-        Tree([], [], [], []),
-        Tree(["c", "b"], [-1, 0], [1, 0], [None] * 2),
-    ]
-    batch = forest_of(trees)
-    # lowest first: the words a, b, a and c; then (b a) and b; then the whole
-    assert batch.distinct.tolist() == [4, 5, 6]  # c, b, a
-    assert batch.word_at.tolist() == [2, 1, 2, 0, 1]
-    assert (batch.node.tolist(), batch.word_of.tolist()) == ([0, 1, 2, 3, 5], [0, 1, 2, 3, 4])
-    assert batch.first.tolist() == [0, 1, 2, 3, 1, 3, 0]
-    assert batch.past.tolist() == [1, 2, 3, 4, 3, 5, 3]
-    assert batch.node_mask.tolist() == [[True] * 5, [False] * 5, [True, True, False, False, False]]
-
-
-@pytest.mark.parametrize("trees", [[], [Tree([], [], [], [])] * 2])
-def test_no_nodes(trees):
-    batch = forest_of(trees)
-    assert len(batch) == len(trees)
-    assert batch.node_mask.shape == (len(trees), 0)
-    assert batch.plain() == [([], [])] * len(trees)
-    assert batch.by_tree(batch.in_forest(np.zeros(0, int))) == [[]] * len(trees)
-    assert len(batch.chosen(range(len(trees)))) == len(trees)
-
-
 # Batches
 
 THREE = [

@@ -1,8 +1,6 @@
-"""The generated treebank: its labels follow from the words by the rules, and the words alone do not decide them."""
+"""The generated treebank: its labels follow from the words by the rules; test_parsing.py shows its ambiguity."""
 
-from collections import Counter, defaultdict
-from itertools import product
-from math import exp
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ import pytest
 from tests.data.trees.grown import covered
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.samples import lexicon
-from zoo.data.trees.samples.parsing import SENTIMENT
 from zoo.data.trees.samples.sentiment import CATEGORIES, LENGTHS, generate, labelled, sentence
 from zoo.data.trees.tree import Labelled
 
@@ -225,45 +222,3 @@ def test_classes_lengths_and_words():
     assert 0.45 < nodes["2"] / nodes.total() < 0.65
     assert 13 < np.mean([len(tree.words) for tree in TREES]) < 16
     assert 120 < len({word for tree in TREES for word in tree.words}) < 200
-
-
-def worths(words):
-    """The probability of each worth over all trees that the grammar has for a sentence: the inside probabilities of its
-    phrases, for each symbol and meaning."""
-    chart = {}
-    for size in range(1, len(words) + 1):
-        for first in range(len(words) - size + 1):
-            last, cell = first + size, defaultdict(lambda: defaultdict(float))
-            if size == 1:
-                cell[words[first]][leaf(words[first])] = 1 - any(words[first] == kind for kind in CATEGORIES)
-                for kind in (kind for kind in CATEGORIES if words[first] in CATEGORIES[kind]):
-                    cell[kind][leaf(words[first])] = 1 / len(CATEGORIES[kind])
-            for middle in range(first + 1, last):
-                for left, lefts in chart[first, middle].items():
-                    for right, rights in chart[middle, last].items():
-                        for symbol, share in SENTIMENT.pairs.get((left, right), ()):
-                            for (a, of_left), (b, of_right) in product(lefts.items(), rights.items()):
-                                cell[symbol][joined(a, b, words[first:last])] += exp(share) * of_left * of_right
-            for symbol, part, share in SENTIMENT.single:
-                for meaning, likely in cell[part].items() if part in cell else ():
-                    cell[symbol][meaning] += exp(share) * likely
-            chart[first, last] = dict(cell)
-    found = Counter()
-    for (worth, _), likely in chart[0, len(words)]["TEXT"].items():
-        found[worth] += likely
-    return {worth: likely / found.total() for worth, likely in found.items()}
-
-
-def test_the_words_in_their_order_do_not_decide_the_label():
-    """The most probable label of the words is right as often as the grammar predicts, which is about 0.87."""
-    sure, hits, labels = [], [], []
-    for tree in TREES[:60]:
-        likely, label = worths(tree.words), int(tree.label[0]) - 2
-        assert label in likely
-        best = max(likely, key=likely.get)
-        sure.append(likely[best])
-        hits.append(best == label)
-        labels.append(len(likely))
-    assert 0.8 < np.mean(sure) < 0.92
-    assert abs(np.mean(hits) - np.mean(sure)) < 0.1
-    assert np.mean(np.array(labels) > 1) > 0.25

@@ -234,15 +234,12 @@ def test_raw_files(tmp_path, cache_dir, ends):
     assert trees(subject, "test")[0].label == ["very negative", None, "very positive"]
 
 
-@pytest.mark.parametrize(
-    ("score", "label"),
-    zip(
-        ["0", "0.2", "0.20001", "0.4", "0.40001", "0.6", "0.60001", "0.8", "0.80001", "1.0"], "0011223344", strict=True
-    ),
-)
-def test_classes_are_closed_on_the_right(tmp_path, score, label):
-    written(tmp_path, d="a phrase|7\n", s=f"phrase ids|sentiment values\n7|{score}\n")
-    assert read_classes(tmp_path / "d.txt", tmp_path / "s.txt") == {"a phrase": label}
+def test_classes_are_closed_on_the_right(tmp_path):
+    scores = ["0", "0.2", "0.20001", "0.4", "0.40001", "0.6", "0.60001", "0.8", "0.80001", "1.0"]
+    written(tmp_path, phrases=[f"phrase {n}|{n}" for n in range(10)])
+    written(tmp_path, scores=["phrase ids|sentiment values", *(f"{n}|{score}" for n, score in enumerate(scores))])
+    found = read_classes(tmp_path / "phrases.txt", tmp_path / "scores.txt")
+    assert found == {f"phrase {n}": label for n, label in enumerate("0011223344")}
 
 
 def test_a_subtree_with_a_gap_has_the_phrase_of_the_whole_range():

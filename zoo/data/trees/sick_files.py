@@ -28,8 +28,12 @@ from zoo.errors import DataError
 
 LOWEST, HIGHEST = 1, 5
 """The range of scores."""
-FIRST, SECOND, SCORE = COLUMNS = ("sentence_A", "sentence_B", "relatedness_score")
-SET = "SemEval_set"
+FIRST, SECOND, SCORE, SET = "sentence_A", "sentence_B", "relatedness_score", "SemEval_set"
+HINTS = {
+    SCORE: "; the test set with scores is SICK_test_annotated.txt",
+    SET: "; without it, give a folder with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt",
+}
+"""Advice on a missing column."""
 SETS = {"TRAIN": "train", "TRIAL": "val", "TEST": "test"}
 """Values of SemEval_set and their splits."""
 Parse = Literal["dependency", "constituency"]
@@ -52,33 +56,21 @@ def read_sick(path: Path, split: str, words: Callable[[str], list[str]], bad: Ba
             continue
         place, fields = line_of(path, number), [field.strip() for field in text.split("\t")]
         if not header:
-            header, columns = fields, _columns(place, fields, not split)
+            header = fields
+            if missing := [name for name in (FIRST, SECOND, SCORE, *[SET] * (not split)) if name not in header]:
+                raise DataError(f"{place}: {missing_column(missing[0], header, HINTS.get(missing[0], ''))}")
         elif len(fields) != len(header):
             bad(place, "wrong number of fields", f"found {len(fields)} with tabs between, the header has {len(header)}")
         else:
-            *sentences, score = (fields[column] for column in columns[: len(COLUMNS)])
-            name = split or SETS.get(fields[columns[-1]])
-            first, second = map(words, sentences)
+            row = dict(zip(header, fields, strict=True))
+            name, first, second = split or SETS.get(row[SET]), words(row[FIRST]), words(row[SECOND])
             if name is None:
-                found = fields[columns[-1]][:40]
-                bad(place, "unknown split", f"found {found!r} in {SET}, expected one of {', '.join(SETS)}")
+                bad(place, "unknown split", f"found {row[SET][:40]!r} in {SET}, expected one of {', '.join(SETS)}")
             elif not first or not second:
-                column, sentence = (SECOND, sentences[1]) if first else (FIRST, sentences[0])
-                bad(place, "no text", f"column {column!r} holds {sentence!r}")
-            elif (value := score_of(score, place, bad)) is not None:
-                yield name, Pair(flat(first), flat(second), value, place)
-
-
-def _columns(place: str, header: list[str], with_set: bool) -> list[int]:
-    names = (*COLUMNS, SET) if with_set else COLUMNS
-    hints = {
-        SCORE: "; the test set with scores is SICK_test_annotated.txt",
-        SET: "; without it, give a folder with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt",
-    }
-    for name in names:
-        if name not in header:
-            raise DataError(f"{place}: {missing_column(name, header, hints.get(name, ''))}")
-    return [header.index(name) for name in names]
+                column = SECOND if first else FIRST
+                bad(place, "no text", f"column {column!r} holds {row[column]!r}")
+            elif (score := score_of(row[SCORE], place, bad)) is not None:
+                yield name, Pair(flat(first), flat(second), score, place)
 
 
 @guarded
