@@ -10,45 +10,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tests.families import LONG
-from tests.families.trees import WORDS, random_trees
+from tests.families.trees import WORDS, TreeFamily, random_trees
 from zoo.data.trees.batch import TreePairBatch
 from zoo.data.trees.spec import TreePairSpec
 from zoo.models.output import Output
 from zoo.tasks.relatedness import Relatedness, divergences
 
 
-class TreePairs:
+class TreePairs(TreeFamily):
     """Pairs of trees with a score, for `relatedness`."""
 
     spec = TreePairSpec(WORDS, arity=2, binary=True, words_inside=False)
-    generates = False
-    encoder = None
 
     def batch(self, seed: int, *, empty: bool = True) -> TreePairBatch:
-        return self._of_lengths([5, 1, 9, 2, 4, 4, *([0, 3] if empty else [])], seed)
+        return self.of_lengths([5, 1, 9, 2, 4, 4, *([0, 3] if empty else [])], seed)
 
-    def long_batch(self) -> TreePairBatch:
-        return self._of_lengths([LONG, 3], 1)
-
-    def _of_lengths(self, lengths: Sequence[int], seed: int) -> TreePairBatch:
+    def of_lengths(self, lengths: Sequence[int], seed: int) -> TreePairBatch:
         score = torch.from_numpy(np.random.default_rng(seed).integers(10, 51, len(lengths) // 2) / 10).float()
         return TreePairBatch(random_trees(lengths, seed), torch.arange(len(score)), score)
 
-    def part(self, batch: TreePairBatch, rows: Sequence[int]) -> TreePairBatch:
-        return batch.chosen(rows)
-
-    def padded(self, batch: TreePairBatch) -> TreePairBatch:
-        return batch  # nothing is padded
-
-    def scribbled(self, batch: TreePairBatch) -> TreePairBatch:
-        return batch
-
     def without_targets(self, batch: TreePairBatch) -> TreePairBatch:
         return replace(batch, score=None)
-
-    def rows(self, batch: TreePairBatch, kind: str, mask: Tensor) -> Tensor:
-        return mask
 
     def scores(self, output: Output, batch: TreePairBatch) -> Tensor:
         return output.logits

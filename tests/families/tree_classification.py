@@ -10,30 +10,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tests.families import LONG
-from tests.families.trees import WORDS, random_trees
+from tests.families.trees import WORDS, TreeFamily, random_trees
 from zoo.data.trees.batch import NO_LABEL, TreeBatch
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.models.output import Output
 from zoo.tasks.tree_classification import TreeClassification, total_loss
 
 
-class LabelledTrees:
+class LabelledTrees(TreeFamily):
     """Trees with a class at every node, for `tree_classification`."""
 
     spec = LabelledTreeSpec(
         WORDS, arity=2, binary=True, words_inside=False, classes=("bad", "fair", "good"), polarity=(-1, 0, 1)
     )
-    generates = False
-    encoder = None
 
     def batch(self, seed: int, *, empty: bool = True) -> TreeBatch:
-        return self._of_lengths([5, 1, 9, 2, 4, *([0] if empty else [])], seed)
+        return self.of_lengths([5, 1, 9, 2, 4, *([0] if empty else [])], seed)
 
-    def long_batch(self) -> TreeBatch:
-        return self._of_lengths([LONG, 3], 1)
-
-    def _of_lengths(self, lengths: Sequence[int], seed: int) -> TreeBatch:
+    def of_lengths(self, lengths: Sequence[int], seed: int) -> TreeBatch:
         """Label leaves by their words and roots at random.
 
         Other labels could not be memorised, because a word that occurs twice has one vector.
@@ -45,20 +39,8 @@ class LabelledTrees:
         label[trees.node] = trees.distinct[trees.word_at[trees.word_of]] % self.spec.num_classes
         return TreeBatch(trees, torch.arange(len(lengths)), label, None)
 
-    def part(self, batch: TreeBatch, rows: Sequence[int]) -> TreeBatch:
-        return batch.chosen(rows)
-
-    def padded(self, batch: TreeBatch) -> TreeBatch:
-        return batch  # nothing is padded
-
-    def scribbled(self, batch: TreeBatch) -> TreeBatch:
-        return batch
-
     def without_targets(self, batch: TreeBatch) -> TreeBatch:
         return replace(batch, label=None, evidence=None)
-
-    def rows(self, batch: TreeBatch, kind: str, mask: Tensor) -> Tensor:
-        return mask
 
     def scores(self, output: Output, batch: TreeBatch) -> Tensor:
         return batch.trees.forest.cells.unpack(output.logits)

@@ -3,13 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from torch import Tensor
 
+from tests.families import LONG
 from zoo.data.trees.batch import Trees
 
 WORDS = 30
 """Size of the vocabulary."""
+
+
+class TreeFamily:
+    """The parts of a family that are the same for both tasks. Batches of trees have no padding."""
+
+    generates = False
+    encoder = None
+
+    def of_lengths(self, lengths: Sequence[int], seed: int) -> Any:
+        """A batch of random trees over so many words each."""
+        raise NotImplementedError
+
+    def long_batch(self) -> Any:
+        return self.of_lengths([LONG, 3], 1)
+
+    def part(self, batch: Any, rows: Sequence[int]) -> Any:
+        return batch.chosen(rows)
+
+    def padded(self, batch: Any) -> Any:
+        return batch
+
+    def scribbled(self, batch: Any) -> Any:
+        return batch
+
+    def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
+        return mask
 
 
 def random_binary(words: int, draw: np.random.Generator) -> list[int]:

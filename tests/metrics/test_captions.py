@@ -1,5 +1,4 @@
-"""Metrics of captions: the values of coco-caption, NLTK, numbers by hand; parts of a corpus and two ranks give the
-whole."""
+"""Metrics of captions: the values of coco-caption and NLTK, numbers by hand, parts of a corpus, and two ranks."""
 
 from __future__ import annotations
 
@@ -80,7 +79,7 @@ def test_bleu_is_nltks():
         assert 20 < found < 95
 
 
-def test_of_two_references_as_near_the_shorter_counts_for_the_length():
+def test_the_shorter_of_two_equally_near_references_gives_the_length():
     """8 words between 9 and 7: no brevity penalty, in either order."""
     eight = "a b c d e f g h"
     for several in ([eight + " i", "a b c d e f g"], ["a b c d e f g", eight + " i"]):
@@ -188,7 +187,7 @@ def test_frequencies_of_other_captions():
     assert scored(CiderD(table), ["a b c"], [["c b a b"]]) == pytest.approx(right)
 
 
-def test_an_unknown_word_is_not_taken_for_another_ngram():
+def test_an_unknown_word_does_not_make_another_ngram():
     """Tokens a, b, c are 0, 1, 2 and an unknown one is 3: the pair (a, 3) has the number of (b, a)."""
     table = DocumentFrequency([[["a", "b", "a"]], [["a", "b", "a"]], [["c"]]])
     assert [part.tolist() for part in table(2, np.array([1, 0, -1]), np.array([0, 3, 4]))] == [[1, -1, -1], [2, 1, 1]]
@@ -231,7 +230,7 @@ def test_two_ranks_give_what_one_gives(program_env):
 
 
 @pytest.mark.parametrize("metric", [*metrics().values(), Meteor()], ids=[*metrics(), "meteor"])
-def test_what_cannot_be_scored_raises(metric):
+def test_wrong_numbers_of_references_raise(metric):
     with pytest.raises(ValueError, match="2 hypotheses, but references of 1 images"):
         metric.update(["a", "b"], [["a"]])
     with pytest.raises(ValueError, match="hypothesis 1: expected a list of references with one at least"):
@@ -240,7 +239,7 @@ def test_what_cannot_be_scored_raises(metric):
         metric.update(["a"], ["a"])
 
 
-def test_orders_and_frequencies_that_make_no_sense_raise():
+def test_impossible_orders_and_frequencies_raise():
     with pytest.raises(ValueError, match="order=5: expected 1 to 4"):
         CaptionBLEU(5)
     with pytest.raises(ValueError, match="no document"):
@@ -295,7 +294,7 @@ def test_meteor_ends_its_program(java):
     assert all(stream.closed for streams in java for stream in streams.values())
 
 
-def test_without_java_or_the_package_a_line_says_that_meteor_is_left_out(java, monkeypatch):
+def test_meteor_is_left_out_without_java_or_the_package(java, monkeypatch):
     monkeypatch.setattr(module.shutil, "which", lambda name: None)
     assert "Java" in Meteor.missing()
     monkeypatch.setattr(module, "find_spec", lambda name: None)

@@ -1,15 +1,27 @@
-"""Sums divided by counts: each metric by hand, and the mechanism over batches and ranks."""
+"""Sums over batches and ranks, and the metrics that divide sums by counts, by hand."""
 
 import math
 
 import pytest
 import torch
 
-from zoo.metrics import AlignmentErrorRate, AttentionRecall, ExactMatch, Perplexity, PointingGame, TokenLoss, TrueShare
-from zoo.metrics.ratios import GroupMeans, PolarAccuracy, TaskErrors, failed_tasks, mean_error
+from tests.metrics.caption_ranks import corpus
+from zoo.metrics import (
+    AlignmentErrorRate,
+    AttentionRecall,
+    CorpusBLEU,
+    CorpusChrF,
+    ExactMatch,
+    Perplexity,
+    PointingGame,
+    TokenLoss,
+    TrueShare,
+)
+from zoo.metrics.ratios import Accuracy, GroupMeans, PolarAccuracy, TaskErrors, failed_tasks, mean_error
 
 FINE = (-1, -1, 0, 1, 1)
 WEIGHTS, TRUE = torch.rand(11, 2, 3), torch.rand(11, 2, 3) < 0.3
+HYPOTHESES, REFERENCES = corpus(11)
 METRICS = {
     AttentionRecall: (WEIGHTS, TRUE),
     PointingGame: (WEIGHTS, TRUE),
@@ -19,6 +31,9 @@ METRICS = {
     lambda: GroupMeans(1): (WEIGHTS[:, 0, 0], torch.zeros(11, dtype=torch.long)),
     lambda: TaskErrors(1): (TRUE[:, 0, 0], torch.zeros(11, dtype=torch.long)),
     lambda: PolarAccuracy(FINE): (torch.rand(11, 5), torch.arange(11) % 5),
+    Accuracy: (torch.rand(11, 5), torch.arange(11) % 5),
+    CorpusBLEU: (HYPOTHESES, [several[0] for several in REFERENCES]),
+    CorpusChrF: (HYPOTHESES, [several[0] for several in REFERENCES]),
 }
 
 
@@ -80,7 +95,7 @@ def test_means_by_group():
 
 
 def test_errors_by_task():
-    """Three of four wrong in the first task, one of twenty in the second, none asked of the third."""
+    """Three of four are wrong in the first task, one of twenty in the second; the third has no question."""
     metric = TaskErrors(3)
     metric.update(torch.tensor([True, False, True]), torch.tensor([0, 1, 0]))
     metric.update(torch.tensor([True, False, True]), torch.tensor([0, 0, 1]))

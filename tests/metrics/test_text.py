@@ -1,4 +1,4 @@
-"""BLEU and chrF against sacrebleu on the whole text and NLTK; parts of a corpus give the whole."""
+"""BLEU and chrF of parts of a corpus against sacrebleu on the whole text; test_ratios.py adds the sums of ranks."""
 
 import copy
 import importlib.util
@@ -7,7 +7,6 @@ import random
 
 import pytest
 import sacrebleu
-from nltk.translate.bleu_score import corpus_bleu
 
 from zoo.metrics import CorpusBLEU, CorpusChrF, bleu_tokenizer, text
 
@@ -26,55 +25,32 @@ def corpus(sentences=40, seed=0):
     return [" ".join(words) for words in hypotheses], [" ".join(words) for words in references]
 
 
+def of_parts(metric, hypotheses, references):
+    for start, end in ((0, 1), (1, 23), (23, 40)):
+        metric.update(hypotheses[start:end], references[start:end])
+    return metric.compute().item()
+
+
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("tokenize", ["13a", "none", "char"])
 def test_bleu_of_uneven_batches_is_sacrebleus_of_all_the_text(tokenize, lowercase):
     hypotheses, references = corpus()
     hypotheses = [text.lower() if n % 2 else text for n, text in enumerate(hypotheses)]
-    metric = CorpusBLEU(tokenize=tokenize, lowercase=lowercase)
-    for start, end in ((0, 1), (1, 23), (23, 40)):
-        metric.update(hypotheses[start:end], references[start:end])
-    whole = sacrebleu.corpus_bleu(hypotheses, [references], tokenize=tokenize, lowercase=lowercase, force=True)
+    options = {"tokenize": tokenize, "lowercase": lowercase}
+    whole = sacrebleu.corpus_bleu(hypotheses, [references], **options, force=True)
     assert 10 < whole.score < 90
-    assert metric.compute().item() == whole.score
+    assert of_parts(CorpusBLEU(**options), hypotheses, references) == whole.score
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_chrf_of_uneven_batches_is_sacrebleus_of_all_the_text(lowercase):
     hypotheses, references = corpus()
     hypotheses = [text.lower() for text in hypotheses]
-    metric = CorpusChrF(lowercase=lowercase)
-    for start, end in ((0, 1), (1, 23), (23, 40)):
-        metric.update(hypotheses[start:end], references[start:end])
-    scorer = sacrebleu.CHRF(lowercase=lowercase)
-    assert metric.compute().item() == scorer.corpus_score(hypotheses, [references]).score
+    whole = sacrebleu.CHRF(lowercase=lowercase).corpus_score(hypotheses, [references])
+    assert of_parts(CorpusChrF(lowercase=lowercase), hypotheses, references) == whole.score
 
 
-def test_bleu_on_tokens_is_nltks():
-    pairs = [pair for pair in zip(*corpus(), strict=True) if len(pair[0].split()) >= 4]  # else NLTK counts a 4-gram
-    hypotheses, references = zip(*pairs, strict=True)
-    metric = CorpusBLEU(tokenize="none")
-    metric.update(hypotheses, references)
-    nltk = corpus_bleu([[text.split()] for text in references], [text.split() for text in hypotheses])
-    assert metric.compute().item() == pytest.approx(100 * nltk, rel=1e-12)
-
-
-def test_the_sum_of_the_states_of_two_ranks_gives_the_corpus():
-    hypotheses, references = corpus()
-    for new in (CorpusBLEU, CorpusChrF):
-        whole, first, second = new(), new(), new()
-        whole.update(hypotheses, references)
-        first.update(hypotheses[:7], references[:7])
-        second.update(hypotheses[7:], references[7:])
-        merged = first.clone()
-        for name in merged._defaults:
-            setattr(merged, name, getattr(first, name) + getattr(second, name))
-        merged._update_count = 1
-        assert merged.compute().item() == whole.compute().item()
-        assert first.compute().item() != whole.compute().item()
-
-
-def test_signatures_name_what_was_counted_even_before_any_text():
+def test_signatures_before_any_text():
     case = {False: "mixed", True: "lc"}
     for lowercase in (False, True):
         bleu = f"nrefs:1|case:{case[lowercase]}|eff:no|tok:none|smooth:exp|version:{sacrebleu.__version__}"
@@ -106,7 +82,7 @@ def test_unequal_numbers_of_texts_raise():
         ("ko-mecab", ("MeCab", "ipadic"), ("char", "ko-mecab")),
     ],
 )
-def test_characters_stand_in_for_a_tokenizer_that_is_not_installed(monkeypatch, right, installed, found):
+def test_characters_replace_a_tokenizer_that_is_not_installed(monkeypatch, right, installed, found):
     monkeypatch.setattr(text, "find_spec", lambda name: importlib.util.find_spec("math") if name in installed else None)
     assert bleu_tokenizer(right) == found
 

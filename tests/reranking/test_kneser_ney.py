@@ -99,7 +99,7 @@ def test_equals_the_definition_written_as_loops(order):
 
 @pytest.mark.parametrize("rare", [1, 2, 3])
 @pytest.mark.parametrize("order", [1, 2, 4, 8])
-def test_sums_to_one_behind_any_words(order, rare):
+def test_sums_to_one_after_any_words(order, rare):
     model = trained(random_sentences(0, 200, 12), 12, order=order, rare=rare)
     draw = np.random.default_rng(1)
     for length in (0, 1, 3, 7, 12):
@@ -107,27 +107,7 @@ def test_sums_to_one_behind_any_words(order, rare):
         assert sum(probability(model, before, word) for word in range(13)) == pytest.approx(1.0, rel=1e-5)
 
 
-def test_a_longer_memory_lowers_the_perplexity_of_text_that_has_one():
-    """Each word follows from the two before it, mostly: seen by an order of three, and not by lower ones."""
-    draw = np.random.default_rng(0)
-
-    def sentences(count):
-        for _ in range(count):
-            words = [int(draw.integers(6)), int(draw.integers(6))]
-            for _ in range(10):
-                likely = (words[-1] + 2 * words[-2] + 1) % 6
-                words.append(likely if draw.random() < 0.9 else int(draw.integers(6)))
-            yield words
-
-    training, held_out = list(sentences(400)), list(sentences(100))
-    loss = [
-        -np.mean([trained(training, 6, order=order).log_probs(np.array(held_out)).mean()]) for order in (1, 2, 3, 4)
-    ]
-    assert loss[2] < loss[1] - 0.5 and loss[2] < loss[0] - 0.5
-    assert loss[3] < loss[2] + 0.1  # smoothing: an order too many does little harm
-
-
-def test_sentences_of_a_batch_do_not_meet():
+def test_sentences_of_a_batch_are_independent():
     model = trained(random_sentences(3, 80, 9), 9, order=4)
     rows = np.array([[1, 2, 3], [0, 0, 1], [8, 1, 2]])
     together = model.log_probs(rows)
@@ -135,7 +115,7 @@ def test_sentences_of_a_batch_do_not_meet():
         np.testing.assert_allclose(model.log_probs(row[None])[0], expected)
 
 
-def test_written_and_read_it_is_the_same():
+def test_a_restored_model_is_equal():
     model = trained(random_sentences(4, 80, 9), 9, order=4, rare=2)
     again = KneserNey.from_state(model.state())
     rows = np.array([[1, 2, 3, 4], [0, 0, 1, 8]])
@@ -143,14 +123,14 @@ def test_written_and_read_it_is_the_same():
     np.testing.assert_array_equal(again.log_probs(rows), model.log_probs(rows))
 
 
-def test_rare_n_grams_are_forgotten_from_the_third_order_on():
+def test_rare_n_grams_are_dropped_from_the_third_order_on():
     sentences = random_sentences(5, 200, 12)
     whole, small = (trained(sentences, 12, order=4, rare=rare) for rare in (1, 2))
     assert len(small.levels[0].keys) == len(whole.levels[0].keys)
     assert all(len(a.keys) < len(b.keys) for a, b in zip(small.levels[1:], whole.levels[1:], strict=True))
 
 
-def test_a_text_of_nothing_or_of_one_word():
+def test_an_empty_text_and_one_word():
     empty = KneserNey.train(np.zeros(0, np.int64), np.zeros(0, np.int64), 3, order=3)
     assert probability(empty, [0, 1], 2) == pytest.approx(0.25)
     one = trained([[1]], 3, order=8)

@@ -1,11 +1,13 @@
-"""Re-ranking: each feature against a model trained and asked apart, and the cases where one of them decides."""
+"""Re-ranking: features against models that are trained separately, weights against scikit-learn, and the file."""
 
 import numpy as np
 import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
 
 from zoo.errors import CheckpointError
 from zoo.reranking.kneser_ney import KneserNey
-from zoo.reranking.reranker import FILE, Reranker, ScoredQuestion
+from zoo.reranking.reranker import FILE, SHRINK, Reranker, ScoredQuestion, fit_weights
 from zoo.reranking.word_classes import word_classes
 
 WORDS, UNKNOWN, BLANK = 30, 1, 2
@@ -62,7 +64,7 @@ def test_features_are_the_readers_score_and_three_models_of_the_sentence():
         assert found[row, 2] == pytest.approx(local.log_probs(np.array([[5, 0, word, 6]])).sum())
 
 
-def test_the_n_best_are_taken_and_none_that_stands_nowhere():
+def test_the_n_best_of_the_document_are_ranked():
     reranker = learned(best=2)
     assert reranker.features(asked([-3.0, -1.0, -2.0]))[0].tolist() == [1, 2]
     assert reranker.features(asked([LOWEST, -1.0, LOWEST]))[0].tolist() == [1]
@@ -77,7 +79,7 @@ def test_without_weights_the_readers_order_stays():
     assert scores[1] - scores[2] == pytest.approx(1.0)
 
 
-def test_fitted_weights_let_the_language_model_decide_what_the_reader_does_not_know():
+def test_fitted_weights_follow_the_language_model_if_the_reader_guesses():
     """The reader guesses; 5 follows 3, and 6 follows 4, in nine of ten training sentences."""
     draw = np.random.default_rng(1)
     reader = np.log(draw.dirichlet([1.0, 1.0, 1.0], 200))
@@ -90,12 +92,12 @@ def test_fitted_weights_let_the_language_model_decide_what_the_reader_does_not_k
     assert reranker.weights[1] > 0
 
 
-def test_answers_that_are_not_among_the_best_teach_nothing():
+def test_answers_that_are_not_among_the_best_are_ignored():
     reranker = learned(best=1)
     assert reranker.fitted([asked([-1.0, -2.0, -3.0])], [2]).weights.tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
-def test_candidates_outside_the_vocabulary_are_told_apart_by_the_document():
+def test_the_document_distinguishes_candidates_outside_the_vocabulary():
     """Two unseen words have the same id. One of them follows 3 in the document."""
     document, occurrence = np.array([3, 1, 7, 8, 1, 7]), np.array([-1, 0, -1, -1, 1, -1])
     question = ScoredQuestion(document, (3, 6), occurrence, np.array([3, BLANK, 7]), 1, np.array([-1.0, -1.0]))
@@ -104,7 +106,49 @@ def test_candidates_outside_the_vocabulary_are_told_apart_by_the_document():
     assert found[0, 2] > found[1, 2] + 0.3
 
 
-def test_kept_and_read_it_ranks_the_same(tmp_path):
+# Weights
+
+
+def test_with_two_candidates_it_is_logistic_regression_on_their_difference():
+    draw = np.random.default_rng(0)
+    features = draw.normal(size=(300, 2, 3)) * [1.0, 5.0, 0.1]
+    difference = features[:, 1] - features[:, 0]
+    answer = (draw.random(300) < 1 / (1 + np.exp(-difference @ [1.0, -0.3, 4.0]))).astype(int)
+    found = fit_weights(features, np.ones((300, 2), bool), answer)
+    spread = features.reshape(-1, 3).std(0)
+    model = LogisticRegression(C=1 / (2 * SHRINK * 300), fit_intercept=False, tol=1e-10)
+    expected = model.fit(difference / spread, answer).coef_[0]
+    assert (found * spread).tolist() == pytest.approx(expected.tolist(), rel=1e-4, abs=1e-4)
+
+
+def test_padding_of_shorter_lists_is_not_read():
+    draw = np.random.default_rng(1)
+    features = draw.normal(size=(50, 4, 2))
+    real = np.arange(4) < draw.integers(1, 5, (50, 1))
+    answer = np.zeros(50, np.int64)
+    scribbled = np.where(real[..., None], features, 1e9)
+    assert fit_weights(scribbled, real, answer).tolist() == fit_weights(features, real, answer).tolist()
+
+
+def test_weights_of_a_feature_that_decides_all_and_of_a_constant_one():
+    features = np.zeros((20, 3, 2))
+    features[:, 0, 0] = 1.0
+    weights = fit_weights(features, np.ones((20, 3), bool), np.zeros(20, np.int64))
+    assert np.isfinite(weights).all() and weights[0] > 1
+    assert weights[1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_weights_are_fitted_in_inference_mode_too():
+    features = np.random.default_rng(2).normal(size=(20, 3, 2))
+    with torch.inference_mode():
+        found = fit_weights(features, np.ones((20, 3), bool), np.zeros(20, np.int64))
+    assert found.any()
+
+
+# The file
+
+
+def test_a_stored_file_ranks_in_the_same_way(tmp_path):
     questions = [asked([-1.0, -2.0, -3.0], query=(9, 3 + n % 2, BLANK, 10)) for n in range(20)]
     reranker = learned().fitted(questions, [n % 2 for n in range(20)])
     reranker.save(tmp_path / FILE)
@@ -113,7 +157,7 @@ def test_kept_and_read_it_ranks_the_same(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
-def test_a_file_that_is_missing_damaged_or_of_another_run_is_said(tmp_path):
+def test_a_file_that_is_missing_damaged_or_of_another_run(tmp_path):
     path = tmp_path / FILE
     with pytest.raises(CheckpointError, match=r"there is no re-ranking; .* task.rerank=true"):
         Reranker.load(path, "v")
@@ -127,6 +171,6 @@ def test_a_file_that_is_missing_damaged_or_of_another_run_is_said(tmp_path):
             Reranker.load(path, "v")
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path):
+def test_a_folder_that_cannot_be_written(tmp_path):
     with pytest.raises(CheckpointError, match="could not write the re-ranking"):
         learned().save(tmp_path / "nowhere" / FILE)

@@ -18,9 +18,7 @@ class AttentionRecall(Ratio):
     """
 
     higher_is_better = True
-
-    def __init__(self) -> None:
-        super().__init__(real=True)
+    real = True
 
     def update(self, weights: Tensor, evidence: Tensor) -> None:
         """`weights` (B, ...) sum to 1 over each example; `evidence` (B, ...) is True at the true positions."""
@@ -42,9 +40,7 @@ class PointingGame(Ratio):
     """
 
     higher_is_better = True
-
-    def __init__(self) -> None:
-        super().__init__(real=True)
+    real = True
 
     def update(self, weights: Tensor, evidence: Tensor) -> None:
         """`weights` (B, ...) of each example; `evidence` (B, ...) is True at the true positions."""

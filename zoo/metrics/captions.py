@@ -7,12 +7,12 @@ All are scores of a corpus, exact over batches and ranks. They compare tokens: f
 from __future__ import annotations
 
 import shutil
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 import torch
@@ -33,19 +33,29 @@ BETA = 1.2
 """The weight of recall over precision in ROUGE-L."""
 
 
-def _words(caption: Caption) -> list[str]:
-    return caption.split() if isinstance(caption, str) else list(caption)
+class CaptionMetric(Metric):
+    """A score of hypotheses against all references of their images, over a whole corpus."""
+
+    full_state_update = False
+    higher_is_better = True
+
+    def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
+        """One hypothesis of each image, and all of its references."""
+        if len(hypotheses) != len(references):
+            raise ValueError(f"{len(hypotheses)} hypotheses, but references of {len(references)} images")
+        for number, several in enumerate(references):
+            if isinstance(several, str) or not several:
+                expected = "expected a list of references with one at least"
+                raise ValueError(f"hypothesis {number}: {expected}, found {several!r}")
+        captions = ((ours, *several) for ours, several in zip(hypotheses, references, strict=True))
+        self.count([[one.split() if isinstance(one, str) else list(one) for one in row] for row in captions])
+
+    @abstractmethod
+    def count(self, rows: Sequence[Sequence[list[str]]]) -> None:
+        """Add the words of some hypotheses, each followed by its references."""
 
 
-def _check(hypotheses: Sequence[Any], references: Sequence[Sequence[Any]]) -> None:
-    if len(hypotheses) != len(references):
-        raise ValueError(f"{len(hypotheses)} hypotheses, but references of {len(references)} images")
-    for number, several in enumerate(references):
-        if isinstance(several, str) or not several:
-            raise ValueError(f"hypothesis {number}: expected a list of references with one at least, found {several!r}")
-
-
-class CaptionBLEU(Metric):
+class CaptionBLEU(CaptionMetric):
     """BLEU-n of a corpus (Papineni et al. 2002), 0 to 100, the geometric mean of the precisions of 1- to n-grams.
 
     The reference length is the one nearest to the hypothesis, and the shorter of two equally near ones, as in sacrebleu
@@ -54,8 +64,6 @@ class CaptionBLEU(Metric):
     a reference has n tokens.
     """
 
-    full_state_update = False
-    higher_is_better = True
     statistics: Tensor
     long_references: Tensor
 
@@ -68,14 +76,11 @@ class CaptionBLEU(Metric):
         self.add_state("statistics", torch.zeros(2 + 2 * ORDERS, dtype=torch.int64), dist_reduce_fx="sum")
         self.add_state("long_references", torch.tensor(0), dist_reduce_fx="sum")
 
-    def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
-        """One hypothesis of each image, and all of its references."""
-        _check(hypotheses, references)
-        if hypotheses:
-            ours = tuple(" ".join(_words(caption)) for caption in hypotheses)
-            theirs = tuple(tuple(" ".join(_words(caption)) for caption in several) for several in references)
-            self.statistics += torch.tensor(_bleu_statistics(ours, theirs), device=self.statistics.device)
-            self.long_references += sum(len(_words(one)) >= self.order for several in references for one in several)
+    def count(self, rows: Sequence[Sequence[list[str]]]) -> None:
+        if rows:
+            texts = tuple(tuple(map(" ".join, row)) for row in rows)
+            self.statistics += torch.tensor(_bleu_statistics(texts), device=self.statistics.device)
+            self.long_references += sum(len(one) >= self.order for _, *several in rows for one in several)
 
     def compute(self) -> Tensor:
         """0 to 100; NaN if it is not defined."""
@@ -87,23 +92,21 @@ class CaptionBLEU(Metric):
 
 
 @lru_cache(maxsize=1)
-def _bleu_statistics(hypotheses: tuple[str, ...], references: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
+def _bleu_statistics(rows: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     """Counts of a batch: tokens of hypotheses, tokens of references, matches of each order, n-grams of each order. The
     last result is cached, since BLEU-1 to 4 use the same one."""
     scorer = BLEU(tokenize="none", smooth_method="none", force=True)
-    rows = scorer._extract_corpus_statistics(hypotheses, list(zip_longest(*references)))  # None: has fewer references
-    return tuple(map(sum, zip(*rows, strict=True)))
+    hypotheses, *references = zip_longest(*rows)  # None: has fewer references
+    return tuple(map(sum, zip(*scorer._extract_corpus_statistics(hypotheses, references), strict=True)))
 
 
-class RougeL(Metric):
+class RougeL(CaptionMetric):
     """ROUGE-L (Lin 2004), the mean over images, 0 to 100: 100 times the value of coco-caption.
 
     The score is F with beta = 1.2 of the best precision and the best recall of a longest common subsequence; they may
     come from two references. It is not defined if no reference has a word.
     """
 
-    full_state_update = False
-    higher_is_better = True
     total: Tensor
     captions: Tensor
     words: Tensor
@@ -114,13 +117,11 @@ class RougeL(Metric):
         self.add_state("captions", torch.tensor(0), dist_reduce_fx="sum")
         self.add_state("words", torch.tensor(0), dist_reduce_fx="sum")
 
-    def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
-        """One hypothesis of each image, and all of its references."""
-        _check(hypotheses, references)
-        for ours, several in zip(hypotheses, references, strict=True):
-            self.total += rouge_l(_words(ours), [_words(caption) for caption in several])
-        self.captions += len(hypotheses)
-        self.words += sum(len(_words(caption)) for several in references for caption in several)
+    def count(self, rows: Sequence[Sequence[list[str]]]) -> None:
+        for ours, *several in rows:
+            self.total += rouge_l(ours, several)
+            self.words += sum(map(len, several))
+        self.captions += len(rows)
 
     def compute(self) -> Tensor:
         """0 to 100; NaN if it is not defined."""
@@ -153,23 +154,18 @@ def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
     return len(one) - row.bit_count()
 
 
-class _Gathered(Metric):
+class _Gathered(CaptionMetric):
     """A score that needs all captions at once: they are stored as text, which all ranks gather."""
 
-    full_state_update = False
-    higher_is_better = True
     texts: list[Tensor]
 
     def __init__(self) -> None:
         super().__init__()
         self.add_state("texts", [], dist_reduce_fx="cat")
 
-    def update(self, hypotheses: Sequence[Caption], references: Sequence[Sequence[Caption]]) -> None:
-        """One hypothesis of each image, and all of its references."""
-        _check(hypotheses, references)
-        rows = ((ours, *several) for ours, several in zip(hypotheses, references, strict=True))
+    def count(self, rows: Sequence[Sequence[list[str]]]) -> None:
         # str.split treats these separators as white space, so that no token contains one
-        text = "".join("\x1f".join(" ".join(_words(caption)) for caption in row) + "\x1e" for row in rows)
+        text = "".join("\x1f".join(map(" ".join, row)) + "\x1e" for row in rows)
         self.texts.append(torch.from_numpy(np.frombuffer(text.encode(), np.uint8).copy()).to(self.device))
 
     def rows(self) -> list[list[str]]:

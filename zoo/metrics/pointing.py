@@ -17,7 +17,7 @@ coordinates -> figures by name. A figure of NaN does not count."""
 def hull(points: Reals, pointers: Sequence[int], truth: Sequence[int] | None, scale: float) -> dict[str, float]:
     """`accuracy`: it is the true polygon, with any first point. `area`: the share of the true area, for a simple
     polygon. `non_simple`: it crosses itself, repeats a point, or has less than three."""
-    simple = _exist(pointers, points) and is_simple(points[list(pointers)])
+    simple = all(0 <= pointer < len(points) for pointer in pointers) and is_simple(points[list(pointers)])
     found = {"non_simple": float(not simple)}
     if truth is not None:
         whole = abs(area(points[list(truth)]))
@@ -80,7 +80,3 @@ def figure_text(name: str, figures: Mapping[str, float]) -> str:
     if value != value:
         return "-"
     return f"{value:.4g}" if name in ("length", "ratio") else f"{100 * value:.1f}%"
-
-
-def _exist(pointers: Sequence[int], points: Reals) -> bool:
-    return all(0 <= pointer < len(points) for pointer in pointers)

@@ -9,21 +9,21 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 from torchmetrics import Metric
-from torchmetrics.classification import MulticlassAccuracy
 
 
 class Ratio(Metric):
     """`total` / `count`; NaN where the count is 0. A subclass adds to both in its `update`."""
 
     full_state_update = False
+    real: ClassVar[bool] = False
+    """Whether both are in double precision instead of whole numbers."""
     total: Tensor
     count: Tensor
 
-    def __init__(self, *shape: int, by: tuple[int, ...] | None = None, real: bool = False) -> None:
-        """The total has the `shape`, the count the shape `by`, by default the same. Both are whole numbers, or with
-        `real` in double precision."""
+    def __init__(self, *shape: int, by: tuple[int, ...] | None = None) -> None:
+        """The total has the `shape`, the count the shape `by`, by default the same."""
         super().__init__()
-        dtype = torch.float64 if real else torch.long
+        dtype = torch.float64 if self.real else torch.long
         for name, size in (("total", shape), ("count", shape if by is None else by)):
             self.add_state(name, torch.zeros(size, dtype=dtype), dist_reduce_fx="sum")
 
@@ -58,8 +58,10 @@ class ExactMatch(Ratio):
 class GroupMeans(Ratio):
     """The mean of a number over the examples of each group, such as sequences of one length."""
 
+    real = True
+
     def __init__(self, groups: int) -> None:
-        super().__init__(groups, real=True)
+        super().__init__(groups)
 
     def update(self, values: Tensor, group: Tensor) -> None:
         """Count the `values` (B,) of examples in their groups (B,), numbered from 0."""
@@ -98,9 +100,7 @@ class TokenLoss(Ratio):
     """The mean negative log-likelihood of a token over a corpus, in nats. A mean of batch means differs from it."""
 
     higher_is_better = False
-
-    def __init__(self) -> None:
-        super().__init__(real=True)
+    real = True
 
     def update(self, total: Tensor, tokens: float | Tensor) -> None:
         """`total` () the sum of -log p over `tokens` tokens, ends of targets included, without label smoothing."""
@@ -116,17 +116,15 @@ class Perplexity(TokenLoss):
         return super().compute().exp()
 
 
-class Accuracy(MulticlassAccuracy):
-    """The share of right classes by torchmetrics, which gives 0 without examples; here that is NaN."""
+class Accuracy(Ratio):
+    """The share of examples with the right class, 0 to 1."""
 
-    def __init__(self, classes: int) -> None:
-        super().__init__(classes, average="micro")
+    higher_is_better = True
 
-    def compute(self) -> Tensor:
-        """0 to 1; NaN without an example."""
-        assert isinstance(self.tp, Tensor) and isinstance(self.fn, Tensor)
-        share = super().compute()
-        return share if bool((self.tp + self.fn).any()) else torch.full_like(share, torch.nan)
+    def update(self, logits: Tensor, label: Tensor) -> None:
+        """`logits` (B, C), `label` (B,) the true classes."""
+        self.total += (logits.argmax(1) == label).sum()
+        self.count += len(label)
 
 
 class PolarAccuracy(Ratio):

@@ -36,16 +36,16 @@ class Level(NamedTuple):
     """gamma(h) of each kept n-gram h of the order below: the share of the lower order."""
 
 
-class KneserNey:
+class KneserNey(NamedTuple):
     """p(word | the n - 1 words before it in its sentence). Words are 0 ... V - 1."""
 
-    def __init__(self, words: int, base: NDArray[np.float32], levels: list[Level]) -> None:
-        """Builds the model from the levels that `train` counts; `base` (V + 2,) is p_1 of each symbol."""
-        self.words, self.base, self.levels = words, base, levels
+    words: int
+    base: NDArray[np.float32]
+    """(V + 2,) p_1 of each symbol."""
+    levels: list[Level]
 
     @property
     def order(self) -> int:
-        """The order n."""
         return len(self.levels) + 1
 
     @classmethod

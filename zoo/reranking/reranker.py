@@ -16,14 +16,15 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch.nn.functional import cross_entropy
 
 from zoo.errors import CheckpointError
 from zoo.reranking.kneser_ney import Ints, KneserNey
-from zoo.reranking.weights import fit_weights
 from zoo.reranking.word_classes import word_classes
 
 FEATURES = ("reader", "global", "local", "classes")
@@ -31,6 +32,14 @@ FILE = "reranking.npz"
 FORMAT = 1
 RARE = 2
 """n-grams of order 3 and higher that occur less often in the training documents are dropped, as SRILM does."""
+STEPS = 200
+SHRINK = 1e-3
+"""Penalty on the squared weights, for features in units of their standard deviation.
+
+If one feature alone separates right from wrong in every list, the likelihood has no maximum without it.
+"""
+MODELS, PARTS = ("text", "class_text"), ("classes", "unknown", "best", "vocabulary", "weights")
+"""The names of the language models and of all else that a file stores."""
 WORDS_OF_A_CLASS = 20
 """Least average number of words per class: vocabularies smaller than the paper's have fewer classes."""
 
@@ -115,10 +124,10 @@ class Reranker:
             features[row, : len(numbers)], real[row, : len(numbers)] = found, True
             if answer in numbers:
                 right[row] = numbers.tolist().index(answer)
-        told = right >= 0
-        if not told.any():
+        known_answer = right >= 0
+        if not known_answer.any():
             return self
-        return replace(self, weights=fit_weights(features[told], real[told], right[told]))
+        return replace(self, weights=fit_weights(features[known_answer], real[known_answer], right[known_answer]))
 
     def scores(self, asked: ScoredQuestion) -> NDArray[np.float64]:
         """(C,) log-probabilities among the N best candidates of a question, by which they are ranked; -inf for others.
@@ -165,19 +174,17 @@ class Reranker:
         model = KneserNey.train(number[: len(document)], lengths, len(different), order=self.text.order)
         return model.log_probs(number[len(document) :].reshape(filled.shape)).sum(1)
 
-    # Keeping
+    # In a file
 
     def save(self, path: Path) -> None:
-        """Writes the re-ranking to a file, whole or not at all."""
-        arrays = {f"text.{name}": part for name, part in self.text.state().items()}
-        arrays |= {f"class_text.{name}": part for name, part in self.class_text.state().items()}
-        arrays |= {
-            name: np.array(getattr(self, name)) for name in ("classes", "unknown", "best", "vocabulary", "weights")
-        }
+        """Write the re-ranking to a file, completely or not at all."""
+        models = ((name, getattr(self, name).state()) for name in MODELS)
+        arrays = {f"{name}.{part}": value for name, state in models for part, value in state.items()}
+        arrays |= {name: np.array(getattr(self, name)) for name in PARTS}
         temporary = path.with_name(f".{path.name}.tmp")
         try:
             with open(temporary, "wb") as file:
-                np.savez(file, format=np.array(FORMAT), **arrays)  # type: ignore[arg-type]
+                np.savez(file, format=np.array(FORMAT), **arrays)
             os.replace(temporary, path)
         except OSError as error:
             raise CheckpointError(
@@ -201,19 +208,14 @@ class Reranker:
             if int(arrays["format"]) != FORMAT:
                 raise CheckpointError(f"{path}: format {int(arrays['format'])}; this version reads format {FORMAT}")
 
-            def model(of: str) -> KneserNey:
-                parts = {name.removeprefix(of): part for name, part in arrays.items() if name.startswith(of)}
-                return KneserNey.from_state(parts)
-
-            found = cls(
-                text=model("text."),
-                classes=arrays["classes"],
-                class_text=model("class_text."),
-                unknown=int(arrays["unknown"]),
-                best=int(arrays["best"]),
-                vocabulary=str(arrays["vocabulary"]),
-                weights=arrays["weights"],
-            )
+            parts: dict[str, Any] = {name: arrays[name] for name in PARTS}
+            for name, kind in (("unknown", int), ("best", int), ("vocabulary", str)):
+                parts[name] = kind(arrays[name])
+            for name in MODELS:
+                start = f"{name}."
+                state = {key.removeprefix(start): part for key, part in arrays.items() if key.startswith(start)}
+                parts[name] = KneserNey.from_state(state)
+            found = cls(**parts)
         except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise CheckpointError(
                 f"{path}: not a readable re-ranking ({error}); test again to write a new one"
@@ -223,3 +225,29 @@ class Reranker:
                 f"{path}: this re-ranking has another vocabulary than the network; pass the file of the network's run"
             )
         return found
+
+
+def fit_weights(features: NDArray[Any], real: NDArray[np.bool_], answer: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Weights (F,) of maximum likelihood under the softmax of (features @ weights) over the candidates of each list.
+
+    `features` (Q, N, F), `real` (Q, N) True at candidates, `answer` (Q,) the index of the right candidate in its list.
+    The function has one maximum, which L-BFGS finds from any start. The paper of the re-ranking uses K-best MIRA
+    instead (Cherry and Foster 2012), which considers only the margin to the best wrong candidate.
+    """
+    values = features.astype(np.float64)
+    spread = np.maximum(values[real].std(0), 1e-12)
+    scaled = np.where(real[..., None], (values - values[real].mean(0)) / spread, 0.0)
+    with torch.inference_mode(False), torch.enable_grad():
+        inputs, absent, target = (torch.from_numpy(part) for part in (scaled, ~real, answer))
+        weights = torch.zeros(scaled.shape[-1], dtype=torch.float64, requires_grad=True)
+        optimizer = torch.optim.LBFGS([weights], max_iter=STEPS, tolerance_grad=1e-9, line_search_fn="strong_wolfe")
+
+        def loss() -> torch.Tensor:
+            optimizer.zero_grad()
+            scores = (inputs @ weights).masked_fill(absent, -torch.inf)
+            value = cross_entropy(scores, target) + SHRINK * weights.square().sum()
+            value.backward()
+            return value
+
+        optimizer.step(loss)
+    return weights.detach().numpy() / spread

@@ -35,9 +35,8 @@ class SingleLabel(Scoring):
         self.test_confusion = MulticlassConfusionMatrix(len(self.spec.classes))
 
     def metrics(self) -> dict[str, Metric]:
-        classes = len(self.spec.classes)
-        f1 = MulticlassF1Score(classes, average="macro")
-        return {**super().metrics(), "accuracy": Accuracy(classes), "macro_f1": f1}
+        f1 = MulticlassF1Score(len(self.spec.classes), average="macro")
+        return {**super().metrics(), "accuracy": Accuracy(), "macro_f1": f1}
 
     def total_loss(self, output: Output, batch: Any) -> Tensor:
         return F.cross_entropy(precise(output.logits), batch.label, reduction="sum")

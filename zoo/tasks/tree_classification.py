@@ -79,9 +79,9 @@ class TreeClassification(Scoring):
 
     def metrics(self) -> dict[str, Metric]:
         assert self.spec is not None
-        classes, polarity, found = len(self.spec.classes), self.spec.polarity, super().metrics()
+        polarity, found = self.spec.polarity, super().metrics()
         for part in ("nodes", "roots"):
-            found[f"accuracy_{part}"] = Accuracy(classes)
+            found[f"accuracy_{part}"] = Accuracy()
             if any(polarity):
                 found[f"accuracy_{part}_binary"] = PolarAccuracy(polarity)
         return found | {name: AttentionRecall() for name in ("attention_recall", "attention_chance")}

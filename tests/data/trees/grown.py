@@ -1,4 +1,4 @@
-"""Trees that the tests of this folder draw at random, and views of trees to compare them by."""
+"""Random trees, and readable forms of trees."""
 
 from hypothesis import strategies as st
 
@@ -14,11 +14,11 @@ def _inner(below):
 
 
 NESTED = st.recursive(st.tuples(LABELS, st.just(0), st.just([])), _inner, max_leaves=12)
-"""(label, place, children): how many of the children stand before the word of the node, None where it has no word."""
+"""(label, place, children): the place of the word of a node among its children, None for a node without a word."""
 
 
 def grown(nested):
-    """The tree of what NESTED gives, its words w0, w1, ... in the order in which they are read."""
+    """The tree of a value of NESTED, with the words w0, w1, ... in reading order."""
     tree = Tree([], [], [], [])
 
     def grow(one, above):
@@ -40,7 +40,7 @@ def grown(nested):
 
 @st.composite
 def any_trees(draw, smallest=0):
-    """Any tree: nodes in any order, words in any order at some or all of them, and others that are not in the tree."""
+    """Any tree: nodes in any order, with words in any order at some or all of them, and words outside the tree."""
     size = draw(st.integers(smallest, 9))
     order = draw(st.permutations(range(size)))
     above = [order[draw(st.integers(0, number - 1))] if number else -1 for number in range(size)]
@@ -60,7 +60,7 @@ def seen(tree, node=None):
 
 
 def joined(tree, node=None):
-    """The words of a tree in brackets, `((a b) c)`, as `seen` has them; a word with children stands before a colon."""
+    """The words of a tree in brackets, `((a b) c)`; a word with children is before a colon."""
     _, word, below = seen(tree) if node is None else node
     inside = " ".join(joined(tree, child) for child in below)
     if not below:
@@ -69,7 +69,7 @@ def joined(tree, node=None):
 
 
 def covered(tree):
-    """The numbers of the words at each node and below it, by climbing from each word to the root."""
+    """The numbers of the words at each node and below it."""
     found = [set() for _ in tree.parent]
     for node, word in enumerate(tree.word):
         while word >= 0 and node >= 0:
@@ -79,17 +79,9 @@ def covered(tree):
 
 
 def depths(tree):
-    """How many steps each node is below the root."""
-    found = {-1: -1}
-
-    def depth(node):
-        path = []
-        while node not in found:
-            path.append(node)
-            node = tree.parent[node]
-        for known in reversed(path):
-            found[known] = found[tree.parent[known]] + 1
-
-    for node in range(len(tree.parent)):
-        depth(node)
-    return [found[node] for node in range(len(tree.parent))]
+    """The number of steps from the root to each node."""
+    below, found, order = tree.children, [0] * len(tree.parent), [tree.root]
+    for node in order:  # parents first
+        order += below[node]
+        found[node] = found[tree.parent[node]] + 1 if node != tree.root else 0
+    return found

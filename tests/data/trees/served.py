@@ -1,11 +1,12 @@
-"""What a prepared corpus of trees serves, as plain trees again."""
+"""The trees of a prepared corpus as plain trees, and small files."""
 
+from zoo.data.rows import BadRows
 from zoo.data.trees.batch import NO_LABEL
 from zoo.data.trees.tree import Tree
 
 
 def prepared(data):
-    """`data`, ready to serve."""
+    """Prepare data and return them."""
     data.prepare_data()
     data.setup()
     return data
@@ -16,7 +17,7 @@ def loader(data, split):
 
 
 def trees(data, split):
-    """The trees of a split in their order, the names of classes as labels and words as the vocabulary knows them."""
+    """The trees of a split in order, with the names of classes as labels, and words as the vocabulary decodes them."""
     found = {}
     for batch in loader(data, split):
         labels = batch.trees.by_tree(batch.label)
@@ -29,7 +30,7 @@ def trees(data, split):
 
 
 def pairs(data, split):
-    """(first, second, score) of a split of pairs in their order, the trees as `trees` gives them, without labels."""
+    """(first, second, score) of each pair of a split in order; the trees are those of `trees`, without labels."""
     found = {}
     for batch in loader(data, split):
         every = list(zip(batch.trees.plain(), batch.trees.ids(), strict=True))
@@ -44,8 +45,13 @@ def pairs(data, split):
 
 
 def folders(cache):
-    """What is left in a cache by name: prepared folders, and anything else but locks."""
+    """The names of all prepared folders in a cache, and of anything else but locks."""
     return sorted(str(path.relative_to(cache)) for path in cache.glob("*/*") if path.suffix != ".lock")
+
+
+def rows(data, split):
+    """The rows of a split without their places."""
+    return [row._replace(place="") for row in data.open_source().splits[split](BadRows("error"))]
 
 
 def written(folder, **files):

@@ -1,4 +1,4 @@
-"""Trees as one forest: what went in comes out again, whichever trees are taken, and each node covers its own words."""
+"""Trees as one forest: they can be read back and chosen, and each node covers its own words."""
 
 from dataclasses import fields
 
@@ -20,8 +20,8 @@ def flat(lists):
     return [one for each in lists for one in each]
 
 
-def planted(trees):
-    """`Tree`s as a batch has them."""
+def forest_of(trees):
+    """A list of `Tree` as the trees of a batch."""
     return Trees.of(
         flat(tree.parent for tree in trees),
         [len(tree.parent) for tree in trees],
@@ -32,7 +32,7 @@ def planted(trees):
 
 
 def same(one, other):
-    """Whether two dataclasses hold the same, tensors included."""
+    """Whether two dataclasses are equal, tensors included."""
     for field in fields(one):
         first, second = getattr(one, field.name), getattr(other, field.name)
         if isinstance(first, torch.Tensor):
@@ -47,8 +47,8 @@ def same(one, other):
 
 
 @given(SEVERAL)
-def test_what_went_in_comes_out(trees):
-    batch = planted(trees)
+def test_trees_are_read_back(trees):
+    batch = forest_of(trees)
     assert len(batch) == len(trees)
     assert batch.plain() == [(tree.parent, tree.word) for tree in trees]
     assert batch.ids() == [[ID[word] for word in tree.words] for tree in trees]
@@ -60,8 +60,8 @@ def test_what_went_in_comes_out(trees):
 
 
 @given(SEVERAL)
-def test_values_of_nodes_are_those_of_their_nodes_in_either_order(trees):
-    batch = planted(trees)
+def test_values_follow_their_nodes_in_either_order(trees):
+    batch = forest_of(trees)
     names = [[f"{number} {node}" for node in range(len(tree.parent))] for number, tree in enumerate(trees)]
     numbers = np.arange(sum(map(len, names)))
     in_forest = batch.in_forest(numbers)
@@ -83,8 +83,8 @@ def test_values_of_nodes_are_those_of_their_nodes_in_either_order(trees):
 
 
 @given(SEVERAL)
-def test_nodes_cover_what_their_tree_says(trees):
-    batch = planted(trees)
+def test_nodes_cover_the_spans_of_their_tree(trees):
+    batch = forest_of(trees)
     begins = np.cumsum([0, *(len(tree.words) for tree in trees)])
     stretches = [
         [(first + begins[t], last + begins[t] + 1) if first <= last else None for first, last in tree.spans()]
@@ -98,36 +98,9 @@ def test_nodes_cover_what_their_tree_says(trees):
 
 
 @given(SEVERAL.filter(len), st.data())
-def test_trees_that_are_taken_are_as_if_they_had_been_alone(trees, data):
+def test_chosen_trees_are_a_batch_of_these_trees(trees, data):
     rows = data.draw(st.lists(st.integers(0, len(trees) - 1), max_size=4))
-    assert same(planted(trees).chosen(rows), planted([trees[row] for row in rows]))
-
-
-def test_by_hand():
-    """(a (b a)), nothing, and b above c, which stands before it."""
-    trees = [
-        Tree(["a", "b", "a"], [-1, 0, 0, 2, 2], [-1, 0, -1, 1, 2], [None] * 5),
-        Tree([], [], [], []),
-        Tree(["c", "b"], [-1, 0], [1, 0], [None] * 2),
-    ]
-    batch = planted(trees)
-    # lowest first: the words a, b, a and c; then (b a) and b; then the whole
-    assert batch.distinct.tolist() == [4, 5, 6]  # c, b, a
-    assert batch.word_at.tolist() == [2, 1, 2, 0, 1]
-    assert (batch.node.tolist(), batch.word_of.tolist()) == ([0, 1, 2, 3, 5], [0, 1, 2, 3, 4])
-    assert batch.first.tolist() == [0, 1, 2, 3, 1, 3, 0]
-    assert batch.past.tolist() == [1, 2, 3, 4, 3, 5, 3]
-    assert batch.node_mask.tolist() == [[True] * 5, [False] * 5, [True, True, False, False, False]]
-
-
-@pytest.mark.parametrize("trees", [[], [Tree([], [], [], [])] * 2])
-def test_no_nodes(trees):
-    batch = planted(trees)
-    assert len(batch) == len(trees)
-    assert batch.node_mask.shape == (len(trees), 0)
-    assert batch.plain() == [([], [])] * len(trees)
-    assert batch.by_tree(batch.in_forest(np.zeros(0, int))) == [[]] * len(trees)
-    assert len(batch.chosen(range(len(trees)))) == len(trees)
+    assert same(forest_of(trees).chosen(rows), forest_of([trees[row] for row in rows]))
 
 
 # Batches
@@ -140,7 +113,7 @@ THREE = [
 
 
 def labelled(trees=THREE, **predicting):
-    forest = planted(trees)
+    forest = forest_of(trees)
     label = [NO_LABEL if label is None else int(label) for tree in trees for label in tree.label]
     evidence = [label in ("0", "1") for tree in trees for label in tree.label]
     text = tuple(tree.words for tree in trees)
@@ -149,7 +122,7 @@ def labelled(trees=THREE, **predicting):
 
 
 @pytest.mark.parametrize("rows", [[0], [2], [2, 0], [1], [0, 1, 2], []])
-def test_a_tree_takes_along_what_is_its_own(rows):
+def test_chosen_trees_keep_their_labels_and_texts(rows):
     typed = tuple(tree.label for tree in THREE)
     batch = labelled(built=("left", None, "right"), typed=typed).chosen(rows)
     assert len(batch) == len(rows)
@@ -164,21 +137,21 @@ def test_a_tree_takes_along_what_is_its_own(rows):
     assert batch.node_mask.sum(1).tolist() == [len(part) for part in labels]
 
 
-def test_the_first_trees_are_in_memory_of_their_own():
+def test_the_first_trees_share_no_memory_with_the_batch():
     batch = labelled()
     first = batch.first(2)
     assert same(first, batch.chosen([0, 1]))
     assert len(batch.first(99)) == 3
     first.index.zero_(), first.label.zero_(), first.trees.distinct.zero_()
     assert same(batch, labelled())
-    bare = TreeBatch(planted(THREE), torch.arange(3), None, None).first(1)
+    bare = TreeBatch(forest_of(THREE), torch.arange(3), None, None).first(1)
     assert (bare.label, bare.evidence, bare.text, bare.built) == (None, None, None, None)
 
 
 def test_pairs_stay_together():
     trees = [*THREE, THREE[0]]
     text, built = tuple(tree.words for tree in trees), ("left", None, "right", "left")
-    batch = TreePairBatch(planted(trees), torch.tensor([7, 8]), torch.tensor([1.5, 4.0]), text, built)
+    batch = TreePairBatch(forest_of(trees), torch.tensor([7, 8]), torch.tensor([1.5, 4.0]), text, built)
     assert len(batch) == 2
     assert batch.node_mask.sum(2).tolist() == [[3, 0], [1, 3]]
     second = batch.chosen([1])
@@ -189,4 +162,4 @@ def test_pairs_stay_together():
     batch.first(2).score.zero_()
     assert batch.score.tolist() == [1.5, 4.0]
     assert batch.cast(torch.bfloat16).score.dtype == torch.float32  # results are judged by it
-    assert TreePairBatch(planted(trees), torch.arange(2), None).first(1).score is None
+    assert TreePairBatch(forest_of(trees), torch.arange(2), None).first(1).score is None

@@ -1,4 +1,4 @@
-"""Bracketed trees: what is read, what is written, and every line that is none, with its file, line and letter."""
+"""Trees in brackets: reading, writing, and each broken line with its file, line and letter."""
 
 import re
 
@@ -38,14 +38,14 @@ def test_nodes_are_numbered_from_the_top():
         ("(S ((X a) (Y b)) c)", [-1, 0, 1, 1, 0], [-1, -1, 0, 1, 2], ["S", None, "X", "Y", None]),
     ],
 )
-def test_words_alone_and_labels_that_are_not_there(text, parent, word, label):
+def test_bare_words_and_missing_labels(text, parent, word, label):
     tree = parse(text)
     assert (tree.parent, tree.word, tree.label) == (parent, word, label)
 
 
 @pytest.mark.parametrize("text", ["( {} )", "({})", "(({}))", "( ( ( {} ) ) )"])
 @pytest.mark.parametrize("inner", [TINY, "(S a)", "((X a) b)"])
-def test_brackets_without_a_label_around_one_tree_are_taken_off(text, inner):
+def test_brackets_without_a_label_around_one_tree_are_removed(text, inner):
     assert parse(text.format(inner)) == parse(inner)
 
 
@@ -102,7 +102,7 @@ def test_depth():
         ("(", r"expected '\)' for the '\(' at letter 1"),
     ],
 )
-def test_what_is_no_tree(text, message):
+def test_texts_that_are_not_a_tree(text, message):
     with pytest.raises(ValueError, match=message):
         parse(text)
 
@@ -111,20 +111,21 @@ def test_what_is_no_tree(text, message):
 
 
 @pytest.mark.parametrize("text", [TINY, "(S a (X b) c)", "( (X a) b)", r"(S (X a\\/b) (Y *))", "(S ( (X a)) b)"])
-def test_written_as_it_was(text):
+def test_written_as_it_was_read(text):
     assert written(parse(text)) == text
 
 
 TOKENS = st.sampled_from(["a", "b", "2", r"\/", "/", r"\\*", "a)b", ")a", "-LRB-", "\xa0", "\\", "caf\u00e9\u2028"])
-LEAVES = st.tuples(st.none() | TOKENS, TOKENS)
 NESTED = st.recursive(
-    LEAVES, lambda below: st.tuples(st.none() | TOKENS, st.lists(below, min_size=1, max_size=4)), max_leaves=20
+    st.tuples(st.none() | TOKENS, TOKENS),
+    lambda below: st.tuples(st.none() | TOKENS, st.lists(below, min_size=1, max_size=4)),
+    max_leaves=20,
 )
 
 
-def planted(nested):
-    """The tree of (label, word or children), numbered from the top, with a label X where brackets need one: at a leaf
-    that is the root or stands alone or first below a node without a label, and at a root above one node."""
+def nested_tree(nested):
+    """The tree of (label, word or children), with a label X where brackets need one: at a leaf that is the root, alone,
+    or the first below a node without a label, and at a root above one node."""
     tree = Tree([], [], [], [])
     waiting = [(-1, nested, True)]
     while waiting:
@@ -144,8 +145,8 @@ def planted(nested):
 
 
 @given(NESTED)
-def test_what_is_written_is_read_as_it_was(nested):
-    tree = planted(nested)
+def test_a_written_tree_is_read_back(nested):
+    tree = nested_tree(nested)
     assert parse(written(tree)) == tree
 
 
@@ -159,32 +160,32 @@ def test_any_text_is_a_tree_that_can_be_written_or_an_error(text):
 
 
 @pytest.mark.parametrize(
-    ("tree", "message"),
+    "tree",
     [
-        (Tree(["a", "b"], [-1, 0], [0, 1], ["S", "X"]), "node 0 has a word and children"),
-        (Tree(["a"], [-1, 0, 0], [-1, 0, -1], ["S", "X", "Y"]), "node 2 has neither a word nor children"),
-        (Tree(["a", "b"], [-1, 0, 0], [-1, 1, 0], ["S", "X", "X"]), "leaf 1 has word 1, expected 0"),
-        (Tree(["a", "b"], [-1, 0], [-1, 0], ["S", "X"]), "word 1, 'b', is not at a leaf"),
-        (Tree(["a"], [-1], [0], [None]), "one word without a label"),
-        (Tree(["a"], [-1, 0], [-1, 0], ["S", None]), "leaf 1 has no label"),
-        (Tree(["a", "b"], [-1, 0, 0], [-1, 0, 1], [None, None, "X"]), "leaf 1 has no label"),
-        (Tree(["a"], [-1, 0], [-1, 0], [None, "X"]), "the root has no label and one child"),
-        (Tree(["("], [-1], [0], ["S"]), "node 0 has '\\('; write brackets as -LRB-"),
-        (Tree(["a)"], [-1], [0], ["S"]), "node 0 has 'a\\)'"),
-        (Tree(["a b"], [-1], [0], ["S"]), "node 0 has 'a b'"),
-        (Tree([""], [-1], [0], ["S"]), "node 0 has ''"),
-        (Tree(["a"], [-1], [0], ["S T"]), "node 0 has 'S T'"),
+        Tree(["a", "b"], [-1, 0], [0, 1], ["S", "X"]),  # a word and children
+        Tree(["a"], [-1, 0, 0], [-1, 0, -1], ["S", "X", "Y"]),  # neither a word nor children
+        Tree(["a", "b"], [-1, 0], [-1, 0], ["S", "X"]),  # b is not at a leaf
+        Tree(["a", "b", "c"], [-1, 0, 0, 1, 1], [-1, -1, 1, 0, 2], ["S", *"WXYZ"]),  # a and c surround b
+        Tree(["a"], [-1], [0], [None]),  # one word without a label
+        Tree(["a"], [-1, 0], [-1, 0], ["S", None]),  # a leaf that needs a label
+        Tree(["a", "b"], [-1, 0, 0], [-1, 0, 1], [None, None, "X"]),
+        Tree(["a", "b"], [-1, 0, 1, 1], [-1, -1, 0, 1], [None, "X", None, None]),  # such outer brackets are removed
+        *(Tree([word], [-1], [0], ["S"]) for word in ("(", "a)", "a b", "")),
+        Tree(["a"], [-1], [0], ["S T"]),
     ],
 )
-def test_what_brackets_cannot_hold(tree, message):
-    with pytest.raises(ValueError, match=message):
+def test_trees_that_brackets_cannot_hold(tree):
+    words = re.escape(repr(" ".join(tree.words)))
+    with pytest.raises(
+        DataError, match=rf"^{words}: brackets cannot hold this tree; expected each word at a leaf, .*\(-LRB-"
+    ):
         written(tree)
 
 
 # read_trees
 
 
-def test_a_tree_a_line(tmp_path):
+def test_one_tree_per_line(tmp_path):
     path = tmp_path / "train.txt"
     path.write_bytes(b"\xef\xbb\xbf" + f"{TINY}\r\n\n  \n(4 caf\u00e9\u2028)\n(2 a)".encode())
     rows = list(read_trees(path, BadRows()))
@@ -203,7 +204,7 @@ def test_a_tree_a_line(tmp_path):
     ],
 )
 @pytest.mark.usefixtures("damaged")
-def test_lines_that_are_no_tree_are_named_and_can_be_left_out(tmp_path, line, message):
+def test_broken_lines_are_named_and_can_be_left_out(tmp_path, line, message):
     path = tmp_path / "dev.txt"
     path.write_bytes(b"(2 a)\n\n" + line + b"\n(3 b)\n")
     with pytest.raises(DataError, match=rf"^{re.escape(str(path))}, line 3: {message}"):
@@ -227,7 +228,7 @@ MRG = """
 
 
 def test_a_tree_over_several_lines(tmp_path):
-    """As the Penn Treebank has them: lines behind the first begin with a blank."""
+    """As in the Penn Treebank, lines after the first begin with a blank."""
     path = tmp_path / "wsj_0001.mrg"
     path.write_text(MRG)
     bad = BadRows("skip")
@@ -245,7 +246,7 @@ def test_a_tree_over_several_lines(tmp_path):
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 @pytest.mark.usefixtures("damaged")
-def test_a_tree_of_which_one_line_is_no_text_is_one_bad_row(tmp_path, at):
+def test_a_tree_with_a_damaged_line_is_one_bad_row(tmp_path, at):
     path = tmp_path / "trees.mrg"
     lines = [b"( (S", b"    (NP (NN dog))", b"    (VP (VBZ runs))))"]
     lines[at] += b" \xe9"

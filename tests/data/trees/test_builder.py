@@ -1,4 +1,4 @@
-"""From brackets, words or a tree to the tree that is read: each way, what a parser does, and what cannot be."""
+"""From a tree, a text or a typed line to the tree that a network reads, in each way."""
 
 import sys
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import pytest
 from tests.data.trees.grown import joined
 from zoo.data.trees import builder as module
 from zoo.data.trees.brackets import parse
-from zoo.data.trees.builder import TreeBuilder, parsed, typed_tree
+from zoo.data.trees.builder import TreeBuilder, parsed
 from zoo.data.trees.dependency_files import dependency_tree
 from zoo.data.trees.options import TreeTextOptions, builds, check_way
 from zoo.data.trees.tree import Tree
@@ -75,12 +75,12 @@ def test_leaves_are_words():
 @pytest.mark.parametrize("trees", ["given", "balanced", "left"])
 @pytest.mark.parametrize("spare", [None, "right"])
 def test_brackets_are_taken_as_they_are(trees, spare):
-    assert typed_tree("  (4 (2 a) (3 (2 b) (2 c)))\n", way(trees), spare) == (parse("(4 (2 a) (3 (2 b) (2 c)))"), None)
-    assert typed_tree("(2 a b c)", way(trees), spare) == (parse("(2 a b c)"), None)
+    assert way(trees).of_line("  (4 (2 a) (3 (2 b) (2 c)))\n", spare) == (parse("(4 (2 a) (3 (2 b) (2 c)))"), None)
+    assert way(trees).of_line("(2 a b c)", spare) == (parse("(2 a b c)"), None)
 
 
 def test_brackets_get_two_children_where_the_data_had_it():
-    assert typed_tree("(2 (1 a) (1 b) (1 c))", way("binarised"), None) == (parse("(2 (1 a) ( (1 b) (1 c)))"), None)
+    assert way("binarised").of_line("(2 (1 a) (1 b) (1 c))", None) == (parse("(2 (1 a) ( (1 b) (1 c)))"), None)
 
 
 @pytest.mark.parametrize(
@@ -93,37 +93,28 @@ def test_brackets_get_two_children_where_the_data_had_it():
     ],
 )
 def test_a_text_has_the_tree_of_the_data_or_the_spare_one(trees, spare, shape, by):
-    tree, built = typed_tree("a b c", way(trees), spare)
+    tree, built = way(trees).of_line("a b c", spare)
     assert (joined(tree), built) == (shape, by)
     assert set(tree.label) == {None}
-    words_at_any_node, _ = typed_tree("a b c", way(trees, inside=True), spare)
+    words_at_any_node, _ = way(trees, inside=True).of_line("a b c", spare)
     assert words_at_any_node.word == [0, 1, 2]
 
 
-def test_a_text_without_any_tree():
-    for trees in ("given", "binarised"):
-        message = (
-            "'a b c' has no tree, and the network was trained on parses; write it in brackets, pass --trees spacy:MODEL"
-        )
-        with pytest.raises(UnusableInput, match=message):
-            typed_tree("a b c", way(trees), None)
-
-
 def test_brackets_that_are_none():
-    said = r"bad tree: found 'b+' at letter 7, expected .* begins with '\(' is read as a tree\)"
-    with pytest.raises(UnusableInput, match=rf"^'\(2 a\) b{{54}}'\.\.\.: {said}$"):
-        typed_tree("(2 a) " + "b" * 99, way("balanced"), None)
+    message = r"bad tree: found 'b+' at letter 7, expected .* begins with '\(' is read as a tree\)"
+    with pytest.raises(UnusableInput, match=rf"^'\(2 a\) b{{54}}'\.\.\.: {message}$"):
+        way("balanced").of_line("(2 a) " + "b" * 99, None)
 
 
 # A parser
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """Forgets the parsers that were loaded, and replaces the library by one whose `load` is set."""
+def load(monkeypatch):
+    """Replace the library by one with this `load`, or by none. Parsers that were loaded before are forgotten."""
 
     def replace(load):
-        monkeypatch.setitem(sys.modules, "spacy", None if load is None else SimpleNamespace(load=load))
+        monkeypatch.setitem(sys.modules, "spacy", load and SimpleNamespace(load=load))
 
     module.parser.cache_clear()
     yield replace
@@ -135,27 +126,20 @@ def no_model(name):
 
 
 @pytest.mark.parametrize(
-    ("load", "message"),
+    ("found", "message"),
     [
         (None, r"spaCy is not installed; run pip install -e '\.\[spacy\]'"),
         (no_model, "spaCy has no such model; run python -m spacy download toy"),
-        (
-            lambda name: SimpleNamespace(pipe_names=["tok2vec", "tagger"]),
-            "this model has no parser, only tok2vec, tagger",
-        ),
+        (lambda name: SimpleNamespace(pipe_names=["tok2vec", "tagger"]), "this model has no parser, only tok2vec, tag"),
         (lambda name: SimpleNamespace(pipe_names=[]), "this model has no parser, only nothing"),
     ],
 )
-def test_a_parser_that_is_not_there(asked, load, message):
-    asked(load)
+def test_a_parser_that_is_missing(load, found, message):
+    load(found)
     with pytest.raises(ConfigError, match=f"^data.trees=spacy:toy: {message}"):
         way("spacy:toy", inside=True)
-
-
-def test_a_parser_gives_words_at_any_node(asked):
-    asked(None)  # which is of no interest where its trees do not fit
     with pytest.raises(ConfigError, match=r"^data\.trees=spacy:toy .*need words only at leaves; use one of balanced"):
-        way("spacy:toy")
+        way("spacy:toy")  # a parser gives words at any node
 
 
 HEADS = {
@@ -167,7 +151,7 @@ HEADS = {
 
 @pytest.fixture
 def pipeline(monkeypatch):
-    """spaCy with a model `toy` that knows the heads of HEADS."""
+    """spaCy with a model `toy` whose parser returns HEADS."""
     spacy = pytest.importorskip("spacy")
     from spacy.language import Language
     from spacy.tokens import Doc
@@ -192,7 +176,7 @@ def test_a_parser_by_its_heads(pipeline):
     assert subject.of_text("Dogs run fast") == Tree(["Dogs", "run", "fast"], [1, -1, 1], [0, 1, 2], [None] * 3)
     assert subject.of_text("ran") == Tree(["ran"], [-1], [0], [None])
     assert subject.of_text("") == Tree([], [], [], [])
-    assert typed_tree("Dogs run fast", subject, None)[1] == "spacy:toy"
+    assert subject.of_line("Dogs run fast", None)[1] == "spacy:toy"
     flat = Tree(["Dogs", "run", "fast"], [-1, 0, 0, 0], [-1, 0, 1, 2], ["bad", None, None, None])
     assert subject.of_tree(flat).label == [None, "bad", None]
 

@@ -1,4 +1,4 @@
-"""Lines to batches: the words' numbers, who built a tree, trees that the network was not made for, checkpoints."""
+"""Typed lines to batches: ids, the way in which a tree was built, unusable trees, and the state of an encoder."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from zoo.data.trees.options import TreeTextOptions
 from zoo.errors import UnusableInput
 
 WORDS = ("the", "film", "was", "good", "bad", "The")
-"""With the numbers from 2 on."""
+"""Their ids begin with 2."""
 
 
 def encoder(trees="given", kind=TreeEncoder, *, inside=False, arity=2, binary=True, spare="balanced", **text):
@@ -38,7 +38,7 @@ def test_lines_to_a_batch():
     assert [encoder().display(line) for line in lines] == list(batch.text)
 
 
-def test_case_is_dropped_where_it_was():
+def test_lower_case():
     batch = encoder(lower=True)("(2 THE)")
     assert batch.trees.ids() == [[2]]
     assert batch.text == (["THE"],)
@@ -59,20 +59,6 @@ def test_typed_marks_are_those_of_the_treebank():
     assert batch.text == (['"', "good", '"', "(", "good", ")"],)
 
 
-def test_what_builds_is_the_data_or_else_chosen():
-    subject = encoder()
-    subject.spare = "right"
-    assert subject("the film was").built == ("right",)
-    subject.spare = None
-    with pytest.raises(
-        UnusableInput, match=r"'the film was' has no tree, .* on parses; write it in brackets, pass --trees"
-    ):
-        subject("the film was")
-    of_data = encoder("left")
-    of_data.spare = "right"
-    assert of_data("the film was").built == ("left",)
-
-
 @pytest.mark.parametrize(
     ("shape", "line", "message"),
     [
@@ -87,7 +73,7 @@ def test_what_builds_is_the_data_or_else_chosen():
         ),
     ],
 )
-def test_a_tree_that_the_network_was_not_made_for(shape, line, message):
+def test_trees_of_another_shape_than_in_training(shape, line, message):
     words = " ".join(word for word in line.replace("(", " ").replace(")", " ").split() if not word.isdigit())
     for read in (encoder(**shape), encoder(**shape).display):
         with pytest.raises(UnusableInput, match=f"^'{words}': {message}"):
@@ -103,7 +89,7 @@ def test_no_words(line):
 
 
 @pytest.mark.parametrize("line", ["(2 the)", "(2 (3 the))", "(2 the film was)", "(2 (2 (1 the) film) was)", "bad"])
-def test_smaller_trees_than_those_of_the_training(line):
+def test_smaller_trees_than_in_training(line):
     assert len(encoder(binary=False, arity=3)(line).trees) == 1
     assert len(encoder("binarised")(line).trees) == 1  # made to fit
 
@@ -117,7 +103,7 @@ def test_smaller_trees_than_those_of_the_training(line):
         {"trees": "left", "inside": True, "arity": 1, "binary": False, "max_words": 2},
     ],
 )
-def test_it_travels_as_plain_data(kind, options):
+def test_the_state_is_plain_data(kind, options):
     subject = encoder(kind=kind, **options)
     state = subject.state()
     other = kind.from_state(json.loads(json.dumps(state)))
@@ -128,7 +114,7 @@ def test_it_travels_as_plain_data(kind, options):
     one, two = (made([lines] if kind is TreePairEncoder else lines) for made in (subject, other))
     assert (one.trees.plain(), one.trees.ids()) == (two.trees.plain(), two.trees.ids())
     assert (one.text, one.built) == (two.text, two.built)
-    if options:  # and what is built differs from that of the default
+    if options:  # they build other trees than the default
         assert one.trees.plain() != encoder(kind=kind)([lines] if kind is TreePairEncoder else lines).trees.plain()
     for made in (subject, other):
         assert (made.arity, made.binary) == (options.get("arity", 2), options.get("binary", True))
@@ -160,6 +146,6 @@ def test_pairs():
         (["the", " "], "an empty sentence"),
     ],
 )
-def test_what_is_no_pair(pair, found):
+def test_inputs_that_are_not_a_pair(pair, found):
     with pytest.raises(UnusableInput, match=f"^'the.*': found {found}; expected two"):
         encoder(kind=TreePairEncoder).display(pair)

@@ -1,10 +1,8 @@
-"""data=trees: one's own trees in brackets and labelled texts, and the mistakes that people make with both."""
+"""data=trees: the user's trees in brackets and labelled texts, and the mistakes that people make with both."""
 
 import json
 from collections import Counter
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.data.trees.grown import joined
@@ -28,6 +26,11 @@ def table(path, rows=TEXTS, header="text,label"):
     return path
 
 
+def everywhere(folder, lines):
+    """Write the same trees for all splits."""
+    return written(folder, train=lines, dev=lines, test=lines)
+
+
 def everything(data):
     """The trees of all splits together."""
     return [tree for split in ("train", "val", "test") for tree in trees(data, split)]
@@ -36,30 +39,28 @@ def everything(data):
 # Brackets
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".ptb", ".mrg", ".tree", ".TREES"])
-def test_brackets(tmp_path, cache_dir, suffix):
-    path = tmp_path / f"mine{suffix}"
-    path.write_text("\n".join(LINES))
+def test_brackets(tmp_path, cache_dir):
+    path = written(tmp_path, mine=LINES) / "mine.txt"
+    for suffix in (".ptb", ".mrg", ".tree", ".TREES", ".txt"):
+        path = path.rename(tmp_path / f"mine{suffix}")
+        assert own(path).open_files(path).splits.keys() == {"train"}
     data = prepared(own(path))
     assert data.sizes == {"train": 16, "val": 2, "test": 2}
-    assert data.spec.classes == ("bad", "fair", "good")
-    assert data.spec.polarity == ()
+    assert (data.spec.classes, data.spec.polarity) == (("bad", "fair", "good"), ())
     assert (data.spec.arity, data.spec.binary) == (2, True)
-    roots = Counter(tree.label[0] for tree in everything(data))
-    assert roots == {"bad": 7, "good": 13}
+    assert Counter(tree.label[0] for tree in everything(data)) == {"bad": 7, "good": 13}
     for tree in trees(data, "train"):
         assert tree.label[1:] == ["fair", None]  # a bare word has none
         assert tree in [parse(line) for line in LINES]
     assert data.describe()["splits"]["train"]["labelled_rate"] == pytest.approx(2 / 3)
-    assert data.describe()["notes"] == []  # no tree stands in two splits
+    assert data.describe()["notes"] == []  # no tree is in two splits
     other = prepared(own(path, split={"seed": 2}))
     assert trees(other, "train") != trees(data, "train")
-    assert prepared(own(path, split={"val": 0.25, "test": 0.5})).sizes == {"train": 5, "val": 5, "test": 10}
 
 
-def test_drawn_splits_hold_every_class_of_the_roots_by_its_share(tmp_path, cache_dir):
-    path = tmp_path / "mine.txt"
-    path.write_text("\n".join(f"({label} (good w{number}) x)" for number in range(10) for label in ("good", "bad")))
+def test_drawn_splits_have_every_class_of_the_roots_by_its_share(tmp_path, cache_dir):
+    lines = [f"({label} (good w{number}) x)" for number in range(10) for label in ("good", "bad")]
+    path = written(tmp_path, mine=lines) / "mine.txt"
     for seed in range(3):
         data = prepared(own(path, split={"val": 0.2, "test": 0.3, "seed": seed}))
         found = {split: Counter(tree.label[0] for tree in trees(data, split)) for split in data.sizes}
@@ -68,12 +69,12 @@ def test_drawn_splits_hold_every_class_of_the_roots_by_its_share(tmp_path, cache
 
 def test_any_number_of_children_or_two(tmp_path, cache_dir):
     lines = ["(1 (0 a) (2 b) (1 c) (0 d))", "(2 (1 (0 a)))", "(0 a)", "(1 a b)"]
-    written(tmp_path / "given", train=lines, dev=lines, test=lines)
-    given = prepared(own(tmp_path / "given"))
+    folder = everywhere(tmp_path / "mine", lines)
+    given = prepared(own(folder))
     assert (given.spec.arity, given.spec.binary, given.spec.words_inside) == (4, False, False)
     assert trees(given, "val") == [parse(line) for line in lines]
     assert "trees of up to 4 children per node, words at the leaves" in given.describe()["contents"][0]
-    two = prepared(own(tmp_path / "given", trees="binarised"))
+    two = prepared(own(folder, trees="binarised"))
     assert (two.spec.arity, two.spec.binary) == (2, True)
     expected = ["(1 (0 a) ( (2 b) ( (1 c) (0 d))))", "(2 a)", "(0 a)", "(1 a b)"]
     assert trees(two, "test") == [parse(line) for line in expected]
@@ -86,23 +87,13 @@ def test_a_class_that_training_does_not_have_is_refused(tmp_path, cache_dir):
     known = "'goood' does not occur in the training trees, which have 'good', 'bad'"
     with pytest.raises(DataError, match=f"^{folder}/test.txt, line 1: unknown label: {known}"):
         own(folder).prepare_data()
-    assert folders(cache_dir) == []
-    data = prepared(own(folder, loader={"batch_size": 2, "on_bad_row": "skip"}))
-    assert data.sizes["test"] == 1 and data.describe()["skipped"] == {"unknown label": 1}
+    assert prepared(own(folder, **SKIP)).sizes["test"] == 1, "an unknown label at another node does not matter"
     roots = written(
         tmp_path / "roots", train=["(good (bad a) b)", "(fair a b)"], dev=["(good a b)"], test=["(bad a b)"]
     )
     assert prepared(own(roots)).sizes["test"] == 1, "training has the label at a node"
     with pytest.raises(DataError, match="unknown label: 'bad' does not occur in the training trees"):
         own(roots, train_on="roots").prepare_data()
-
-
-def test_texts_that_are_cut_are_said(tmp_path, cache_dir):
-    (tmp_path / "mine.csv").write_text("text,label\n" + "".join(f"a b c d{n},{n % 2}\n" for n in range(20)) + "a,0\n")
-    data = prepared(own(tmp_path / "mine.csv", trees="left", text={"max_words": 3, "tokenizer": "whitespace"}))
-    assert "20 trees were cut after 3 words (data.text.max_words)" in data.describe()["notes"]
-    whole = prepared(own(tmp_path / "mine.csv", trees="left", text={"max_words": 4, "tokenizer": "whitespace"}))
-    assert not any("cut" in note for note in whole.describe()["notes"])
 
 
 def test_a_few_trees_that_are_not_binary_are_named(tmp_path, cache_dir):
@@ -115,9 +106,8 @@ def test_a_few_trees_that_are_not_binary_are_named(tmp_path, cache_dir):
     assert not any("binary" in note for note in prepared(own(many)).describe()["notes"])
 
 
-def test_classes_are_those_of_the_roots_where_they_alone_are_learned(tmp_path, cache_dir):
-    lines = ["(good (NP a) (VP (good b) c))", "(bad (NP (bad a) b) (VP c))"]
-    folder = written(tmp_path / "mine", train=lines, dev=lines, test=lines)
+def test_classes_are_those_of_the_roots_if_they_alone_are_learned(tmp_path, cache_dir):
+    folder = everywhere(tmp_path / "mine", ["(good (NP a) (VP (good b) c))", "(bad (NP (bad a) b) (VP c))"])
     assert prepared(own(folder)).spec.classes == ("NP", "VP", "bad", "good")
     data = prepared(own(folder, train_on="roots", polarity=[-1, 1]))
     assert data.spec.classes == ("bad", "good")
@@ -128,42 +118,36 @@ def test_classes_are_those_of_the_roots_where_they_alone_are_learned(tmp_path, c
     ]
 
 
-def test_a_mark_in_place_of_a_label_is_none(tmp_path, cache_dir):
+def test_a_mark_replaces_a_missing_label(tmp_path, cache_dir):
     lines = ["(good (_ not) (bad bad))", "(bad (_ so) (bad bad))"]
-    data = prepared(own(written(tmp_path / "mine", train=lines, dev=lines, test=lines)))
+    data = prepared(own(everywhere(tmp_path / "mine", lines)))
     assert data.spec.classes == ("bad", "good")
     assert [tree.label for tree in trees(data, "test")] == [["good", None, "bad"], ["bad", None, "bad"]]
 
 
-def test_roots_that_are_all_alike_are_said(tmp_path, cache_dir):
-    lines = ["(S (NP a) (VP b))", "(S (NP c) (VP d))"]
-    data = prepared(own(written(tmp_path / "mine", train=lines, dev=lines, test=lines)))
+def test_a_note_on_roots_of_one_class(tmp_path, cache_dir):
+    data = prepared(own(everywhere(tmp_path / "mine", ["(S (NP a) (VP b))", "(S (NP c) (VP d))"])))
     assert any("100% of the training trees are of class 'S'" in note for note in data.describe()["notes"])
 
 
 def test_a_folder_with_splits(tmp_path, cache_dir, caplog):
     folder = written(tmp_path / "mine", train=LINES[:6], dev=LINES[6:8], test=LINES[8:])
-    data = prepared(own(folder, text={"minimum_frequency": 1, "lower": True}))
-    assert data.sizes == {"train": 6, "val": 2, "test": 12}
+    assert prepared(own(folder)).sizes == {"train": 6, "val": 2, "test": 12}
     (folder / "dev.txt").unlink()
     with caplog.at_level("INFO", "zoo"):
         drawn = prepared(own(folder, split={"val": 0.5}))
     assert drawn.sizes == {"train": 3, "val": 3, "test": 12}
     assert "val: drawn from the training trees (data.split)" in caplog.text
     assert "test: drawn" not in caplog.text
-    (folder / "._train.txt").write_bytes(b"\0what a system hides")  # is no split
-    assert prepared(own(folder, split={"val": 0.5})).sizes == drawn.sizes
 
 
 @pytest.mark.parametrize(("name", "beside"), [("test.csv", "train.txt"), ("test.txt", "train.csv")])
 def test_a_folder_has_splits_of_one_kind(tmp_path, cache_dir, name, beside):
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / name).write_text("text,label\na,b\n")
-    (folder / beside).write_text("text,label\na,b\n")
-    said = f"found trees in brackets and tables in one folder, beside {beside}; expected all splits of one kind"
-    with pytest.raises(DataError, match=f"^{folder}/{name}: {said}"):
-        own(folder, trees="balanced").prepare_data()
+    for file in (name, beside):
+        table(tmp_path / file)
+    message = f"found trees in brackets and tables in one folder, beside {beside}; expected all splits of one kind"
+    with pytest.raises(DataError, match=f"^{tmp_path}/{name}: {message}"):
+        own(tmp_path, trees="balanced").prepare_data()
 
 
 @pytest.mark.parametrize(
@@ -193,6 +177,13 @@ def test_polarity(tmp_path, cache_dir):
             own(folder, polarity=polarity)
 
 
+def test_a_batch_is_drawn_from_all_trees(tmp_path, cache_dir):
+    lines = [f"(bad a{n})" for n in range(20)] + [f"(good (fair b{n}) c d e f g h)" for n in range(20)]
+    folder = written(tmp_path / "mine", train=lines, dev=lines[:1], test=lines[:1])
+    batches = list(loader(prepared(own(folder, loader={"batch_size": 10})), "train"))
+    assert max(len({len(tree) for tree, _ in batch.trees.plain()}) for batch in batches) == 2
+
+
 # Texts
 
 
@@ -209,54 +200,60 @@ def test_texts(tmp_path, cache_dir):
     assert data.encoder("a b c").built == ("balanced",)
 
 
-def test_columns_of_any_table(tmp_path, cache_dir):
-    rows = [{"review": text, "stars": n % 3} for n, (text, _) in enumerate(TEXTS)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (tmp_path / "a.tsv").write_text("stars\treview\n" + "".join(f"{r['stars']}\t{r['review']}\n" for r in rows))
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    columns = {"text_column": "review", "label_column": "stars", "trees": "right"}
-    all_of = [prepared(own(path, **columns)) for path in sorted(tmp_path.glob("a.*"))]
-    assert [data.spec.classes for data in all_of] == [("0", "1", "2")] * 3
-    assert trees(all_of[0], "test") == trees(all_of[1], "test") == trees(all_of[2], "test")
-
-
-def test_tables_for_each_split(tmp_path, cache_dir):
-    for name, rows in (("train", TEXTS[:10]), ("valid", TEXTS[10:13]), ("test", TEXTS[13:])):
-        table(tmp_path / f"my_{name}.csv", rows)
-    data = prepared(own(tmp_path, trees="left"))
+def test_columns_of_tables_for_each_split(tmp_path, cache_dir):
+    rows = [{"review": text, "stars": n % 3, "title": f"title {n}"} for n, (text, _) in enumerate(TEXTS)]
+    for name, some in (("train", rows[:10]), ("valid", rows[10:13]), ("test", rows[13:])):
+        (tmp_path / f"my_{name}.jsonl").write_text("\n".join(map(json.dumps, some)))
+    columns = {"text_column": "review", "label_column": "stars", "trees": "left"}
+    data = prepared(own(tmp_path, **columns))
     assert data.sizes == {"train": 10, "val": 3, "test": 7}
+    assert data.spec.classes == ("0", "1", "2")
     assert [joined(tree) for tree in trees(data, "val")] == ["((<unk> is) <unk>)"] * 3
-    short = prepared(own(tmp_path, trees="left", text={"max_words": 2, "minimum_frequency": 1}))
-    assert {len(tree.words) for tree in everything(short)} == {2}
+    other = prepared(own(tmp_path, **columns | {"text_column": "title"}))
+    assert len(folders(cache_dir)) == 2 and other.spec.vocabulary_size != data.spec.vocabulary_size
+
+
+@pytest.mark.parametrize(("limit", "cut"), [(3, 20), (4, 0)])
+def test_texts_that_are_cut_are_counted(tmp_path, cache_dir, caplog, limit, cut):
+    rows = [*((f"a b c d{n}", str(n % 2)) for n in range(20)), ("a", "0")]
+    text = {"max_words": limit, "tokenizer": "whitespace"}
+    with caplog.at_level("INFO", "zoo"):
+        data = prepared(own(table(tmp_path / "mine.csv", rows), trees="left", text=text))
+    assert {len(tree.words) for tree in everything(data)} == {1, limit}
+    assert sum(split["truncated"] for split in data.describe()["splits"].values()) == cut
+    assert ("20 trees were cut (data.text.max_words)" in caplog.text) == bool(cut)
 
 
 @pytest.mark.parametrize("trees", ["given", "binarised"])
 def test_texts_have_no_trees(tmp_path, cache_dir, trees):
     path = table(tmp_path / "mine.csv")
-    message = (
-        f"^{path}: these texts have no trees, and data.trees={trees} .*; data.trees=balanced, left, right or spacy:M"
-    )
-    with pytest.raises(ConfigError, match=message):
+    message = f"these texts have no trees, and data.trees={trees} .*; data.trees=balanced, left, right or spacy:M"
+    with pytest.raises(ConfigError, match=f"^{path}: {message}"):
         own(path, trees=trees).prepare_data()
 
 
 @pytest.mark.parametrize(
-    ("rows", "line", "problem"),
+    ("row", "problem"),
     [
-        ([*TEXTS, ("", "good")], 22, "no text: column 'text' holds ''"),
-        ([("  ", "good"), *TEXTS], 2, "no text: column 'text' holds '  '"),
-        ([*TEXTS, ("fine", " ")], 22, "no label: column 'label' holds ' '"),
-        ([*TEXTS, ("fine", "a", "good")], 22, "wrong number of fields: found 3, the header has 2"),
+        ((" ", "good"), "no text: column 'text' holds ' '"),
+        (("fine", " "), "no label: column 'label' holds ' '"),
     ],
 )
-def test_rows_that_cannot_be_used(tmp_path, cache_dir, rows, line, problem):
-    path = table(tmp_path / "mine.csv", rows)
-    with pytest.raises(DataError, match=f"^{path}, line {line}: {problem}.*on_bad_row=skip"):
+def test_rows_that_cannot_be_used(tmp_path, cache_dir, row, problem):
+    path = table(tmp_path / "mine.csv", [*TEXTS, row])
+    with pytest.raises(DataError, match=f"^{path}, line 22: {problem}.*on_bad_row=skip"):
         own(path, trees="balanced").prepare_data()
     assert folders(cache_dir) == []
     data = prepared(own(path, trees="balanced", **SKIP))
     assert sum(data.sizes.values()) == 20
     assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
+
+
+def test_a_column_that_is_missing(tmp_path, cache_dir):
+    path = table(tmp_path / "mine.csv")
+    hint = r"did you mean 'label'\? \(the keys are data\.text_column and data\.label_column\)"
+    with pytest.raises(DataError, match=f"^{path}, line 1: no column 'lable'; found: .*{hint}"):
+        own(path, trees="balanced", label_column="lable").prepare_data()
 
 
 def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
@@ -265,12 +262,9 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
     monkeypatch.setattr("zoo.data.trees.builder.parser", asked.append)
 
     def parsed(words, model, label):
-        return parse("(S a)")._replace(
-            words=words,
-            parent=[-1, *[0] * (len(words) - 1)],
-            word=list(range(len(words))),
-            label=[label, *[None] * (len(words) - 1)],
-        )
+        rest = len(words) - 1
+        tree = parse("(S a)")._replace(words=words, parent=[-1, *[0] * rest], word=list(range(len(words))))
+        return tree._replace(label=[label, *[None] * rest])
 
     monkeypatch.setattr("zoo.data.trees.builder.parsed", parsed)
     data = prepared(own(table(tmp_path / "mine.csv"), trees="spacy:toy"))
@@ -284,27 +278,13 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"text_column": "review"}, "no column 'review'; found: 'text', 'label'"),
-        ({"label_column": "lable"}, "no column 'lable'; found: 'text', 'label'; did you mean 'label'"),
-    ],
-)
-def test_a_column_that_is_not_there(tmp_path, cache_dir, columns, message):
-    path = table(tmp_path / "mine.csv")
-    keys = r"\(the keys are data\.text_column and data\.label_column\)"
-    with pytest.raises(DataError, match=f"^{path}, line 1: {message}.*{keys}"):
-        own(path, trees="balanced", **columns).prepare_data()
-
-
-@pytest.mark.parametrize(
     ("lines", "message"),
     [
         (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; at least two classes are expected"),
         (LINES[:2], r"too few trees \(2\) to draw val and test from them and to train on each of 2 classes; give"),
     ],
 )
-def test_trees_of_which_nothing_can_be_learned(tmp_path, cache_dir, lines, message):
+def test_trees_from_which_nothing_can_be_learned(tmp_path, cache_dir, lines, message):
     folder = written(tmp_path / "mine", train=lines)
     with pytest.raises(DataError, match=f"^{folder}/?.*: {message}"):
         own(folder).prepare_data()
@@ -316,57 +296,30 @@ def test_trees_of_which_nothing_can_be_learned(tmp_path, cache_dir, lines, messa
     [
         ("((fair a) b)", "no label: the root of the tree, 'a b', has none"),
         ("(_ (fair a) b)", "no label: the root of the tree, 'a b', has _, which means no label"),
-        ("(good (fair a)", r"bad tree: found the end of the line, expected '\)'"),
         ("good film", r"bad tree: found 'good' at letter 1, expected '\(': a tree such as"),
     ],
 )
-def test_lines_that_are_no_labelled_tree(tmp_path, cache_dir, line, problem):
+def test_lines_without_a_labelled_tree(tmp_path, cache_dir, line, problem):
     folder = written(tmp_path / "mine", train=[*LINES[:4], line, *LINES[4:]])
     for path in (folder, folder / "train.txt"):
         with pytest.raises(DataError, match=f"^{folder}/train.txt, line 5: {problem}.*on_bad_row=skip"):
             own(path).prepare_data()
-    assert folders(cache_dir) == []
     data = prepared(own(folder, **SKIP))
     assert sum(data.sizes.values()) == 20
     assert data.describe()["skipped"] == {problem.partition(":")[0]: 1}
 
 
-def test_where_nothing_is(tmp_path, cache_dir):
+def test_other_paths(tmp_path, cache_dir):
     layout = "a file of trees in brackets, one per line .*, or of texts with labels .*, or a folder with such files"
-    with pytest.raises(DataError, match=rf"none: No such file or directory \(data\.path\); expected: {layout}"):
-        own(tmp_path / "none").prepare_data()
-    with pytest.raises(ConfigError, match=f"^data.path is empty; expected: {layout}"):
-        OwnTrees(path="").prepare_data()
     (tmp_path / "a.docx").write_text("x")
     written(tmp_path / "parts", dev=LINES, test=LINES)  # and none to train on
-    for name, found in (("a.docx", "this file has another form"), ("parts", r"found dev\.txt, test\.txt")):
+    for name, found in (
+        ("none", r"No such file or directory \(data\.path\)"),
+        ("a.docx", "this file has another form"),
+        ("parts", r"found dev\.txt, test\.txt"),
+    ):
         with pytest.raises(DataError, match=f"^{tmp_path / name}: {found}; expected: {layout}"):
             own(tmp_path / name).prepare_data()
+    with pytest.raises(ConfigError, match=f"^data.path is empty; expected: {layout}"):
+        OwnTrees(path="").prepare_data()
     assert not cache_dir.exists()
-
-
-def test_a_repeated_tree_is_said(tmp_path, cache_dir):
-    folder = written(tmp_path / "mine", train=LINES, test=[*LINES[:3], "(good new)"])
-    notes = prepared(own(folder, split={"val": 0.05})).describe()["notes"]
-    # one training tree is drawn for val, so that three or two of the test are left in train
-    assert [note for note in notes if note.startswith("test: ") and "of 4 trees are in train too" in note]
-    assert not [note for note in notes if note.startswith("val")]
-
-
-def test_a_batch_is_a_draw_from_all(tmp_path, cache_dir):
-    lines = [f"(bad a{n})" for n in range(20)] + [f"(good (fair b{n}) c d e f g h)" for n in range(20)]
-    folder = written(tmp_path / "mine", train=lines, dev=lines[:1], test=lines[:1])
-    batches = list(loader(prepared(own(folder, loader={"batch_size": 10})), "train"))
-    assert max(len({len(tree) for tree, _ in batch.trees.plain()}) for batch in batches) == 2
-
-
-def test_other_columns_are_other_data(tmp_path, cache_dir):
-    rows = [(*row, f"title {n}", str(n % 2)) for n, row in enumerate(TEXTS)]
-    path = table(tmp_path / "mine.csv", rows, "text,label,title,half")
-    found = [
-        prepared(own(path, trees="left", **columns)).spec
-        for columns in ({}, {"text_column": "title"}, {"label_column": "half"})
-    ]
-    assert [spec.classes for spec in found] == [("bad", "good"), ("bad", "good"), ("0", "1")]
-    assert [spec.arity for spec in found] == [2, 2, 2] and len({spec.vocabulary_size for spec in found[:2]}) == 2
-    assert len(folders(cache_dir)) == 3

@@ -1,4 +1,4 @@
-"""Parsers of the samples' grammars, against the trees that the samples are made with; plain text without a parser."""
+"""Parsers of the samples' grammars against the trees of the samples, and plain text without a parser."""
 
 import pytest
 
@@ -23,8 +23,8 @@ def test_a_full_stop_may_be_missing():
     assert PARSERS["sick"](words, True).parent == PARSERS["sick"]([*words, "."], True).parent == [2, 2, 4, 4, -1]
 
 
-def test_reviews_get_a_tree_of_their_grammar_and_mostly_the_right_class():
-    """The grammar is ambiguous: its best reading of the words alone has the right class for at most 86 %."""
+def test_the_words_of_reviews_do_not_decide_their_class():
+    """The grammar is ambiguous: its most probable tree of the words has the right class for about 86 %."""
     right = 0
     for row in sentiment.generate(100, seed=7):
         found = PARSERS["sst"](row.tree.words, False)
@@ -32,7 +32,7 @@ def test_reviews_get_a_tree_of_their_grammar_and_mostly_the_right_class():
         leaves = [word for word in found.word if word >= 0]
         assert leaves == list(range(len(found.words)))
         right += sentiment.labelled(found).tree.label[0] == row.tree.label[row.tree.root]
-    assert right > 75
+    assert 75 < right < 95
 
 
 def test_an_unambiguous_sentence_has_its_one_tree():

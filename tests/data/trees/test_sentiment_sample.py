@@ -1,45 +1,31 @@
-"""The generated treebank: its labels are what the rules say, worked out again from the words, and words do not do."""
+"""The generated treebank: its labels follow from the words by the rules; test_parsing.py shows its ambiguity."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from zoo.data.trees.row import Labelled
+from tests.data.trees.grown import covered
+from zoo.data.trees.brackets import parse
 from zoo.data.trees.samples import lexicon
-from zoo.data.trees.samples.sentiment import CATEGORIES, LENGTHS, RULES, generate, labelled, sentence
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.samples.sentiment import CATEGORIES, LENGTHS, generate, labelled, sentence
+from zoo.data.trees.tree import Labelled
 
 SOME = list(generate(400, seed=7))
+TREES = [row.tree for row in SOME]
 
 
 def tree(brackets):
-    """Of words in brackets: `((not good) (and clever))`."""
-    words, parent, word, waiting = [], [], [], [-1]
-    for token in brackets.replace("(", " ( ").replace(")", " ) ").split():
-        if token == ")":
-            waiting.pop()
-            continue
-        parent.append(waiting[-1])
-        word.append(-1 if token == "(" else len(words))
-        if token == "(":
-            waiting.append(len(parent) - 1)
-        else:
-            words.append(token)
-    return Tree(words, parent, word, [None] * len(parent))
+    """The tree of words in brackets: `((not good) (and clever))`."""
+    return parse(brackets.replace("(", "(_ ") if brackets.startswith("(") else f"(_ {brackets})")
 
 
 def phrases(tree):
-    """The words of each node, whose leaves are in order."""
-    found = [[] for _ in tree.parent]
-    for node, word in enumerate(tree.word):
-        while word >= 0 and node >= 0:
-            found[node].append(tree.words[word])
-            node = tree.parent[node]
-    return found
+    """The words of each node."""
+    return [[tree.words[word] for word in sorted(words)] for words in covered(tree)]
 
 
-# What follows from what
+# Trees and their words
 
 
 def test_a_tree_is_a_function_of_the_seed_and_its_number():
@@ -50,34 +36,25 @@ def test_a_tree_is_a_function_of_the_seed_and_its_number():
 
 
 def test_trees_are_binary_and_numbered_from_the_top():
-    for tree, place, evidence, _ in SOME:
+    content = {word for category in (*lexicon.WORTH, "thing") for word in CATEGORIES[category]}
+    for tree, place, evidence in SOME:
         assert place == ""
         assert tree.binary
         assert tree == tree.from_top()
         assert [word for word in tree.word if word >= 0] == list(range(len(tree.words)))
         assert len(tree.label) == len(evidence) == len(tree.parent) == 2 * len(tree.words) - 1
         assert LENGTHS[0] <= len(tree.words) <= LENGTHS[1]
-
-
-def test_nothing_is_said_twice():
-    content = {word for category in (*lexicon.WORTH, "thing") for word in CATEGORIES[category]}
-    for tree, *_ in SOME:
-        assert max(Counter(word for word in tree.words if word in content).values()) == 1
+        assert max(Counter(word for word in tree.words if word in content).values()) == 1  # no content word twice
 
 
 def test_a_word_has_one_meaning():
-    worth = [
-        (word, value) for kind in lexicon.WORTH.values() for value, words in kind.items() for word in words.split()
-    ]
-    assert len(dict(worth)) == len(worth)
-    acting = [
-        words for kinds in (lexicon.STRENGTHENING, lexicon.WEAKENING, lexicon.TURNING) for words in kinds.values()
-    ]
-    groups = [{word for word, _ in worth}, {"but", "although"}, *(set(words.split()) for words in acting)]
+    operators = lexicon.OPERATORS.values()
+    groups = [{*WORTH}, {"but", "although"}, *({*words.split()} for kinds in operators for words in kinds.values())]
     groups.append({word for words in lexicon.NEUTRAL.values() for word in words})
-    said = Counter(word for group in groups for word in group)
-    assert [word for word in said if said[word] > 1] == []
-    assert said.keys() >= {word for words in CATEGORIES.values() for word in words}
+    counts = Counter(word for group in groups for word in group)
+    assert [word for word in counts if counts[word] > 1] == []
+    assert counts.keys() >= {word for words in CATEGORIES.values() for word in words}
+    assert len(WORTH) == sum(len(words.split()) for kind in lexicon.WORTH.values() for words in kind.values())
 
 
 # Labels, worked out again
@@ -92,12 +69,12 @@ WORTH = {word: value for kind in lexicon.WORTH.values() for value, words in kind
 
 
 def leaf(word):
-    """What a word is worth, and the word itself, which may act on others."""
+    """The worth of a word, and the word itself, which may act on others."""
     return WORTH.get(word, 0), word
 
 
 def joined(left, right, words):
-    """The same of a phrase with these two parts and these words."""
+    """The worth and the function of a phrase with these two parts and these words."""
     (a, first), (b, second) = left, right
     if "_".join(words) in ACTS:
         return 0, "_".join(words)
@@ -117,7 +94,7 @@ def joined(left, right, words):
 
 
 def test_every_label_follows_from_the_words_below_it():
-    for tree, *_ in SOME:
+    for tree in TREES:
         below, words, worth = tree.children, phrases(tree), {}
         for node in reversed(range(len(below))):  # they are numbered from the top
             parts = [worth[child] for child in below[node]]
@@ -164,7 +141,7 @@ def test_by_hand(brackets, label):
         # -1 and 1 cancel; both are good, and that is turned
         ("((not good) (and clever))", "(not (good (and clever)))", "21"),
         ("((not good) (but slow))", "(not (good (but slow)))", "13"),
-        # only the one that thinks nothing of S2 turns it
+        # "nobody" negates both clauses or one
         (
             "((nobody (said (that (it (was great))))) (but (it (bored us))))",
             "(nobody (said (that ((it (was great)) (but (it (bored us)))))))",
@@ -199,7 +176,7 @@ def test_the_same_words_have_two_meanings(one, other, labels):
         ("(good (and clever))", ["good and clever", "good", "and clever", "clever"]),
         ("(good (and great))", ["good and great", "and great", "great"]),
         ("(was (good (and bad)))", ["was good and bad", "good and bad"]),  # where they cancel out
-        ("(good (but clever))", ["good but clever", "but clever", "clever"]),  # what is overruled does not count
+        ("(good (but clever))", ["good but clever", "but clever", "clever"]),  # an overruled part does not count
         ("(good (but silent))", ["good but silent", "good"]),
         ("((although (it bored)) (, (it moved)))", ["although it bored , it moved", ", it moved", "it moved", "moved"]),
         ("((it bored) (although (we (tired us))))", ["it bored although we tired us", "it bored", "bored"]),
@@ -213,13 +190,13 @@ def test_evidence_by_hand(brackets, evidence):
 
 
 def test_evidence_goes_down_from_the_root_and_has_its_label():
-    for tree, _, evidence, _ in SOME:
+    for tree, _, evidence in SOME:
         assert evidence[0]
         for node, above in enumerate(tree.parent[1:], start=1):
             if evidence[node]:
                 assert evidence[above]
                 assert tree.label[node] == tree.label[0]
-    shares = [np.mean(evidence) for _, _, evidence, _ in SOME]
+    shares = [np.mean(evidence) for *_, evidence in SOME]
     assert 0.1 < np.mean(shares) < 0.3
 
 
@@ -234,81 +211,14 @@ def test_any_tree_is_labelled_however_its_nodes_are_numbered():
         assert labelled(blank) == Labelled(other, "", [made.evidence[node] for node in order[::-1]])
 
 
-# What it is like
+# Statistics
 
 
 def test_classes_lengths_and_words():
-    roots = Counter(tree.label[0] for tree, *_ in SOME)
+    roots = Counter(tree.label[0] for tree in TREES)
     assert roots.keys() == set("01234")
     assert all(0.08 < count / len(SOME) < 0.33 for count in roots.values())
-    nodes = Counter(label for tree, *_ in SOME for label in tree.label)
+    nodes = Counter(label for tree in TREES for label in tree.label)
     assert 0.45 < nodes["2"] / nodes.total() < 0.65
-    assert 13 < np.mean([len(tree.words) for tree, *_ in SOME]) < 16
-    assert 120 < len({word for tree, *_ in SOME for word in tree.words}) < 200
-
-
-def by_parts():
-    """The rules of two parts by the second of them, and those of one part, those of lower symbols first."""
-    pairs, single, order = defaultdict(list), defaultdict(list), []
-    for symbol, weights in RULES.items():
-        for alternative, weight in weights.items():
-            *left, right = alternative.split()
-            share = weight / sum(weights.values())
-            if left:
-                pairs[right].append((*left, symbol, share))
-            else:
-                single[symbol].append((right, share))
-
-    def visit(symbol):
-        for lower, _ in single.get(symbol, ()):
-            visit(lower)
-        if symbol in single and symbol not in order:
-            order.append(symbol)
-
-    for symbol in RULES:
-        visit(symbol)
-    return pairs, [(symbol, single[symbol]) for symbol in order]
-
-
-def read(words):
-    """How likely each worth is of all trees that the grammar has for a sentence: the inside probabilities of its
-    phrases, for each symbol and what they mean."""
-    pairs, single = by_parts()
-    chart = defaultdict(dict)
-    for size in range(1, len(words) + 1):
-        for first in range(len(words) - size + 1):
-            last, cell = first + size, defaultdict(lambda: defaultdict(float))
-            if size == 1:
-                cell[words[first]][leaf(words[first])] = 1 - any(words[first] == kind for kind in CATEGORIES)
-                for kind in (kind for kind in CATEGORIES if words[first] in CATEGORIES[kind]):
-                    cell[kind][leaf(words[first])] = 1 / len(CATEGORIES[kind])
-            for middle in range(first + 1, last):
-                lefts, rights = chart[first, middle], chart[middle, last]
-                for right in rights:
-                    for left, symbol, share in pairs[right]:
-                        for a, of_left in lefts.get(left, {}).items():
-                            for b, of_right in rights[right].items():
-                                cell[symbol][joined(a, b, words[first:last])] += share * of_left * of_right
-            for symbol, lower in single:
-                for part, share in lower:
-                    for meant, likely in cell[part].items() if part in cell else ():
-                        cell[symbol][meant] += share * likely
-            chart[first, last] = {symbol: meanings for symbol, meanings in cell.items() if meanings}
-    found = {worth: likely for (worth, _), likely in chart[0, len(words)]["TEXT"].items()}
-    return {worth: likely / sum(found.values()) for worth, likely in found.items()}
-
-
-def test_the_words_in_their_order_do_not_tell_the_label():
-    """Who knows the grammar and sees the words takes the likeliest of the labels that its trees give them. As often as
-    the grammar says, and no more, that is the label of the tree."""
-    sure, hits, labels = [], [], []
-    for tree, *_ in SOME[:60]:
-        likely, label = read(tree.words), int(tree.label[0]) - 2
-        assert label in likely
-        best = max(likely, key=likely.get)
-        sure.append(likely[best])
-        hits.append(best == label)
-        labels.append(len(likely))
-    assert 0.8 < np.mean(sure) < 0.92
-    assert abs(np.mean(hits) - np.mean(sure)) < 0.1
-    assert np.mean(np.array(labels) > 1) > 0.25
+    assert 13 < np.mean([len(tree.words) for tree in TREES]) < 16
+    assert 120 < len({word for tree in TREES for word in tree.words}) < 200

@@ -1,4 +1,4 @@
-"""data=sick in each of its forms: which set it is, how its parses are read, and what is wrong with it."""
+"""data=sick: SemEval's files, one file of all splits, parses in two forms, and each error with its file and line."""
 
 import json
 import logging
@@ -6,9 +6,13 @@ import logging
 import pytest
 
 from tests.data.trees.grown import joined
-from tests.data.trees.served import folders, loader, pairs, prepared, written
+from tests.data.trees.served import folders, loader, pairs, prepared, rows, written
+from zoo.data.rows import BadRows
 from zoo.data.trees import sick
+from zoo.data.trees.dependency_files import constituency_parents, dependency_heads
 from zoo.data.trees.sick import SICK
+from zoo.data.trees.sick_files import read_parsed, read_sick
+from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, DataError
 
 SEMEVAL = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
@@ -29,51 +33,112 @@ def data(path, **options):
     return SICK(source=str(path), **SMALL | options)
 
 
-def semeval(folder, **more):
-    """The three files of SemEval; `more` are lines behind those of a split."""
+def semeval(folder):
+    """The three files of SemEval."""
     files = {"SICK_train": "train", "SICK_trial": "val", "SICK_test_annotated": "test"}
     for file, split in files.items():
         lines = [f"{n}\t{a}\t{b}\t{score}\tNEUTRAL" for n, (a, b, score) in enumerate(ROWS[split], 1)]
-        written(folder, **{file: [SEMEVAL, *lines, *more.get(split, [])]})
+        written(folder, **{file: [SEMEVAL, *lines]})
     return folder
 
 
 def row(split, first="A dog runs", second="It sits", score="4.5"):
-    name = {"train": "TRAIN", "val": "TRIAL", "test": "TEST"}[split]
-    return f"1\t{first}\t{second}\tNEUTRAL\t{score}\tA\tB\tx\ty\tFLICKR\tFLICKR\t{name}"
+    return f"1\t{first}\t{second}\tNEUTRAL\t{score}\tA\tB\tx\ty\tFLICKR\tFLICKR\t{split}"
 
 
 def whole(folder, *more, name="SICK"):
     """The one file of all splits, those of the test first."""
-    lines = [row(split, *one) for split in ("test", "train", "val") for one in ROWS[split]]
+    names = {"test": "TEST", "train": "TRAIN", "val": "TRIAL"}
+    lines = [row(names[split], *one) for split in names for one in ROWS[split]]
     return written(folder, **{name: [WHOLE, *lines, *more]}) / f"{name}.txt"
 
 
-def told(subject, split):
+def shown(subject, split):
     return [(joined(first), joined(second), score) for first, second, score in pairs(subject, split)]
 
 
-# As sentences
+# Files of sentences
+
+
+def test_sentences_keep_their_quotation_marks(tmp_path):
+    path = tmp_path / "SICK_train.txt"
+    lines = '1\tA "group of kids" plays\tThey\'re here\t4.5\tNEUTRAL\r\n\n7\tA man\tNo "man\t1\tCONTRADICTION\n'
+    path.write_bytes(f"{SEMEVAL}\n{lines}".encode())
+    read = read_sick(path, "val", str.split, BadRows())
+    found = [(split, joined(first), joined(second), *rest) for split, (first, second, *rest) in read]
+    assert found == [
+        ("val", '(A "group of kids" plays)', "(They're here)", 4.5, f"{path}, line 2"),
+        ("val", "(A man)", '(No "man)', 1.0, f"{path}, line 4"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (row("TRIAL", score="5.1"), "score out of range: found '5.1', expected a number from 1 to 5"),
+        (row("TRAIN", score="0.99"), "score out of range: found '0.99'"),
+        (row("TRAIN", score="nan"), "score out of range: found 'nan'"),
+        (row("TRAIN", score="high"), "score out of range: found 'high'"),
+        (row("TEST", score=""), "score out of range: found ''"),
+        (row("TRAIN", first=" "), "no text: column 'sentence_A' holds ''"),
+        (row("TEST", second=""), "no text: column 'sentence_B' holds ''"),
+        (row("TEST", second="?!"), "no text: column 'sentence_B' holds '?!'"),  # no words after it is cut
+        (row("TRIAL") + "\tx", "wrong number of fields: found 13 with tabs between, the header has 12"),
+        ("1\tA dog", "wrong number of fields: found 2"),
+        (row("TRIALS"), "unknown split: found 'TRIALS' in SemEval_set, expected one of TRAIN, TRIAL, TEST"),
+        (row("TRAIN", first="caf\udce9"), "not UTF-8: byte 0xe9"),
+        (row("TRAIN", first="a\0"), "NUL byte"),
+    ],
+)
+@pytest.mark.usefixtures("damaged")
+def test_rows_that_cannot_be_used(tmp_path, line, message):
+    path = tmp_path / "SICK.txt"
+    path.write_bytes("\n".join([WHOLE, row("TRAIN"), line, row("TEST")]).encode(errors="surrogateescape"))
+
+    def words(text):
+        return text.replace("?!", "").split()
+
+    with pytest.raises(DataError) as error:
+        list(read_sick(path, "", words, BadRows()))
+    assert str(error.value).startswith(f"{path}, line 3: {message}") and "on_bad_row=skip" in str(error.value)
+    bad = BadRows("skip")
+    assert [split for split, _ in read_sick(path, "", words, bad)] == ["train", "test"]
+    assert dict(bad.problems) == {message.partition(":")[0]: 1}
+
+
+@pytest.mark.parametrize(
+    ("header", "split", "message"),
+    [
+        ("pair_ID\tsentence_A\tsentence_B", "test", "no column 'relatedness_score'; .*SICK_test_annotated.txt"),
+        (SEMEVAL.replace("_A", "_1"), "test", "no column 'sentence_A'; found: 'pair_ID', 'sentence_1'"),
+        (SEMEVAL, "", "no column 'SemEval_set'; .*without it, give a folder with SICK_train.txt"),
+        ("1,a,b,3,X", "test", "no column 'sentence_A'; found: '1,a,b,3,X'"),
+    ],
+)
+def test_columns_that_are_missing(tmp_path, header, split, message):
+    path = written(tmp_path, SICK_test=[header, "1\ta\tb"]) / "SICK_test.txt"
+    with pytest.raises(DataError, match=f"^{path}, line 1: {message}"):
+        list(read_sick(path, split, str.split, BadRows("skip")))
 
 
 def test_semeval(tmp_path, cache_dir, caplog, monkeypatch):
     monkeypatch.setattr(sick, "KNOWN", {2: "as in this test"})
     folder = semeval(tmp_path / "sick")
-    written(folder, SICK_test="pair_ID\tsentence_A\tsentence_B\n1\tA\tB\n", readme="SICK\n")  # which come along
+    written(folder, SICK_test="pair_ID\tsentence_A\tsentence_B\n1\tA\tB\n", readme="SICK\n")  # these are not read
     with caplog.at_level(logging.INFO, "zoo"):
         subject = prepared(data(folder, trees="left", parse="constituency"))
     assert subject.sizes == {"train": 3, "val": 1, "test": 2}
-    assert told(subject, "train") == [
+    assert shown(subject, "train") == [
         ("((A dog) runs)", "(It sits)", 4.5),
         ("((((Two men) is) n't) here)", "(A dog)", 1.0),
         ("(A cat)", "(A cat)", 5.0),
     ]
-    assert told(subject, "val") == [("((A dog) sits)", "(It runs)", 2.75)]
-    assert [score for *_, score in told(subject, "test")] == [3.5, 2.0]
+    assert shown(subject, "val") == [("((A dog) sits)", "(It runs)", 2.75)]
+    assert [score for *_, score in shown(subject, "test")] == [3.5, 2.0]
     spec = subject.spec
     assert (spec.grades, spec.lowest, spec.highest, spec.binary) == (5, 1, 5, True)
-    said = "pairs: 3 in train, 1 in val, 2 in test; the test set is as in this test"
-    assert said in subject.describe()["contents"] and said in caplog.text
+    pairs_line = "pairs: 3 in train, 1 in val, 2 in test; the test set is as in this test"
+    assert pairs_line in subject.describe()["contents"] and pairs_line in caplog.text
     assert subject.source_description == f"path: {folder}, 6 pairs, 2 to test on as in this test"
 
 
@@ -84,24 +149,18 @@ def test_known_sizes():
 
 @pytest.mark.parametrize("name", ["SICK", "mine"])
 def test_one_file_of_all_splits(tmp_path, cache_dir, name):
-    """By any name: a file for all splits would else be trained on and tested with the same pairs."""
+    """The column decides, whatever the name: otherwise the test would have the training pairs."""
     file = whole(tmp_path / "sick", name=name)
     subject = prepared(data(file, trees="left"))
-    assert subject.sizes == {"train": 3, "val": 1, "test": 2}
     other = prepared(data(semeval(tmp_path / "three"), trees="left"))
     for split in ("train", "val", "test"):
         assert pairs(subject, split) == pairs(other, split)
     assert "the test set is of no known size" in subject.describe()["contents"][-1]
     if name == "SICK":
         assert pairs(prepared(data(file.parent, trees="left")), "test") == pairs(other, "test")
-    one = semeval(tmp_path / "three") / "SICK_train.txt"
-    with pytest.raises(
-        DataError, match=f"^{one}, line 1: no column 'SemEval_set'; .*without it, give a folder with SICK_train.txt"
-    ):
-        data(one, trees="left").prepare_data()
 
 
-def test_what_is_built_is_as_the_parses_would_be(tmp_path, cache_dir):
+def test_built_trees_are_of_the_kind_of_the_parses(tmp_path, cache_dir):
     file = whole(tmp_path / "sick")
     by_word = prepared(data(file, trees="balanced"))
     first, second, _ = pairs(by_word, "train")[0]
@@ -110,6 +169,14 @@ def test_what_is_built_is_as_the_parses_would_be(tmp_path, cache_dir):
     by_phrase = prepared(data(file, trees="balanced", parse="constituency"))
     assert [joined(tree) for tree in pairs(by_phrase, "train")[0][:2]] == ["((A dog) runs)", "(It sits)"]
     assert (by_phrase.spec.words_inside, by_phrase.spec.binary) == (False, True)
+
+
+def test_pairs_with_a_long_sentence_are_cut(tmp_path, cache_dir):
+    text = {"minimum_frequency": 1, "max_words": 2}
+    subject = prepared(data(whole(tmp_path / "sick"), trees="left", text=text))
+    assert shown(subject, "val") == [("(dog: A)", "(<unk>: It)", 2.75)]
+    cut = {name: split["truncated"] for name, split in subject.describe()["splits"].items()}
+    assert cut == {"train": 2, "val": 1, "test": 1}
 
 
 def test_sentences_have_no_trees(tmp_path, cache_dir):
@@ -121,41 +188,16 @@ def test_sentences_have_no_trees(tmp_path, cache_dir):
     assert not cache_dir.exists()
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        (row("val", score="5.1"), "score out of range: found '5.1', expected a number from 1 to 5"),
-        (row("val", score="0.99"), "score out of range: found '0.99'"),
-        (row("train", score="nan"), "score out of range: found 'nan'"),
-        (row("test", score=""), "score out of range: found ''"),
-        (row("train", first=" "), "no text: column 'sentence_A' is empty"),
-        (row("test", second="\x01"), "no text: one of 'A dog runs' and .* has no words"),
-        (row("val") + "\tx", "wrong number of fields: found 13 with tabs between, the header has 12"),
-        (row("val") + "S", "unknown split: found 'TRIALS' in SemEval_set"),
-    ],
-)
-def test_rows_that_cannot_be_used(tmp_path, cache_dir, line, problem):
-    text = {"minimum_frequency": 1, "language": "de"}  # whose rules leave out what is no letter
-    file = whole(tmp_path / "sick", line)
-    with pytest.raises(DataError, match=f"^{file}, line 8: {problem}.*on_bad_row=skip"):
-        data(file, trees="left", text=text).prepare_data()
-    assert folders(cache_dir) == []
-    subject = prepared(data(file, trees="left", text=text, loader={"on_bad_row": "skip"}))
-    assert subject.sizes == {"train": 3, "val": 1, "test": 2}
-    assert subject.describe()["skipped"] == {problem.partition(":")[0]: 1}
-
-
 def test_a_test_set_without_scores(tmp_path, cache_dir):
     folder = semeval(tmp_path / "sick")
     (folder / "SICK_test_annotated.txt").unlink()
     written(folder, SICK_test=["pair_ID\tsentence_A\tsentence_B", "1\tA dog\tA cat"])
-    message = f"^{folder}/SICK_test.txt, line 1: no column 'relatedness_score'; .*is SICK_test_annotated.txt"
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=f"^{folder}/SICK_test.txt, line 1: no column 'relatedness_score'"):
         data(folder, trees="left").prepare_data()
     assert folders(cache_dir) == []
 
 
-# Parsed
+# Parses
 
 PARSED = {
     "a.toks": "A dog runs .\nIt sits\n",
@@ -170,10 +212,10 @@ PARSED = {
 
 
 def conllu(words, heads):
-    rows = [
+    lines = [
         f"{n}\t{word}\t_\t_\t_\t_\t{head}\t_\t_\t_" for n, (word, head) in enumerate(zip(words, heads, strict=True), 1)
     ]
-    return "\n".join(["# a sentence", *rows, ""])
+    return "\n".join(["# a sentence", *lines, ""])
 
 
 CONLLU = {
@@ -183,57 +225,52 @@ CONLLU = {
 }
 
 
-def parsed(folder, files=PARSED, splits=("train", "dev", "test"), **changes):
-    """The same pairs in each split; `changes` are of the files of `train`."""
+def parsed(folder, files=PARSED, splits=("train", "dev", "test"), changed=()):
+    """Write the same pairs for each split; `changed` replaces files of `train`, or removes them by None."""
     for split in splits:
-        for name, content in files.items():
+        for name, content in {**files, **(dict(changed) if split == "train" else {})}.items():
             (folder / split).mkdir(parents=True, exist_ok=True)
-            (folder / split / name).write_text(
-                changes.get(name.replace(".", "_"), content) if split == "train" else content
-            )
+            if content is not None:
+                (folder / split / name).write_text(content)
     return folder
 
 
 def test_parses_of_dependencies(tmp_path, cache_dir):
-    folder = parsed(tmp_path / "sick")
+    folder = parsed(tmp_path / "sick", changed={"id.txt": None})
+    (one, two) = read_parsed(folder / "train", BadRows(), "dependency")
+    assert [pair.place for pair in (one, two)] == [f"{folder}/train/a.toks, line {line}" for line in (1, 2)]
     subject = prepared(data(folder))
     assert subject.sizes == {"train": 2, "val": 2, "test": 2}
     for split in ("train", "val", "test"):
-        (one, other, score), (_, last, _) = pairs(subject, split)
-        assert (one.words, one.parent, one.word, score) == (["A", "dog", "runs", "."], [1, 2, -1], [0, 1, 2], 4.5)
-        assert (other.parent, last.parent) == ([1, -1], [1, -1, 1])
+        assert pairs(subject, split) == [tuple(pair[:3]) for pair in (one, two)]
+    assert (one.first, one.score) == (Tree(["A", "dog", "runs", "."], [1, 2, -1], [0, 1, 2], [None] * 3), 4.5)
+    assert (one.second.parent, two.second.parent, two.score) == ([1, -1], [1, -1, 1], 1.0)
     assert (subject.spec.arity, subject.spec.binary, subject.spec.words_inside) == (2, False, True)
     assert subject.describe()["source"] == f"path: {folder}, dependency parses, 6 pairs"
-    said = ["val: all 2 pairs are in train too: a score on them shows nothing about new ones"]
-    assert subject.describe()["notes"][:1] == said
+    note = "val: all 2 pairs are in train too: a score on them shows nothing about new ones"
+    assert subject.describe()["notes"][0] == note
 
 
-def test_parses_of_constituents(tmp_path, cache_dir):
-    subject = prepared(data(parsed(tmp_path / "sick"), parse="constituency"))
-    (one, other, _), (_, last, _) = pairs(subject, "test")
-    assert [joined(tree) for tree in (one, other, last)] == ["(((A dog) runs) .)", "(Dogs run)", "(It (stands up))"]
-    assert (subject.spec.binary, subject.spec.words_inside) == (True, False)
-
-
-def test_parses_with_two_children(tmp_path, cache_dir):
-    subject = prepared(data(parsed(tmp_path / "sick"), trees="binarised"))
+@pytest.mark.parametrize(
+    ("options", "trees", "binary"),
+    [
+        ({"parse": "constituency"}, ["(((A dog) runs) .)", "(Dogs run)", "(It (stands up))"], True),
+        ({"trees": "binarised"}, ["((A dog) runs)", "(Dogs run)", "(It (stands up))"], True),
+        ({"trees": "right"}, ["(A: (dog: (runs: .)))", "(Dogs: run)", "(It: (stands: up))"], False),
+    ],
+)
+def test_other_trees_of_parses(tmp_path, cache_dir, options, trees, binary):
+    subject = prepared(data(parsed(tmp_path / "sick"), **options))
     (one, other, _), (_, last, _) = pairs(subject, "train")
-    assert [joined(tree) for tree in (one, other, last)] == ["((A dog) runs)", "(Dogs run)", "(It (stands up))"]
-    assert (subject.spec.binary, subject.spec.words_inside) == (True, False)
-    batch = subject.encoder([("(2 a b c)", "(2 a b)")])  # what is typed is of the same kind
-    assert batch.trees.plain()[0][1].count(-1) == 2
-
-
-def test_other_trees_on_parsed_sentences(tmp_path, cache_dir):
-    subject = prepared(data(parsed(tmp_path / "sick"), trees="right"))
-    (one, *_), _ = pairs(subject, "train")
-    assert (one.words, one.parent) == (["A", "dog", "runs", "."], [-1, 0, 1, 2])
+    assert [joined(tree) for tree in (one, other, last)] == trees
+    assert (subject.spec.binary, subject.spec.words_inside) == (binary, not binary)
+    if options == {"trees": "binarised"}:  # typed trees are binarised, too
+        assert subject.encoder([("(2 a b c)", "(2 a b)")]).trees.plain()[0][1].count(-1) == 2
 
 
 def test_conllu(tmp_path, cache_dir):
-    by_hand = pairs(
-        prepared(data(parsed(tmp_path / "theirs", a_toks="A dog runs\nIt sits\n", a_parents="2 3 0\n2 0\n"))), "train"
-    )
+    same = {"a.toks": "A dog runs\nIt sits\n", "a.parents": "2 3 0\n2 0\n"}
+    by_hand = pairs(prepared(data(parsed(tmp_path / "theirs", changed=same))), "train")
     subject = prepared(data(parsed(tmp_path / "sick", CONLLU, ("train", "trial", "test"))))
     assert subject.sizes == {"train": 2, "val": 2, "test": 2}
     assert pairs(subject, "train") == pairs(subject, "val") == by_hand
@@ -242,61 +279,57 @@ def test_conllu(tmp_path, cache_dir):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "line", "message"),
+    ("files", "name", "content", "line", "message"),
     [
-        ("a.conllu", conllu(["A", "b"], [0, 0]), 3, "two roots: tokens 1 and 2 have head 0"),
-        ("b.conllu", conllu(["A", "b", "c"], [2, 1, 0]), 2, "a cycle: tokens 1 -> 2 -> 1"),
+        (PARSED, "a.parents", "2 3 0 -1\n0 0\n", 2, "two roots: tokens 1 and 2"),
+        (PARSED, "b.parents", "2 0\n2 0\n", 2, "numbers differ: found 3 tokens and 2 heads"),
+        (PARSED, "sim.txt", "4.5\n\n", 2, "score out of range: found ''"),
+        (CONLLU, "sim.txt", "4.5\n0\n", 2, "score out of range: found '0', expected a number from 1 to 5"),
+        # the sentences after a broken one keep their partners and scores
+        (CONLLU, "a.conllu", conllu(["A", "b"], [0, 0]), 3, "two roots: tokens 1 and 2 have head 0"),
+        (CONLLU, "b.conllu", conllu(["A", "b", "c"], [2, 1, 0]), 2, "a cycle: tokens 1 -> 2 -> 1"),
     ],
 )
-def test_a_broken_sentence_leaves_out_its_pair_alone(tmp_path, cache_dir, name, content, line, message):
-    """The sentences after it keep their partners and scores."""
-    second = CONLLU[name].split("\n\n", 1)[1]
-    folder = parsed(tmp_path / "sick", CONLLU, **{name.replace(".", "_"): f"{content}\n{second}"})
+def test_pairs_that_cannot_be_used(tmp_path, cache_dir, files, name, content, line, message):
+    if name.endswith("conllu"):
+        content += "\n" + CONLLU[name].split("\n\n", 1)[1]
+    folder = parsed(tmp_path / "sick", files, changed={name: content})
     with pytest.raises(DataError, match=f"^{folder}/train/{name}, line {line}: {message}.*on_bad_row=skip"):
         data(folder).prepare_data()
     assert folders(cache_dir) == []
-    ((first, other, score),) = pairs(prepared(data(folder, **SKIP)), "train")
-    assert (first.words, other.words, score) == (["It", "sits"], ["It", "stands", "up"], 1.0)
-
-
-@pytest.mark.parametrize(
-    ("files", "name", "content", "message"),
-    [
-        (PARSED, "a.parents", "2 3 0 -1\n0 0\n", "two roots: tokens 1 and 2"),
-        (PARSED, "a.parents", "2 3 0 -1\n1 0\n", "a cycle: tokens 1 -> 1"),
-        (PARSED, "b.parents", "2 0\n2 3 2\n", "no root"),
-        (PARSED, "b.parents", "2 0\n9 0 2\n", "head beyond the sentence: token 1 has head 9"),
-        (PARSED, "b.parents", "2 0\n3 0 -1\n", "head outside the tree: token 1 has head 3, whose own head is -1"),
-        (PARSED, "sim.txt", "4\n5.5\n", "score out of range: found '5.5'"),
-        (CONLLU, "sim.txt", "4.5\n0\n", "score out of range: found '0', expected a number from 1 to 5"),
-    ],
-)
-def test_pairs_that_cannot_be_used(tmp_path, cache_dir, files, name, content, message):
-    folder = parsed(tmp_path / "sick", files, **{name.replace(".", "_"): content})
-    with pytest.raises(DataError, match=f"^{folder}/train/{name}, line 2: {message}.*on_bad_row=skip"):
-        data(folder).prepare_data()
-    assert folders(cache_dir) == []
     subject = prepared(data(folder, **SKIP))
-    assert subject.sizes == {"train": 1, "val": 2, "test": 2}
-    assert sum(subject.describe()["skipped"].values()) == 1
+    ((first, other, score),) = pairs(subject, "train")
+    kept = [(["It", "sits"], ["It", "stands", "up"], 1.0), (["A", "dog", "runs"], ["Dogs", "run"], 4.5)]
+    assert (first.words[:3], other.words, score) == kept[not name.endswith("conllu")]
+    assert subject.describe()["skipped"] == {message.partition(":")[0]: 1}
+
+
+@pytest.mark.parametrize("name", ["b.toks", "a.parents", "sim.txt", "id.txt"])
+def test_files_of_different_lengths_are_refused(tmp_path, name):
+    folder = parsed(tmp_path, changed={name: PARSED[name].splitlines()[0] + "\n"}) / "train"
+    message = f"^{folder / name}, line 1: the file ends here, but {folder}/.* has 2 lines; line k of each file"
+    with pytest.raises(DataError, match=message):
+        list(read_parsed(folder, BadRows("skip"), "dependency"))
 
 
 @pytest.mark.parametrize("name", ["a.conllu", "b.conllu", "sim.txt"])
-def test_as_many_sentences_as_scores(tmp_path, cache_dir, name):
+def test_as_many_sentences_as_scores(tmp_path, name):
     more = {"sim.txt": "4.5\n1\n2\n"}.get(name, CONLLU[name] + "\n" + conllu(["a"], [0]))
-    folder = parsed(tmp_path / "sick", CONLLU, **{name.replace(".", "_"): more})
-    with pytest.raises(
-        DataError, match=rf"^{folder}/train: \d sentences in a.conllu, \d in b.conllu, \d scores in sim"
-    ):
-        data(folder).prepare_data()
-    for path in folder.glob(f"*/{name}"):
-        path.unlink()
-    missing = "no a.toks" if name == "a.conllu" else f"no {name}; expected a.conllu, b.conllu"
-    with pytest.raises(DataError, match=f"^{folder}/train.*{missing}"):
-        data(folder).prepare_data()
+    folder = parsed(tmp_path, CONLLU, changed={name: more}) / "train"
+    with pytest.raises(DataError, match=rf"^{folder}: \d sentences in a.conllu, \d in b.conllu, \d scores in sim"):
+        list(read_parsed(folder, BadRows(), "dependency"))
 
 
-# The sample, and what is neither
+@pytest.mark.parametrize("name", ["a.toks", "b.parents", "sim.txt", "b.conllu"])
+def test_files_that_are_missing(tmp_path, name):
+    files = CONLLU if name == "b.conllu" else PARSED
+    folder = parsed(tmp_path, files, changed={name: None}) / "train"
+    expected = "a.conllu, b.conllu" if name == "b.conllu" else "a.toks, a.parents, b.toks"
+    with pytest.raises(DataError, match=rf"^{folder}: no {name}; expected {expected}"):
+        list(read_parsed(folder, BadRows("skip"), "dependency"))
+
+
+# The sample, written files, and other sources
 
 
 def test_the_sample(cache_dir):
@@ -312,19 +345,41 @@ def test_the_sample(cache_dir):
         assert [[len(words)] for words in batch.text] == batch.trees.words_in.view(4, 1).tolist()
 
 
-def test_where_nothing_is(tmp_path, cache_dir):
+def test_heads_and_parents_worked_by_hand():
+    tree = Tree(["the", "dog", ".", "barks"], [1, 2, -1], [0, 1, 3], [None] * 3)
+    assert dependency_heads(tree) == [2, 4, -1, 0]  # the full stop is not in the tree
+    tree = Tree(["a", "b", "c"], [-1, 0, 0, 2, 2], [-1, 0, -1, 1, 2], [None] * 5)
+    assert constituency_parents(tree) == [4, 5, 5, 0, 4]
+
+
+@pytest.mark.parametrize("parse", ["dependency", "constituency"])
+def test_written_pairs_are_read_back(tmp_path, parse):
+    few = {"train": 30, "val": 5, "test": 5}
+    sample, folder = SICK(sample=few, parse=parse), tmp_path / "sick"
+    assert len(sample.write(folder)) == 3 * 5
+    for split in few:
+        assert rows(SICK(source=str(folder), parse=parse), split) == rows(sample, split)
+    with pytest.raises(ConfigError, match=r"leave data\.trees=balanced out"):
+        SICK(sample=few, trees="balanced").write(tmp_path / "other")
+
+
+def test_no_file_is_written_if_one_is_there(tmp_path):
+    (tmp_path / "sick/train").mkdir(parents=True)
+    (tmp_path / "sick/train/a.toks").write_text("mine")
+    with pytest.raises(DataError, match="is there already"):
+        SICK(sample={"train": 3, "val": 1, "test": 1}).write(tmp_path / "sick")
+    assert [path.name for path in (tmp_path / "sick").rglob("*")] == ["train", "a.toks"]
+
+
+def test_other_sources(tmp_path, cache_dir):
     layout = "folders train, dev and test with a.toks, .* or, with data.trees=balanced .*SICK.txt"
     with pytest.raises(
         DataError, match=rf"none: No such file .*\(data\.source\); expected: sample, or the path of {layout}"
     ):
         data(tmp_path / "none").prepare_data()
-    with pytest.raises(ConfigError, match=f"data.source is not set; expected: sample, or the path of {layout}"):
-        SICK(source=None).prepare_data()
     written(tmp_path / "other", SICK_trial=[SEMEVAL], readme="x")
-    with pytest.raises(
-        DataError,
-        match=f"^{tmp_path}/other: found SICK_trial.txt, readme.txt; expected {layout}.*; or use data.source=sam",
-    ):
+    message = f"^{tmp_path}/other: found SICK_trial.txt, readme.txt; expected {layout}.*; or use data.source=sample"
+    with pytest.raises(DataError, match=message):
         data(tmp_path / "other").prepare_data()
     with pytest.raises(ConfigError, match=r"data\.parse=tree: expected dependency or constituency"):
         SICK(parse="tree")
@@ -333,23 +388,10 @@ def test_where_nothing_is(tmp_path, cache_dir):
 
 def test_prepared_once_for_the_same_files_and_options(tmp_path, cache_dir):
     folder = parsed(tmp_path / "sick")
-    known = set()
-
-    def new(**options):
-        subject = prepared(data(folder, **options))
-        now, before = set(folders(cache_dir)), set(known)
-        known.update(now)
-        assert len(now - before) <= 1 and subject.sizes["test"] == 2
-        return now != before
-
-    assert new()
-    assert not new()
-    assert not new(loader={"batch_size": 1, "seed": 3, "max_tokens": 50})
-    for options in ({"trees": "left"}, {"trees": "binarised"}, {"parse": "constituency"}, {"text": {"lower": True}}):
-        assert new(**options), options
-        assert not new(**options), options
-    assert new(loader={"on_bad_row": "skip"})  # who did not ask for that is never given such a set
-    assert not new()
+    ways = [{}, {"trees": "left"}, {"parse": "constituency"}, {"loader": {"on_bad_row": "skip"}}]
+    for count, options in enumerate(ways, 1):
+        for loading in ({}, {"batch_size": 1, "seed": 3}):  # the second finds what the first prepared
+            prepared(data(folder, **options | {"loader": options.get("loader", {}) | loading}))
+            assert len(folders(cache_dir)) == count, options
     (folder / "test" / "sim.txt").write_text("4.5\n2.25\n")
-    assert new()
     assert [score for *_, score in pairs(prepared(data(folder)), "test")] == [4.5, 2.25]

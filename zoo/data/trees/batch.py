@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import chain, pairwise
 from typing import Any, ClassVar, Self
 
@@ -119,26 +118,44 @@ def _given(forest: Forest) -> NDArray[np.int64]:
 
 
 class ForestBatch(Batch):
-    """Examples of one tree or two trees each."""
+    """Examples of one tree each, or of several that are adjacent."""
 
+    sides: ClassVar[int] = 1
+    """The trees of an example."""
+    of_nodes: ClassVar[tuple[str, ...]] = ()
+    """The fields with a value for each node, in the order of the forest."""
     trees: Trees
 
-    @abstractmethod
+    def __len__(self) -> int:
+        return len(self.trees) // self.sides
+
     def chosen(self, rows: Sequence[int]) -> Self:
         """The examples `rows`, in this order, in memory of their own on the CPU."""
+        batch, places = self.to("cpu"), [self.sides * row + side for row in rows for side in range(self.sides)]
+        trees = batch.trees.chosen(places)
+        found: dict[str, Any] = {"trees": trees}
+        for name in (field.name for field in fields(self) if field.name != "trees"):  # type: ignore[arg-type]
+            value = getattr(batch, name)
+            if isinstance(value, tuple):  # of each tree
+                value = tuple(value[place] for place in places)
+            elif value is not None and name in self.of_nodes:
+                lists = batch.trees.by_tree(value)
+                given = list(chain.from_iterable(lists[place] for place in places))
+                value = trees.in_forest(np.array(given, value.numpy().dtype))
+            elif value is not None:
+                value = value[list(rows)]
+            found[name] = value
+        return replace(self, **found)  # type: ignore[type-var]
 
     def first(self, count: int) -> Self:
         return self.chosen(range(min(count, len(self))))
-
-
-def _some(values: tuple[Any, ...] | None, rows: Sequence[int]) -> Any:
-    return None if values is None else tuple(values[row] for row in rows)
 
 
 @dataclass(frozen=True)
 class TreeBatch(ForestBatch):
     """B trees with a label at every node, or at some."""
 
+    of_nodes = ("label", "evidence")
     trees: Trees
     index: Tensor
     """(B,) number of each tree in its split."""
@@ -153,34 +170,18 @@ class TreeBatch(ForestBatch):
     typed: tuple[list[str | None], ...] | None = None
     """The typed label of each node of each tree, None without a label; only when predicting."""
 
-    def __len__(self) -> int:
-        return len(self.trees)
-
     @property
     def node_mask(self) -> Tensor:
         """(B, M) True at the nodes of each tree, by their numbers in it."""
         return self.trees.node_mask
-
-    def chosen(self, rows: Sequence[int]) -> TreeBatch:
-        batch = self.to("cpu")
-        trees = batch.trees.chosen(rows)
-
-        def part(values: Tensor | None) -> Tensor | None:
-            if values is None:
-                return None
-            lists = batch.trees.by_tree(values)
-            given = list(chain.from_iterable(lists[row] for row in rows))
-            return trees.in_forest(np.array(given, values.numpy().dtype))
-
-        shown = (_some(values, rows) for values in (self.text, self.built, self.typed))
-        return TreeBatch(trees, batch.index[list(rows)], part(batch.label), part(batch.evidence), *shown)
 
 
 @dataclass(frozen=True)
 class TreePairBatch(ForestBatch):
     """B pairs of trees with a score each; the trees of pair b are 2 b and 2 b + 1."""
 
-    kept: ClassVar[tuple[str, ...]] = ("score",)
+    kept = ("score",)
+    sides = 2
     trees: Trees
     index: Tensor
     """(B,) number of each pair in its split."""
@@ -191,17 +192,8 @@ class TreePairBatch(ForestBatch):
     built: tuple[str | None, ...] | None = None
     """The way in which each of the 2 B trees was built, None for a given tree; only when predicting."""
 
-    def __len__(self) -> int:
-        return len(self.trees) // 2
-
     @property
     def node_mask(self) -> Tensor:
         """(B, 2, M) True at the nodes of both trees, by their numbers in them."""
         mask = self.trees.node_mask
         return mask.view(len(self), 2, mask.shape[1])
-
-    def chosen(self, rows: Sequence[int]) -> TreePairBatch:
-        batch, sides = self.to("cpu"), [side for row in rows for side in (2 * row, 2 * row + 1)]
-        score = None if batch.score is None else batch.score[list(rows)]
-        shown = (_some(values, sides) for values in (self.text, self.built))
-        return TreePairBatch(batch.trees.chosen(sides), batch.index[list(rows)], score, *shown)

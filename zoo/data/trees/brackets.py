@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from zoo.data.rows import BadRows, Lines, guarded, line_of
-from zoo.data.trees.row import Labelled
-from zoo.data.trees.tree import Tree
+from zoo.data.rows import BadRows, Lines, beginning, guarded, line_of
+from zoo.data.trees.tree import Labelled, Tree
+from zoo.errors import DataError
 
 # Blanks are those of ASCII: tokens of the treebanks may contain a no-break space (2 1/2 is one token).
 WORD = re.compile(r"(?:[^ \t\n\r\f\v()]++|\)(?=[^ \t\n\r\f\v()]))++")
@@ -91,78 +91,60 @@ def unescaped(word: str) -> str:
 
 
 def written(tree: Tree) -> str:
-    """Write the tree in brackets on one line. `parse` reads it back, numbered from the top.
-
-    Raises ValueError for a tree that brackets cannot hold: each word must be at a leaf, in order, without blanks and
-    brackets; a leaf needs a label if it is alone or first below a node without a label; a root above one node needs
-    a label.
-    """
-    children = tree.children
-    pieces: list[str] = []
-    seen = 0
-    waiting: list[int | None] = [tree.root]
+    """Write the tree in brackets on one line. Raises DataError for a tree that `parse` does not read back."""
+    tree = tree.from_top()
+    children, pieces = tree.children, list[str]()
+    waiting: list[int | None] = [0]
     """Nodes to be written, the next one last; None closes a bracket."""
     while waiting:
         node = waiting.pop()
         if node is None:
             pieces.append(")")
-            continue
-        below, word, label = children[node], tree.word[node], tree.label[node]
-        if (word >= 0) == bool(below):
-            found = "a word and children" if below else "neither a word nor children"
-            raise ValueError(f"node {node} has {found}; in brackets, each word is at a leaf")
-        opening = f" ({_writable(label, node)}" if label is not None else " ("
-        if below:
-            bare_first = tree.word[below[0]] >= 0 and tree.label[below[0]] is None
-            if bare_first and (label is None or len(below) == 1):
-                raise ValueError(f"leaf {below[0]} has no label; in brackets, its word would be read as another part")
-            if label is None and node == tree.root and len(below) == 1:
-                raise ValueError("the root has no label and one child; such brackets are removed when they are read")
-            pieces.append(opening)
-            waiting += [None, *reversed(below)]
-            continue
-        if word != seen:
-            raise ValueError(f"leaf {node} has word {word}, expected {seen}: brackets hold words in order")
-        seen += 1
-        text = _writable(ESCAPED.sub(r"\\\\\1", tree.words[word]), node)
-        if label is None and node == tree.root:
-            raise ValueError("the tree is one word without a label, which brackets need")
-        pieces.append(f" {text}" if label is None else f"{opening} {text})")
-    if seen < len(tree.words):
-        raise ValueError(f"word {seen}, {tree.words[seen]!r}, is not at a leaf, so brackets cannot hold it")
-    return "".join(pieces).lstrip()
-
-
-def _writable(token: str, node: int) -> str:
-    if not WORD.fullmatch(token):
-        raise ValueError(f"node {node} has {token!r}; write brackets as -LRB- and -RRB-, and no blanks")
-    return token
+        elif children[node]:
+            pieces.append(f" ({tree.label[node] or ''}")
+            waiting += [None, *reversed(children[node])]
+        else:
+            label, word = tree.label[node], ESCAPED.sub(r"\\\\\1", tree.words[tree.word[node]])
+            pieces.append(f" {word}" if label is None else f" ({label} {word})")
+    text = "".join(pieces).lstrip()
+    try:
+        same = parse(text) == tree
+    except ValueError:
+        same = False
+    if not same:
+        raise DataError(
+            f"{beginning(' '.join(tree.words))}: brackets cannot hold this tree; expected each word at a leaf, without "
+            "blanks and brackets (-LRB- and -RRB-), and a label at a leaf that is alone or the first of a node without "
+            "a label"
+        )
+    return text
 
 
 @guarded
 def read_trees(path: Path, bad: BadRows) -> Iterator[Labelled]:
     """The trees of a file, one per line. A line that begins with a blank continues a tree with open brackets, as in
     the .mrg files of the Penn Treebank."""
-    with Lines(path, encoding=bad.encoding) as lines:
-        for number, text in _tree_lines(lines, bad):
-            place = line_of(path, number)
-            try:
-                tree = parse(text)
-            except ValueError as error:
-                bad(place, "bad tree", str(error))
-            else:
-                yield Labelled(tree, place)
+    for number, text in _tree_lines(path, bad):
+        yield from read_tree(text, line_of(path, number), bad)
 
 
-def _tree_lines(lines: Lines, bad: BadRows) -> Iterator[tuple[int, str]]:
+def read_tree(text: str, place: str, bad: BadRows) -> Iterator[Labelled]:
+    """The row of a text; none, once reported, for a text that is not a tree."""
+    try:
+        yield Labelled(parse(text), place)
+    except ValueError as error:
+        bad(place, "bad tree", str(error))
+
+
+def _tree_lines(path: Path, bad: BadRows) -> Iterator[tuple[int, str]]:
     """The number of the first line and the text of each tree whose lines can all be decoded."""
-    number, parts, opened = 0, list[str | None](), 0
-    for text in chain(text_lines(lines, bad), [""]):
+    first, parts, opened = 0, list[str | None](), 0
+    for number, text in enumerate(chain(text_lines(path, bad), [""]), 1):
         continues = opened > 0 and (text is None or (text.startswith((" ", "\t")) and bool(text.strip())))
         if not continues:
             if parts and None not in parts:
-                yield number, "\n".join(part for part in parts if part is not None)
-            number, parts, opened = lines.number, [], 0
+                yield first, "\n".join(part for part in parts if part is not None)
+            first, parts, opened = number, [], 0
         if text is None:
             parts, opened = [*parts, None], opened or 1  # its brackets are not known
         elif text.strip():
@@ -170,13 +152,14 @@ def _tree_lines(lines: Lines, bad: BadRows) -> Iterator[tuple[int, str]]:
             opened += sum({"(": 1, ")": -1}.get(token, 0) for token in TOKEN.findall(text))
 
 
-def text_lines(lines: Lines, bad: BadRows) -> Iterator[str | None]:
-    """Each line without its end; None, once reported, for a line that is not text."""
-    for line in lines:
-        undecodable = lines.undecodable
-        lines.mark()
-        if undecodable:
-            bad(line_of(lines.path, lines.number), "not UTF-8", undecodable)
-        elif "\0" in line:
-            bad(line_of(lines.path, lines.number), "NUL byte", "the file is binary or damaged")
-        yield None if undecodable or "\0" in line else line.rstrip("\r\n")
+def text_lines(path: Path, bad: BadRows) -> Iterator[str | None]:
+    """Each line of a file without its end; None, once reported, for a line that is not text."""
+    with Lines(path, encoding=bad.encoding) as lines:
+        for line in lines:
+            undecodable = lines.undecodable
+            lines.mark()
+            if undecodable:
+                bad(line_of(path, lines.number), "not UTF-8", undecodable)
+            elif "\0" in line:
+                bad(line_of(path, lines.number), "NUL byte", "the file is binary or damaged")
+            yield None if undecodable or "\0" in line else line.rstrip("\r\n")

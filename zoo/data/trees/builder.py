@@ -34,8 +34,12 @@ class TreeBuilder:
                 )
             parser(trees.removeprefix(SPACY))
 
+    def words(self, text: str) -> list[str]:
+        """Cut a text into words."""
+        return self.tokenizer.split(text).shown
+
     def of_tree(self, tree: Tree) -> Tree:
-        """A tree of the data in this way: unchanged, binarised, or built anew on its words.
+        """A tree of the data in this way: unchanged, binarised, or built on its first `max_words` words.
 
         A new tree keeps only the label of the root.
         """
@@ -43,17 +47,39 @@ class TreeBuilder:
             return tree
         if self.trees == BINARISED:
             return binarised(tree)
-        return self._built(tree.words, tree.label[tree.root])
+        return self._built(tree.words[: self.text.max_words], tree.label[tree.root])
 
     def of_text(self, text: str) -> Tree:
-        """A tree on the first `max_words` words of a text, as in training; later words have no node.
-
-        A text without words gives a tree without nodes.
-        """
-        words = self.tokenizer.split(text).shown
+        """A tree on the first `max_words` words of a text; later words have no node. A text without words gives a tree
+        without nodes."""
+        words = self.words(text)
         if not words:
             return Tree([], [], [], [])
         return self._built(words[: self.text.max_words], None)._replace(words=words)
+
+    def of_line(self, line: str, spare: str | None) -> tuple[Tree, str | None]:
+        """The tree of a typed line, and the way in which it was built (None for brackets).
+
+        Plain text gets a tree in the way of the data, or by `spare` if the data have given trees; a single word needs
+        neither. Raises UnusableInput for malformed brackets, and for a text if neither way builds trees.
+        """
+        text = line.strip()
+        if text.startswith("("):
+            try:
+                tree = parse(text)
+            except ValueError as error:
+                raise UnusableInput(
+                    f"{beginning(text)}: bad tree: {error} (a text that begins with '(' is read as a tree)"
+                ) from error
+            return (binarised(tree) if self.trees == BINARISED else tree), None
+        single = "balanced" if len(self.words(text)) < 2 else None
+        way = self.trees if builds(self.trees) else spare or single
+        if way is None:
+            raise UnusableInput(
+                f"{beginning(text)} has no tree, and the network was trained on parses; {advice(self.inside)}"
+            )
+        by = self if way == self.trees else TreeBuilder(way, self.text, inside=self.inside)
+        return by.of_text(text), way
 
     def _built(self, words: Sequence[str], label: str | None) -> Tree:
         if self.trees in BUILDERS:
@@ -105,28 +131,3 @@ def parsed(words: Sequence[str], model: str, label: str | None) -> Tree:
     labels: list[str | None] = [None] * len(parent)
     labels[roots[0]] = label
     return Tree(list(words), parent, list(range(len(parent))), labels)
-
-
-def typed_tree(line: str, builder: TreeBuilder, spare: str | None) -> tuple[Tree, str | None]:
-    """The tree of a typed line, and the way in which it was built (None for brackets).
-
-    Plain text gets a tree in the way of the data, or by `spare` if the data have given trees; a single word needs
-    neither. Raises UnusableInput for malformed brackets, and for a text if neither way builds trees.
-    """
-    text = line.strip()
-    if text.startswith("("):
-        try:
-            tree = parse(text)
-        except ValueError as error:
-            raise UnusableInput(
-                f"{beginning(text)}: bad tree: {error} (a text that begins with '(' is read as a tree)"
-            ) from error
-        return (binarised(tree) if builder.trees == BINARISED else tree), None
-    words = builder.tokenizer.split(text).shown
-    way = builder.trees if builds(builder.trees) else spare or ("balanced" if len(words) < 2 else None)
-    if way is None:
-        raise UnusableInput(
-            f"{beginning(text)} has no tree, and the network was trained on parses; {advice(builder.inside)}"
-        )
-    by = builder if way == builder.trees else TreeBuilder(way, builder.text, inside=builder.inside)
-    return by.of_text(text), way

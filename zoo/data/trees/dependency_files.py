@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from zoo.data.rows import BadRows, Lines, guarded, line_of
+import numpy as np
+
+from zoo.data.rows import BadRows, guarded, line_of
 from zoo.data.trees.brackets import text_lines, unescaped
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
@@ -107,17 +108,27 @@ def _check(heads: Sequence[int], kind: Literal["token", "node"]) -> None:
 
 def _cycle(heads: Sequence[int]) -> list[int]:
     """Numbers from 1 that form a cycle, each followed by its head; empty if there is none."""
-    done: set[int] = set()
-    for start in range(1, len(heads) + 1):
-        number, path = start, dict[int, None]()
-        while number > 0 and number not in done and number not in path:
-            path[number] = None
-            number = heads[number - 1]
-        if number in path:
-            walked = list(path)
-            return walked[walked.index(number) :]
-        done |= path.keys()
-    return []
+    above = np.maximum([0, *heads], 0)  # the number 0, which is outside the cycles, is its own head
+    for _ in range(len(heads).bit_length()):
+        above = above[above]
+    cycle = [int(above[above > 0].min())] if above.any() else []
+    while cycle and (head := heads[cycle[-1] - 1]) != cycle[0]:
+        cycle.append(head)
+    return cycle
+
+
+def dependency_heads(tree: Tree) -> list[int]:
+    """The inverse of `dependency_tree`."""
+    found = [OUTSIDE] * len(tree.words)
+    for word, above in zip(tree.word, tree.parent, strict=True):
+        found[word] = tree.word[above] + 1 if above >= 0 else ROOT
+    return found
+
+
+def constituency_parents(tree: Tree) -> list[int]:
+    """The inverse of `binary_tree`: the words are the first nodes, in their order."""
+    order = sorted(range(len(tree.parent)), key=lambda node: (tree.word[node] < 0, tree.word[node], node))
+    return [above + 1 for above in tree.numbered(order).parent]
 
 
 # Files of the Tree-LSTM's authors
@@ -147,21 +158,20 @@ def whole_numbers(texts: Sequence[str]) -> list[int]:
 def aligned(paths: Sequence[Path], bad: BadRows) -> Iterator[tuple[int, list[str]]]:
     """(number, that line of each file) for all lines that are not blank in every file. Raises DataError if the files
     have different numbers of lines."""
-    with ExitStack() as stack:
-        files = [stack.enter_context(Lines(path, encoding=bad.encoding)) for path in paths]
-        for number, texts in enumerate(zip_longest(*(text_lines(file, bad) for file in files), fillvalue=""), 1):
-            if not any(text is None or text.strip() for text in texts):
-                continue
-            ended = next((file for file in files if file.number < number), None)
-            if ended is not None:
-                longer = next(file.path for file in files if file.number == number)
-                raise DataError(
-                    f"{line_of(ended.path, ended.number)}: the file ends here, but {longer} has more lines; line k of "
-                    "each file must belong to sentence k"
-                )
-            decoded = [text for text in texts if text is not None]
-            if len(decoded) == len(texts):
-                yield number, decoded
+    files = [list(text_lines(path, bad)) for path in paths]
+    needed = [max((n for n, text in enumerate(file, 1) if text is None or text.strip()), default=0) for file in files]
+    count = max(needed)
+    for path, file in zip(paths, files, strict=True):
+        if len(file) < count:
+            longer = f"{paths[needed.index(count)]} has {count:,} lines"
+            raise DataError(
+                f"{line_of(path, len(file))}: the file ends here, but {longer}; line k of each file must belong to "
+                "sentence k"
+            )
+    for number in range(1, count + 1):
+        texts = [text for file in files if (text := file[number - 1]) is not None]
+        if len(texts) == len(files) and any(map(str.strip, texts)):
+            yield number, texts
 
 
 # CoNLL-U
@@ -175,13 +185,12 @@ def read_conllu(path: Path, bad: BadRows) -> Iterator[tuple[Tree | None, str]]:
     sentence is reported and gives None.
     """
     sentence: list[tuple[int, str | None]] = []
-    with Lines(path, encoding=bad.encoding) as lines:
-        for text in chain(text_lines(lines, bad), [""]):
-            if text is None or (text.strip() and not text.startswith("#")):
-                sentence.append((lines.number, text))
-            elif sentence and not text.strip():
-                yield _sentence(sentence, path, bad), line_of(path, sentence[0][0])
-                sentence = []
+    for number, text in enumerate(chain(text_lines(path, bad), [""]), 1):
+        if text is None or (text.strip() and not text.startswith("#")):
+            sentence.append((number, text))
+        elif sentence and not text.strip():
+            yield _sentence(sentence, path, bad), line_of(path, sentence[0][0])
+            sentence = []
 
 
 def _sentence(lines: Sequence[tuple[int, str | None]], path: Path, bad: BadRows) -> Tree | None:

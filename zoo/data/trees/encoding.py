@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,7 +18,7 @@ from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.batch import NO_LABEL, TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.brackets import EXAMPLE
-from zoo.data.trees.builder import TreeBuilder, typed_tree
+from zoo.data.trees.builder import TreeBuilder
 from zoo.data.trees.options import GRAMMAR, TreeTextOptions
 from zoo.data.trees.tree import Tree
 from zoo.errors import UnusableInput
@@ -26,6 +26,7 @@ from zoo.errors import UnusableInput
 ONE, TWO = ("",), ("_a", "_b")
 """The suffix of the column names of each tree of an example."""
 NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
+FACTS = {"cut": pa.bool_(), "key": pa.int64()}
 
 
 def _columns(sides: Sequence[str]) -> dict[str, pa.DataType]:
@@ -33,19 +34,10 @@ def _columns(sides: Sequence[str]) -> dict[str, pa.DataType]:
     return {f"{name}{side}": kind for side in sides for name, kind in kinds.items()}
 
 
-def _parts(sides: Sequence[str]) -> tuple[Part, ...]:
-    return tuple(
-        part
-        for side in sides
-        for part in (
-            Numbers(f"parent{side}"),
-            Numbers(f"word{side}"),
-            Words(f"words{side}", padded=False),
-            Shown(f"text{side}"),
-            Shown(f"built{side}"),
-            Shown(f"typed{side}"),
-        )
-    )
+def _parts(sides: Sequence[str]) -> Iterator[Part]:
+    for side in sides:
+        yield from (Numbers(f"parent{side}"), Numbers(f"word{side}"), Words(f"words{side}", padded=False))
+        yield from (Shown(f"text{side}"), Shown(f"built{side}"), Shown(f"typed{side}"))
 
 
 class TreeReading(TableEncoder):
@@ -95,7 +87,7 @@ class TreeReading(TableEncoder):
     def tree(self, line: str) -> tuple[Tree, str | None]:
         """The tree of a line, and the way in which it was built (None for brackets). Raises UnusableInput for malformed
         brackets, for a text without words, and for a tree of another shape than those of the training data."""
-        tree, by = typed_tree(line, self.builder, self.spare)
+        tree, by = self.builder.of_line(line, self.spare)
         if not tree.parent:
             raise UnusableInput(f"{beginning(line)}: found no words, expected a text or {EXAMPLE}")
         self._check(tree)
@@ -151,9 +143,9 @@ class TreeEncoder(TreeReading):
     """Turns lines, in brackets or as plain text, into a batch of trees."""
 
     sides = ONE
-    raw = pa.schema({**_columns(ONE), "label": WORDS, "evidence": FLAGS, "key": pa.int64()})
+    raw = pa.schema({**_columns(ONE), "label": WORDS, "evidence": FLAGS, "root": pa.string(), **FACTS})
     given = tuple(_columns(ONE))
-    parts = (*_parts(ONE), Class("label", missing=NO_LABEL), Numbers("evidence"))
+    parts = (*_parts(ONE), Class("label", missing=NO_LABEL), Numbers("evidence"), Class("root"))
 
     def typed(self, one: str) -> dict[str, Any]:
         return self.typed_tree(one, "")
@@ -175,7 +167,7 @@ class TreePairEncoder(TreeReading):
     """Turns pairs of lines into a batch of pairs of trees."""
 
     sides = TWO
-    raw = pa.schema({**_columns(TWO), "score": pa.float64(), "key": pa.int64()})
+    raw = pa.schema({**_columns(TWO), "score": pa.float64(), **FACTS})
     given = tuple(_columns(TWO))
     parts = (*_parts(TWO), Number("score", kind=np.float32))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
+from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import datasets
 import numpy as np
@@ -19,23 +20,23 @@ from zoo.data.order import Nouns, Order
 from zoo.data.reading import Reading
 from zoo.data.rows import beginning
 from zoo.data.sources import Source
-from zoo.data.stored import ROWS, StoredSplit, count_words, histogram, list_array, numbers_of
+from zoo.data.stored import StoredSplit, count_words, histogram, list_array, numbers_of, values_of
 from zoo.data.table_encoder import TableEncoder
-from zoo.data.text.tokenization import Tokenizer, tokenizer_of
 from zoo.data.text.vectored import VectorArguments, Vectored
 from zoo.data.trees.batch import NO_LABEL
+from zoo.data.trees.builder import TreeBuilder
 from zoo.data.trees.encoding import TWO, TreeEncoder, TreePairEncoder, TreeReading
 from zoo.data.trees.options import GIVEN, TreeTextOptions, check_way
-from zoo.data.trees.row import Labelled, Pair
-from zoo.data.trees.shapes import Shapes
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.tree import Labelled, Pair, Tree
 from zoo.errors import ConfigError, DataError, one_of
 
 TrainingLabels = Literal["nodes", "roots"]
 UNLABELLED = "_"
 """Marks a missing label where brackets need one."""
 WHOLE = re.compile(r"-?[0-9]+")
+FEW = 0.1
+"""The share of trees that may be not binary by mistake."""
 
 
 class TreeArguments(VectorArguments, total=False):
@@ -44,12 +45,34 @@ class TreeArguments(VectorArguments, total=False):
     trees: str
 
 
-class Cut(NamedTuple):
-    """The words of a text without a tree, up to `data.text.max_words`."""
+@dataclass
+class Shapes:
+    """The shapes of the trees of all splits."""
 
-    kept: list[str]
-    cut: bool
-    """Whether words were left out."""
+    arity: int = 0
+    inside: bool = False
+    trees: int = 0
+    others: int = 0
+    """The number of trees that are not binary."""
+    first_other: str = ""
+    """The place of the first of these."""
+
+    def count(self, tree: Tree, place: str) -> None:
+        """Count one tree."""
+        self.trees += 1
+        self.arity = max(self.arity, tree.arity)
+        self.inside |= any(word >= 0 and below for word, below in zip(tree.word, tree.children, strict=True))
+        if not tree.binary:
+            self.others += 1
+            self.first_other = self.first_other or place
+
+    def notes(self) -> list[str]:
+        """A note on a few trees that exclude networks for binary trees."""
+        if not 0 < self.others <= FEW * self.trees:
+            return []
+        where = f", the first: {self.first_other}" if self.first_other else ""
+        some = f"{self.others:,} of {self.trees:,} trees are not binary{where}"
+        return [f"{some}; data.trees=binarised makes them binary"]
 
 
 class TreeCorpus(Vectored):
@@ -75,25 +98,21 @@ class TreeCorpus(Vectored):
         sampled = getattr(self, "source", None) == "sample" and self.trees == GIVEN
         return self.encoding(self.text, trees=self.trees, inside=self.inside, grammar=self.name if sampled else None)
 
-    def _prepare(self, folder: Path, steps: Path, source: Source) -> dict[str, Any]:
-        self._shapes, self._builder = Shapes(), self.new_encoder().builder
-        return super()._prepare(folder, steps, source)
-
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return tokenizer_of(self.text, self.text.language)
+    def builder(self) -> TreeBuilder:
+        """Makes trees of the trees and the texts of the data."""
+        return self.new_encoder().builder
 
-    def words_of(self, text: str) -> Cut:
-        """Cut a text without a tree into words."""
-        words = self._tokenizer.split(text).shown
-        return Cut(words[: self.text.max_words], len(words) > self.text.max_words)
+    def _prepare(self, folder: Path, steps: Path, source: Source) -> dict[str, Any]:
+        self._shapes = Shapes()
+        return super()._prepare(folder, steps, source)
 
     def counted_splits(self) -> tuple[str, ...]:
         return ("train", "val", "test") if self.text.vocabulary_splits == "all" else ("train",)
 
     def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
         assert isinstance(encoder, TreeReading)
-        encoder.arity, encoder.binary = self._shapes.arity, self._shapes.binary
+        encoder.arity, encoder.binary = self._shapes.arity, not self._shapes.others
         encoder.builder.inside = self.inside or self._shapes.inside
 
     def lengths(self, split: datasets.Dataset) -> NDArray[Any]:
@@ -107,8 +126,9 @@ class TreeCorpus(Vectored):
         return {"nodes": histogram(nodes), "words": histogram(words)}
 
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
-        notes = self._shapes.notes(self.nouns.examples, self.text.max_words)
-        return {"trees": self.trees, "shapes": self._shapes.facts(), "notes": notes}
+        found = self._shapes
+        shapes = {"arity": found.arity, "binary": not found.others, "words_inside": found.inside}
+        return {"trees": self.trees, "shapes": shapes, "notes": found.notes()}
 
     def training_order(self, part: StoredSplit) -> Order:
         """Draw batches from all trees: nothing is padded, so trees of similar size would save nothing."""
@@ -162,14 +182,15 @@ class TreeData(TreeCorpus):
 
     def examples(self, rows: Iterator[Labelled], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         for row in rows:
-            tree = self._builder.of_tree(row.tree)
+            tree = self.builder.of_tree(row.tree)
             if (label := self._labels(tree, row, reading)) is None:
                 continue
             if self.neutral is not None and label[tree.root] == self.neutral:
                 reading.dropped[f"{self.neutral} as a whole"] += 1
                 continue
-            found = self.row_of(tree, row.place, "") | {"label": label, "key": key([tree.parent, tree.words])}
-            self._shapes.cut += row.cut
+            cut = len(tree.words) < len(row.tree.words)
+            found = self.row_of(tree, row.place, "") | {"label": label, "cut": cut}
+            found |= {"root": label[tree.root], "key": key([tree.parent, tree.words])}
             if row.evidence is not None and tree is row.tree:
                 found["evidence"] = row.evidence
             yield found
@@ -195,7 +216,7 @@ class TreeData(TreeCorpus):
         return label if reading.knows(root, row.place, self.nouns.examples) else None
 
     def strata(self, train: datasets.Dataset) -> NDArray[Any]:
-        return _root_labels(train).astype(str)
+        return np.array(list(values_of(train, "root")))
 
     def finish(self, encoder: TableEncoder, source: Source, splits: Mapping[str, datasets.Dataset]) -> None:
         super().finish(encoder, source, splits)
@@ -204,7 +225,7 @@ class TreeData(TreeCorpus):
             return
         found: set[Any] = set()
         for part in splits.values():
-            found |= set(count_words(part, "label") if self.train_on == "nodes" else _root_labels(part).tolist())
+            found |= count_words(part, "label" if self.train_on == "nodes" else "root").keys()
         found -= {None}
         whole = all(WHOLE.fullmatch(name) for name in found)
         names = sorted(found, key=lambda name: (int(name), name)) if whole else sorted(found)
@@ -219,16 +240,11 @@ class TreeData(TreeCorpus):
         return partial(_of_roots, number) if split == "train" and self.train_on == "roots" else number
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
-        every = _flat(split.data.column("label"))
-        counts = np.bincount(_root_labels(split), minlength=len(encoder.classes))
-        return {
-            "classes": dict(zip(encoder.classes, counts.tolist(), strict=True)),
-            "labelled_rate": float(np.mean(np.asarray(every) != NO_LABEL)),
-            **super().facts(split, encoder),
-        }
+        labels = np.asarray(_flat(split.data.column("label")))
+        return {"labelled_rate": float(np.mean(labels != NO_LABEL)), **super().facts(split, encoder)}
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
-        return {"label": str(row["label"][row["parent"].index(-1)]), "text": " ".join(row["words"])}
+        return {"label": row["root"], "text": " ".join(row["words"])}
 
     def set_spec(self, about: Mapping[str, Any]) -> None:
         classes = about["classes"]
@@ -258,11 +274,12 @@ class TreePairData(TreeCorpus):
 
     def examples(self, rows: Iterator[Pair], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
         for row in rows:
-            found: dict[str, Any] = {"score": row.score, "key": key([row.first.words, row.second.words])}
-            for side, tree in zip(TWO, (row.first, row.second), strict=True):
-                found |= self.row_of(self._builder.of_tree(tree), row.place, side)
-            self._shapes.cut += row.cut
-            yield found
+            given = row.first, row.second
+            built = [self.builder.of_tree(tree) for tree in given]
+            found: dict[str, Any] = {"score": row.score, "key": key([tree.words for tree in built])}
+            for side, tree in zip(TWO, built, strict=True):
+                found |= self.row_of(tree, row.place, side)
+            yield found | {"cut": any(len(tree.words) < len(one.words) for tree, one in zip(built, given, strict=True))}
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
         return {"mean_score": round(float(numbers_of(split, "score").mean()), 3), **super().facts(split, encoder)}
@@ -290,11 +307,3 @@ def _flat(column: Any) -> Any:
 
 def _list_lengths(split: datasets.Dataset, column: str) -> NDArray[np.int64]:
     return np.asarray(pc.list_value_length(split.data.column(column)))
-
-
-def _root_labels(split: datasets.Dataset) -> NDArray[Any]:
-    """(N,) the label of each root of a split, a name or a number."""
-    found = []
-    for table in split.select_columns(["parent", "label"]).with_format("arrow").iter(batch_size=ROWS):
-        found.append(np.asarray(_flat(table["label"]).filter(pc.less(_flat(table["parent"]), 0))))
-    return np.concatenate(found)

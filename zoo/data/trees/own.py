@@ -16,8 +16,7 @@ from zoo.data.text.options import check_language
 from zoo.data.trees.brackets import read_trees
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
 from zoo.data.trees.options import SPACY, builds
-from zoo.data.trees.row import Labelled
-from zoo.data.trees.tree import flat
+from zoo.data.trees.tree import Labelled, flat
 from zoo.errors import ConfigError, DataError
 from zoo.values import hold
 
@@ -76,14 +75,14 @@ class OwnTrees(OwnFiles, TreeData):
     def _read_table(self, path: Path, bad: BadRows) -> Iterator[Labelled]:
         columns = (self.text_column, self.label_column)
         for place, text, label in read_columns(path, columns, COLUMNS_HINT, bad):
-            words = self.words_of(text if isinstance(text, str) else "")
+            words = self.builder.words(text if isinstance(text, str) else "")
             name = "" if label is None else str(label).strip()
-            if not words.kept:
+            if not words:
                 bad(place, "no text", f"column {self.text_column!r} holds {text!r}")
             elif not name:
                 bad(place, "no label", f"column {self.label_column!r} holds {label!r}")
             else:
-                yield Labelled(flat(words.kept, name), place, cut=words.cut)
+                yield Labelled(flat(words, name), place)
 
 
 def _splits(folder: Path, suffixes: Sequence[str]) -> dict[str, list[Path]]:

@@ -6,21 +6,20 @@ Marelli et al. 2014, https://aclanthology.org/L14-1314. There are two different 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, visible
-from zoo.data.sources import ReadOnce, Source, identity, sample_source
+from zoo.data.sources import SPLITS, ReadOnce, Source, identity, sample_source
 from zoo.data.trees.module import TreeArguments, TreePairData
 from zoo.data.trees.options import BINARISED, SPACY, builds
-from zoo.data.trees.row import Pair
 from zoo.data.trees.samples import relatedness
-from zoo.data.trees.sick_files import Parse, Split, read_conllu_pairs, read_parsed, read_sick
-from zoo.data.trees.tree import flat
-from zoo.data.trees.writing import write_pairs
+from zoo.data.trees.sick_files import Parse, read_parsed, read_sick, write_parsed
+from zoo.data.trees.tree import Pair
+from zoo.data.writing import write_new
 from zoo.errors import ConfigError, one_of
 
 KNOWN = {
@@ -35,8 +34,8 @@ LAYOUT = (
     f"{PARSED}; or, with data.trees=balanced or another way that builds trees, SICK.txt, whose column SemEval_set "
     "names the splits, or a folder with it or with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt"
 )
-FOLDERS: dict[Split, tuple[str, ...]] = {"train": ("train",), "val": ("dev", "val", "trial"), "test": ("test",)}
-SEMEVAL: dict[Split, tuple[str, ...]] = {
+FOLDERS = {"train": ("train",), "val": ("dev", "val", "trial"), "test": ("test",)}
+SEMEVAL = {
     "train": ("SICK_train.txt",),
     "val": ("SICK_trial.txt",),
     "test": ("SICK_test_annotated.txt", "SICK_test.txt"),
@@ -77,22 +76,25 @@ class SICK(Corpus, TreePairData):
     def write(self, folder: Path) -> list[Path]:
         if builds(self.trees):
             raise ConfigError(f"--write: the files have the trees of the data; leave data.trees={self.trees} out")
-        return write_pairs(self.open_source(), folder, self.parse, BadRows(self.loader.on_bad_row))
+        bad, texts = self.bad_rows(), dict[str, list[str]]()
+        for split, read in self.open_source().splits.items():
+            texts |= write_parsed(FOLDERS[split][0], list(read(bad)), self.parse)
+        return write_new(folder, texts)
 
     def open_sample(self) -> Source:
         return sample_source(relatedness.generate, self.sample, "pairs", parse=self.parse)
 
     def open_files(self, path: Path) -> Source | None:
-        if folders := _found(path, FOLDERS, "folder"):
+        if folders := _found(path, FOLDERS, Path.is_dir):
             inside = [file for folder in folders.values() for file in visible(folder) if file.is_file()]
             return Source(
                 place=str(path),
                 description=f"path: {path}, {self.parse} parses, {{count}} pairs",
                 identity={"files": [identity(file) for file in inside]},
-                splits={split: partial(self._read_parsed, folder) for split, folder in folders.items()},
+                splits={split: partial(read_parsed, folder, parse=self.parse) for split, folder in folders.items()},
             )
         whole = path if path.is_file() else path / "SICK.txt"
-        files = dict.fromkeys(get_args(Split), whole) if whole.is_file() else _found(path, SEMEVAL, "file")
+        files = {"": whole} if whole.is_file() else _found(path, SEMEVAL, Path.is_file)
         if not files:
             return None
         if not builds(self.trees):
@@ -100,34 +102,17 @@ class SICK(Corpus, TreePairData):
                 f"{path}: these sentences have no trees, and data.trees={self.trees} reads given trees: give {PARSED}, "
                 f"or set data.trees=balanced, left, right or {SPACY}MODEL, which builds some on the words"
             )
-        splits = (
-            ReadOnce(partial(self._read_plain, whole, True)).splits()
-            if whole.is_file()
-            else {split: partial(self._read_one, file) for split, file in files.items()}
-        )
+
+        def read(bad: BadRows) -> Iterator[tuple[str, Pair]]:
+            for split, file in files.items():
+                yield from read_sick(file, split, self.builder.words, bad)
+
         return Source(
             place=str(path),
             description=f"path: {path}, {{count}} pairs",
-            identity={"files": {split: identity(file) for split, file in files.items()}},
-            splits=splits,
+            identity={"files": [identity(file) for file in files.values()]},
+            splits=ReadOnce(read).splits(SPLITS if whole.is_file() else list(files)),
         )
-
-    def _read_parsed(self, folder: Path, bad: BadRows) -> Iterator[Pair]:
-        if (folder / "a.conllu").is_file() and self.parse == "dependency":
-            return read_conllu_pairs(folder, bad)
-        return read_parsed(folder, bad, self.parse)
-
-    def _read_one(self, file: Path, bad: BadRows) -> Iterator[Pair]:
-        return (pair for _, pair in self._read_plain(file, False, bad))
-
-    def _read_plain(self, file: Path, whole: bool, bad: BadRows) -> Iterator[tuple[str, Pair]]:
-        for split, row in read_sick(file, whole, bad):
-            first, second = (self.words_of(text) for text in (row.first, row.second))
-            if first.kept and second.kept:
-                pair = Pair(flat(first.kept), flat(second.kept), row.score, row.place, cut=first.cut or second.cut)
-                yield split, pair
-            else:
-                bad(row.place, "no text", f"one of {row.first!r} and {row.second!r} has no words")
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         about = super()._write(folder, source)
@@ -144,11 +129,11 @@ class SICK(Corpus, TreePairData):
         return found
 
 
-def _found(path: Path, names: Mapping[Split, Sequence[str]], kind: Literal["file", "folder"]) -> dict[Split, Path]:
+def _found(path: Path, names: Mapping[str, Sequence[str]], of_kind: Callable[[Path], bool]) -> dict[str, Path]:
     """The files or folders of each split; empty without training data."""
-    found: dict[Split, Path] = {}
+    found: dict[str, Path] = {}
     for split, called in names.items():
         for part in (path / name for name in called):
-            if part.is_file() if kind == "file" else part.is_dir():
+            if of_kind(part):
                 found.setdefault(split, part)
     return found if "train" in found else {}

@@ -8,92 +8,83 @@ Tree-LSTM prepare parses of them, with a folder for each split.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from zoo.data.rows import BadRows, Lines, guarded, line_of, missing_column, read_lines
+from zoo.data.rows import BadRows, guarded, line_of, missing_column, read_lines
 from zoo.data.trees.brackets import text_lines
-from zoo.data.trees.dependency_files import Builder, aligned, binary_tree, dependency_tree, read_conllu, tree_of
-from zoo.data.trees.row import Pair
+from zoo.data.trees.dependency_files import (
+    aligned,
+    binary_tree,
+    constituency_parents,
+    dependency_heads,
+    dependency_tree,
+    read_conllu,
+    tree_of,
+)
+from zoo.data.trees.tree import Pair, Tree, flat
 from zoo.errors import DataError
 
 LOWEST, HIGHEST = 1, 5
 """The range of scores."""
-NUMBER, FIRST, SECOND, SCORE = COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score")
-SET = "SemEval_set"
-Split = Literal["train", "val", "test"]
-SETS: dict[str, Split] = {"TRAIN": "train", "TRIAL": "val", "TEST": "test"}
+FIRST, SECOND, SCORE, SET = "sentence_A", "sentence_B", "relatedness_score", "SemEval_set"
+HINTS = {
+    SCORE: "; the test set with scores is SICK_test_annotated.txt",
+    SET: "; without it, give a folder with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt",
+}
+"""Advice on a missing column."""
+SETS = {"TRAIN": "train", "TRIAL": "val", "TEST": "test"}
 """Values of SemEval_set and their splits."""
 Parse = Literal["dependency", "constituency"]
-PARSES: dict[Parse, tuple[str, Builder]] = {
-    "dependency": ("parents", dependency_tree),
-    "constituency": ("cparents", binary_tree),
+PARSES: dict[Parse, tuple[str, Callable[..., Tree], Callable[[Tree], list[int]]]] = {
+    "dependency": ("parents", dependency_tree, dependency_heads),
+    "constituency": ("cparents", binary_tree, constituency_parents),
 }
-"""The suffix of the files of each kind, and the function that makes a tree of their lines."""
-
-
-class SickRow(NamedTuple):
-    """Two sentences as written in their file."""
-
-    number: str
-    """The name of the pair in the file."""
-    first: str
-    second: str
-    score: float
-    """From 1, unrelated, to 5."""
-    place: str
-    """File and line, for messages."""
+"""The suffix of the files of each kind, the function that makes a tree of their lines, and its inverse."""
 
 
 @guarded
-def read_sick(path: Path, whole: bool, bad: BadRows) -> Iterator[tuple[Split, SickRow]]:
-    """The pairs of a file, each with its split if the file has a column for it (`whole`), otherwise with train.
+def read_sick(path: Path, split: str, words: Callable[[str], list[str]], bad: BadRows) -> Iterator[tuple[str, Pair]]:
+    """(split, pair) of each row of a file without trees. `words` cuts a sentence; without a `split` a column names it.
 
     A quotation mark is an ordinary letter. Raises DataError if a column is missing.
     """
-    with Lines(path, encoding=bad.encoding) as lines:
-        texts = text_lines(lines, bad)
-        header = [name.strip() for name in next((text for text in texts if text and text.strip()), "").split("\t")]
-        columns = _columns(line_of(path, lines.number), header, whole)
-        for text in texts:
-            if text is None or not text.strip():
-                continue
-            place, fields = line_of(path, lines.number), [field.strip() for field in text.split("\t")]
-            if len(fields) != len(header):
-                found = f"found {len(fields)} with tabs between, the header has {len(header)}"
-                bad(place, "wrong number of fields", found)
-                continue
-            number, first, second, score, *sets = (fields[column] for column in columns)
-            if sets and sets[0] not in SETS:
-                bad(place, "unknown split", f"found {sets[0][:40]!r} in {SET}, expected one of {', '.join(SETS)}")
+    header: list[str] = []
+    for number, text in enumerate(text_lines(path, bad), 1):
+        if text is None or not text.strip():
+            continue
+        place, fields = line_of(path, number), [field.strip() for field in text.split("\t")]
+        if not header:
+            header = fields
+            if missing := [name for name in (FIRST, SECOND, SCORE, *[SET] * (not split)) if name not in header]:
+                raise DataError(f"{place}: {missing_column(missing[0], header, HINTS.get(missing[0], ''))}")
+        elif len(fields) != len(header):
+            bad(place, "wrong number of fields", f"found {len(fields)} with tabs between, the header has {len(header)}")
+        else:
+            row = dict(zip(header, fields, strict=True))
+            name, first, second = split or SETS.get(row[SET]), words(row[FIRST]), words(row[SECOND])
+            if name is None:
+                bad(place, "unknown split", f"found {row[SET][:40]!r} in {SET}, expected one of {', '.join(SETS)}")
             elif not first or not second:
-                bad(place, "no text", f"column {SECOND if first else FIRST!r} is empty")
-            elif (value := score_of(score, place, bad)) is not None:
-                yield SETS[sets[0]] if sets else "train", SickRow(number, first, second, value, place)
-
-
-def _columns(place: str, header: list[str], whole: bool) -> list[int]:
-    names = (*COLUMNS, SET) if whole else COLUMNS
-    hints = {
-        SCORE: "; the test set with scores is SICK_test_annotated.txt",
-        SET: "; without it, give a folder with SICK_train.txt, SICK_trial.txt and SICK_test_annotated.txt",
-    }
-    for name in names:
-        if name not in header:
-            raise DataError(f"{place}: {missing_column(name, header, hints.get(name, ''))}")
-    return [header.index(name) for name in names]
+                column = SECOND if first else FIRST
+                bad(place, "no text", f"column {column!r} holds {row[column]!r}")
+            elif (score := score_of(row[SCORE], place, bad)) is not None:
+                yield name, Pair(flat(first), flat(second), score, place)
 
 
 @guarded
 def read_parsed(folder: Path, bad: BadRows, parse: Parse) -> Iterator[Pair]:
-    """The pairs of one split in the form of the Tree-LSTM's authors.
+    """The pairs of one split in the form of the Tree-LSTM's authors, or in CoNLL-U.
 
     The files are a.toks and b.toks with their .parents (for "dependency") or .cparents (for "constituency"), and
     sim.txt with one score per line. A pair with a broken tree is left out. Raises DataError if a file is missing or has
     more lines than another, id.txt included.
     """
-    suffix, builder = PARSES[parse]
+    if (folder / "a.conllu").is_file() and parse == "dependency":
+        yield from _read_conllu_pairs(folder, bad)
+        return
+    suffix, builder, _ = PARSES[parse]
     names = ["a.toks", f"a.{suffix}", "b.toks", f"b.{suffix}", "sim.txt"]
     _check_there(folder, names, ", which scripts/preprocess-sick.py of github.com/stanfordnlp/treelstm writes")
     if (folder / "id.txt").is_file():
@@ -106,11 +97,8 @@ def read_parsed(folder: Path, bad: BadRows, parse: Parse) -> Iterator[Pair]:
             yield Pair(first, second, score, place[0])
 
 
-@guarded
-def read_conllu_pairs(folder: Path, bad: BadRows) -> Iterator[Pair]:
-    """The pairs of one split from a.conllu and b.conllu, whose n-th sentences form a pair, and sim.txt with one score
-    per line. A pair with a broken tree is left out. Raises DataError if a file is missing or has more sentences than
-    another."""
+def _read_conllu_pairs(folder: Path, bad: BadRows) -> Iterator[Pair]:
+    """The n-th sentences of a.conllu and b.conllu form a pair; sim.txt has one score per line."""
     names = ("a.conllu", "b.conllu", "sim.txt")
     _check_there(folder, names)
     *files, scored = (folder / name for name in names)
@@ -126,6 +114,16 @@ def read_conllu_pairs(folder: Path, bad: BadRows) -> Iterator[Pair]:
     for line, ((first, place), (second, _), text) in enumerate(zip(firsts, seconds, scores, strict=True), 1):
         if first and second and (score := score_of(text, line_of(scored, line), bad)) is not None:
             yield Pair(first, second, score, place)
+
+
+def write_parsed(folder: str, pairs: Sequence[Pair], parse: Parse) -> Mapping[str, list[str]]:
+    """The files that `read_parsed` reads, by their names, each with its lines."""
+    suffix, _, heads = PARSES[parse]
+    texts = {f"{folder}/sim.txt": [f"{pair.score:g}\n" for pair in pairs]}
+    for side, trees in (("a", [pair.first for pair in pairs]), ("b", [pair.second for pair in pairs])):
+        texts[f"{folder}/{side}.toks"] = [f"{' '.join(tree.words)}\n" for tree in trees]
+        texts[f"{folder}/{side}.{suffix}"] = [f"{' '.join(map(str, heads(tree)))}\n" for tree in trees]
+    return texts
 
 
 def _check_there(folder: Path, names: Sequence[str], hint: str = "") -> None:

@@ -6,20 +6,20 @@ Socher et al. 2013, https://aclanthology.org/D13-1170; https://nlp.stanford.edu/
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Literal, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, ReadOnce, Source, download, file_source, find_splits, identity, sample_source
-from zoo.data.trees.brackets import parse, read_trees
+from zoo.data.sources import ReadOnce, Source, file_source, find_splits, hub_source, identity, sample_source
+from zoo.data.trees.brackets import read_tree, read_trees, written
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
-from zoo.data.trees.row import Labelled
 from zoo.data.trees.samples import sentiment
 from zoo.data.trees.sst_files import FILES, read_raw
-from zoo.data.trees.writing import write_trees
+from zoo.data.trees.tree import Labelled
+from zoo.data.writing import write_new
 from zoo.errors import one_of
 
 Classes = Literal["fine", "binary"]
@@ -28,6 +28,8 @@ FINE = {str(number): name for number, name in enumerate(NAMES)}
 BINARY = {"0": "negative", "1": "negative", "2": "neutral", "3": "positive", "4": "positive"}
 HUB, HUB_REVISION = "stanfordnlp/sst", "refs/convert/parquet"
 """The repository has a folder for each configuration, with a folder for each split, but no list of them."""
+HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
+FILES_WRITTEN = {"train": "train.txt", "val": "dev.txt", "test": "test.txt"}
 LAYOUT = f"a folder with train.txt, dev.txt and test.txt, one tree per line, or with {', '.join(FILES)}"
 
 
@@ -55,18 +57,20 @@ class SST(Corpus, TreeData):
             self.class_names, self.polarity, self.neutral = BINARY, (-1, 0, 1), "neutral"
 
     def write(self, folder: Path) -> list[Path]:
-        return write_trees(self.open_source(), folder, BadRows(self.loader.on_bad_row))
+        bad, splits = self.bad_rows(), self.open_source().splits
+        return write_new(
+            folder, {FILES_WRITTEN[name]: (f"{written(row.tree)}\n" for row in splits[name](bad)) for name in splits}
+        )
 
     def open_sample(self) -> Source:
         return sample_source(sentiment.generate, self.sample, "trees")
 
     def open_hub(self) -> Source:
-        return Source(
-            place=HUB,
-            description=f"hub: {HUB}, {{count}} trees",
-            identity={"hub": HUB},
-            splits={split: partial(_read_hub, split) for split in SPLITS},
-        )
+        def read(record: Mapping[str, Any], place: str, bad: BadRows) -> Iterator[Labelled]:
+            return read_tree(record["ptb_tree"], place, bad)
+
+        which = {"data_dir": "ptb", "revision": HUB_REVISION}
+        return hub_source(HUB, HUB_SPLITS, ("ptb_tree",), read, "trees", **which)
 
     def open_files(self, path: Path) -> Source | None:
         if not path.is_dir():
@@ -80,15 +84,3 @@ class SST(Corpus, TreeData):
             )
         files = find_splits(path, [".txt"])
         return file_source(path, files, read_trees, "trees") if files else None
-
-
-def _read_hub(split: str, bad: BadRows) -> Iterator[Labelled]:
-    name = {"val": "validation"}.get(split, split)
-    for number, record in enumerate(download(HUB, name, ("ptb_tree",), data_dir="ptb", revision=HUB_REVISION), 1):
-        place = f"{HUB}, {name}, row {number}"
-        try:
-            tree = parse(record["ptb_tree"])
-        except ValueError as error:
-            bad(place, "bad tree", str(error))
-        else:
-            yield Labelled(tree, place)

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from zoo.data.rows import BadRows, beginning, guarded, line_of, read_lines
 from zoo.data.trees.brackets import unescaped
-from zoo.data.trees.dependency_files import BadTree, binary_tree, whole_numbers
-from zoo.data.trees.row import Labelled
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.dependency_files import BadTree, aligned, binary_tree, whole_numbers
+from zoo.data.trees.tree import Labelled, Tree
 from zoo.errors import DataError
 
 SENTENCES, TREES, SPLIT, PHRASES, SCORES = FILES = (
@@ -42,15 +41,10 @@ def read_raw(folder: Path, bad: BadRows) -> Iterator[tuple[str, Labelled]]:
     """
     if missing := [name for name in FILES if not (folder / name).is_file()]:
         raise DataError(f"{folder}: no {missing[0]}; expected {', '.join(FILES)}, as in stanfordSentimentTreebank.zip")
-    sentences, parents = (_sentence_lines(folder / name, bad.encoding) for name in (SENTENCES, TREES))
-    shorter, longer = sorted([(len(sentences), SENTENCES), (len(parents), TREES)])
-    if shorter[0] != longer[0]:
-        place = line_of(folder / shorter[1], shorter[0])
-        found = f"the file ends here, and {longer[1]} has {longer[0]} lines"
-        raise DataError(f"{place}: {found}; expected one per sentence")
-    splits = _read_splits(folder / SPLIT, len(sentences))
+    rows = dict(aligned([folder / SENTENCES, folder / TREES], bad))
+    splits = _read_splits(folder / SPLIT, max(rows, default=0))
     classes = read_classes(folder / PHRASES, folder / SCORES)
-    for number, (words, heads) in enumerate(zip(sentences, parents, strict=True), 1):
+    for number, (words, heads) in rows.items():
         try:
             tree = labelled(binary_tree(words.split("|"), whole_numbers(heads.strip().split("|"))), classes)
         except BadTree as error:
@@ -124,11 +118,3 @@ def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[int
             raise DataError(f"{line_of(path, number)}: found {line[:40]!r}, expected two fields with {mark!r} between")
         # A phrase is looked up letter by letter, so that it keeps its blanks; numbers lose them.
         yield number, before.strip() if header else before, after.strip()
-
-
-def _sentence_lines(path: Path, encoding: str) -> list[str]:
-    """The lines of a file without blank ones at its end."""
-    lines = read_lines(path, encoding=encoding)
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return lines

@@ -79,6 +79,26 @@ class Tree(NamedTuple):
         return found
 
 
+class Labelled(NamedTuple):
+    """A row of labelled trees."""
+
+    tree: Tree
+    place: str
+    """File and line, for messages."""
+    evidence: Sequence[bool] | None = None
+    """For each node, whether it shows the label of the root; None if that is not known."""
+
+
+class Pair(NamedTuple):
+    """A row of two trees and the score of their relatedness."""
+
+    first: Tree
+    second: Tree
+    score: float
+    place: str
+    """File and line, for messages."""
+
+
 class Builder(NamedTuple):
     """A way to build a tree on words that have none, by how it divides the words from `first` to before `past`."""
 

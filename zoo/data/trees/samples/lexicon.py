@@ -34,12 +34,14 @@ WORTH = {
 Verbs such as in "the plot moved me" and "critics loved the plot" are separate categories for grammatical reasons only.
 """
 
-STRENGTHENING = {"degree": "very extremely", "adverb": "really truly utterly deeply"}
-WEAKENING = {"degree": "fairly rather", "adverb": "slightly somewhat mildly"}
-TURNING = {"negation": "not", "never": "never hardly", "nobody": "nobody", "doubted": "doubted denied"}
-"""Words that change the sentiment of the phrase next to them, by category; a `degree` needs an adjective."""
+OPERATORS = {
+    "intensifier": {"degree": "very extremely", "adverb": "really truly utterly deeply"},
+    "diminisher": {"degree": "fairly rather", "adverb": "slightly somewhat mildly"},
+    "negator": {"negation": "not", "never": "never hardly", "nobody": "nobody", "doubted": "doubted denied"},
+}
+"""Words that change the sentiment of the phrase next to them, by kind and category; a `degree` needs an adjective."""
 
-PHRASES = {
+PHRASES: dict[tuple[str, ...], str] = {
     ("at", "all"): "intensifier",
     ("a", "bit"): "diminisher",
     ("kind", "of"): "diminisher",

@@ -7,6 +7,7 @@ words. `PARSERS` has a parser for each sample.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
 from math import inf, log
 
 from zoo.data.trees.samples import lexicon, relatedness
@@ -33,26 +34,19 @@ class Parser:
         The second part is the head of a symbol in `head_last`, the first part that of any other symbol.
         """
         self.categories = {kind: frozenset(words) for kind, words in categories.items()}
-        self.rules, self.head_last = rules, frozenset(head_last)
-        self.pairs: dict[tuple[str, str], list[tuple[str, float]]] = {}
+        self.symbols, self.head_last = {*categories, *rules}, frozenset(head_last)
+        self.pairs: dict[tuple[str, ...], list[tuple[str, float]]] = {}
         self.single: list[tuple[str, str, float]] = []
         """Symbols with one part, lower symbols first."""
-        self._visited: set[str] = set()
-        for symbol in rules:
-            self._visit(symbol)
-
-    def _visit(self, symbol: str) -> None:
-        if symbol in self._visited or symbol not in self.rules:
-            return
-        self._visited.add(symbol)
-        total = sum(self.rules[symbol].values())
-        for expansion, weight in self.rules[symbol].items():
-            parts = expansion.split()
-            if len(parts) == 2:
-                self.pairs.setdefault((parts[0], parts[1]), []).append((symbol, log(weight / total)))
-            else:
-                self._visit(parts[0])
-                self.single.append((symbol, parts[0], log(weight / total)))
+        lower = {symbol: [one for one in expansions if " " not in one] for symbol, expansions in rules.items()}
+        for symbol in TopologicalSorter(lower).static_order():
+            expansions = rules.get(symbol, {})
+            for expansion, weight in expansions.items():
+                likely = log(weight / sum(expansions.values()))
+                if " " in expansion:
+                    self.pairs.setdefault(tuple(expansion.split()), []).append((symbol, likely))
+                else:
+                    self.single.append((symbol, expansion, likely))
 
     def _raised(self, cell: Cell) -> Cell:
         for symbol, lower, weight in self.single:
@@ -65,7 +59,7 @@ class Parser:
         chart: dict[tuple[int, int], Cell] = {}
         for at, word in enumerate(words):
             cell: Cell = {kind: (-log(len(some)), None) for kind, some in self.categories.items() if word in some}
-            if word not in self.categories and word not in self.rules:
+            if word not in self.symbols:
                 cell[word] = 0.0, None
             chart[at, at + 1] = self._raised(cell)
         for width in range(2, len(words) + 1):
@@ -121,7 +115,7 @@ PAIRS = {
     "DEALT": "dealt BY_THING",
     "BY_THING": "by THING",
 }
-"""The sentences that `relatedness.SentenceWriter` writes; the grammar is not ambiguous."""
+"""The sentences that `relatedness.sentence` makes; the grammar is not ambiguous."""
 RELATEDNESS = Parser(
     {symbol: dict.fromkeys(expansions.split(", "), 1.0) for symbol, expansions in PAIRS.items()},
     {

@@ -20,13 +20,12 @@ common words of the two sentences is .36, and .70 if synonyms count as equal.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal, NamedTuple, Self
 
-from zoo.data.trees.row import Pair
 from zoo.data.trees.samples import lexicon
 from zoo.data.trees.samples.phrases import Phrase, before, then, trees, words_of
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.tree import Pair, Tree
 
 LENGTHS = (5, 14)
 """Fewest and most words of a sentence, the full stop included."""
@@ -68,54 +67,50 @@ class Meaning(NamedTuple):
     """The meaning of a sentence, in terms of the first word of each line of the lexicon."""
 
     verb: str
-    agent: Thing
     roles: dict[str, Thing]
-    """Role -> noun: the `object` of an act, or a preposition and the noun after it; `with` marks a tool."""
+    """Role -> noun: the `agent` first, then the `object` of an act, or a preposition and the noun after it, such as
+    `with` and a tool."""
     clause: Clause | None = None
     negated: bool = False
 
     @property
-    def things(self) -> list[Thing]:
-        """The nouns that may have a quality."""
-        return [self.agent, *self.roles.values()]
-
-    @property
     def nouns(self) -> list[str]:
         """All nouns, which are distinct."""
-        return [thing.noun for thing in self.things] + ([self.clause.other] if self.clause else [])
+        return [thing.noun for thing in self.roles.values()] + ([self.clause.other] if self.clause else [])
+
+    @property
+    def qualities(self) -> list[str | None]:
+        return [thing.quality for thing in self.roles.values()]
 
     def renamed(self, names: dict[str, str]) -> Self:
         """Replace the nouns; a quality stays with its role."""
-        agent, *others = (thing._replace(noun=names.get(thing.noun, thing.noun)) for thing in self.things)
+        roles = {role: thing._replace(noun=names.get(thing.noun, thing.noun)) for role, thing in self.roles.items()}
         clause = self.clause
         if clause:
             clause = clause._replace(of=names.get(clause.of, clause.of), other=names.get(clause.other, clause.other))
-        return self._replace(agent=agent, roles=dict(zip(self.roles, others, strict=True)), clause=clause)
+        return self._replace(roles=roles, clause=clause)
 
     def with_qualities(self, qualities: list[str | None]) -> Self:
         """Replace the qualities of the nouns."""
-        agent, *others = (Thing(thing.noun, quality) for thing, quality in zip(self.things, qualities, strict=True))
-        return self._replace(agent=agent, roles=dict(zip(self.roles, others, strict=True)))
+        roles = zip(self.roles.items(), qualities, strict=True)
+        return self._replace(roles={role: Thing(thing.noun, quality) for (role, thing), quality in roles})
 
 
 def facts(meaning: Meaning) -> dict[tuple[str, ...], float]:
     """The facts of a meaning and their weights.
 
-    They are the verb, its actor, the noun of each role, the actor and the patient of a relative clause, and each
-    quality of a noun.
+    They are the verb, the noun of each role and its quality, and the actor and the patient of a relative clause.
     """
     clause, found = meaning.clause, dict[tuple[str, ...], float]()
     found["verb", meaning.verb] = WEIGHTS["verb"]
-    found["agent", meaning.agent.noun] = WEIGHTS["agent"]
-    for role, thing in meaning.roles.items():
-        found["role", role, thing.noun] = WEIGHTS["role"]
+    for role, (noun, quality) in meaning.roles.items():
+        found["role", role, noun] = WEIGHTS["agent" if role == "agent" else "role"]
+        if quality:
+            found["quality", noun, quality] = WEIGHTS["quality"]
     if clause:
         doer, other = (clause.of, clause.other) if clause.does else (clause.other, clause.of)
         found["does", clause.verb, doer] = WEIGHTS["does"]
         found["undergoes", clause.verb, other] = WEIGHTS["undergoes"]
-    for noun, quality in meaning.things:
-        if quality:
-            found["quality", noun, quality] = WEIGHTS["quality"]
     return found
 
 
@@ -130,7 +125,7 @@ def relatedness(first: Meaning, second: Meaning) -> float:
 def drawn(draw: random.Random) -> Meaning:
     """Draw a meaning."""
     beings = draw.sample(list(lexicon.BEINGS), 3)
-    roles: dict[str, Thing] = {}
+    roles = dict[str, Thing]()
     if draw.random() < 0.55:
         verb = draw.choice(list(lexicon.STATES))
         if draw.random() < 0.85:
@@ -141,7 +136,7 @@ def drawn(draw: random.Random) -> Meaning:
         roles["object"] = _thing(draw, draw.choice(list(lexicon.OBJECTS)))
         if draw.random() < 0.3:
             roles["with"] = Thing(draw.choice(list(lexicon.TOOLS)))
-    found = Meaning(verb, _thing(draw, beings[0]), roles, negated=draw.random() < 0.15)
+    found = Meaning(verb, {"agent": _thing(draw, beings[0]), **roles}, negated=draw.random() < 0.15)
     return _with_clause(draw, found, beings[2]) if draw.random() < 0.6 else found
 
 
@@ -154,51 +149,46 @@ def _qualities(noun: str) -> dict[str, tuple[str, ...]]:
 
 
 def _with_clause(draw: random.Random, meaning: Meaning, other: str) -> Meaning:
-    of = draw.choice([thing.noun for thing in meaning.things if thing.noun in lexicon.BEINGS])
+    of = draw.choice([thing.noun for thing in meaning.roles.values() if thing.noun in lexicon.BEINGS])
     return meaning._replace(clause=Clause(of, draw.choice(list(lexicon.DEALINGS)), other, draw.random() < 0.6))
 
 
 # Edits: each returns a changed meaning, or the same meaning if the edit is impossible.
 
 
-def other_verb(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Change the verb."""
-    verbs = lexicon.ACTS if meaning.verb in lexicon.ACTS else lexicon.STATES
-    return meaning._replace(verb=_another(draw, verbs, {meaning.verb}))
+def _other_verb(draw: random.Random, meaning: Meaning) -> Meaning:
+    return meaning._replace(verb=_another(draw, _verbs(meaning), {meaning.verb}))
 
 
-def other_noun(draw: random.Random, meaning: Meaning) -> Meaning:
+def _other_noun(draw: random.Random, meaning: Meaning) -> Meaning:
     """Change the noun of a role or of the clause."""
     noun = draw.choice(meaning.nouns)
     kind = next(kind for kind in (lexicon.BEINGS, lexicon.PLACES, lexicon.OBJECTS, lexicon.TOOLS) if noun in kind)
     return meaning.renamed({noun: _another(draw, kind, set(meaning.nouns))})
 
 
-def swapped(draw: random.Random, meaning: Meaning) -> Meaning:
+def _swapped(draw: random.Random, meaning: Meaning) -> Meaning:
     """Swap the agent with another being of the sentence."""
-    beings = [noun for noun in meaning.nouns[1:] if noun in lexicon.BEINGS]
-    if not beings:
-        return meaning
-    agent, other = meaning.agent.noun, draw.choice(beings)
+    agent, *others = meaning.nouns
+    beings = [noun for noun in others if noun in lexicon.BEINGS]
+    other = draw.choice(beings) if beings else agent
     return meaning.renamed({agent: other, other: agent})
 
 
-def turned_clause(draw: random.Random, meaning: Meaning) -> Meaning:
+def _turned_clause(draw: random.Random, meaning: Meaning) -> Meaning:
     """Swap active and passive in the clause: the one who chased is chased."""
     clause = meaning.clause
     return meaning._replace(clause=clause._replace(does=not clause.does)) if clause else meaning
 
 
-def moved_clause(draw: random.Random, meaning: Meaning) -> Meaning:
+def _moved_clause(draw: random.Random, meaning: Meaning) -> Meaning:
     """Move the clause to another being with a role in the sentence."""
-    clause = meaning.clause
-    beings = [
-        thing.noun for thing in meaning.things if thing.noun in lexicon.BEINGS and clause and thing.noun != clause.of
-    ]
+    clause, nouns = meaning.clause, [thing.noun for thing in meaning.roles.values()]
+    beings = [noun for noun in nouns if noun in lexicon.BEINGS and clause and noun != clause.of]
     return meaning._replace(clause=clause._replace(of=draw.choice(beings))) if clause and beings else meaning
 
 
-def other_clause(draw: random.Random, meaning: Meaning) -> Meaning:
+def _other_clause(draw: random.Random, meaning: Meaning) -> Meaning:
     """Remove the clause, change its verb, or add a clause."""
     if not meaning.clause:
         return _with_clause(draw, meaning, _another(draw, lexicon.BEINGS, set(meaning.nouns)))
@@ -206,8 +196,7 @@ def other_clause(draw: random.Random, meaning: Meaning) -> Meaning:
     return meaning._replace(clause=meaning.clause._replace(verb=verb) if draw.random() < 0.5 else None)
 
 
-def other_preposition(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Change the preposition of the place."""
+def _other_preposition(draw: random.Random, meaning: Meaning) -> Meaning:
     roles = {
         _another(draw, lexicon.PREPOSITIONS, {role}) if role in lexicon.PREPOSITIONS else role: thing
         for role, thing in meaning.roles.items()
@@ -215,41 +204,44 @@ def other_preposition(draw: random.Random, meaning: Meaning) -> Meaning:
     return meaning._replace(roles=roles)
 
 
-def negated(draw: random.Random, meaning: Meaning) -> Meaning:
-    """Negate the meaning."""
+def _negated(draw: random.Random, meaning: Meaning) -> Meaning:
     return meaning._replace(negated=not meaning.negated)
 
 
-def other_quality(draw: random.Random, meaning: Meaning) -> Meaning:
+def _other_quality(draw: random.Random, meaning: Meaning) -> Meaning:
     """Remove, change or add a quality."""
-    qualities = [thing.quality for thing in meaning.things]
+    qualities = meaning.qualities
     at = draw.randrange(len(qualities))
-    another = _another(draw, _qualities(meaning.things[at].noun), {quality for quality in qualities if quality})
+    another = _another(draw, _qualities(meaning.nouns[at]), {quality for quality in qualities if quality})
     qualities[at] = None if qualities[at] and draw.random() < 0.6 else another
     return meaning.with_qualities(qualities)
 
 
-def shifted_quality(draw: random.Random, meaning: Meaning) -> Meaning:
+def _shifted_quality(draw: random.Random, meaning: Meaning) -> Meaning:
     """Shift qualities cyclically: each noun gets the quality of the next one."""
-    first, *others = (thing.quality for thing in meaning.things)
+    first, *others = meaning.qualities
     found = meaning.with_qualities([*others, first])
-    fits = all(thing.quality is None or thing.quality in _qualities(thing.noun) for thing in found.things)
+    fits = all(quality is None or quality in _qualities(noun) for noun, quality in found.roles.values())
     return found if fits else meaning
 
 
 EDITING: dict[Callable[[random.Random, Meaning], Meaning], float] = {
-    other_verb: 2,
-    other_noun: 3,
-    swapped: 5,
-    turned_clause: 2,
-    moved_clause: 2,
-    other_clause: 1,
-    other_preposition: 1,
-    negated: 1.5,
-    other_quality: 2,
-    shifted_quality: 1,
+    _other_verb: 2,
+    _other_noun: 3,
+    _swapped: 5,
+    _turned_clause: 2,
+    _moved_clause: 2,
+    _other_clause: 1,
+    _other_preposition: 1,
+    _negated: 1.5,
+    _other_quality: 2,
+    _shifted_quality: 1,
 }
 """The edits and their weights."""
+
+
+def _verbs(meaning: Meaning) -> dict[str, tuple[str, ...]]:
+    return lexicon.ACTS if meaning.verb in lexicon.ACTS else lexicon.STATES
 
 
 def _edited(draw: random.Random, meaning: Meaning) -> Meaning:
@@ -267,52 +259,42 @@ def _another(draw: random.Random, words: dict[str, tuple[str, ...]], taken: set[
 # Sentences
 
 
-class SentenceWriter:
-    """Expresses a meaning in words; articles, synonyms and the passive are drawn at random."""
+def sentence(meaning: Meaning, draw: random.Random, avoided: Collection[str] = ()) -> Phrase:
+    """Express a meaning without a full stop. Articles, synonyms and the passive are drawn at random; `avoided` are the
+    words of the other sentence."""
 
-    def __init__(self, draw: random.Random, avoided: set[str]) -> None:
-        """`avoided` are the words of the other sentence."""
-        self.draw, self.avoided = draw, avoided
+    taken = set(avoided)
 
-    def written(self, meaning: Meaning) -> Phrase:
-        """The sentence, without its full stop."""
-        agent = self._noun(meaning.agent.noun, meaning)
-        others = {role: self._noun(thing.noun, meaning) for role, thing in meaning.roles.items()}
-        passive = "object" in others and self.draw.random() < 0.5
-        subject = others.pop("object") if passive else agent
-        verb = self._word(lexicon.ACTS if meaning.verb in lexicon.ACTS else lexicon.STATES, meaning.verb)
-        does: Phrase | str = lexicon.PARTICIPLES[verb] if passive else verb
-        if "object" in others:
-            does = then(does, others.pop("object"))
-        if passive:
-            does = then(does, then("by", agent))
-        for role, noun in others.items():
-            does = then(does, then(role if role == "with" else self._word(lexicon.PREPOSITIONS, role), noun))
-        for word in ("not", "is") if meaning.negated else ("is",):
-            does = before(word, does)
-        return before(subject, does)
+    def word(kind: dict[str, tuple[str, ...]], meant: str) -> str:
+        fresh = [one for one in kind[meant] if taken.isdisjoint((one, lexicon.PARTICIPLES.get(one, one)))]
+        return draw.choice(fresh if fresh and draw.random() < RENAMED else kind[meant])
 
-    def _noun(self, noun: str, meaning: Meaning | None = None) -> Phrase:
-        """A noun with its article and, in a meaning, its quality and its clause."""
-        named: Phrase | str = self._word(NOUNS, noun)
-        quality = next((thing.quality for thing in meaning.things if thing.noun == noun), None) if meaning else None
-        if quality:
-            named = before(self._word(QUALITIES, quality), named)
-        article = "the" if self.draw.random() < 0.5 else "an" if words_of(named)[0][0] in "aeiou" else "a"
+    def noun(thing: Thing, clause: Clause | None = None) -> Phrase:
+        """A noun with its article, its quality, and the clause if it is about this noun."""
+        named: Phrase | str = word(NOUNS, thing.noun)
+        if thing.quality:
+            named = before(word(QUALITIES, thing.quality), named)
+        article = "the" if draw.random() < 0.5 else "an" if words_of(named)[0][0] in "aeiou" else "a"
         found = before(article, named)
-        clause = meaning.clause if meaning else None
-        return then(found, self._clause(clause)) if clause and clause.of == noun else found
+        if clause is None or clause.of != thing.noun:
+            return found
+        verb, other = word(lexicon.DEALINGS, clause.verb), noun(Thing(clause.other))
+        chased = before("is", then(lexicon.PARTICIPLES[verb], then("by", other)))
+        return then(found, before("that", then(verb, other) if clause.does else chased))
 
-    def _clause(self, clause: Clause) -> Phrase:
-        verb, other = self._word(lexicon.DEALINGS, clause.verb), self._noun(clause.other)
-        if clause.does:
-            return before("that", then(verb, other))
-        return before("that", before("is", then(lexicon.PARTICIPLES[verb], then("by", other))))
-
-    def _word(self, kind: dict[str, tuple[str, ...]], meant: str) -> str:
-        words = kind[meant]
-        fresh = [word for word in words if self.avoided.isdisjoint((word, lexicon.PARTICIPLES.get(word, word)))]
-        return self.draw.choice(fresh if fresh and self.draw.random() < RENAMED else words)
+    roles = {role: noun(thing, meaning.clause) for role, thing in meaning.roles.items()}
+    agent = subject = roles.pop("agent")
+    passive = "object" in roles and draw.random() < 0.5
+    verb = word(_verbs(meaning), meaning.verb)
+    does: Phrase | str = lexicon.PARTICIPLES[verb] if passive else verb
+    if "object" in roles:
+        thing = roles.pop("object")
+        subject, does = (thing, then(does, then("by", agent))) if passive else (agent, then(does, thing))
+    for role, found in roles.items():
+        does = then(does, then(role if role == "with" else word(lexicon.PREPOSITIONS, role), found))
+    for one in ("not", "is") if meaning.negated else ("is",):
+        does = before(one, does)
+    return before(subject, does)
 
 
 def tree(phrase: Phrase | str, parse: str) -> Tree:
@@ -346,7 +328,7 @@ def pair(index: int, *, seed: int) -> tuple[tuple[Meaning, Phrase], tuple[Meanin
         else:
             for _ in range(draw.choice(EDITS)):
                 second = _edited(draw, second)
-        one = SentenceWriter(draw, set()).written(first)
-        other = SentenceWriter(draw, set(words_of(one))).written(second)
+        one = sentence(first, draw)
+        other = sentence(second, draw, words_of(one))
         if all(LENGTHS[0] <= len(words_of(phrase)) + 1 <= LENGTHS[1] for phrase in (one, other)):
             return (first, one), (second, other)

@@ -27,9 +27,8 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
-from zoo.data.trees.row import Labelled
-from zoo.data.trees.samples.lexicon import NEUTRAL, PHRASES, STRENGTHENING, TURNING, WEAKENING, WORTH
-from zoo.data.trees.tree import Tree
+from zoo.data.trees.samples.lexicon import NEUTRAL, OPERATORS, PHRASES, WORTH
+from zoo.data.trees.tree import Labelled, Tree
 
 LENGTHS = (5, 28)
 """Fewest and most words of a sentence, the full stop included."""
@@ -110,14 +109,17 @@ The weights are such that neither reading of an ambiguous phrase is much likelie
 
 def _categories() -> dict[str, tuple[str, ...]]:
     found = {category: " ".join(words.values()).split() for category, words in WORTH.items()}
-    for operators in (STRENGTHENING, WEAKENING, TURNING):
-        for category, words in operators.items():
+    for by_category in OPERATORS.values():
+        for category, words in by_category.items():
             found.setdefault(category, []).extend(words.split())
     return {category: tuple(words) for category, words in found.items()} | NEUTRAL
 
 
 CATEGORIES = _categories()
 """Category -> its words, which are drawn uniformly."""
+
+
+MARKS = {"but": "contrast", "although": "concession"}
 
 
 class Meaning(NamedTuple):
@@ -136,10 +138,9 @@ class Meaning(NamedTuple):
 
 
 def _word_meanings() -> dict[str, Meaning]:
-    roles = {"intensifier": STRENGTHENING, "diminisher": WEAKENING, "negator": TURNING}
-    found = {mark: Meaning(mark, 0) for mark in ("but", "although")}
-    for role, operators in roles.items():
-        found |= {word: Meaning(role, 0) for words in operators.values() for word in words.split()}
+    found = {mark: Meaning(mark, 0) for mark in MARKS}
+    for role, by_category in OPERATORS.items():
+        found |= {word: Meaning(role, 0) for words in by_category.values() for word in words.split()}
     for by_worth in WORTH.values():
         for worth, words in by_worth.items():
             found |= {word: Meaning("plain", worth, worth != 0) for word in words.split()}
@@ -148,7 +149,6 @@ def _word_meanings() -> dict[str, Meaning]:
 
 MEANINGS: Mapping[str, Meaning] = _word_meanings()
 """Meanings of words; a missing word is plain and worth 0."""
-MARKS = {"but": "contrast", "although": "concession"}
 
 
 def composed(left: Meaning, right: Meaning) -> Meaning:
@@ -180,31 +180,26 @@ def labelled(tree: Tree) -> Labelled:
     that count, are worth the same and have a word that is worth something. So it goes from the root down to where its
     label arises: to a word that has it, an operator that gave it, or two sides that cancel out.
     """
-    below, meanings = tree.children, dict[int, Meaning]()
-    order = [tree.root]
-    for node in order:  # which grows on the way
+    below, order, meanings = tree.children, [tree.root], dict[int, Meaning]()
+    for node in order:  # from the top; the loop appends to the list that it reads
         order += below[node]
     for node in reversed(order):
-        meanings[node] = _meaning(tree, below[node], node, meanings)
+        words = tuple(tree.words[tree.word[leaf]] for leaf in below[node] or [node] if tree.word[leaf] >= 0)
+        if words in PHRASES:
+            meanings[node] = Meaning(PHRASES[words], 0)
+        elif below[node]:
+            meanings[node] = composed(*(meanings[child] for child in below[node]))
+        else:
+            meanings[node] = MEANINGS.get(words[0], Meaning("plain", 0))
     evidence = [node == tree.root for node in range(len(below))]
     for node in order:
         if evidence[node] and below[node]:
             left, right = (meanings[child] for child in below[node])
-            counting = (0, 1) if left.role in MARKS else _counting(left, right)
-            for part in counting:
+            for part in (0, 1) if left.role in MARKS else _counting(left, right):
                 child = meanings[below[node][part]]
                 evidence[below[node][part]] = child.opinion and child.worth == meanings[node].worth
     labels: list[str | None] = [str(meanings[node].worth + 2) for node in range(len(below))]
     return Labelled(tree._replace(label=labels), "", evidence)
-
-
-def _meaning(tree: Tree, below: list[int], node: int, meanings: Mapping[int, Meaning]) -> Meaning:
-    if not below:
-        return MEANINGS.get(tree.words[tree.word[node]], Meaning("plain", 0))
-    at = [tree.word[child] for child in below]
-    if min(at) >= 0 and (phrase := (tree.words[at[0]], tree.words[at[1]])) in PHRASES:
-        return Meaning(PHRASES[phrase], 0)
-    return composed(meanings[below[0]], meanings[below[1]])
 
 
 def generate(count: int, *, seed: int) -> Iterator[Labelled]:
