@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from tests.data.images.toy import prepared
+from tests.data.images.toy import loaders, prepared
 from zoo.data.images.own import OwnCaptions
 from zoo.data.images.samples import scenes
 from zoo.data.images.scenes import Scenes
@@ -29,11 +29,7 @@ def test_batches_are_the_scenes(cache_dir):
     assert data.sizes == SIZES
     assert (data.spec.channels, data.spec.height, data.spec.width, data.spec.grid) == (3, 64, 64, (8, 8))
     first = 0
-    for split, loader in (
-        ("train", data.train_dataloader()),
-        ("val", data.val_dataloader()),
-        ("test", data.test_dataloader()),
-    ):
+    for split, loader in loaders(data).items():
         seen = []
         for batch in loader:
             for b, number in enumerate(batch.index.tolist()):
@@ -60,14 +56,11 @@ def test_a_word_is_aligned_with_the_object_that_it_names(cache_dir):
         shapes = [n for n, word in enumerate(words) if word in scenes.SHAPES]
         assert len(shapes) == 2
         for position in range(batch.target.shape[1]):
-            names = [
-                turn
-                for turn, shape in enumerate(shapes)
-                if shape - 3 < position <= shape and words[position] in things[turn].values()
-            ]
             expected = np.zeros((8, 8), bool)
-            for turn in names:
-                left, top, right, bottom = things[turn]["box"]
+            for shape, thing in zip(shapes, things, strict=False):
+                if not (shape - 3 < position <= shape and words[position] in thing.values()):
+                    continue
+                left, top, right, bottom = thing["box"]
                 for row in range(8):
                     for column in range(8):
                         x, y = (column + 0.5) / 8, (row + 0.5) / 8
@@ -86,13 +79,6 @@ def test_the_size_of_pictures(cache_dir):
     assert data.encoder.pixels(np.zeros((70, 50, 3), np.uint8)).shape == (3, 32, 32)
     with pytest.raises(ConfigError, match=r"data\.size=0: expected a whole number from 1 on"):
         small(size=0)
-
-
-def test_the_split_of_a_scene_does_not_depend_on_what_is_read(cache_dir):
-    """Validation read by itself has the scenes behind those of training."""
-    alone = [row.facts for row in small().open_source().splits["val"](None)]
-    made = scenes.scenes(range(40, 52), seed=1)
-    assert alone == [scene.facts for scene in made]
 
 
 def test_scenes_as_files_are_data_of_your_own(cache_dir, tmp_path):
