@@ -145,10 +145,7 @@ def test_unclear_tables(own, cache_dir):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            "file,text\n0.png,a\n",
-            r"line 1: no column 'caption'; found: 'file', 'text' \(the keys are data.columns.file, data.columns.capt",
-        ),
+        ("file,text\n0.png,a\n", r"line 1: no column 'caption'; found: .* \(the keys are data.columns.file, data.col"),
         (
             "file,caption\n0.png,the only one\n",
             r"too few images \(1\) to draw val and test from them; give more images",
@@ -165,7 +162,7 @@ def test_unclear_tables(own, cache_dir):
         ),
     ],
 )
-def test_mistakes_in_a_table(own, cache_dir, content, message):
+def test_mistakes_in_a_table_of_ones_own(own, cache_dir, content, message):
     (own / "captions.csv").write_text(content)
     with pytest.raises(DataError, match=message):
         data_of(own)

@@ -280,10 +280,6 @@ def test_mistakes_in_a_table(file, name, content, message):
         list(read_table(path, ("file", "caption"), " hint", BadRows()))
 
 
-def test_unknown_splits_and_files(file):
-    path = file("t.csv", "file,caption,split\na,A,train\nb,B,other\n")
-    message = "t.csv, line 3: unknown split: column 'split' holds 'other', expected train, val or test"
-    with pytest.raises(DataError, match=message):
-        list(read_table(path, ("file", "caption", "split"), "", BadRows()))
+def test_a_file_that_is_not_a_table(file):
     with pytest.raises(DataError, match=r"unknown kind of file '.txt'; .csv, .tsv"):
         table_columns(file("t.txt", "a"))

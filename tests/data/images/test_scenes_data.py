@@ -7,11 +7,10 @@ import pytest
 import torch
 from PIL import Image
 
-from tests.data.images.toy import loaders, prepared
+from tests.data.images.toy import prepared
 from zoo.data.images.own import OwnCaptions
 from zoo.data.images.samples import scenes
 from zoo.data.images.scenes import Scenes
-from zoo.data.images.truth import is_true
 from zoo.errors import ConfigError, DataError
 
 SIZES = {"train": 40, "val": 12, "test": 10}
@@ -23,33 +22,23 @@ def small(**options):
     return Scenes(text=TEXT, **options)
 
 
-def test_batches_are_the_scenes(cache_dir):
-    data = prepared(small(loader={"batch_size": 8}))
-    made = scenes.scenes(range(sum(SIZES.values())), seed=1)
-    assert data.sizes == SIZES
-    assert (data.spec.channels, data.spec.height, data.spec.width, data.spec.grid) == (3, 64, 64, (8, 8))
-    first = 0
-    for split, loader in loaders(data).items():
-        seen = []
-        for batch in loader:
-            for b, number in enumerate(batch.index.tolist()):
-                scene = made[first + number]
-                assert torch.equal(batch.image[batch.picture[b]], torch.tensor(scene.pixels).permute(2, 0, 1))
-                assert data.encoder.text(batch.target[b]) in [caption.text for caption in scene.captions]
-                seen.append(number)
-            assert (batch.about is None) == (split == "train")
-            for about, number in zip(batch.about or (), batch.each_image().index.tolist(), strict=False):
-                assert about.facts == made[first + number].facts
-                assert about.captions == tuple(caption.text for caption in made[first + number].captions)
-                assert about.name == f"{split} {number + 1}"
-                assert all(is_true(caption, about.facts) for caption in about.captions)
-        assert sorted(seen) == sorted([*range(SIZES[split])] * (3 if split == "train" else 5))
-        first += SIZES[split]
+def test_rows_are_the_scenes():
+    made = iter(scenes.scenes(range(sum(SIZES.values())), seed=1))
+    for split, read in small().open_source().splits.items():
+        rows = list(read(None))
+        assert len(rows) == SIZES[split]
+        for number, (row, scene) in enumerate(zip(rows, made, strict=False), 1):
+            assert (row.name, row.facts) == (f"{split} {number}", scene.facts)
+            assert np.array_equal(row.picture, scene.pixels)
+            assert row.captions == tuple(caption.text for caption in scene.captions)
+            assert row.place == f"the sample, {split}, scene {number}"
 
 
 def test_a_word_is_aligned_with_the_object_that_it_names(cache_dir):
     """Found from the words and the facts alone, by a loop over cells."""
     data = prepared(small())
+    assert data.sizes == SIZES and data.spec.grid == (8, 8)
+    assert len(next(iter(data.train_dataloader()))) == 3 * SIZES["train"]  # three captions of each image
     batch = next(iter(data.test_dataloader()))
     for b in range(len(batch)):
         words, things = data.encoder.decode(batch.target[b]), batch.about[batch.picture[b]].facts["objects"]
