@@ -11,7 +11,7 @@ from zoo.data.cloze.cnn import _read_folder
 from zoo.data.documents.sources import folder_source
 from zoo.data.documents.yelp import Yelp
 from zoo.data.images.decoding import UnusablePicture, decode
-from zoo.data.images.files import _images
+from zoo.data.images.files import image_files
 from zoo.data.points.files import OwnPoints
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import find_splits
@@ -69,7 +69,7 @@ def test_images(tmp_path):
     written(tmp_path, "._a.png", ".trash/b.png")
     (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
     os.mkfifo(tmp_path / "pipe.png")
-    assert [name for name, _ in _images(tmp_path)] == ["a.png"]
+    assert [[name for name, _ in found] for _, found in image_files(tmp_path)] == [["a.png"]]
     assert CaptioningView().read([str(tmp_path)], None) == [tmp_path / "a.png"]
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from zoo.data.images.about import About
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.encoding import ImageCaptionEncoder
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
+from zoo.data.images.row import ImageDescription
 from zoo.data.images.spec import ImageSpec
 from zoo.data.parts import Padded, padded
 from zoo.data.text.vocabulary import END, WRITTEN_SPECIAL, Vocabulary
@@ -101,7 +101,7 @@ def images(
         picture=picture,
         index=torch.tensor(numbers)[picture],
         alignment=alignment,
-        about=tuple(About(f"{number}.png", tuple(several), fact) for number, several, fact in about),
+        about=tuple(ImageDescription(f"{number}.png", tuple(several), fact) for number, several, fact in about),
     )
 
 

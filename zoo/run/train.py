@@ -159,7 +159,7 @@ def quiet() -> None:
         logging.getLogger(f"lightning.pytorch.{name}").setLevel(logging.WARNING)
     for message in (
         "does not have many workers",
-        "dataloader is not resumable",  # the batch sampler resumes: zoo/data/bucketing.py
+        "dataloader is not resumable",  # the batch sampler resumes: zoo/data/order.py
         "Experiment logs directory .* exists and is not empty",  # the run folder itself
         "Checkpoint directory .* exists and is not empty",
         "WeightAveraging.*configure_model",  # it warns of sharded weights, there are none

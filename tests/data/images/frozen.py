@@ -1,4 +1,4 @@
-"""A small frozen encoder, by whose numbers it can be told which pictures it saw, and how often."""
+"""A small frozen encoder that counts the images of each call."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ TARGET = "tests.data.images.frozen.Frozen"
 
 
 class Frozen(ImageEncoder):
-    """A convolution that is not trained; it halves an image as often as the grid asks for."""
+    """A convolution that is not trained."""
 
     seen: ClassVar[list[int]] = []
-    """How many images each call had."""
+    """The number of images of each call."""
 
     def __init__(self, spec: ImageSpec, *, scale: float = 1.0, weights: str = "none", learns: bool = False) -> None:
         super().__init__(spec, 6)

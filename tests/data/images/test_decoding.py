@@ -1,4 +1,4 @@
-"""Every kind of picture with known pixels; what is seen of one; every error with its place."""
+"""Every kind of picture with known pixels, the part that a network sees, and every error with its place."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,14 @@ import torch
 from PIL import Image
 from torchvision.transforms import v2
 
-from tests.data.images.pictures_made import gradient, picture, png_of_16_bits, png_that_says
-from zoo.data.images.decoding import UnusablePicture, decode, drawn, fit, seen
+from tests.data.images.pictures_made import gradient, huge_png, picture, png_of_16_bits
+from zoo.data.images.decoding import UnusablePicture, central, changed, decode, fit, problem, seen
 from zoo.data.images.options import PictureOptions
 from zoo.data.images.pictures import PictureFiles
 from zoo.errors import ConfigError
 
-
-def pixel(path, row=0, column=0):
-    return decode(path)[:, row, column].tolist()
+ROTATION = 0x0112
+"""The EXIF tag."""
 
 
 def saved(path, image, **options):
@@ -22,10 +21,21 @@ def saved(path, image, **options):
     return path
 
 
-# kinds of pictures
+def rotated(number):
+    exif = Image.Exif()
+    exif[ROTATION] = number
+    return exif
 
 
-def test_a_plain_picture_is_its_pixels_channels_first(tmp_path):
+def first_row(path):
+    """The pixels of the first row, as [red, green, blue]."""
+    return decode(path)[:, 0].T.tolist()
+
+
+# Kinds of pictures
+
+
+def test_a_plain_picture_is_its_pixels_with_channels_first(tmp_path):
     found = decode(saved(tmp_path / "a.png", Image.fromarray(gradient(5, 9))))
     assert found.dtype == torch.uint8 and found.shape == (3, 5, 9)
     assert found[:, 4, 8].tolist() == [4, 8, 7]
@@ -34,110 +44,92 @@ def test_a_plain_picture_is_its_pixels_channels_first(tmp_path):
 
 @pytest.mark.parametrize("mode", ["L", "1", "P"])
 def test_grey_black_and_white_and_palettes(tmp_path, mode):
-    image = Image.new("RGB", (4, 2), (255, 255, 255)).convert(mode)
-    assert pixel(saved(tmp_path / "a.png", image)) == [255, 255, 255]
+    image = Image.new("RGB", (1, 2), (255, 255, 255)).convert(mode)
+    assert first_row(saved(tmp_path / "a.png", image)) == [[255, 255, 255]]
     if mode == "L":
-        assert pixel(saved(tmp_path / "b.png", Image.new("L", (4, 2), 77))) == [77, 77, 77]
-
-
-def test_exif_turns_a_picture_as_a_viewer_does(tmp_path):
-    image = Image.fromarray(gradient(2, 3))
-    exif = Image.Exif()
-    exif[0x0112] = 6  # to be turned by 90 degrees clockwise
-    path = saved(tmp_path / "a.png", image, exif=exif)
-    assert decode(path).shape == (3, 3, 2)
-    assert pixel(path, 0, 0) == [1, 0, 7] and pixel(path, 2, 1) == [0, 2, 7]
-    exif[0x0112] = 3  # upside down
-    assert pixel(saved(tmp_path / "b.png", image, exif=exif)) == [1, 2, 7]
+        assert first_row(saved(tmp_path / "b.png", Image.new("L", (1, 2), 77))) == [[77, 77, 77]]
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "CMYK", "I;16"])
-@pytest.mark.parametrize("turned", range(1, 9))
-def test_exif_turns_a_tif_of_any_kind(tmp_path, mode, turned):
+@pytest.mark.parametrize("number", range(1, 9))
+def test_exif_turns_a_picture_of_any_kind(tmp_path, mode, number):
     grey = np.kron([[0, 50, 100], [150, 200, 250]], np.ones((8, 8))).astype(np.uint8)
     image = Image.fromarray(grey.astype(np.uint16) * 257) if mode == "I;16" else Image.fromarray(grey).convert(mode)
-    exif = Image.Exif()
-    exif[0x0112] = turned
-    seen = [grey, grey[:, ::-1], grey[::-1, ::-1], grey[::-1]]  # by the standard: where row 0 and column 0 are shown
-    expected = [*seen, grey.T, grey[::-1].T, grey[::-1, ::-1].T, grey[:, ::-1].T][turned - 1]
-    found = decode(saved(tmp_path / "a.tif", image, exif=exif))
-    assert found.shape == (3, *expected.shape)
-    assert np.abs(found[0].numpy().astype(int) - expected).max() <= 1
+    upright = [grey, grey[:, ::-1], grey[::-1, ::-1], grey[::-1]]  # by the standard: the place of row 0 and column 0
+    expected = [*upright, grey.T, grey[::-1].T, grey[::-1, ::-1].T, grey[:, ::-1].T][number - 1]
+    for name in ("a.tif", "a.png") if mode == "RGB" else ("a.tif",):
+        found = decode(saved(tmp_path / name, image, exif=rotated(number)))
+        assert found.shape == (3, *expected.shape)
+        assert np.abs(found[0].numpy().astype(int) - expected).max() <= 1
 
 
-def test_broken_exif_leaves_the_picture_as_it_is(tmp_path):
+def test_broken_exif_is_ignored(tmp_path):
     path = tmp_path / "a.jpg"
     Image.fromarray(gradient(16, 24)).save(path, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x05\x01")
     assert decode(path).shape == (3, 16, 24)
 
 
-def test_what_is_transparent_is_over_white(tmp_path):
+def test_transparent_parts_are_over_white(tmp_path):
     image = Image.new("RGBA", (3, 1), (200, 0, 0, 255))
     image.putpixel((1, 0), (200, 0, 0, 0))
     image.putpixel((2, 0), (200, 0, 0, 51))  # a fifth
-    path = saved(tmp_path / "a.png", image)
-    assert [pixel(path, 0, column) for column in range(3)] == [[200, 0, 0], [255, 255, 255], [244, 204, 204]]
+    assert first_row(saved(tmp_path / "a.png", image)) == [[200, 0, 0], [255, 255, 255], [244, 204, 204]]
     grey = Image.new("LA", (2, 1), (0, 255))
     grey.putpixel((1, 0), (0, 0))
-    path = saved(tmp_path / "b.png", grey)
-    assert [pixel(path, 0, column) for column in range(2)] == [[0, 0, 0], [255, 255, 255]]
+    assert first_row(saved(tmp_path / "b.png", grey)) == [[0, 0, 0], [255, 255, 255]]
+    palette = Image.new("P", (2, 1), 0)
+    palette.putpalette([10, 20, 30, 40, 50, 60])
+    palette.putpixel((1, 0), 1)
+    assert first_row(saved(tmp_path / "c.png", palette, transparency=1)) == [[10, 20, 30], [255, 255, 255]]
 
 
-def test_a_palette_with_a_transparent_colour(tmp_path):
-    image = Image.new("P", (2, 1), 0)
-    image.putpalette([10, 20, 30, 40, 50, 60])
-    image.putpixel((1, 0), 1)
-    path = saved(tmp_path / "a.png", image, transparency=1)
-    assert [pixel(path, 0, column) for column in range(2)] == [[10, 20, 30], [255, 255, 255]]
-
-
-def test_cmyk_is_what_its_inks_leave(tmp_path):
-    for name, options in (("a.tif", {}), ("a.jpg", {"quality": 100})):
-        path = saved(tmp_path / name, Image.new("CMYK", (8, 8), (255, 0, 0, 0)), **options)
-        assert pixel(path) == pytest.approx([0, 255, 255], abs=2)  # cyan takes red away
-        path = saved(tmp_path / name, Image.new("CMYK", (8, 8), (0, 0, 0, 255)), **options)
-        assert pixel(path) == pytest.approx([0, 0, 0], abs=2)
-        path = saved(tmp_path / name, Image.new("CMYK", (8, 8), (0, 0, 0, 0)), **options)
-        assert pixel(path) == pytest.approx([255, 255, 255], abs=2)
+@pytest.mark.parametrize(
+    ("inks", "expected"),
+    [((255, 0, 0, 0), [0, 255, 255]), ((0, 0, 0, 255), [0, 0, 0]), ((0, 0, 0, 0), [255, 255, 255])],
+)
+@pytest.mark.parametrize(("name", "options"), [("a.tif", {}), ("a.jpg", {"quality": 100})])
+def test_cmyk_is_the_colour_that_its_inks_leave(tmp_path, inks, expected, name, options):
+    path = saved(tmp_path / name, Image.new("CMYK", (8, 8), inks), **options)
+    assert first_row(path)[0] == pytest.approx(expected, abs=2)
 
 
 def test_sixteen_bits_are_scaled_by_their_range(tmp_path):
     path = png_of_16_bits(tmp_path / "a.png", [[[0], [257 * 100], [65535]]], 0)
-    assert [pixel(path, 0, column) for column in range(3)] == [[0] * 3, [100] * 3, [255] * 3]
-    path = png_of_16_bits(tmp_path / "b.png", [[[65535, 257 * 9, 0]]], 2)
-    assert pixel(path) == [255, 9, 0]
-    path = png_of_16_bits(tmp_path / "c.png", [[[65535, 0, 0, 0]]], 6)
-    assert pixel(path) == [255, 255, 255]  # transparent
-    tif = saved(tmp_path / "a.tif", Image.fromarray(np.array([[0, 257 * 100, 65535]], np.uint16)))
-    assert decode(tif)[0].tolist() == [[0, 100, 255]]
+    assert first_row(path) == [[0] * 3, [100] * 3, [255] * 3]
+    assert first_row(png_of_16_bits(tmp_path / "b.png", [[[65535, 257 * 9, 0]]], 2)) == [[255, 9, 0]]
+    assert first_row(png_of_16_bits(tmp_path / "c.png", [[[65535, 0, 0, 0]]], 6)) == [[255, 255, 255]]  # transparent
 
 
-def test_numbers_of_32_bits_and_fractions(tmp_path):
-    whole = saved(tmp_path / "a.tif", Image.fromarray(np.array([[0, 2**31 - 1]], np.int32)))
-    assert decode(whole)[0].tolist() == [[0, 255]]
-    shares = saved(tmp_path / "b.tif", Image.fromarray(np.array([[0, 0.2, 1]], np.float32)))
-    assert decode(shares)[0].tolist() == [[0, 51, 255]]
-    bytes_ = saved(tmp_path / "c.tif", Image.fromarray(np.array([[0, 77.4, 255]], np.float32)))
-    assert decode(bytes_)[0].tolist() == [[0, 77, 255]]
-    for values in ([[0, 1e6]], [[-1.0, 1]], [[float("nan"), 1]]):
-        bad = saved(tmp_path / "d.tif", Image.fromarray(np.array(values, np.float32)))
-        with pytest.raises(
-            UnusablePicture, match=r"d.tif: unknown range of grey: found .* expected 0 to 1 or 0 to 255"
-        ):
-            decode(bad)
-    bad = saved(tmp_path / "e.tif", Image.fromarray(np.array([[-5, 1]], np.int32)))
-    with pytest.raises(UnusablePicture, match=r"e.tif: unknown range of grey: found -5, expected no number below 0"):
-        decode(bad)
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        ([0, 257 * 100, 65535], np.uint16, [0, 100, 255]),
+        ([0, 2**31 - 1], np.int32, [0, 255]),
+        ([0, 0.2, 1], np.float32, [0, 51, 255]),
+        ([0, 77.4, 255], np.float32, [0, 77, 255]),
+        ([0, 1e6], np.float32, "found 0 to 1e.06, expected 0 to 1 or 0 to 255"),
+        ([-1.0, 1], np.float32, "found -1 to 1, expected 0 to 1 or 0 to 255"),
+        ([float("nan"), 1], np.float32, "found nan to nan, expected 0 to 1 or 0 to 255"),
+        ([-5, 1], np.int32, "found -5, expected no number below 0"),
+    ],
+)
+def test_grey_of_more_than_eight_bits(tmp_path, values, kind, expected):
+    path = saved(tmp_path / "a.tif", Image.fromarray(np.array([values], kind)))
+    if isinstance(expected, list):
+        assert decode(path)[0].tolist() == [expected]
+    else:
+        with pytest.raises(UnusablePicture, match=f"a.tif: unknown range of grey: {expected}"):
+            decode(path)
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.webp", "a.png"])
 def test_an_animation_is_its_first_frame(tmp_path, name):
-    frames = [Image.new("RGB", (8, 8), colour) for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255))]
+    frames = [Image.new("RGB", (1, 8), colour) for colour in ((255, 0, 0), (0, 255, 0), (0, 0, 255))]
     frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:], duration=10, lossless=True)
-    assert pixel(tmp_path / name) == [255, 0, 0]
+    assert first_row(tmp_path / name) == [[255, 0, 0]]
 
 
-def test_pictures_and_arrays_that_are_given():
+def test_pictures_and_arrays_that_a_user_gives():
     array = gradient(4, 6)
     expected = torch.from_numpy(array).permute(2, 0, 1)
     given = [array, Image.fromarray(array), expected, array.transpose(2, 0, 1), torch.from_numpy(array)]
@@ -147,10 +139,10 @@ def test_pictures_and_arrays_that_are_given():
             decode(one)
 
 
-# what cannot be used
+# Errors
 
 
-def test_each_error_names_the_file_and_what_is_wrong(tmp_path):
+def test_each_error_names_the_file_and_the_problem(tmp_path):
     whole = picture(tmp_path / "whole.png", (64, 64)).read_bytes()
     noise = Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8))
     cut = {}
@@ -163,7 +155,7 @@ def test_each_error_names_the_file_and_what_is_wrong(tmp_path):
     damaged = bytearray(whole)
     damaged[whole.index(b"IDAT") + 8] ^= 0xFF
     (tmp_path / "damaged.png").write_bytes(damaged)
-    said = {
+    messages = {
         "none.jpg": "cannot be read: No such file or directory",
         "": "cannot be read: Is a directory",
         "empty.jpg": "no picture: the file is empty; expected a .jpg",
@@ -171,7 +163,7 @@ def test_each_error_names_the_file_and_what_is_wrong(tmp_path):
         "damaged.png": "broken picture: ",
         **{path.name: "broken picture: " for path in cut.values()},
     }
-    for name, message in said.items():
+    for name, message in messages.items():
         with pytest.raises(UnusablePicture) as error:
             decode(tmp_path / name)
         assert str(error.value).startswith(f"{tmp_path / name}: {message}")
@@ -180,68 +172,68 @@ def test_each_error_names_the_file_and_what_is_wrong(tmp_path):
 
 @pytest.mark.parametrize(("width", "height"), [(12_000, 10_001), (60_000, 60_000)])
 def test_a_huge_picture_is_refused_before_it_fills_the_memory(tmp_path, width, height):
-    path = png_that_says(tmp_path / "huge.png", width, height)
+    path = huge_png(tmp_path / "huge.png", width, height)
     with pytest.raises(
         UnusablePicture, match=r"huge.png: too large a picture: found .*, expected 120,000,000 or fewer"
     ):
         decode(path)
+
+
+@pytest.mark.parametrize("limit", [100, 700])
+def test_the_key_alone_limits_the_pixels(tmp_path, monkeypatch, recwarn, limit):
+    """Pillow refuses pictures of more than twice its limit, and warns of others above the limit."""
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
+    path = picture(tmp_path / "a.png")
+    assert decode(path, 1200).shape == (3, 30, 40)
+    assert not recwarn and limit == Image.MAX_IMAGE_PIXELS
     with pytest.raises(
         UnusablePicture, match=r"found 40 x 30 pixels, expected 1,199 or fewer \(data.picture.max_pixels"
     ):
-        decode(picture(tmp_path / "a.png"), 1199)
-    assert decode(tmp_path / "a.png", 1200).shape == (3, 30, 40)
+        decode(path, 1199)
 
 
-@pytest.mark.parametrize(
-    "limit", [100, 700]
-)  # Pillow refuses what has more than twice its limit, and warns of the rest
-def test_how_many_pixels_are_too_many_is_said_by_the_key_alone(tmp_path, monkeypatch, recwarn, limit):
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
-    assert decode(picture(tmp_path / "a.png"), 1200).shape == (3, 30, 40)
-    assert not recwarn and limit == Image.MAX_IMAGE_PIXELS
-
-
-def test_a_picture_too_long_to_be_scaled(tmp_path):
+def test_a_picture_that_is_too_long_to_be_scaled(tmp_path):
     path = picture(tmp_path / "line.png", (9000, 1))
-    with pytest.raises(UnusablePicture, match=r"line.png: too long a picture: found 9000 x 1 pixels"):
+    message = f"{path}: too long a picture: found 9000 x 1 pixels, which data.picture.size would scale to 2016000 x 224"
+    with pytest.raises(UnusablePicture, match=message):
         seen(path, PictureOptions(size=224))
-    assert seen(path, PictureOptions(size=8)).shape == (3, 8, 8)
+    assert str(problem(path, PictureOptions(size=224))).startswith(message)
+    assert seen(path, PictureOptions(size=8)).shape == (3, 8, 8) and problem(path, PictureOptions(size=8)) is None
 
 
-# what a network sees
+# The part that a network sees
+
+
+def middle(pixels, **options):
+    options = PictureOptions(**options)
+    return fit(pixels, options, central(tuple(pixels.shape[1:]), options))
 
 
 @pytest.mark.parametrize(("height", "width"), [(30, 40), (41, 23), (9, 9), (333, 500)])
-def test_the_middle_is_what_torchvision_cuts_out(height, width):
+def test_the_middle_is_the_one_that_torchvision_crops(height, width):
     pixels = torch.randint(0, 256, (3, height, width), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     expected = v2.Compose([v2.Resize(26, antialias=True), v2.CenterCrop(20)])(pixels)
-    found = fit(pixels, PictureOptions(size=20, resize=26))
+    found = middle(pixels, size=20, resize=26)
     assert found.shape == (3, 20, 20)
     assert torch.equal(found, expected)
-    squashed = fit(pixels, PictureOptions(size=20, squash=True))
+    squashed = middle(pixels, size=20, squash=True)
     assert torch.equal(squashed, v2.functional.resize(pixels, [20, 20], antialias=True))
 
 
-def test_a_size_that_is_no_square():
+def test_a_size_that_is_not_square():
     pixels = torch.from_numpy(gradient(100, 200)).permute(2, 0, 1)
-    assert torch.equal(fit(pixels, PictureOptions(size=[100, 200])), pixels)  # nothing is lost
-    found = fit(pixels, PictureOptions(size=[100, 100]))
-    assert torch.equal(found, pixels[:, :, 50:150])
-    found = fit(pixels, PictureOptions(size=[20, 100], resize=24))  # covers 24 by 120: 60 by 120
+    assert torch.equal(middle(pixels, size=[100, 200]), pixels)  # nothing is lost
+    assert middle(pixels, size=[100, 200]).is_contiguous()
+    assert torch.equal(middle(pixels, size=[100, 100]), pixels[:, :, 50:150])
+    found = middle(pixels, size=[20, 100], resize=24)  # covers 24 by 120: 60 by 120
     assert found.shape == (3, 20, 100)
-    middle = found.float().mean((1, 2))
-    assert middle[0] == pytest.approx(49.5, abs=0.7) and middle[1] == pytest.approx(99.5, abs=0.7)
+    means = found.float().mean((1, 2))
+    assert means[0] == pytest.approx(49.5, abs=0.7) and means[1] == pytest.approx(99.5, abs=0.7)
 
 
-def test_a_picture_of_the_right_size_is_left_alone():
-    pixels = torch.from_numpy(gradient(16, 16)).permute(2, 0, 1)
-    found = fit(pixels, PictureOptions(size=16))
-    assert torch.equal(found, pixels) and found.is_contiguous()
-
-
-def test_training_sees_every_place_and_both_sides():
+def test_training_sees_every_position_and_both_sides():
     options = PictureOptions(size=4, resize=6, random_crop=True, flip=True)
-    frames = [drawn((6, 6), options, np.random.default_rng(seed)) for seed in range(300)]
+    frames = [changed(central((6, 6), options), options, np.random.default_rng(seed)) for seed in range(300)]
     assert {(frame.top, frame.left) for frame in frames} == {(top, left) for top in range(3) for left in range(3)}
     assert 100 < sum(frame.mirrored for frame in frames) < 200
     pixels = torch.from_numpy(gradient(6, 6)).permute(2, 0, 1)
@@ -251,7 +243,7 @@ def test_training_sees_every_place_and_both_sides():
         assert torch.equal(found, expected.flip(2) if frame.mirrored else expected)
 
 
-def test_what_changes_in_training_follows_from_seed_epoch_and_number(tmp_path):
+def test_changes_in_training_follow_from_seed_epoch_and_number(tmp_path):
     files = [str(saved(tmp_path / f"{n}.png", Image.fromarray(gradient(6, 6) + n))) for n in range(8)]
     options = PictureOptions(size=4, resize=6, random_crop=True)
     pictures = PictureFiles(files, options, seed=3)
@@ -266,7 +258,7 @@ def test_what_changes_in_training_follows_from_seed_epoch_and_number(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"size": 224, "resize": 200}, "data.picture.resize=200: expected 224 or more"),
         ({"squash": True, "resize": 256}, "data.picture.resize=256: expected nothing beside data.picture.squash=true"),
@@ -276,12 +268,12 @@ def test_what_changes_in_training_follows_from_seed_epoch_and_number(tmp_path):
         ({"size": 0}, "data.picture.size=0"),
     ],
 )
-def test_keys_that_do_not_go_together(options, said):
-    with pytest.raises(ConfigError, match=said.replace(".", r"\.")):
+def test_keys_that_exclude_each_other(options, message):
+    with pytest.raises(ConfigError, match=message.replace(".", r"\.")):
         PictureOptions.of(options)
 
 
-# large pictures
+# Large pictures
 
 
 @pytest.mark.parametrize("mode", ["RGB", "L", "1", "P"])
@@ -290,8 +282,7 @@ def test_a_large_picture_is_reduced_while_it_is_decoded(tmp_path, monkeypatch, m
     stripes = np.zeros((600, 900, 3), np.uint8)
     stripes[:200], stripes[400:] = 255, 255
     path = saved(tmp_path / "a.png", Image.fromarray(stripes).convert(mode))
-    whole = decode(path, side=30)
-    assert whole.shape == (3, 600, 900)  # not large
+    assert decode(path, side=30).shape == (3, 600, 900)  # not large
     monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
     small = decode(path, side=30)
     assert small.shape == (3, 60, 90)
@@ -301,11 +292,8 @@ def test_a_large_picture_is_reduced_while_it_is_decoded(tmp_path, monkeypatch, m
 
 def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size_and_turned(tmp_path, monkeypatch):
     monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    path = saved(tmp_path / "a.jpg", Image.new("RGB", (1600, 800), (9, 200, 9)), exif=exif)
-    found = decode(path, side=50)
-    assert found.shape == (3, 200, 100)  # an eighth, which is twice what is needed
+    path = saved(tmp_path / "a.jpg", Image.new("RGB", (1600, 800), (9, 200, 9)), exif=rotated(6))
+    assert decode(path, side=50).shape == (3, 200, 100)  # an eighth, which is twice the needed size
     assert seen(path, PictureOptions(size=50)).shape == (3, 50, 50)
 
 

@@ -13,6 +13,7 @@ from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN, WRITTEN_SPECI
 from zoo.errors import DataError
 
 WORDS = ["a", "dog", "'s", "runs", "red", "ball", "on"]
+RED = np.tile(np.array([200, 10, 30], np.uint8), (4, 4, 1))
 
 
 def encoder_of(words=WORDS, size=4, **text):
@@ -21,10 +22,7 @@ def encoder_of(words=WORDS, size=4, **text):
     return ImageCaptionEncoder(options, [vocabulary], picture={"size": size}, grid=(2, 2))
 
 
-RED = np.tile(np.array([200, 10, 30], np.uint8), (4, 4, 1))
-
-
-def test_images_of_every_kind_are_the_same_batch(tmp_path):
+def test_images_of_every_kind_give_the_same_batch(tmp_path):
     encoder, path = encoder_of(), tmp_path / "red.png"
     Image.fromarray(RED).save(path)
     batches = [
@@ -35,16 +33,16 @@ def test_images_of_every_kind_are_the_same_batch(tmp_path):
         assert torch.equal(batch.image, torch.tensor(RED).permute(2, 0, 1)[None])
         assert batch.target is None
         assert (batch.grid, batch.picture.tolist(), batch.index.tolist()) == ((2, 2), [0], [0])
-    assert [batch.about[0].name for batch in batches[:2]] == [str(path)] * 2
+    assert [batch.about[0].name for batch in batches] == [str(path)] * 2 + ["0"] * 3
     assert torch.equal(encoder.pixels(path), batches[0].image[0])
     assert torch.equal(encoder.display(path), batches[0].image[0])
+    assert encoder_of(size=6).pixels(np.tile(RED, (3, 4, 1))).shape == (3, 6, 6)  # the size of the data
+    (tmp_path / "notes.jpg").write_text("hello")
+    with pytest.raises(DataError, match=r"notes\.jpg: no picture"):
+        encoder([tmp_path / "notes.jpg"])
 
 
-def test_a_picture_of_another_size_is_brought_to_that_of_the_data():
-    assert encoder_of(size=6).pixels(np.tile(RED, (3, 4, 1))).shape == (3, 6, 6)
-
-
-def test_captions_one_or_several_for_each_image():
+def test_one_caption_or_several_for_each_image():
     encoder = encoder_of()
     batch = encoder([RED, RED + 1], [["A dog runs.", "a RED cat"], "a"])
     assert batch.target.tolist() == [
@@ -71,27 +69,16 @@ def test_words_and_text_of_captions():
     assert encoder.decode(torch.tensor([BEGIN, 4, UNKNOWN, PADDING])) == ["a", "<unk>"]
     assert encoder.text([4, 5, 6, 9, END, 4]) == encoder.text(["a", "dog", "'s", "ball"]) == "a dog's ball"
     assert encoder.text([END]) == encoder.text([]) == ""
-
-
-def test_what_is_written_is_read_again():
-    encoder = encoder_of()
     ids = encoder(RED, ["a red dog's ball on"]).target[0]
     assert encoder.text(ids) == "a red dog's ball on"
     assert encoder.words(encoder.text(ids)) == encoder.decode(ids)
 
 
-def test_the_state_is_plain_and_whole():
+def test_the_state_is_plain_and_complete():
     encoder = encoder_of(size=6, lower=False, max_length=7)
-    state = json.loads(json.dumps(encoder.state()))
-    again = ImageCaptionEncoder.from_state(state)
+    again = ImageCaptionEncoder.from_state(json.loads(json.dumps(encoder.state())))
     assert again.state() == encoder.state()
     assert (again.text_options, again.picture, again.grid) == (encoder.text_options, encoder.picture, (2, 2))
     batches = [one([RED], ["a Dog runs"]) for one in (encoder, again)]
     assert torch.equal(batches[0].image, batches[1].image)
     assert torch.equal(batches[0].target, batches[1].target)
-
-
-def test_what_is_no_picture_is_said(tmp_path):
-    (tmp_path / "notes.jpg").write_text("hello")
-    with pytest.raises(DataError, match=r"notes\.jpg: no picture"):
-        encoder_of()([tmp_path / "notes.jpg"])

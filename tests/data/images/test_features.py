@@ -1,4 +1,4 @@
-"""Features of a frozen encoder: the values, what they are known by, going on after a kill, a user's new picture."""
+"""Features of a frozen encoder: their values and identity, continuing after a kill, and a user's new picture."""
 
 import json
 import pickle
@@ -7,23 +7,25 @@ from collections import namedtuple
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 from torch.nn.functional import adaptive_avg_pool2d
 
 from tests.data.images.frozen import TARGET, Frozen
+from tests.data.images.pictures_made import noise
+from tests.data.images.toy import SMALL, prepared
 from zoo.data.images import features
 from zoo.data.images.encoding import ImageCaptionEncoder
-from zoo.data.images.features import FrozenEncoder, StoredFeatures, fingerprint_of, store_features, stored_features
+from zoo.data.images.features import FrozenEncoder, fingerprint_of, store_features, stored_features
 from zoo.data.images.flickr8k import Flickr8k
 from zoo.data.images.own import OwnCaptions
 from zoo.data.images.pictures import Pictures
+from zoo.data.images.spec import ImageSpec
 from zoo.errors import ConfigError, DataError
 
 SIDES, GRID = (16, 24), (2, 3)
 
 
 class Noise(Pictures):
-    """Pictures that follow from their numbers; after `kill` batches the reading of them ends as by a kill."""
+    """Pictures that follow from their numbers. After `kill` batches the reading ends as by a kill."""
 
     shape = (3, *SIDES)
 
@@ -52,19 +54,14 @@ def frozen(**options):
 
 def store(root, pictures, encoder=None, **options):
     encoder = encoder or frozen()
-    return StoredFeatures(store_features(root, encoder, pictures.identity(), pictures, **options))
+    store_features(root, encoder, pictures, **options)
+    return stored_features(root, encoder, pictures)[0]
 
 
-@pytest.fixture
-def small_steps(monkeypatch):
-    monkeypatch.setattr(features, "BATCH", 2)
-    monkeypatch.setattr(features, "SAVED", 2)
+# Stored values
 
 
-# what is stored
-
-
-def test_values_are_the_encoders_to_one_in_a_thousand(tmp_path):
+def test_values_are_those_of_the_encoder_to_one_in_a_thousand(tmp_path):
     encoder, pictures = frozen(), Noise(7)
     found = store(tmp_path, pictures, encoder)
     with torch.no_grad():
@@ -75,6 +72,8 @@ def test_values_are_the_encoders_to_one_in_a_thousand(tmp_path):
     assert given.dtype == torch.float16
     torch.testing.assert_close(given.float(), expected, rtol=1e-3, atol=1e-6)
     assert torch.equal(found[[5, 0]], given[[5, 0]])
+    sent = pickle.dumps(found)
+    assert len(sent) < 500 and torch.equal(pickle.loads(sent)[[3]], found[[3]])
     # by hand: the convolution of normalised pixels, pooled to the grid, cell (row, column) in its place
     network = encoder.network
     pixels = (pictures[[4]].float() - network.mean) / network.deviation
@@ -82,152 +81,116 @@ def test_values_are_the_encoders_to_one_in_a_thousand(tmp_path):
     torch.testing.assert_close(given[4].float(), by_hand[0].detach(), rtol=1e-3, atol=1e-5)
 
 
-def test_one_image_and_none_twice(tmp_path):
+def test_features_of_one_image_are_computed_once(tmp_path):
     Frozen.seen.clear()
     assert store(tmp_path, Noise(1))[[0]].shape == (1, 6, *GRID)
-    assert Frozen.seen == [1]
     store(tmp_path, Noise(1))
-    assert Frozen.seen == [1]  # it is there
+    assert Frozen.seen == [1]
 
 
-def test_workers_read_the_pictures(tmp_path, small_steps):
-    one, two = store(tmp_path / "a", Noise(5)), store(tmp_path / "b", Noise(5), workers=1)
-    assert torch.equal(one[range(5)], two[range(5)])
-
-
-def test_they_travel_as_a_path(tmp_path):
-    found = store(tmp_path, Noise(50))
-    there = pickle.dumps(found)
-    assert len(there) < 1000 and torch.equal(pickle.loads(there)[[3]], found[[3]])
-
-
-def test_features_are_known_by_images_encoder_and_weights(tmp_path):
+def test_the_folder_depends_on_images_encoder_and_weights(tmp_path):
     def folder(pictures=None, **options):
-        pictures = pictures or Noise(2)
-        return store_features(tmp_path, frozen(**options), pictures.identity(), pictures)
+        return store_features(tmp_path, frozen(**options), pictures or Noise(2))
 
     first = folder()
     assert folder() == first
     assert folder(Noise(3)) != first and folder(scale=2.0) != first
+    rates = [FrozenEncoder({"_target_": "a", "learning_rate": rate}, SIDES, GRID) for rate in (1, 2)]
+    assert features._facts(rates[0], Noise(1)) == features._facts(rates[1], Noise(1))
+    assert store_features(tmp_path, FrozenEncoder({"_target_": TARGET}, SIDES, (4, 6)), Noise(2)) != first
     weights = tmp_path / "weights.pt"
     found = set()
     for seed in (0, 1):
         torch.manual_seed(seed)
-        network = Frozen(features.ImageSpec(3, *SIDES, target_size=1, longest_target=1, grid=GRID))
+        network = Frozen(ImageSpec(3, *SIDES, target_size=1, longest_target=1, grid=GRID))
         torch.save(network.state_dict(), weights)
         found.add(folder(weights=str(weights)))
     assert len(found) == 2  # one name, other weights
-    held, encoder = stored_features(tmp_path, frozen(weights=str(weights)), Noise(2).identity())
-    assert held.folder in found and encoder.weights == fingerprint_of(network)  # those of the last
-    other = FrozenEncoder({"_target_": TARGET}, SIDES, (4, 6))
-    assert store_features(tmp_path, other, Noise(2).identity(), Noise(2)) != first
-
-
-def test_random_weights_are_the_same_each_time_and_leave_random_numbers_alone():
-    torch.manual_seed(5)
-    before = torch.random.get_rng_state()
-    assert frozen().weights == frozen().weights
-    assert torch.equal(torch.random.get_rng_state(), before)
+    stored, encoder = stored_features(tmp_path, frozen(weights=str(weights)), Noise(2))
+    assert stored.file.parent in found and encoder.weights == fingerprint_of(network)  # the latest weights
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-def test_computing_them_leaves_random_numbers_alone(tmp_path, workers):
-    """A network is drawn after its data is prepared: by the same numbers, whether features were there or not."""
+def test_random_numbers_do_not_depend_on_stored_features(tmp_path, monkeypatch, workers):
+    """A network is drawn after its data is prepared, with the same numbers whether features existed or not."""
+    monkeypatch.setattr(features, "BATCH", 2)
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
-    store(tmp_path, Noise(3), workers=workers)
+    found = store(tmp_path, Noise(5), workers=workers)
+    assert frozen().weights == frozen().weights
     assert torch.equal(torch.random.get_rng_state(), before)
+    assert torch.equal(found[range(5)], frozen()(Noise(5)[range(5)]))
 
 
-# going on
+# Continuing
 
 
-@pytest.mark.parametrize("kill", [0, 1, 2, 3, 5])
-def test_a_run_that_is_killed_is_gone_on_with(tmp_path, small_steps, kill):
+@pytest.mark.parametrize("kill", [0, 1, 3, 5])
+def test_a_run_after_a_kill_continues(tmp_path, monkeypatch, kill):
+    """The file may end in the middle of a picture."""
+    monkeypatch.setattr(features, "BATCH", 2)
     whole = store(tmp_path / "whole", Noise(11))
     with pytest.raises(KeyboardInterrupt):
         store(tmp_path / "killed", Noise(11, kill))
     with pytest.raises(DataError, match=r"the features are not computed yet: call prepare_data"):
-        stored_features(tmp_path / "killed", frozen(), Noise(11).identity())
+        stored_features(tmp_path / "killed", frozen(), Noise(11))
+    done = 2 * kill
+    (begun,) = (tmp_path / "killed").glob("*.begun/features.f16")
+    assert begun.stat().st_size == 72 * done
+    if kill == 3:
+        with begun.open("r+b") as values:
+            values.truncate(72 * 5 + 36)
+        done = 5
     again = Noise(11)
     found = store(tmp_path / "killed", again)
-    noted = 2 * 2 * (kill // 2)  # after every second batch of two
-    assert again.read == list(range(noted, 11))
+    assert again.read == list(range(done, 11))
     assert torch.equal(found[range(11)], whole[range(11)])
-    assert sorted(file.name for file in found.folder.iterdir()) == ["about.json", "features.f16"]
+    assert sorted(file.name for file in found.file.parent.iterdir()) == ["about.json", "features.f16"]
 
 
-def test_what_a_kill_left_half_written_is_written_anew(tmp_path, small_steps):
-    whole = store(tmp_path / "whole", Noise(9))
-    with pytest.raises(KeyboardInterrupt):
-        store(tmp_path / "killed", Noise(9, 4))
-    (begun,) = (tmp_path / "killed").glob("*.begun")
-    with (begun / "features.f16").open("ab") as values:
-        values.write(b"half a pict")
-    assert torch.equal(store(tmp_path / "killed", Noise(9))[range(9)], whole[range(9)])
-    with pytest.raises(KeyboardInterrupt):
-        store(tmp_path / "cut", Noise(9, 4))
-    (begun,) = (tmp_path / "cut").glob("*.begun")
-    with (begun / "features.f16").open("r+b") as values:
-        values.truncate(108)  # the disk lost what the note says: one picture of 72 bytes and a half are left
-    again = Noise(9)
-    assert torch.equal(store(tmp_path / "cut", again)[range(9)], whole[range(9)]) and again.read[0] == 1
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("name", "kept"), [("features.f16", 479), ("features.f16", 0), ("about.json", 20), ("about.json", None)]
+    ("name", "size"), [("features.f16", 479), ("features.f16", 432), ("features.f16", 0), ("about.json", 20)]
 )
-def test_what_is_damaged_later_is_said_with_its_folder(folder, cache_dir, name, kept):
-    data = own(folder)
-    held = data.part("train").pictures.folder
-    if kept is None:
-        (held / name).unlink()
-    else:
-        (held / name).write_bytes((held / name).read_bytes()[:kept])
-    said = rf"^{held}: the stored features are damaged \(.*\); delete this folder and run"
-    with pytest.raises(DataError, match=said):
+def test_later_damage_is_reported_with_its_folder(folder, cache_dir, name, size):
+    held = own(folder).part("train").pictures.file.parent
+    (held / name).write_bytes((held / name).read_bytes()[:size])
+    message = rf"^{held}: the stored features are damaged \(.*\); delete this folder and run"
+    with pytest.raises(DataError, match=message):
+        own(folder)
+    (held / name).unlink()
+    with pytest.raises(DataError, match=message):
         own(folder)
 
 
-# what cannot be
-
-
 @pytest.mark.parametrize("scale", [1e6, float("nan"), float("inf")])
-def test_numbers_beyond_float16_are_an_error(tmp_path, scale):
+def test_numbers_beyond_float16(tmp_path, scale):
     with pytest.raises(DataError, match=r"data.features: Frozen gives numbers up to .* ends at 65,504: choose another"):
         store(tmp_path, Noise(2), frozen(scale=scale))
     assert not list(tmp_path.glob("*/about.json"))
 
 
-def test_an_encoder_that_learns_is_refused(tmp_path):
-    with pytest.raises(
-        ConfigError, match=r"data.features: Frozen learns, .* such as model/encoder=vgg19, or data.feat"
-    ):
-        store(tmp_path, Noise(2), frozen(learns=True))
-
-
-def test_an_encoder_that_is_to_learn_is_refused_and_its_rate_is_no_matter(tmp_path):
-    with pytest.raises(
-        ConfigError, match=r"data.features: finetune_from=3 trains the encoder, .* or take data.features"
-    ):
-        frozen(finetune_from=3)
-    with pytest.raises(ConfigError, match=r"data.features: finetune_from=0 trains"):
-        frozen(finetune_from=0)
-    told = [
-        features._asked({}, FrozenEncoder({"_target_": "a", "learning_rate": rate}, SIDES, GRID)) for rate in (1, 2)
-    ]
-    assert told[0] == told[1]
-
-
-@pytest.mark.parametrize("encoder", [{}, {"_target_": TARGET, "width": 3}])
-def test_what_is_no_encoder(tmp_path, encoder):
-    with pytest.raises(
-        ConfigError, match=r"data.features: found \{.*\}, expected an encoder's keys, such as \$\{model."
-    ):
+@pytest.mark.parametrize(
+    ("encoder", "message"),
+    [
+        (
+            {"_target_": TARGET, "learns": True},
+            r"Frozen is trained, .* such as model/encoder=vgg19, or data.features=n",
+        ),
+        ({"_target_": TARGET, "finetune_from": 3}, r"finetune_from=3 trains the encoder, .* or use data.features=null"),
+        ({"_target_": TARGET, "finetune_from": 0}, r"finetune_from=0 trains"),
+        ({}, r"found \{\}, expected an encoder's keys, such as \$\{model."),
+        ({"_target_": TARGET, "width": 3}, r"found \{.*\}, expected an encoder's keys, such as \$\{model."),
+    ],
+)
+def test_encoders_that_cannot_be_used(tmp_path, encoder, message):
+    with pytest.raises(ConfigError, match=f"data.features: {message}"):
         store(tmp_path, Noise(2), FrozenEncoder(encoder, SIDES, GRID))
 
 
-def test_no_room_is_said_before_anything_is_computed(tmp_path, monkeypatch):
+def test_too_little_room_is_reported_before_anything_is_computed(tmp_path, monkeypatch):
     usage = namedtuple("Usage", "total used free")
     monkeypatch.setattr(features.shutil, "disk_usage", lambda folder: usage(0, 0, 100))
     Frozen.seen.clear()
@@ -244,26 +207,21 @@ def test_a_place_that_cannot_be_written(tmp_path):
         store(tmp_path / "file", Noise(2))
 
 
-# in the data
+# In a data set
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Ten noisy images of one's own."""
+    """Ten images of one's own."""
     (tmp_path / "own").mkdir()
     for n in range(10):
-        noise = np.random.default_rng(n).integers(0, 255, (20 + n, 30, 3), np.uint8)
-        Image.fromarray(noise).save(tmp_path / "own" / f"{n}.png")
+        noise(tmp_path / "own" / f"{n}.png", n, 20 + n)
     (tmp_path / "own" / "captions.csv").write_text("file,caption\n" + "".join(f"{n}.png,of {n}\n" for n in range(10)))
     return tmp_path / "own"
 
 
 def own(folder, **more):
-    options = {"picture": {"size": 16}, "grid": [2, 2], "features": {"_target_": TARGET}}
-    data = OwnCaptions(path=str(folder), **{**options, **more})
-    data.prepare_data()
-    data.setup()
-    return data
+    return prepared(OwnCaptions(path=str(folder), **{**SMALL, "features": {"_target_": TARGET}, **more}))
 
 
 def test_batches_hold_features_in_place_of_pixels(folder, cache_dir):
@@ -274,48 +232,44 @@ def test_batches_hold_features_in_place_of_pixels(folder, cache_dir):
     for loader in (data.train_dataloader(), data.test_dataloader()):
         batch = next(iter(loader))
         assert batch.image.dtype == torch.float16 and batch.image.shape[1:] == (6, 2, 2)
-    name = batch.about[0].name
+    name, file = batch.about[0].name, batch.about[0].file
+    assert file == str(folder / name)
     again = data.encoder([folder / name])  # a picture that a user gives
     torch.testing.assert_close(again.image[0], batch.image[0], rtol=2e-3, atol=1e-4)
     assert data.encoder.pixels(folder / name).shape == (3, 16, 16)  # for overlays
 
 
-def test_another_vocabulary_computes_nothing_and_another_picture_does(folder, cache_dir):
+def test_other_pictures_are_computed_and_another_vocabulary_is_not(folder, cache_dir):
     own(folder)
     Frozen.seen.clear()
     own(folder, text={"minimum_frequency": 2})
     assert Frozen.seen == []
     own(folder, picture={"size": 8})
     assert sum(Frozen.seen) == 10
-    noise = Image.fromarray(np.random.default_rng(99).integers(0, 255, (40, 40, 3), np.uint8))
-    noise.save(folder / "3.png")
+    noise(folder / "3.png", 99, 40, 40)
     Frozen.seen.clear()
     own(folder)
     assert sum(Frozen.seen) == 10
 
 
-def test_setup_does_not_build_the_network_and_a_checkpoint_knows_it(folder, cache_dir, monkeypatch):
+def test_setup_does_not_build_the_network_and_a_checkpoint_has_its_fingerprint(folder, cache_dir, monkeypatch):
     data = own(folder)
     state = json.loads(json.dumps(data.encoder.state()))
     with monkeypatch.context() as patch:
         patch.setattr(FrozenEncoder, "_built", None)
-        lazy = OwnCaptions(path=str(folder), picture={"size": 16}, grid=[2, 2], features={"_target_": TARGET})
+        lazy = OwnCaptions(path=str(folder), **SMALL, features={"_target_": TARGET})
         lazy.setup()
         assert lazy.encoder.state() == state
         restored = ImageCaptionEncoder.from_state(state)
     picture = folder / "0.png"
     assert torch.equal(restored([picture]).image, data.encoder([picture]).image)
     state["features"]["weights"] = "0123456789abcdef"
-    with pytest.raises(
-        ConfigError, match=r"data.features: the weights of Frozen here are others than .* expected 01234"
-    ):
+    with pytest.raises(ConfigError, match=r"data.features: the weights of Frozen here are not those .* expected 01234"):
         ImageCaptionEncoder.from_state(state)([picture])
 
 
-def test_generated_pictures_too(cache_dir):
-    data = Flickr8k(sample={"train": 4, "val": 2, "test": 2}, features={"_target_": TARGET})
-    data.prepare_data()
-    data.setup()
+def test_features_of_generated_pictures(cache_dir):
+    data = prepared(Flickr8k(sample={"train": 4, "val": 2, "test": 2}, features={"_target_": TARGET}))
     batch = next(iter(data.test_dataloader()))
     assert batch.image.shape == (2, 6, 8, 8) and batch.alignment.shape[2] == 64
 

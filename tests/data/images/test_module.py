@@ -1,4 +1,4 @@
-"""What all data of images and captions share: batches of both orders, filters, splits, cache, description."""
+"""The parts that all data sets of images share: batches of both orders, alignment, filters, pictures, description."""
 
 import json
 import logging
@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 import torch
 
-from tests.data.images.toy import SIDE, SIZES, Toy, colour, loaders, prepared, row, rows_of, text_of
+from tests.data.images.toy import SIDE, SIZES, Toy, colour, loaders, prepared, rows_of, text_of
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.boxes import cells
-from zoo.data.images.pictures import PictureWriter, StoredPictures
+from zoo.data.images.pictures import PictureStore, StoredPictures
 from zoo.data.images.row import ImageRow
 from zoo.errors import ConfigError, DataError
 
 ROWS = rows_of(SIZES)
+ORDERS = [{"batches": "pictures", "captions_per_image": 2}, {"batches": "pictures"}, {"batches": "lengths"}]
 
 
 @pytest.fixture(scope="module")
@@ -27,23 +28,28 @@ def once(tmp_path_factory):
 
 @pytest.fixture
 def shared(once, monkeypatch):
-    """Data are prepared once for all tests that take this."""
+    """The data of all tests with this fixture are prepared once."""
     monkeypatch.setenv("ZOO_CACHE", str(once))
 
 
-ORDERS = [{"batches": "pictures", "captions_per_image": 2}, {"batches": "pictures"}, {"batches": "lengths"}]
+def changed(split, number, **change):
+    rows = rows_of(SIZES)
+    rows[split][number] = rows[split][number]._replace(**change)
+    return rows
+
+
+# Batches
 
 
 def check(batch, split, data):
-    """Each row of a batch is a caption of its image, of which the pixels are there once."""
+    """Each row of a batch is a caption of its image; the pixels of each image are there once."""
     assert isinstance(batch, ImageBatch)
     images = batch.index[[batch.picture.tolist().index(i) for i in range(len(batch.image))]].tolist()
     assert len(set(images)) == len(batch.image) == int(batch.picture.max()) + 1
     assert batch.image.dtype == torch.uint8
     for number, pixels in zip(images, batch.image, strict=True):
-        assert torch.equal(
-            pixels, torch.tensor(colour(split, number), dtype=torch.uint8)[:, None, None].expand(3, *SIDE)
-        )
+        expected = torch.tensor(colour(split, number), dtype=torch.uint8)[:, None, None].expand(3, *SIDE)
+        assert torch.equal(pixels, expected)
     for b, number in enumerate(batch.index.tolist()):
         assert images[batch.picture[b]] == number
         written = data.encoder.text(batch.target[b])
@@ -53,22 +59,30 @@ def check(batch, split, data):
     assert (batch.target_input[:, 0] == data.spec.begin).all()
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_batches_hold_captions_with_their_images(shared, order):
-    data = prepared(Toy(**order, loader={"batch_size": 7}))
-    assert data.tasks == ("captioning",)
+@pytest.mark.parametrize("world", [1, 3])
+@pytest.mark.parametrize("order", [*ORDERS, {"batches": "lengths", "max_tokens": 80}])
+def test_batches_hold_captions_with_their_images(shared, monkeypatch, order, world):
+    order = dict(order)
+    limit = {"max_tokens": order.pop("max_tokens")} if "max_tokens" in order else {"batch_size": 9}
+    data = prepared(Toy(**order, loader=limit))
     assert data.sizes == SIZES
-    for split, loader in loaders(data).items():
-        seen = []
-        for batch in loader:
-            found = list(check(batch, split, data))
-            if split != "train" or order["batches"] == "pictures":
-                assert len(batch.image) <= 7
-            else:
-                assert len(batch) <= 7
-                assert len(set(batch.target_mask.sum(1).tolist())) == 1
-            assert (batch.about is None) == (batch.alignment is None) == (split == "train")
-            seen += found
+    monkeypatch.setattr(Toy, "_world_size", world)
+    for split in SIZES:
+        seen, steps = [], set()
+        for rank in range(world):
+            monkeypatch.setattr(Toy, "_rank", rank)
+            batches = list(loaders(data)[split])
+            steps.add(len(batches))
+            for batch in batches:
+                seen += check(batch, split, data)
+                assert (batch.about is None) == (batch.alignment is None) == (split == "train")
+                if split == "train" and order["batches"] == "lengths":
+                    assert world > 1 or len(set(batch.target_mask.sum(1).tolist())) == 1
+                    assert int(batch.target_mask.sum()) <= limit.get("max_tokens", 1000)
+                    assert len(batch) <= limit.get("batch_size", 1000)
+                elif "batch_size" in limit:
+                    assert len(batch.image) <= 9
+        assert split != "train" or len(steps) == 1
         expected = [(number, text_of(caption)) for number, row in enumerate(ROWS[split]) for caption in row.captions]
         if split == "train" and "captions_per_image" in order:
             assert not Counter(seen) - Counter(expected)
@@ -78,12 +92,26 @@ def test_batches_hold_captions_with_their_images(shared, order):
             assert Counter(seen) == Counter(expected)
 
 
-def test_an_image_with_many_captions_in_a_batch_stands_there_once(shared):
+def test_a_batch_of_captions_holds_an_image_once(shared):
     data = prepared(Toy(batches="lengths", loader={"batch_size": 100}))
     assert any(len(batch.image) < len(batch) for batch in data.train_dataloader())
 
 
-def test_evaluation_knows_all_of_an_image(shared):
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_epoch_follows_from_its_number_in_every_process(shared, order):
+    def epoch(number, done=0, workers=0):
+        loader = prepared(Toy(**order, loader={"batch_size": 9, "seed": 3, "num_workers": workers})).train_dataloader()
+        loader._batches_done = lambda: done
+        loader.batch_sampler.set_epoch(number)
+        return [(batch.index.tolist(), batch.target.tolist(), batch.image.tolist()) for batch in loader]
+
+    assert epoch(1, done=2) == epoch(1)[2:]
+    assert epoch(1) != epoch(0)
+    if "captions_per_image" in order:
+        assert epoch(1, workers=2) == epoch(1)
+
+
+def test_an_evaluation_has_all_facts_about_an_image(shared):
     data = prepared(Toy(loader={"batch_size": 4}))
     seen = []
     for batch in data.test_dataloader():
@@ -92,12 +120,13 @@ def test_evaluation_knows_all_of_an_image(shared):
         for about, number in zip(each.about, each.index.tolist(), strict=True):
             row = ROWS["test"][number]
             assert (about.name, about.captions, about.facts) == (row.name, row.captions, {"number": number})
-            rows = batch.index == number
-            assert int(rows.sum()) == len(row.captions)
+            assert int((batch.index == number).sum()) == len(row.captions)
             seen.append(number)
     assert sorted(seen) == list(range(SIZES["test"]))
-    first = next(iter(data.test_dataloader())).first(2)
-    assert len(first.image) == 2  # of different images
+    assert len(next(iter(data.test_dataloader())).first(2).image) == 2
+
+
+# Alignment
 
 
 def test_words_are_aligned_with_the_cells_of_their_boxes(shared):
@@ -108,18 +137,16 @@ def test_words_are_aligned_with_the_cells_of_their_boxes(shared):
         assert batch.alignment.shape == (*batch.target.shape, 6)
         for b in range(len(batch)):
             tokens, found = data.encoder.decode(batch.target[b]), batch.alignment[b]
-            words = text_of(ROWS["val"][int(batch.index[b])].captions[0]).split()
-            assert words  # its own captions are checked above; here the places count
-            pieces = ["it", "'s"] if tokens[:2] == ["it", "'s"] else tokens[:1]
-            last = ["it", "'s"] if tokens[-2:] == ["it", "'s"] else tokens[-1:]
+            first = 2 if tokens[:2] == ["it", "'s"] else 1
+            last = 2 if tokens[-2:] == ["it", "'s"] else 1
             expected = torch.zeros(len(found), 6, dtype=torch.bool)
-            expected[: len(pieces)] = left
-            expected[len(tokens) - len(last) : len(tokens)] = True
+            expected[:first] = left
+            expected[len(tokens) - last : len(tokens)] = True
             assert torch.equal(found, expected)
 
 
 @pytest.mark.parametrize("tokenizer", ["bpe", "unigram", "characters", "whitespace"])
-def test_alignment_is_of_tokens_of_any_kind(cache_dir, tokenizer):
+def test_tokens_of_any_kind_are_aligned(cache_dir, tokenizer):
     """A token has the boxes of the words that it shares a letter with."""
     data = prepared(Toy(text={"tokenizer": tokenizer, "vocabulary_size": 60, "max_length": None}))
     cut = 0
@@ -139,94 +166,105 @@ def test_alignment_is_of_tokens_of_any_kind(cache_dir, tokenizer):
     assert cut > 5 or tokenizer == "whitespace"
 
 
-def test_the_spec(shared):
-    data = prepared(Toy())
-    spec = data.spec
-    assert (spec.channels, spec.height, spec.width, spec.grid, spec.encoded) == (3, *SIDE, (2, 3), False)
-    assert (spec.padding, spec.unknown, spec.begin, spec.end) == (0, 1, 2, 3)
-    assert spec.target_size == len(data.encoder.vocabulary)
-    longest = max(len(data.encoder.words(c)) for rows in ROWS.values() for one in rows for c in one.captions)
-    assert spec.longest_target == longest + 1
-    batches = [batch for loader in loaders(data).values() for batch in loader]
-    assert max(batch.target.shape[1] for batch in batches) == spec.longest_target
+# Filters and splits
 
 
-# ranks, resume, workers
+def test_long_captions_are_left_out_of_training_only(cache_dir, caplog):
+    with caplog.at_level(logging.INFO, "zoo"):
+        data = prepared(Toy(text={"max_length": 4}))
+    words = data.encoder.words
+    long = [c for one in ROWS["train"] for c in one.captions if len(words(c)) > 4]
+    without = [n for n, one in enumerate(ROWS["train"]) if all(len(words(c)) > 4 for c in one.captions)]
+    assert len(long) > 20
+    assert len(without) >= 2
+    dropped = {"captions longer than 4 tokens": len(long), "images without captions": len(without)}
+    assert data.describe()["splits"]["train"]["dropped"] == dropped
+    assert not any("dropped" in data.describe()["splits"][name] for name in ("val", "test"))
+    assert f"left out {len(long)} captions longer than 4 tokens, {len(without)} images" in caplog.text
+    assert data.sizes == {**SIZES, "train": SIZES["train"] - len(without)}
+    kept = [n for n in range(SIZES["train"]) if n not in without]
+    for batch in data.train_dataloader():
+        for b, number in enumerate(batch.index.tolist()):
+            captions = [text_of(c) for c in ROWS["train"][kept[number]].captions]
+            assert data.encoder.text(batch.target[b]) in captions
+            assert batch.image[batch.picture[b], 0, 0, 0] == kept[number]
+    assert data.spec.longest_target > 6
 
 
-@pytest.mark.parametrize("world", [1, 2, 3])
-@pytest.mark.parametrize("order", [*ORDERS, {"batches": "lengths", "max_tokens": 80}])
-def test_ranks_share_every_epoch(shared, monkeypatch, order, world):
-    order = dict(order)
-    limit = {"max_tokens": order.pop("max_tokens")} if "max_tokens" in order else {"batch_size": 9}
-    data = prepared(Toy(**order, loader=limit))
-    monkeypatch.setattr(Toy, "_world_size", world)
-    for epoch in range(2):
-        seen, steps = [], set()
-        for rank in range(world):
-            monkeypatch.setattr(Toy, "_rank", rank)
-            loader = data.train_dataloader()
-            loader.batch_sampler.set_epoch(epoch)
-            batches = list(loader)
-            steps.add(len(batches))
-            for batch in batches:
-                seen += [number for number, _ in check(batch, "train", data)]
-        assert len(steps) == 1
-        each = order.get("captions_per_image", 6)
-        assert Counter(seen) == {n: min(each, len(row.captions)) for n, row in enumerate(ROWS["train"])}
-    for split in ("val", "test"):
-        seen = []
-        for rank in range(world):
-            monkeypatch.setattr(Toy, "_rank", rank)
-            for batch in data.val_dataloader() if split == "val" else data.test_dataloader():
-                seen += check(batch, split, data)
-        assert len(seen) == len(set(seen)) or sorted(n for n, _ in seen) == sorted(
-            n for n, row in enumerate(ROWS[split]) for _ in row.captions
-        )
+def test_the_vocabulary_is_that_of_the_training_captions(cache_dir):
+    rows = rows_of(SIZES)
+    rows["test"].append(rows["test"][0]._replace(captions=("a zebra",), boxes=((),)))
+    data = prepared(Toy(rows, text={"minimum_frequency": 78}))
+    counts = Counter(word for one in ROWS["train"] for c in one.captions for word in data.encoder.words(c))
+    expected = sorted((w for w in counts if counts[w] >= 78), key=lambda w: (-counts[w], w))
+    assert data.encoder.vocabulary.state() == expected
+    assert 2 < len(expected) < len(counts)
+    tested = [word for one in rows["test"] for c in one.captions for word in data.encoder.words(c)]
+    rate = np.mean([word not in expected for word in tested])
+    assert data.describe()["splits"]["test"]["unknown_rate"] == pytest.approx(rate)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_resume_goes_on_where_the_epoch_stood(shared, order):
-    data = prepared(Toy(**order, loader={"batch_size": 9, "seed": 3}))
-
-    def epoch(number, done=0):
-        loader = data.train_dataloader()
-        loader._batches_done = lambda: done
-        loader.batch_sampler.set_epoch(number)
-        return [(batch.index.tolist(), batch.target.tolist()) for batch in loader]
-
-    assert epoch(1, done=2) == epoch(1)[2:]
-    assert epoch(1) != epoch(0)
-
-
-def test_a_resume_with_other_batches_is_an_error(shared):
-    before = prepared(Toy(batches="pictures", captions_per_image=2, loader={"batch_size": 9})).train_dataloader()
-    data = prepared(Toy(batches="pictures", captions_per_image=3, loader={"batch_size": 9}))
-    loader = data.train_dataloader()
-    loader.load_state_dict(before.state_dict())
-    loader._batches_done = lambda: 2
-    with pytest.raises(DataError, match="captions_per_image 2 -> 3"):
-        next(iter(loader))
+def test_blank_captions_are_counted_in_training_and_errors_elsewhere(cache_dir):
+    rows = changed("train", 3, captions=("", "a red dog"), boxes=((), ()))
+    rows["train"][4] = rows["train"][4]._replace(captions=(" ",), boxes=((),))
+    data = prepared(Toy(rows))
+    assert data.describe()["splits"]["train"]["dropped"] == {"empty captions": 2, "images without captions": 1}
+    assert data.sizes["train"] == SIZES["train"] - 1
+    rows = changed("val", 3, captions=("", "a red dog"), boxes=((), ()))
+    with pytest.raises(DataError, match=r"val\.csv, line 5: no text: a caption of val-3\.png is empty"):
+        Toy(rows).prepare_data()
+    skipping = prepared(Toy(rows, loader={"on_bad_row": "skip"}))
+    assert skipping.describe()["skipped"] == {"no text": 1}
+    assert skipping.sizes == SIZES
 
 
-def test_workers_make_the_same_batches(shared):
-    def epoch(workers):
-        data = prepared(Toy(batches="pictures", captions_per_image=2, loader={"num_workers": workers}))
-        loader = data.train_dataloader()
-        loader.batch_sampler.set_epoch(1)
-        return [(batch.index.tolist(), batch.target.tolist(), batch.image.tolist()) for batch in loader]
+@pytest.mark.parametrize(
+    ("rows", "text", "message"),
+    [
+        (changed("test", 0, captions=(), boxes=()), {}, r"test\.csv, line 2: no caption: test-0\.png has none"),
+        (changed("train", 0, captions=("a\0b",), boxes=((),)), {}, r"train\.csv, line 2: NUL byte"),
+        ({**ROWS, "train": [one._replace(captions=("a b",), boxes=((),)) for one in ROWS["train"]]}, {"max_length": 1},
+         r"toys: no captions are left to train on; .*longer than 1 tokens.*max_length"),
+        ({**ROWS, "val": []}, {}, "toys: no images in the val split"),
+    ],
+)  # fmt: skip
+def test_unusable_captions(cache_dir, rows, text, message):
+    with pytest.raises(DataError, match=message):
+        Toy(rows, text=text).prepare_data()
 
-    assert epoch(2) == epoch(0)
+
+def test_missing_splits_are_drawn_by_image(cache_dir):
+    data = prepared(Toy({"train": ROWS["train"]}))
+    assert data.sizes == {"train": 32, "val": 4, "test": 4}
+    seen = [{int(pixels[0, 0, 0]) for batch in loader for pixels in batch.image} for loader in loaders(data).values()]
+    assert set().union(*seen) == set(range(40)) and sum(map(len, seen)) == 40
 
 
-def test_the_pictures_stay_on_the_disk(tmp_path):
-    """Also where they go to another process: it maps the file itself."""
+def test_a_picture_in_two_splits_is_noted(cache_dir, tmp_path):
+    rows = changed("test", 1, picture=ROWS["train"][5].picture)
+    rows["test"][2] = rows["test"][2]._replace(picture=ROWS["val"][0].picture)
+    notes = prepared(Toy(rows)).describe()["notes"]
+    assert notes == ["test: 1 of 7 images are in train too", "test: 1 of 7 images are in val too"]
+    files = rows_of(SIZES, tmp_path)
+    copy = tmp_path / "copy.png"
+    copy.write_bytes(files["train"][5].picture.read_bytes())
+    files["val"][0] = files["val"][0]._replace(picture=copy)
+    assert prepared(Toy(files)).describe()["notes"] == ["val: 1 of 9 images are in train too"]
+
+
+# Pictures
+
+
+def test_stored_pictures_stay_on_the_disk(tmp_path):
+    """Another process maps the file itself."""
     pixels = np.random.default_rng(0).integers(0, 256, (200, 16, 20, 3)).astype(np.uint8)
-    with PictureWriter(tmp_path / "pixels") as writer:
-        assert [writer.add(picture) for picture in pixels] == list(range(200))
-        with pytest.raises(ValueError, match=r"\(3, 8, 20\) uint8, expected \(3, 16, 20\)"):
-            writer.add(pixels[0, :8])
-    stored = StoredPictures(tmp_path / "pixels", (3, 16, 20))
+    store = PictureStore(tmp_path)
+    rows = [ImageRow("", picture, (), "") for picture in pixels]
+    assert [store.add(row)["stored"] for row in rows] == list(range(200))
+    with pytest.raises(ValueError, match=r"\(3, 8, 20\) uint8, expected \(3, 16, 20\)"):
+        store.add(rows[0]._replace(picture=pixels[0, :8]))
+    store.close()
+    stored = StoredPictures(tmp_path / "pixels.bin", store.shape)
     sent = pickle.dumps(stored)
     assert len(sent) < 1000
     for pictures in (stored, pickle.loads(sent)):
@@ -238,72 +276,53 @@ def test_the_pictures_stay_on_the_disk(tmp_path):
         assert torch.equal(pictures[[7]][0], torch.tensor(pixels[7]).permute(2, 0, 1))
 
 
-def test_pictures_in_files_are_read_on_the_fly(cache_dir, tmp_path):
-    rows = rows_of(SIZES, tmp_path)
+def test_pictures_in_files_are_read_when_they_are_needed(cache_dir, tmp_path):
+    folder = tmp_path / "Bilder für uns"
+    folder.mkdir()
+    rows = rows_of(SIZES, folder)
     data = prepared(Toy(rows, loader={"batch_size": 5}))
     assert not list(cache_dir.rglob("*.bin"))
     for split, loader in loaders(data).items():
         for batch in loader:
             assert batch.alignment is None
             list(check(batch, split, data))
-    assert data.spec.height, data.spec.width == SIDE
+    assert (data.spec.height, data.spec.width) == SIDE
     larger = prepared(Toy(rows, picture={"size": [8, 12]}))
     assert next(iter(larger.val_dataloader())).image.shape[1:] == (3, 8, 12)
 
 
-# cache, description, errors
+# Description and options
 
 
-def test_prepared_once_for_the_same_options(cache_dir, caplog):
-    def runs(**options):
-        caplog.clear()
-        with caplog.at_level(logging.INFO, "zoo"):
-            prepared(Toy(**options))
-        return "preparing" in caplog.text
-
-    assert runs()
-    assert not runs()
-    assert not runs(loader={"batch_size": 3, "seed": 5})
-    assert not runs(batches="pictures", captions_per_image=1)
-    assert not runs(grid=(3, 3))
-    assert runs(text={"max_length": 7})
-    assert runs(text={"punctuation": True})
-    assert runs(loader={"on_bad_row": "skip"})
+def test_the_grid_and_the_batches_are_those_of_the_run(shared, caplog):
+    prepared(Toy())
+    with caplog.at_level(logging.INFO, "zoo"):
+        data = prepared(Toy(grid=(4, 4), batches="pictures", captions_per_image=1))
+    assert "preparing" not in caplog.text
+    batch = next(iter(data.val_dataloader()))
+    assert (batch.grid, data.spec.grid, data.encoder.grid) == ((4, 4),) * 3
+    assert batch.alignment.shape[2] == 16
 
 
-def test_the_grid_is_that_of_the_run_and_not_of_the_cache(shared):
-    for grid in ((2, 3), (4, 4)):
-        data = prepared(Toy(grid=grid))
-        batch = next(iter(data.val_dataloader()))
-        assert (batch.grid, data.spec.grid, data.encoder.grid) == (grid, grid, grid)
-        assert batch.alignment.shape[2] == grid[0] * grid[1]
-
-
-def test_description(shared):
+def test_spec_and_description(shared):
     data = prepared(Toy())
-    facts = data.describe()
+    spec, facts = data.spec, data.describe()
+    lengths = {
+        split: [len(data.encoder.words(c)) for one in rows for c in one.captions] for split, rows in ROWS.items()
+    }
+    assert (spec.channels, spec.height, spec.width, spec.grid, spec.encoded) == (3, *SIDE, (2, 3), False)
+    assert (spec.padding, spec.unknown, spec.begin, spec.end) == (0, 1, 2, 3)
+    assert spec.target_size == len(data.encoder.vocabulary)
+    assert spec.longest_target == max(max(some) for some in lengths.values()) + 1
     json.dumps(facts)
     assert facts["source"] == data.source_description == "toys: 56 images"
     train = facts["splits"]["train"]
-    lengths = [len(data.encoder.words(c)) for one in ROWS["train"] for c in one.captions]
-    assert (train["images"], train["captions"]) == (40, len(lengths))
-    assert train["caption_tokens"]["mean"] == pytest.approx(np.mean(lengths), abs=0.005)
+    assert (train["images"], train["captions"]) == (40, len(lengths["train"]))
+    assert train["caption_tokens"]["mean"] == pytest.approx(np.mean(lengths["train"]), abs=0.005)
     assert train["unknown_rate"] == 0
     assert facts["examples"][0] == {"image": "train-0.png", "captions": " | ".join(ROWS["train"][0].captions)}
-    assert facts["contents"] == [
-        f"a vocabulary of {data.spec.target_size} tokens",
-        "pixels of 3 x 4 x 6, cells of 2 x 3",
-    ]
+    assert facts["contents"] == [f"a vocabulary of {spec.target_size} tokens", "pixels of 3 x 4 x 6, cells of 2 x 3"]
     assert facts["notes"] == []
-
-
-def test_damaged_and_missing_preparations(cache_dir):
-    with pytest.raises(DataError, match="not prepared yet: call prepare_data"):
-        Toy().setup()
-    prepared(Toy())
-    next(cache_dir.rglob("encoder.json")).write_text("{")
-    with pytest.raises(DataError, match=r"the prepared data is damaged .* delete this folder and run again"):
-        prepared(Toy())
 
 
 @pytest.mark.parametrize(
@@ -318,14 +337,6 @@ def test_damaged_and_missing_preparations(cache_dir):
         ({"text": {"max_len": 3}}, r"data\.text\.max_len: there is no such key; .*max_length"),
     ],
 )
-def test_options_that_cannot_be(options, message):
+def test_impossible_options(options, message):
     with pytest.raises(ConfigError, match=message):
         Toy(**options)
-
-
-def test_a_picture_may_be_of_any_file_name(cache_dir, tmp_path):
-    folder = tmp_path / "Bilder für uns"
-    folder.mkdir()
-    rows = {split: [row(split, number, folder) for number in range(4)] for split in SIZES}
-    assert all(isinstance(one, ImageRow) for one in rows["train"])
-    assert next(iter(prepared(Toy(rows)).val_dataloader())).image.shape[0] == 4

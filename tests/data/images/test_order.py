@@ -1,26 +1,26 @@
-"""Which captions share a batch."""
+"""The captions that share a batch."""
 
 import numpy as np
 import pytest
 
-from zoo.data.images.order import OfPictures, SameLength
+from zoo.data.images.order import LengthOrder, PictureOrder
 from zoo.data.order import Bucketed, Evaluation, InOrder
 from zoo.errors import ConfigError
 
 CAPTIONS = np.random.default_rng(0).integers(1, 7, 50)
-"""Of 50 pictures, 1 to 6 each."""
+"""The numbers of captions of 50 pictures, 1 to 6 each."""
 SIZE = int(CAPTIONS.sum())
 IMAGE_OF = np.repeat(np.arange(50), CAPTIONS)
 
 
-def of_pictures(each, batch_size=8, rank=0, world_size=1, seed=0):
+def by_picture(each, batch_size=8, rank=0, world_size=1, seed=0):
     ranks = {"rank": rank, "world_size": world_size}
     pictures = Bucketed(np.ones(50), batch_size=batch_size, pool=1, seed=seed, **ranks)
-    return OfPictures(pictures, CAPTIONS, each=each, seed=seed)
+    return PictureOrder(pictures, CAPTIONS, each=each, seed=seed)
 
 
 def epoch_of(order, epoch, start=0):
-    """Its batches as they come."""
+    """The batches of an epoch, in order."""
     order.set_epoch(epoch)
     order.start = start
     return list(order)
@@ -31,9 +31,9 @@ def epoch_of(order, epoch, start=0):
 
 @pytest.mark.parametrize("each", [None, 1, 3])
 @pytest.mark.parametrize("world", [1, 2, 3])
-def test_every_picture_once_an_epoch_with_some_of_its_captions(each, world):
-    orders = [of_pictures(each, rank=rank, world_size=world) for rank in range(world)]
-    for epoch in (0, 1, 5):
+def test_every_picture_once_per_epoch_with_some_of_its_captions(each, world):
+    orders = [by_picture(each, rank=rank, world_size=world) for rank in range(world)]
+    for epoch in (0, 5):
         seen = []
         parts = [epoch_of(order, epoch) for order in orders]
         assert {len(part) for part in parts} == {len(order) for order in orders} == {7}
@@ -46,71 +46,60 @@ def test_every_picture_once_an_epoch_with_some_of_its_captions(each, world):
             assert len(set(batch)) == len(batch)
             seen += images.tolist()
         assert sorted(seen) == list(range(50))
+    if each == 1:  # a step has the same captions for any number of processes
+        for whole, *shares in zip(epoch_of(by_picture(1), 5), *parts, strict=True):
+            assert sorted(whole) == sorted(number for share in shares for number in share)
 
 
-def test_captions_are_drawn_anew_in_each_epoch_and_all_alike_often():
-    order = of_pictures(2)
+def test_captions_are_drawn_in_each_epoch_and_equally_often():
+    order = by_picture(2)
     drawn = [sorted(number % SIZE for batch in epoch_of(order, epoch) for number in batch) for epoch in range(300)]
     assert drawn[0] != drawn[1]
-    assert [number % SIZE for batch in epoch_of(of_pictures(2), 7) for number in batch] != drawn[0]
     times = np.bincount(np.concatenate(drawn), minlength=SIZE) / 300
     expected = np.minimum(1, 2 / CAPTIONS[IMAGE_OF])
     assert np.abs(times - expected).max() < 5 * np.sqrt(0.25 / 300)
 
 
-def test_other_pictures_share_a_batch_in_each_epoch():
-    order = of_pictures(2)
-    first, later = ([set(IMAGE_OF[np.array(batch) % SIZE].tolist()) for batch in epoch_of(order, e)] for e in (0, 1))
-    assert not any(batch in first for batch in later)
-
-
 def test_an_epoch_follows_from_the_seed_and_its_number_alone():
-    first, second = of_pictures(2), of_pictures(2)
-    wanted = epoch_of(first, 3)
-    epoch_of(second, 0)
-    assert epoch_of(second, 3) == wanted
-    assert epoch_of(second, 3, start=4) == wanted[4:]  # a resume
-    assert epoch_of(of_pictures(2, seed=1), 3) != wanted
-    assert epoch_of(first, 4) != [[number + SIZE for number in batch] for batch in wanted]
-
-
-def test_what_a_step_sees_does_not_depend_on_the_number_of_processes():
-    alone = epoch_of(of_pictures(2), 1)
-    shared = [epoch_of(of_pictures(2, rank=rank, world_size=2), 1) for rank in range(2)]
-    for whole, *parts in zip(alone, *shared, strict=True):
-        assert sorted(whole) == sorted(number for part in parts for number in part)
+    first, second = by_picture(2), by_picture(2)
+    expected = epoch_of(first, 3)
+    images, later = ([set(IMAGE_OF[np.array(batch) % SIZE]) for batch in epoch_of(second, e)] for e in (3, 0))
+    assert not any(batch in images for batch in later)  # other pictures share a batch
+    assert epoch_of(second, 3) == expected
+    assert epoch_of(second, 3, start=4) == expected[4:]  # a resume
+    assert epoch_of(by_picture(2, seed=1), 3) != expected
 
 
 def test_without_shuffle_every_epoch_is_the_first():
     pictures = Bucketed(np.ones(50), batch_size=8, pool=1, shuffle=False)
-    order = OfPictures(pictures, CAPTIONS, each=2, shuffle=False)
+    order = PictureOrder(pictures, CAPTIONS, each=2, shuffle=False)
     first, later = epoch_of(order, 0), epoch_of(order, 2)
     assert later == [[number + 2 * SIZE for number in batch] for batch in first]
 
 
 def test_the_first_rows_of_a_batch_are_of_different_pictures():
-    for batch in epoch_of(OfPictures(InOrder(50, batch_size=8), CAPTIONS), 0):
+    for batch in epoch_of(PictureOrder(InOrder(50, batch_size=8), CAPTIONS), 0):
         images = IMAGE_OF[batch].tolist()
         pictures = len(set(images))
         assert len(set(images[:pictures])) == pictures
         assert batch[:pictures] == [int(np.flatnonzero(image == IMAGE_OF)[0]) for image in images[:pictures]]
 
 
-def test_an_evaluation_shows_every_caption_once_over_all_processes():
-    for world in (1, 2, 3):
-        seen = []
-        for rank in range(world):
-            pictures = Evaluation(CAPTIONS, batch_size=8, rank=rank, world_size=world)
-            for batch in OfPictures(pictures, CAPTIONS):
-                images = set(IMAGE_OF[batch].tolist())
-                assert len(batch) == CAPTIONS[list(images)].sum()  # all captions of an image are together
-                seen += batch
-        assert sorted(seen) == list(range(SIZE))
+@pytest.mark.parametrize("world", [1, 2, 3])
+def test_an_evaluation_has_every_caption_once_over_all_processes(world):
+    seen = []
+    for rank in range(world):
+        pictures = Evaluation(CAPTIONS, batch_size=8, rank=rank, world_size=world)
+        for batch in PictureOrder(pictures, CAPTIONS):
+            images = set(IMAGE_OF[batch].tolist())
+            assert len(batch) == CAPTIONS[list(images)].sum()  # all captions of an image are together
+            seen += batch
+    assert sorted(seen) == list(range(SIZE))
 
 
-def test_the_state_tells_what_an_epoch_depends_on():
-    states = [of_pictures(2).state(), of_pictures(3).state(), of_pictures(2, seed=1).state()]
-    states.append(of_pictures(2, batch_size=9).state())
+def test_the_state_has_all_that_an_epoch_depends_on():
+    states = [by_picture(2).state(), by_picture(3).state(), by_picture(2, seed=1).state()]
+    states.append(by_picture(2, batch_size=9).state())
     assert len({tuple(sorted(state.items(), key=str)) for state in states}) == 4
 
 
@@ -119,14 +108,14 @@ def test_the_state_tells_what_an_epoch_depends_on():
 LENGTHS = np.random.default_rng(1).integers(5, 12, 400)
 
 
-@pytest.mark.parametrize("world", [1, 2, 4])
+@pytest.mark.parametrize("world", [1, 4])
 @pytest.mark.parametrize("limit", [{"batch_size": 16}, {"max_tokens": 160}])
 def test_captions_of_one_length_each_once(world, limit):
-    orders = [SameLength(LENGTHS, **limit, rank=rank, world_size=world) for rank in range(world)]
+    orders = [LengthOrder(LENGTHS, **limit, rank=rank, world_size=world) for rank in range(world)]
     expected = 0
     for length in range(5, 12):
         expected += -(-int((length == LENGTHS).sum()) // limit.get("batch_size", 160 // length))
-    batches_of = []
+    epochs = []
     for epoch in (0, 1):
         parts, seen = [epoch_of(order, epoch) for order in orders], []
         assert {len(part) for part in parts} == {len(orders[0])} == {expected}
@@ -140,27 +129,27 @@ def test_captions_of_one_length_each_once(world, limit):
             assert max(map(len, shares)) - min(map(len, shares)) <= 1
             seen += whole
         assert sorted(seen) == list(range(400))
-        batches_of.append(parts)
-    assert batches_of[0] != [[[n - 400 for n in batch] for batch in part] for part in batches_of[1]]
+        epochs.append(seen)
+    assert epochs[0] != epochs[1]
 
 
-def test_lengths_come_mixed_and_a_resume_goes_on():
-    order = SameLength(LENGTHS, batch_size=16)
+def test_lengths_come_mixed_and_a_resume_continues():
+    order = LengthOrder(LENGTHS, batch_size=16)
     whole = epoch_of(order, 2)
     lengths = [int(LENGTHS[batch[0] % 400]) for batch in whole]
     assert lengths != sorted(lengths)
-    assert epoch_of(SameLength(LENGTHS, batch_size=16), 2, start=5) == whole[5:]
-    fixed = SameLength(LENGTHS, batch_size=16, shuffle=False)
+    assert epoch_of(LengthOrder(LENGTHS, batch_size=16), 2, start=5) == whole[5:]
+    fixed = LengthOrder(LENGTHS, batch_size=16, shuffle=False)
     assert epoch_of(fixed, 1) == [[n + 400 for n in batch] for batch in epoch_of(fixed, 0)]
 
 
-def test_rare_lengths_are_put_to_their_neighbours_where_processes_would_be_without():
+def test_rare_lengths_are_joined_with_their_neighbours_if_processes_would_have_none():
     lengths = np.array([3, 4, 4, 4, 4, 5, 9, 9, 9, 30])
-    alone = [sorted(lengths[batch].tolist()) for batch in SameLength(lengths, batch_size=4)]
+    alone = [sorted(lengths[batch].tolist()) for batch in LengthOrder(lengths, batch_size=4)]
     assert sorted(alone) == [[3], [4] * 4, [5], [9] * 3, [30]]
-    orders = [SameLength(lengths, batch_size=4, rank=rank, world_size=2) for rank in range(2)]
+    orders = [LengthOrder(lengths, batch_size=4, rank=rank, world_size=2) for rank in range(2)]
     shared = [sorted(lengths[[*one, *other]].tolist()) for one, other in zip(*orders, strict=True)]
-    # 3 goes with 4 (five captions: two batches), 5 with 9, 30 with these
+    # 3 is joined with 4 (five captions: two batches), 5 with 9, and 30 with these
     assert sorted(n for batch in shared for n in batch) == sorted(lengths.tolist())
     assert all(min(len(one), len(other)) >= 1 for one, other in zip(*orders, strict=True))
     assert all(set(batch) <= {3, 4} or set(batch) <= {5, 9, 30} for batch in shared)
@@ -177,4 +166,4 @@ def test_rare_lengths_are_put_to_their_neighbours_where_processes_would_be_witho
 )
 def test_too_few_for_all_processes(options, message):
     with pytest.raises(ConfigError, match=message):
-        SameLength(LENGTHS, **options)
+        LengthOrder(LENGTHS, **options)

@@ -6,9 +6,8 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
-from tests.data.images.pictures_made import picture
+from tests.data.images.pictures_made import noise, picture
 from tests.data.images.toy import SMALL, names, prepared
 from zoo.data.images.own import OwnCaptions
 from zoo.errors import ConfigError, DataError
@@ -17,20 +16,28 @@ from zoo.errors import ConfigError, DataError
 @pytest.fixture
 def own(tmp_path):
     """A folder of ten images of one's own with two captions each."""
-    rows = ["file,caption"]
+    rows = []
     for n in range(10):
         picture(tmp_path / "own" / f"{n}.png", colour=(0, 20 * n, 0))
         rows += [f"{n}.png,Picture {n}", f'{n}.png,"A second, of {n}"']
-    (tmp_path / "own" / "captions.csv").write_text("\n".join(rows))
+    table(tmp_path / "own", rows)
     return tmp_path / "own"
+
+
+def table(folder, rows, header="file,caption", name="captions.csv"):
+    (folder / name).write_text("\n".join([header, *rows]) + "\n")
+
+
+def data_of(own, **options):
+    return prepared(OwnCaptions(path=str(own), **{**SMALL, **options}))
 
 
 def test_a_folder_of_ones_own(own, cache_dir):
     for path in (own, own / "captions.csv"):
-        data = prepared(OwnCaptions(path=str(path), **SMALL))
+        data = data_of(path)
         assert data.sizes == {"train": 8, "val": 1, "test": 1}
         assert Counter(name for part in names(data).values() for name in part) == {f"{n}.png": 1 for n in range(10)}
-    other = prepared(OwnCaptions(path=str(own), split={"seed": 2}, **SMALL))
+    other = data_of(own, split={"seed": 2})
     assert names(other)["test"] + names(other)["val"] != names(data)["test"] + names(data)["val"]
     batch = next(iter(data.train_dataloader()))
     for number, green in enumerate(batch.image[:, 1].float().mean((1, 2)).tolist()):
@@ -38,35 +45,92 @@ def test_a_folder_of_ones_own(own, cache_dir):
         assert green == 20 * int(name.removesuffix(".png"))
 
 
-def test_ones_own_columns_and_splits(own, cache_dir):
-    rows = ["name;text;part", *(f"{n}.png;Picture {n};{'test' if n < 3 else 'train'}" for n in range(10))]
-    (own / "table.csv").write_text("\n".join(rows))
-    columns = {"file": "name", "caption": "text", "split": "part"}
-    data = prepared(OwnCaptions(path=str(own / "table.csv"), columns=columns, **SMALL))
+# Splits
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("file,caption,Split", {}),
+        ("file,caption,split", {}),
+        ("name;text;part", {"file": "name", "caption": "text", "split": "part"}),
+    ],
+)
+def test_a_column_of_splits(own, cache_dir, header, columns):
+    sign = ";" if ";" in header else ","
+    table(own, [sign.join((f"{n}.png", f"of {n}", "Test" if n < 3 else "train")) for n in range(10)], header)
+    data = data_of(own, columns=columns)
     assert names(data)["test"] == ["0.png", "1.png", "2.png"] and data.sizes == {"train": 6, "val": 1, "test": 3}
-    drawn = prepared(OwnCaptions(path=str(own / "table.csv"), columns=columns | {"split": None}, **SMALL))
-    assert drawn.sizes == {"train": 8, "val": 1, "test": 1}
-    (own / "table.csv").write_text("\n".join(rows).replace("part", "split"))
-    by_name = prepared(OwnCaptions(path=str(own / "table.csv"), columns=columns | {"split": None}, **SMALL))
-    assert names(by_name)["test"] == ["0.png", "1.png", "2.png"]
+    if columns:  # without its key another column is ignored
+        assert data_of(own, columns=columns | {"split": None}).sizes == {"train": 8, "val": 1, "test": 1}
+
+
+def test_an_empty_column_of_splits_is_ignored(own, cache_dir):
+    rows = [f"{n}.png,of {n}, " for n in range(10)]
+    table(own, rows, "file,caption,split")
+    assert data_of(own).sizes == {"train": 8, "val": 1, "test": 1}
+    table(own, [*rows[:-1], f"{rows[-1]}train"], "file,caption,split")
+    with pytest.raises(DataError, match=r"line 2: unknown split: column 'split' holds ' ', expected train, val or"):
+        data_of(own)
+    table(own, rows, "file,caption,part")
+    with pytest.raises(DataError, match=r"line 2: unknown split: column 'part' holds ' ', expected train, val or"):
+        data_of(own, columns={"split": "part"})
 
 
 def test_tables_for_each_split(own, cache_dir):
     (own / "captions.csv").unlink()
     for name, part in (("train", range(6)), ("test", range(6, 10))):
-        (own / f"{name}.tsv").write_text("file\tcaption\n" + "".join(f"{n}.png\tof {n}\n" for n in part))
-    data = prepared(OwnCaptions(path=str(own), **SMALL))
+        table(own, [f"{n}.png\tof {n}" for n in part], "file\tcaption", f"{name}.tsv")
+    data = data_of(own)
     assert names(data)["test"] == ["6.png", "7.png", "8.png", "9.png"] and data.sizes["val"] == 1
-    (own / "test.tsv").write_text("file\tcaption\n0.png\tone that is trained on\n7.png\tx\n")
-    with pytest.raises(
-        DataError, match=r"test.tsv, line 2: one image in two splits: '0.png' is of 'test' here and of '"
-    ):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
+    table(own, ["0.png\tone that is trained on", "7.png\tx"], "file\tcaption", "test.tsv")
+    message = r"test.tsv, line 2: one image in two splits: '0.png' is in 'test' here and in 'train' in .*train.tsv, li"
+    with pytest.raises(DataError, match=message):
+        data_of(own)
 
 
-def test_tables_that_are_not_clear(own, cache_dir):
-    (own / "more.csv").write_text("file,caption\n0.png,x\n")
-    assert prepared(OwnCaptions(path=str(own), **SMALL)).sizes["train"] == 8  # captions.csv says that it is the one
+# Files
+
+
+def test_captions_may_name_files_in_folders_and_by_whole_paths(own, cache_dir):
+    rows = [f"own/{n}.png,of {n}" if n % 2 else f"{own / f'{n}.png'},of {n}" for n in range(10)]
+    table(own.parent, rows)
+    assert data_of(own.parent / "captions.csv").sizes["train"] == 8
+
+
+def test_a_file_in_several_spellings_is_one_image(own, cache_dir):
+    """Otherwise its captions would be divided over the splits, as if of several images."""
+    spellings = ["{n}.png", "./{n}.png", "../own/{n}.png", f"{own}/{{n}}.png"]
+    rows = [f"{spelling.format(n=n)},of {n} as {k}" for k, spelling in enumerate(spellings) for n in range(10)]
+    table(own, rows)
+    data = data_of(own)
+    assert data.sizes == {"train": 8, "val": 1, "test": 1} and data.describe()["notes"] == []
+    captions = [one.captions for part, size in data.sizes.items() for one in data.part(part).about(np.arange(size))]
+    assert sorted(captions) == [tuple(f"of {n} as {k}" for k in range(4)) for n in range(10)]
+    table(own, [f"{row},{'test' if row.startswith('./3') else 'train'}" for row in rows], "file,caption,split")
+    message = r"captions.csv, line 15: one image in two splits: './3.png' is in 'test' here and in 'train' in .*line 5"
+    with pytest.raises(DataError, match=message):
+        data_of(own)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_letters_of_names_in_both_forms_and_folders_of_windows(own, cache_dir, form):
+    """As after a folder was packed on macOS."""
+    other = {"NFC": "NFD", "NFD": "NFC"}[form]
+    for n in range(5):
+        picture(own / "more" / normalize(form, f"Häuser {n}.png"))
+    table(own, [normalize(other, f"more\\Häuser {n}.png,of {n}") for n in range(5)])
+    data = data_of(own)
+    assert data.sizes == {"train": 3, "val": 1, "test": 1}
+    assert next(iter(data.test_dataloader())).image.shape == (1, 3, 16, 16)
+
+
+# Mistakes
+
+
+def test_unclear_tables(own, cache_dir):
+    table(own, ["0.png,x"], name="more.csv")
+    assert data_of(own).sizes["train"] == 8  # captions.csv is chosen by its name
     (own / "captions.csv").rename(own / "b.csv")
     with pytest.raises(DataError, match=r"found the tables b.csv, more.csv: which one\?; expected: a table"):
         OwnCaptions(path=str(own)).open_source()
@@ -76,105 +140,44 @@ def test_tables_that_are_not_clear(own, cache_dir):
         OwnCaptions(path=str(own)).open_source()
     with pytest.raises(DataError, match=r"0.png: unknown kind of file '.png'"):
         OwnCaptions(path=str(own / "0.png")).open_source()
-    with pytest.raises(ConfigError, match=r"data.path is empty; expected: a table"):
-        OwnCaptions(path="").open_source()
 
 
-def test_what_is_wrong_with_ones_own(own, cache_dir):
-    table = own / "captions.csv"
-    table.write_text("file,text\n0.png,a\n")
-    said = r"line 1: no column 'caption'; found: 'file', 'text' \(the keys are data.columns.file, data.columns.caption"
-    with pytest.raises(DataError, match=said):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
-    table.write_text("file,caption\n0.png,the only one\n")
-    with pytest.raises(DataError, match=r"too few images \(1\) to draw val and test from them; give more images"):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
-    table.write_text("file,caption\n")
-    with pytest.raises(DataError, match=r"no images in the train split"):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
-    table.write_text("file,caption,split\n0.png,a,test\n")
-    with pytest.raises(DataError, match=r"captions.csv: column 'split' puts no image into train"):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
-    table.write_text("file,caption\n0.pgn,a\n1.png,b\n2.png,b\n3.png,b\n")
-    with pytest.raises(
-        DataError, match=r"captions.csv, line 2: 1 of 4 images is not in .*: '0.pgn'; did you mean '0.png'"
-    ):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
-    with pytest.raises(
-        ConfigError, match=r"data.columns.captions: there is no such key; did you mean data.columns.cap"
-    ):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("file,text\n0.png,a\n", r"line 1: no column 'caption'; found: .* \(the keys are data.columns.file, data.col"),
+        (
+            "file,caption\n0.png,the only one\n",
+            r"too few images \(1\) to draw val and test from them; give more images",
+        ),
+        ("file,caption\n", "no images in the train split"),
+        ("file,caption,split\n0.png,a,test\n", "captions.csv: column 'split' puts no image into train"),
+        (
+            "file,caption\n0.pgn,a\n1.png,b\n1.png,b\n2.png,b\n",
+            "captions.csv, line 2: 1 of 3 images is not in .*: '0.pgn'; did you mean '0.png'",
+        ),
+        (
+            "file,caption\n0.pn,a\n1.pn,b\n",
+            r"none of 2 images is in .*, such as '0.pn' of .*captions.csv, line 2; did you mean '.*.png'\? Else give",
+        ),
+    ],
+)
+def test_mistakes_in_a_table_of_ones_own(own, cache_dir, content, message):
+    (own / "captions.csv").write_text(content)
+    with pytest.raises(DataError, match=message):
+        data_of(own)
+
+
+def test_a_mistyped_key_of_columns(own):
+    message = r"data.columns.captions: there is no such key; did you mean data.columns.cap"
+    with pytest.raises(ConfigError, match=message):
         OwnCaptions(path=str(own), columns={"captions": "x"})
 
 
-def test_captions_may_name_files_in_folders_and_by_whole_paths(own, cache_dir):
-    rows = [f"own/{n}.png,of {n}" if n % 2 else f"{own / f'{n}.png'},of {n}" for n in range(10)]
-    table = own.parent / "captions.csv"
-    table.write_text("file,caption\n" + "\n".join(rows))
-    assert prepared(OwnCaptions(path=str(table), **SMALL)).sizes["train"] == 8
+# Changes
 
 
-@pytest.mark.parametrize("split", [None, "test"])
-def test_one_file_in_several_spellings_is_one_image(own, cache_dir, split):
-    """Else its captions would be divided over the splits, as if of several images."""
-    spellings = ["{n}.png", "./{n}.png", "../own/{n}.png", f"{own}/{{n}}.png"]
-    rows = [f"{spelling.format(n=n)},of {n} as {k}" for k, spelling in enumerate(spellings) for n in range(10)]
-    (own / "captions.csv").write_text("file,caption\n" + "\n".join(rows))
-    if split is None:
-        data = prepared(OwnCaptions(path=str(own), **SMALL))
-        assert data.sizes == {"train": 8, "val": 1, "test": 1} and data.describe()["notes"] == []
-        told = [one.captions for part, size in data.sizes.items() for one in data.part(part).about(np.arange(size))]
-        assert sorted(told) == [tuple(f"of {n} as {k}" for k in range(4)) for n in range(10)]
-    else:
-        rows = [f"{row},{split if row.startswith('./3') else 'train'}" for row in rows]
-        (own / "captions.csv").write_text("file,caption,split\n" + "\n".join(rows))
-        said = r"captions.csv, line 15: one image in two splits: './3.png' is of 'test' here and of 'train' in .*line 5"
-        with pytest.raises(DataError, match=said):
-            OwnCaptions(path=str(own), **SMALL).prepare_data()
-
-
-def test_a_column_of_splits_is_not_passed_over_for_its_capitals(own, cache_dir):
-    rows = [f"{n}.png,of {n},{'Test' if n < 3 else 'Train'}" for n in range(10)]
-    (own / "captions.csv").write_text("file,caption,Split\n" + "\n".join(rows))
-    assert names(prepared(OwnCaptions(path=str(own), **SMALL)))["test"] == ["0.png", "1.png", "2.png"]
-
-
-def test_a_column_of_splits_that_nobody_filled_in_says_nothing(own, cache_dir):
-    rows = [f"{n}.png,of {n}, " for n in range(10)]
-    (own / "captions.csv").write_text("file,caption,split\n" + "\n".join(rows))
-    assert prepared(OwnCaptions(path=str(own), **SMALL)).sizes == {"train": 8, "val": 1, "test": 1}
-    (own / "captions.csv").write_text("file,caption,split\n" + "\n".join(rows) + "train\n")
-    with pytest.raises(DataError, match=r"line 2: unknown split: column 'split' holds ' ', expected train, val or"):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
-    (own / "captions.csv").write_text("file,caption,part\n" + "\n".join(rows))
-    with pytest.raises(DataError, match=r"line 2: unknown split: column 'part' holds ' ', expected train, val or"):
-        OwnCaptions(path=str(own), columns={"split": "part"}, **SMALL).prepare_data()
-
-
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_letters_of_names_are_the_same_however_a_system_writes_them(own, cache_dir, form):
-    """As after a folder was packed on macOS; and folders of Windows."""
-    other = {"NFC": "NFD", "NFD": "NFC"}[form]
-    for n in range(5):
-        picture(own / "more" / normalize(form, f"Häuser {n}.png"))
-    rows = [normalize(other, f"more\\Häuser {n}.png,of {n}") for n in range(5)]
-    (own / "captions.csv").write_text("file,caption\n" + "\n".join(rows))
-    data = prepared(OwnCaptions(path=str(own), **SMALL))
-    assert data.sizes == {"train": 3, "val": 1, "test": 1}
-    assert next(iter(data.test_dataloader())).image.shape == (1, 3, 16, 16)
-
-
-def test_names_without_their_ending(own, cache_dir):
-    (own / "captions.csv").write_text("file,caption\n" + "\n".join(f"holiday{n},of {n}" for n in range(10)))
-    for n in range(10):
-        (own / f"{n}.png").rename(own / f"holiday{n}.png")
-    said = (
-        r"none of 10 images is in .*, such as 'holiday0' of .*captions.csv.*; did you mean '.*.png'\? Else give their"
-    )
-    with pytest.raises(DataError, match=said):
-        OwnCaptions(path=str(own), **SMALL).prepare_data()
-
-
-def test_a_change_of_images_or_of_how_they_are_seen_is_noticed(own, cache_dir):
+def test_changed_images_or_options_are_noticed(own, cache_dir):
     def folder(**arguments):
         data = OwnCaptions(path=str(own), **{**SMALL, **arguments})
         return data._folder(data.open_source())
@@ -183,7 +186,7 @@ def test_a_change_of_images_or_of_how_they_are_seen_is_noticed(own, cache_dir):
     assert folder() == first and folder(grid=[4, 4]) == first
     assert folder(picture={"size": 16, "max_pixels": 10**6}) != first
     assert folder(columns={"file": "file", "caption": "file"}) != first
-    (own / "notes.txt").write_text("no image")
+    (own / "notes.txt").write_text("not an image")
     assert folder() == first
     picture(own / "new.png")
     second = folder()
@@ -195,12 +198,10 @@ def test_a_change_of_images_or_of_how_they_are_seen_is_noticed(own, cache_dir):
     assert folder() != second
 
 
-def test_training_changes_pictures_by_key_and_evaluation_does_not(own, cache_dir):
+def test_only_training_changes_pictures(own, cache_dir):
     for n in range(10):
-        noise = np.random.default_rng(n).integers(0, 255, (24, 30, 3), np.uint8)
-        Image.fromarray(noise).save(own / f"{n}.png")
-    options = {"size": 16, "resize": 24, "random_crop": True, "flip": True}
-    data = prepared(OwnCaptions(path=str(own), picture=options, grid=[2, 2]))
+        noise(own / f"{n}.png", n)
+    data = data_of(own, picture={"size": 16, "resize": 24, "random_crop": True, "flip": True})
     loader = data.train_dataloader()
     epochs = []
     for epoch in range(2):

@@ -11,7 +11,6 @@ from tests.data.images.toy import prepared
 from zoo.data.images.own import OwnCaptions
 from zoo.data.images.samples import scenes
 from zoo.data.images.scenes import Scenes
-from zoo.data.images.truth import is_true
 from zoo.errors import ConfigError, DataError
 
 SIZES = {"train": 40, "val": 12, "test": 10}
@@ -23,51 +22,34 @@ def small(**options):
     return Scenes(text=TEXT, **options)
 
 
-def test_batches_are_the_scenes(cache_dir):
-    data = prepared(small(loader={"batch_size": 8}))
-    made = scenes.scenes(range(sum(SIZES.values())), seed=1)
-    assert data.sizes == SIZES
-    assert (data.spec.channels, data.spec.height, data.spec.width, data.spec.grid) == (3, 64, 64, (8, 8))
-    first = 0
-    for split, loader in (
-        ("train", data.train_dataloader()),
-        ("val", data.val_dataloader()),
-        ("test", data.test_dataloader()),
-    ):
-        seen = []
-        for batch in loader:
-            for b, number in enumerate(batch.index.tolist()):
-                scene = made[first + number]
-                assert torch.equal(batch.image[batch.picture[b]], torch.tensor(scene.pixels).permute(2, 0, 1))
-                assert data.encoder.text(batch.target[b]) in [caption.text for caption in scene.captions]
-                seen.append(number)
-            assert (batch.about is None) == (split == "train")
-            for about, number in zip(batch.about or (), batch.each_image().index.tolist(), strict=False):
-                assert about.facts == made[first + number].facts
-                assert about.captions == tuple(caption.text for caption in made[first + number].captions)
-                assert about.name == f"{split} {number + 1}"
-                assert all(is_true(caption, about.facts) for caption in about.captions)
-        assert sorted(seen) == sorted([*range(SIZES[split])] * (3 if split == "train" else 5))
-        first += SIZES[split]
+def test_rows_are_the_scenes():
+    made = iter(scenes.scenes(range(sum(SIZES.values())), seed=1))
+    for split, read in small().open_source().splits.items():
+        rows = list(read(None))
+        assert len(rows) == SIZES[split]
+        for number, (row, scene) in enumerate(zip(rows, made, strict=False), 1):
+            assert (row.name, row.facts) == (f"{split} {number}", scene.facts)
+            assert np.array_equal(row.picture, scene.pixels)
+            assert row.captions == tuple(caption.text for caption in scene.captions)
+            assert row.place == f"the sample, {split}, scene {number}"
 
 
 def test_a_word_is_aligned_with_the_object_that_it_names(cache_dir):
     """Found from the words and the facts alone, by a loop over cells."""
     data = prepared(small())
+    assert data.sizes == SIZES and data.spec.grid == (8, 8)
+    assert len(next(iter(data.train_dataloader()))) == 3 * SIZES["train"]  # three captions of each image
     batch = next(iter(data.test_dataloader()))
     for b in range(len(batch)):
         words, things = data.encoder.decode(batch.target[b]), batch.about[batch.picture[b]].facts["objects"]
         shapes = [n for n, word in enumerate(words) if word in scenes.SHAPES]
         assert len(shapes) == 2
         for position in range(batch.target.shape[1]):
-            names = [
-                turn
-                for turn, shape in enumerate(shapes)
-                if shape - 3 < position <= shape and words[position] in things[turn].values()
-            ]
             expected = np.zeros((8, 8), bool)
-            for turn in names:
-                left, top, right, bottom = things[turn]["box"]
+            for shape, thing in zip(shapes, things, strict=False):
+                if not (shape - 3 < position <= shape and words[position] in thing.values()):
+                    continue
+                left, top, right, bottom = thing["box"]
                 for row in range(8):
                     for column in range(8):
                         x, y = (column + 0.5) / 8, (row + 0.5) / 8
@@ -86,13 +68,6 @@ def test_the_size_of_pictures(cache_dir):
     assert data.encoder.pixels(np.zeros((70, 50, 3), np.uint8)).shape == (3, 32, 32)
     with pytest.raises(ConfigError, match=r"data\.size=0: expected a whole number from 1 on"):
         small(size=0)
-
-
-def test_the_split_of_a_scene_does_not_depend_on_what_is_read(cache_dir):
-    """Validation read by itself has the scenes behind those of training."""
-    alone = [row.facts for row in small().open_source().splits["val"](None)]
-    made = scenes.scenes(range(40, 52), seed=1)
-    assert alone == [scene.facts for scene in made]
 
 
 def test_scenes_as_files_are_data_of_your_own(cache_dir, tmp_path):

@@ -1,9 +1,10 @@
-"""Truth of captions of a scene that is written down by hand."""
+"""Truth of captions, and the boxes of their words, for a scene by hand and for generated ones."""
 
 import pytest
 
 from zoo.data.images.samples.grammar import relation
-from zoo.data.images.truth import is_true
+from zoo.data.images.samples.scenes import scenes
+from zoo.data.images.truth import boxes_named, is_true
 
 # y grows downwards: the star is at the upper left, one circle below it, the other far to the right
 FACTS = {
@@ -63,3 +64,23 @@ def test_the_relation_is_the_way_that_two_points_are_farther_apart():
     assert relation((0.9, 0.5), (0.1, 0.9)) == "right"
     assert relation((0.5, 0.1), (0.6, 0.3)) == "above"
     assert relation((0.5, 0.9), (0.6, 0.3)) == "below"
+
+
+def test_the_words_of_every_caption_have_the_boxes_of_the_scenes():
+    for scene in scenes(range(30), seed=4):
+        for caption in scene.captions:
+            named, at, words = {begin: number for begin, _, number in caption.named}, 0, caption.text.split()
+            found = boxes_named(words, scene.facts)
+            assert len(found) == len(words)
+            for word, box in zip(words, found, strict=True):
+                assert box == (tuple(scene.things[named[at]].box) if at in named else None), (caption.text, word)
+                at += len(word) + 1
+
+
+def test_words_outside_the_grammar_and_objects_outside_the_scene_have_no_box():
+    facts = {"objects": [{"size": "small", "colour": "red", "shape": "star", "box": [0.1, 0.2, 0.3, 0.4]}]}
+    box = (0.1, 0.2, 0.3, 0.4)
+    words = ["a", "red", "star", "red", "a", "Small", "red", "star"]
+    assert boxes_named(words, facts) == [None, box, box, None, None, box, box, box]
+    assert boxes_named(["a", "large", "red", "star"], facts) == [None] * 4
+    assert boxes_named(["a", "blue", "star"], facts) == [None] * 3 and boxes_named([], facts) == []

@@ -1,4 +1,4 @@
-"""Images of one colour with captions of many lengths, for what all data of images and captions share."""
+"""Images of one colour with captions of many lengths, for tests of all data sets of images."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from PIL import Image
 
 from zoo.data.images.module import ImageData
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
-from zoo.data.images.row import Box, ImageRow, Named
+from zoo.data.images.row import Box, ImageRow, NamingWord
 from zoo.data.sources import Source
 
 WORDS = ("Red", "blue", "dog", "it's", "runs", "over", "grass", "Häuser", "tall")
 SIZES = {"train": 40, "val": 9, "test": 7}
 SMALL = {"picture": {"size": 16}, "grid": [2, 2]}
-"""Of data that read files: pictures as small as can be."""
+"""Options of data from files, for small pictures."""
 SIDE = (4, 6)
 """Height and width of the pictures."""
 
 
 def colour(split: str, number: int) -> list[int]:
-    """The one colour of a picture, each its own."""
+    """The colour of a picture, which no other picture has."""
     return [number, list(SIZES).index(split), 100]
 
 
 def row(split: str, number: int, folder: Path | None = None) -> ImageRow:
-    """An image of `split`, a file of `folder` or pixels; it has 1 to 6 captions of 1 to 9 words and a full stop. The
-    first word of each names what stands at the upper left, the last the whole picture."""
+    """An image of `split`, a file of `folder` or pixels; it has 1 to 6 captions of 1 to 9 words and a full stop.
+
+    The first word of each caption names the upper left corner, the last word the whole picture.
+    """
     draw = random.Random(f"toy {split} {number}")
     captions, boxes = [], []
     for _ in range(draw.randint(1, 6)):
@@ -38,8 +40,8 @@ def row(split: str, number: int, folder: Path | None = None) -> ImageRow:
         text = " ".join(words) + "."
         captions.append(text)
         last = len(text) - 1
-        first = Named(0, len(words[0]), Box(0, 0, 0.1, 0.1))
-        boxes.append((first, Named(last - len(words[-1]), last, Box(0, 0, 1, 1))))
+        first = NamingWord(0, len(words[0]), Box(0, 0, 0.1, 0.1))
+        boxes.append((first, NamingWord(last - len(words[-1]), last, Box(0, 0, 1, 1))))
     pixels = np.tile(np.array(colour(split, number), np.uint8), (*SIDE, 1))
     name, place = f"{split}-{number}.png", f"{split}.csv, line {number + 2}"
     if folder is None:
@@ -53,7 +55,7 @@ def rows_of(sizes: dict[str, int], folder: Path | None = None) -> dict[str, list
 
 
 class Toy(ImageData):
-    """The images of `rows_of`, or others that are given."""
+    """The images of `rows_of`, or other rows."""
 
     name = "toy"
 
@@ -78,14 +80,16 @@ class Toy(ImageData):
         def read(split: str, bad: Any) -> Any:
             return iter(self.rows[split])
 
-        said = {
+        plain = {
             split: [[row.name, *row.captions, str(row.picture)] for row in rows] for split, rows in self.rows.items()
         }
-        return Source("toys", "toys: {count} images", {"rows": said}, {name: partial(read, name) for name in self.rows})
+        return Source(
+            "toys", "toys: {count} images", {"rows": plain}, {name: partial(read, name) for name in self.rows}
+        )
 
 
 def prepared(data: Any) -> Any:
-    """`data`, ready to serve."""
+    """`data`, ready to serve batches."""
     data.prepare_data()
     data.setup()
     return data
@@ -101,5 +105,5 @@ def loaders(data):
 
 
 def text_of(caption):
-    """A toy's caption as `encoder.text` writes it: lower, without marks."""
+    """A toy's caption as `encoder.text` writes it: in small letters, without marks."""
     return caption.lower().replace(".", "")

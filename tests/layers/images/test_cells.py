@@ -16,8 +16,8 @@ from zoo.layers.pretrained import not_pretrained
 
 
 def spec_of(grid: tuple[int, int], side: int = 224, **other) -> ImageSpec:
-    told = {"channels": 3, "height": side, "width": side, "target_size": 9, "longest_target": 5}
-    return ImageSpec(**told | other, grid=grid)
+    facts = {"channels": 3, "height": side, "width": side, "target_size": 9, "longest_target": 5}
+    return ImageSpec(**facts | other, grid=grid)
 
 
 def test_by_hand() -> None:
@@ -36,7 +36,7 @@ def test_by_hand() -> None:
     padding=st.integers(0, 2),
     ceil=st.booleans(),
 )
-def test_as_many_as_torch_gives(pixels: int, kernel: int, stride: int, padding: int, ceil: bool) -> None:
+def test_the_count_is_that_of_torch(pixels: int, kernel: int, stride: int, padding: int, ceil: bool) -> None:
     padding = min(padding, kernel // 2)
     pool = nn.MaxPool2d(kernel, stride, padding, ceil_mode=ceil)
     found = pool(torch.zeros(1, 1, pixels, pixels)).shape[-1]
@@ -54,7 +54,7 @@ class Branches(nn.Module):
         return torch.cat([self.one(x), self.other(x)], 1)
 
 
-def test_branches_keep_in_step_or_nothing_is_said() -> None:
+def test_branches_have_equal_cells_or_are_refused() -> None:
     assert cells_of(fx.symbolic_trace(Branches(0)), 9) == Cells(9)
     with pytest.raises(ValueError, match="its branches have different cells"):
         cells_of(fx.symbolic_trace(Branches(1)), 9)
@@ -80,8 +80,8 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize(("name", "side"), FAMILIES.items(), ids=FAMILIES)
-def test_cells_are_regular_whatever_the_network(name: str, side: int) -> None:
-    """To the half of a pixel that a shift by whole pixels leaves."""
+def test_cells_of_every_network_are_regular(name: str, side: int) -> None:
+    """A shift by whole pixels leaves up to half a pixel."""
     with not_pretrained():
         encoder = plain(Backbone(spec_of((7, 7)), name=name, size=side, weights="none", finetune_from=0))
     assert isinstance(encoder, Backbone)

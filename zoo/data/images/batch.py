@@ -1,4 +1,4 @@
-"""What a network reads of images with captions: named tensors with boolean masks, True = real."""
+"""The batch of images with captions: named tensors with boolean masks, True = real."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from zoo.data.batch import WritingBatch
 
 @dataclass(frozen=True)
 class ImageBatch(WritingBatch):
-    """B captions of at most T tokens, to be written of I images, any number of each. `ImageBatch.of` builds it.
+    """B captions of at most T tokens to write about I images. `ImageBatch.of` builds it.
 
-    An image stands here once, however many of its captions do, so that it is loaded and encoded once. Every caption
-    ends in the end token and has no begin token.
+    A batch holds each image once, for any number of its captions, so that it is loaded and encoded once. Every caption
+    ends with the end token and has no begin token.
     """
 
     without_targets: ClassVar[str] = (
@@ -26,17 +26,16 @@ class ImageBatch(WritingBatch):
     image: Tensor
     """(I, C, H, W) pixels, uint8 of RGB, or features of an encoder, whose H by W are the cells of the grid."""
     picture: Tensor
-    """(B,) the row of `image` that each caption is of."""
+    """(B,) the row of `image` of each caption."""
     index: Tensor
     """(B,) number of each caption's image in its split."""
     grid: tuple[int, int]
-    """Rows and columns of the S cells that can be attended, one row of cells after the other."""
+    """Rows and columns of the S cells that can be attended, in row-major order."""
     alignment: Tensor | None
-    """(B, T, S) True where a cell lies in the box of the object that a word names, half a cell wider; only where the
-    data knows it (the scenes), and for evaluation."""
+    """(B, T, S) True at the cells of the box of the object that a word names, half a cell wider; only for evaluation
+    and generated scenes."""
     about: tuple[Any, ...] | None
-    """Of each of the I images an `About` (`zoo.data.images.about`): its name, all its captions as they stood in their
-    file, what is true of it; only for evaluation."""
+    """The `ImageDescription` of each of the I images, only for evaluation."""
 
     @classmethod
     def of(
@@ -52,8 +51,8 @@ class ImageBatch(WritingBatch):
         alignment: Tensor | None = None,
         about: tuple[Any, ...] | None = None,
     ) -> ImageBatch:
-        """A batch from images (I, C, H, W) and padded ids (B, T) with their mask. Without `picture` there is one
-        caption an image, without `index` the images are the first of their split."""
+        """A batch from images (I, C, H, W) and padded ids (B, T) with their mask. By default there is one caption per
+        image, and the images are the first of their split."""
         picture = torch.arange(len(image), device=image.device) if picture is None else picture
         return cls(
             image=image,
@@ -77,11 +76,11 @@ class ImageBatch(WritingBatch):
 
     @property
     def memory_length(self) -> Tensor:
-        """(B,) 1: how long a caption is does not follow from the size of an image."""
+        """(B,) 1: the length of a caption does not follow from the size of an image."""
         return torch.ones_like(self.picture)
 
     def each_image(self) -> ImageBatch:
-        """The same images, each once and without targets, as they are given to a search that writes: B = I."""
+        """The images without targets, for a search that writes one caption of each: B = I."""
         first = torch.full((len(self.image),), len(self), device=self.picture.device)
         rows = torch.arange(len(self), device=self.picture.device)
         first = first.scatter_reduce(0, self.picture, rows, "amin")  # an image's first caption
@@ -92,25 +91,13 @@ class ImageBatch(WritingBatch):
 
     @property
     def shown(self) -> int:
-        """I: what is written of an image is shown once."""
+        """I: tables and pictures show each image once."""
         return len(self.image)
 
     def first(self, count: int) -> ImageBatch:
-        """The first `count` images and all their captions, in memory of their own on the CPU."""
+        """The first `count` images and all their captions, copied to the CPU."""
         rows = (self.picture < count).cpu().nonzero()[:, 0]
-
-        def part(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.cpu()[rows].clone()
-
-        begin = 2 if self.target_input is None else int(self.target_input[0, 0])
-        return ImageBatch.of(
-            self.image[:count].cpu().clone(),
-            self.grid,
-            part(self.target),
-            part(self.target_mask),
-            begin=begin,
-            picture=part(self.picture),
-            index=part(self.index),
-            alignment=part(self.alignment),
-            about=self.about and self.about[:count],
-        )
+        names = ("target", "target_mask", "picture", "index", "alignment")
+        parts = {name: None if (part := getattr(self, name)) is None else part.cpu()[rows].clone() for name in names}
+        about = self.about and self.about[:count]
+        return ImageBatch.of(self.image[:count].cpu().clone(), self.grid, **parts, begin=self.begin or 2, about=about)

@@ -19,17 +19,12 @@ def cells(boxes: ArrayLike, grid: Sequence[int]) -> NDArray[np.bool_]:
 
     `grid` is (rows, columns), in row-major order; boxes are in shares of the picture, see `Box`.
     """
-    left, top, right, bottom = np.asarray(boxes, np.float64).reshape(-1, 4).T
+    left, top, right, bottom = np.asarray(boxes, np.float64).reshape(-1, 4).T[..., None]  # (N, 1)
     rows, columns = grid
-    down = _between(top * rows, bottom * rows, rows)
-    along = _between(left * columns, right * columns, columns)
+    y, x = np.arange(rows) + 0.5, np.arange(columns) + 0.5  # centres, in units of a cell
+    down = (top * rows - HALF <= y) & (y <= bottom * rows + HALF)
+    along = (left * columns - HALF <= x) & (x <= right * columns + HALF)
     return (down[:, :, None] & along[:, None, :]).reshape(len(down), rows * columns)
-
-
-def _between(begin: NDArray[np.float64], end: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
-    """Mask (N, count) of the cells along one axis whose centres lie between `begin` and `end`, in units of a cell."""
-    centre = np.arange(count) + 0.5
-    return (begin[:, None] - HALF <= centre) & (centre <= end[:, None] + HALF)
 
 
 def alignment(
@@ -37,7 +32,7 @@ def alignment(
 ) -> NDArray[np.bool_]:
     """Mask (B, T, S) for captions of `shape` (B, T): the cells of the box (N, 4) of each of N named words.
 
-    `row` and `position` locate the words; two boxes of one token (a subword of two words) are united.
+    `rows` and `positions` locate the words; two boxes of one token (a subword of two words) are united.
     """
     found = np.zeros((*shape, grid[0] * grid[1]), np.bool_)
     np.logical_or.at(found, (np.asarray(rows, int), np.asarray(positions, int)), cells(boxes, grid))

@@ -1,7 +1,7 @@
 """Flickr8k: photographs of people and dogs in action, five captions each.
 
-Hodosh, Young and Hockenmaier 2013, https://doi.org/10.1613/jair.3994: 6,000 images for training, 1,000 to validate and
-1,000 to test, in the authors' lists and in Karpathy's alike.
+Hodosh, Young and Hockenmaier 2013, https://doi.org/10.1613/jair.3994: 6,000 images for training, 1,000 for validation
+and 1,000 for the test, in the authors' lists and in Karpathy's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from zoo.data.images.photographs import Photographs
 
 
 class Flickr8k(Photographs):
-    """`dataset_flickr8k.json`, or the authors' `Flickr8k.token.txt` and `Flickr_8k.trainImages.txt`, and so on."""
+    """`dataset_flickr8k.json`, or the authors' `Flickr8k.token.txt` with `Flickr_8k.trainImages.txt` and so on."""
 
     name = "flickr8k"
     texts = ("dataset_flickr8k.json", "Flickr8k.token.txt", "captions.txt")

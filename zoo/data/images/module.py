@@ -1,13 +1,13 @@
-"""Images with captions: what every corpus of them shares."""
+"""The base class of all data sets of images with captions."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, TypedDict, Unpack
 
 import datasets
 import numpy as np
@@ -17,14 +17,13 @@ from zoo.arguments import Count
 from zoo.data.cache import cache_root
 from zoo.data.images.encoding import WORDS, ImageCaptionEncoder
 from zoo.data.images.features import FrozenEncoder, store_features, stored_features
-from zoo.data.images.options import Batches, CaptionTextOptions, Grid, PictureOptions
+from zoo.data.images.options import CaptionTextOptions, Grid, PictureOptions
 from zoo.data.images.order import CAPTIONS as CAPTION_NOUNS
-from zoo.data.images.order import PICTURES, OfPictures, SameLength
-from zoo.data.images.pictures import PictureFiles, Pictures, StoredPictures
+from zoo.data.images.order import PICTURES, LengthOrder, PictureOrder
+from zoo.data.images.pictures import FILES, PIXELS, PictureFiles, Pictures, PictureStore, StoredPictures
 from zoo.data.images.row import ImageRow
 from zoo.data.images.spec import ImageSpec
 from zoo.data.images.stored import CaptionedPictures
-from zoo.data.images.storing import FILES, PIXELS, PictureStore
 from zoo.data.order import Bucketed, Evaluation, Nouns, Order
 from zoo.data.prepared import ABOUT
 from zoo.data.reading import Reading
@@ -32,7 +31,6 @@ from zoo.data.sources import Source
 from zoo.data.stored import StoredSplit, numbers_of, save, values_of
 from zoo.data.table_data import EXAMPLES, TableArguments, TableData
 from zoo.data.table_encoder import TableEncoder
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 from zoo.errors import ConfigError, one_of
 from zoo.values import hold
 
@@ -40,28 +38,27 @@ IMAGES = "images"
 """The folder with a row for each image."""
 
 
-class PictureArguments(TableArguments, total=False):
-    """The arguments of images whose grid and batches have defaults of their own."""
+class PictureArguments(TypedDict, total=False):
+    """The arguments of every data set of image files."""
 
     picture: Mapping[str, Any] | PictureOptions | None
+    grid: Sequence[int]
+    batches: str
     captions_per_image: Count | None
     features: Mapping[str, Any] | None
 
 
-class ImageArguments(PictureArguments, total=False):
-    """The arguments of every family of images."""
-
-    grid: Sequence[int]
-    batches: str
+class ImageArguments(PictureArguments, TableArguments, total=False):
+    """The arguments of `ImageData`."""
 
 
 class ImageData(TableData):
     """Images, each with some captions.
 
-    In training a batch is of so many images and some captions of each (`batches=pictures`), or of so many captions of
-    one length (`lengths`). In evaluation it is of so many images with all their captions. An image stands in a batch
-    once, whatever the number of its captions there, and is read once. `spec.longest_target` is that of all three
-    splits, the end included: training captions are filtered, those of evaluation never are.
+    In training a batch has a number of images and some captions of each (`batches=pictures`), or a number of captions
+    of one length (`lengths`). In evaluation it has a number of images with all their captions. A batch holds each image
+    once, for any number of its captions. `spec.longest_target` is the maximum over all three splits, with the end: only
+    training captions are filtered.
     """
 
     tasks: ClassVar[tuple[str, ...]] = ("captioning",)
@@ -86,17 +83,18 @@ class ImageData(TableData):
         features: Mapping[str, Any] | None = None,
         **rest: Unpack[TableArguments],
     ) -> None:
-        """No file is touched here.
+        """Reads no file.
 
         Args:
-            picture: how a picture is seen, see `PictureOptions`.
-            grid: rows and columns of cells that networks look at.
+            picture: how a picture is prepared, see `PictureOptions`.
+            grid: rows and columns of cells that can be attended.
             batches: `pictures` or `lengths`, see above.
-            captions_per_image: with `pictures`, so many captions of each image are drawn anew in each epoch; None: all.
-            features: None, or the configuration of an encoder, such as `${model.encoder}`. Batches then hold the
-                features of the pictures, which are computed once; see `zoo.data.images.features`.
-            rest: the arguments of `TableData`. `loader.batch_size` counts images, and captions in the training batches
-                of `lengths`, as `loader.max_tokens` counts their tokens.
+            captions_per_image: with `pictures`, the number of captions of each image that are drawn in each epoch;
+                None: all.
+            features: the configuration of an encoder, such as `${model.encoder}`. Batches then hold its features, which
+                are computed once, see `zoo.data.images.features`. None: batches hold pixels.
+            rest: the arguments of `TableData`. `loader.batch_size` counts images, or captions in the training batches
+                of `lengths`, in which `loader.max_tokens` counts their tokens.
         """
         super().__init__(**rest)
         one_of("data.batches", batches, ("pictures", "lengths"))
@@ -114,8 +112,7 @@ class ImageData(TableData):
             )
         self.picture = PictureOptions.of(picture)
         self.grid = (int(grid[0]), int(grid[1]))
-        self.batches: Batches = "pictures" if batches == "pictures" else "lengths"
-        self.captions_per_image = captions_per_image
+        self.batches, self.captions_per_image = batches, captions_per_image
         if features is not None and self.picture.varies:
             raise ConfigError(
                 "data.features: features are computed once, and data.picture.random_crop and data.picture.flip change "
@@ -125,11 +122,9 @@ class ImageData(TableData):
 
     def pixels(self, folder: Path, about: Mapping[str, Any]) -> Pictures:
         """The pixels of the pictures of a prepared folder."""
-        if about["picture_shape"]:
-            channels, height, width = about["picture_shape"]
-            return StoredPictures(folder / PIXELS, (channels, height, width))
-        files = json.loads((folder / FILES).read_text("utf-8"))
-        return PictureFiles(files, self.picture, self.loader.seed)
+        if shape := about["picture_shape"]:
+            return StoredPictures(folder / PIXELS, tuple(shape))
+        return PictureFiles(json.loads((folder / FILES).read_text("utf-8")), self.picture, self.loader.seed)
 
     # Preparing
 
@@ -138,24 +133,24 @@ class ImageData(TableData):
         if self.features is not None:
             folder = self._folder(self.open_source())
             pixels = self.pixels(folder, json.loads((folder / ABOUT).read_text("utf-8")))
-            store_features(*self._features(pixels, self.features), pixels, self.loader.num_workers)
+            store_features(*self._frozen(pixels, self.features), pixels, self.loader.num_workers)
 
-    def _features(self, pixels: Pictures, encoder: Mapping[str, Any]) -> tuple[Path, FrozenEncoder, dict[str, Any]]:
-        """Where features are, what makes them, and what tells these pictures from others."""
+    def _frozen(self, pixels: Pictures, encoder: Mapping[str, Any]) -> tuple[Path, FrozenEncoder]:
+        """The folder of all features, and the encoder that computes them."""
         frozen = FrozenEncoder(encoder, (pixels.shape[1], pixels.shape[2]), self.grid)
-        return cache_root(self.loader.cache_dir) / self.name, frozen, pixels.identity()
+        return cache_root(self.loader.cache_dir) / self.name, frozen
 
     def new_encoder(self) -> ImageCaptionEncoder:
         return ImageCaptionEncoder(self.text, picture=self.picture, grid=self.grid)
 
     @contextmanager
     def storing(self, folder: Path) -> Iterator[None]:
-        with PictureStore(folder) as self._pictures:
+        with closing(PictureStore(folder)) as self._pictures:
             yield
 
     def examples(self, rows: Iterator[ImageRow], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
-        """The images with at least one caption that says something. Blank captions are usual in training files, and
-        counted; elsewhere they are bad rows, as is a NUL byte in any split."""
+        """The images with captions. Blank captions are common in training files, and counted there; in other splits
+        they are bad rows, as is a NUL byte in any split."""
         for row in rows:
             if any("\0" in caption for caption in row.captions):
                 reading.bad(row.place, "NUL byte", "the file is binary or damaged")
@@ -166,9 +161,16 @@ class ImageData(TableData):
             elif len(kept) < len(row.captions):
                 reading.dropped["empty captions"] += len(row.captions) - len(kept)
             if kept:
-                boxes = row.boxes and tuple(row.boxes[number] for number in kept)
-                captions = tuple(row.captions[number] for number in kept)
-                yield self._pictures.columns(row._replace(captions=captions, boxes=boxes))
+                columns: dict[str, Any] = {
+                    "name": row.name,
+                    **self._pictures.add(row),
+                    "captions": [row.captions[number] for number in kept],
+                    "facts": None if row.facts is None else json.dumps(row.facts, ensure_ascii=False),
+                }
+                if row.boxes is not None:
+                    words = [row.boxes[number] for number in kept]
+                    columns["named"] = [[n for one in some for n in (one.begin, one.end, *one.box)] for some in words]
+                yield columns
             elif reading.training:
                 reading.dropped["images without captions"] += 1
             elif not row.captions:
@@ -187,7 +189,7 @@ class ImageData(TableData):
         tokens: Mapping[str, datasets.Dataset],
         readings: Mapping[str, Reading],
     ) -> None:
-        """Write a row for each image that has a caption left."""
+        """Write a row for each image with captions that are not filtered."""
         images, captions = (np.fromiter(values_of(part["train"], "stored"), np.int64) for part in (raw, tokens))
         keep = np.isin(images, captions)
         if not keep.all():
@@ -218,8 +220,9 @@ class ImageData(TableData):
         pictures, frozen, files = self.pixels(folder, about), None, None
         if self.features is not None:
             files = pictures.files if isinstance(pictures, PictureFiles) else None
-            pictures, frozen = stored_features(*self._features(pictures, self.features))
-        self.encoder = self._stored_encoder(folder)
+            pictures, frozen = stored_features(*self._frozen(pictures, self.features), pictures)
+        state = self.encoder_state(folder) | {"picture": asdict(self.picture), "grid": list(self.grid)}
+        self.encoder = ImageCaptionEncoder.from_state(state)
         self.encoder.features = frozen
         channels, height, width = pictures.shape
         self.spec = ImageSpec(
@@ -230,26 +233,17 @@ class ImageData(TableData):
             longest_target=about["longest_target"],
             grid=self.grid,
             encoded=pictures.encoded,
-            padding=PADDING,
-            unknown=UNKNOWN,
-            begin=BEGIN,
-            end=END,
         )
         captions, images = (datasets.load_from_disk(folder / name) for name in (EXAMPLES, IMAGES))
         return {
-            # it evaluates what it trains on
             name: CaptionedPictures(
                 part, images[name], pictures, evaluation=self.overfitting or name != "train", files=files
             )
             for name, part in captions.items()
         }
 
-    def _stored_encoder(self, folder: Path) -> ImageCaptionEncoder:
-        state = self.encoder_state(folder)
-        return ImageCaptionEncoder.from_state(state | {"picture": asdict(self.picture), "grid": list(self.grid)})
-
     def set_spec(self, about: Mapping[str, Any]) -> None:
-        """`_read` sets it, since it depends on the pictures, too."""
+        """`_read` sets it, because it also depends on the pictures."""
 
     # Serving
 
@@ -268,10 +262,10 @@ class ImageData(TableData):
         shuffle, seed = not self.overfitting, self.loader.seed
         limits = {**self.loader.limit, **self.ranks}
         if self.batches == "lengths":
-            return SameLength(part.lengths, shuffle=shuffle, seed=seed, **limits)
+            return LengthOrder(part.lengths, shuffle=shuffle, seed=seed, **limits)
         ones = np.ones(len(part.captions_of))
         images = Bucketed(ones, shuffle=shuffle, seed=seed, pool=1, nouns=PICTURES, **limits)
-        return OfPictures(images, part.captions_of, each=self.captions_per_image, shuffle=shuffle, seed=seed)
+        return PictureOrder(images, part.captions_of, each=self.captions_per_image, shuffle=shuffle, seed=seed)
 
     def evaluation_order(self, part: StoredSplit) -> Order:
         assert isinstance(part, CaptionedPictures)
@@ -280,7 +274,7 @@ class ImageData(TableData):
         np.add.at(tokens, part.image_of, part.lengths)
         lengths = longest if self.loader.max_tokens is None else tokens
         images = Evaluation(lengths, **self.loader.limit, **self.ranks, nouns=PICTURES)
-        return OfPictures(images, part.captions_of)
+        return PictureOrder(images, part.captions_of)
 
     def training_references(self) -> Iterator[list[list[int]]]:
         """All captions of each training image."""

@@ -1,27 +1,28 @@
-"""Cornell NLVR: three boxes with coloured shapes, and sentences that people wrote of them.
+"""Cornell NLVR: pictures of three boxes with coloured shapes, and sentences that people wrote about them.
 
 Suhr, Lewis, Yeh and Artzi 2017, https://aclanthology.org/P17-2034, data of https://github.com/lil-lab/nlvr (CC BY 4.0).
-A sentence is true or false of a picture; the true ones are its captions here. Several sentences were checked against
-several pictures that were made alike, and pictures occur under more than one identifier, some in two of the official
-splits: what belongs together is put into one split.
+A sentence is true or false of a picture; the true ones are its captions here. A sentence was checked against several
+similar pictures, and some pictures occur under several identifiers or in two official splits. All records that belong
+together are put into one split.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, Required, Unpack
+from typing import Any, NamedTuple, Required, Unpack
 
 import datasets
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from zoo.arguments import Count
 from zoo.data.corpus import OwnFiles
-from zoo.data.images.files import folders, told_apart, usable
-from zoo.data.images.module import IMAGES, ImageData
+from zoo.data.images.files import checked_splits, folders, images_identity
+from zoo.data.images.module import IMAGES, ImageData, PictureArguments
 from zoo.data.images.options import PictureOptions
 from zoo.data.images.pictures import PictureFiles, Pictures
 from zoo.data.images.row import ImageRow
@@ -34,19 +35,18 @@ from zoo.errors import ConfigError, DataError
 from zoo.values import hold
 
 OFFICIAL = ("hidden", "test", "dev")
-"""The official splits that are read: those that are trained on, and `dev`, of which half validates and half tests."""
+"""The official splits that are read. Half of `dev` is for validation and half for the test, the others for training."""
 LAYOUT = (
     "the folder `nlvr` of the official repository, with dev/dev.json, test/test.json, hidden/hidden.json and the "
     "pictures as dev/images/0/dev-0-0-0.png and so on"
 )
 COLUMNS = ("sentence", "label", "identifier")
-NOUN = "pictures"
 SIDES = (100, 400)
 """Height and width of every picture."""
 BOXES, BOX, STEP = 3, 100, 150
-"""Boxes of a picture, pixels of one, and from one to the next."""
+"""Boxes of a picture, pixels of a box, and pixels from one box to the next."""
 SEED = 1
-"""By which `dev` is divided: fixed, so that numbers can be compared."""
+"""The seed that divides `dev`. It is fixed, so that scores can be compared."""
 
 
 class Record(NamedTuple):
@@ -54,47 +54,42 @@ class Record(NamedTuple):
 
     official: str
     group: str
-    """The first half of the identifier: of pictures that share sentences."""
+    """The first half of the identifier, which pictures with the same sentences share."""
     sentence: str
     picture: Path
-    likeness: str
-    """The same for pictures of the same boxes in whatever order."""
+    contents: str
+    """Equal for pictures of the same boxes in any order."""
     place: str
 
 
-class NlvrArguments(TextArguments):
-    """The arguments of `Nlvr` besides those of its own."""
+class NlvrArguments(TextArguments, PictureArguments, total=False):
+    """The arguments of `Nlvr` besides `shuffle_boxes`."""
 
     path: Required[str]
-    captions_per_image: NotRequired[Count | None]
 
 
 class Nlvr(OwnFiles, ImageData):
-    """True sentences of the pictures at `path`: those of `hidden` and `test` are trained on, one half of `dev`
-    validates and the other one tests. The official `train` is not read."""
+    """True sentences of the pictures at `path`. The official splits `hidden` and `test` are for training, half of `dev`
+    for validation and half for the test. The official `train` is not read."""
 
     name = "nlvr"
     layout = LAYOUT
 
-    def __init__(
-        self,
-        *,
-        shuffle_boxes: bool = True,
-        picture: Mapping[str, Any] | PictureOptions | None = None,
-        grid: Sequence[int] = (4, 16),
-        batches: str = "pictures",
-        features: Mapping[str, Any] | None = None,
-        **rest: Unpack[NlvrArguments],
-    ) -> None:
-        """With `shuffle_boxes` training sees the three boxes of a picture in any order, which no sentence mentions."""
+    def __init__(self, *, shuffle_boxes: bool = True, **rest: Unpack[NlvrArguments]) -> None:
+        """With `shuffle_boxes` training sees the three boxes of a picture in any order, which no sentence mentions. By
+        default there are 4 x 16 cells, and `batches` is `pictures`."""
         hold("data.shuffle_boxes", shuffle_boxes, bool)
-        seen = PictureOptions.of({"size": list(SIDES)} if picture is None else picture)
-        if shuffle_boxes and (features is not None or seen.sides != SIDES or seen.resize not in (None, SIDES[0])):
+        picture = PictureOptions.of(rest.get("picture") or {"size": list(SIDES)})
+        moved = picture.sides != SIDES or picture.resize not in (None, SIDES[0])
+        if shuffle_boxes and (moved or rest.get("features") is not None):
             raise ConfigError(
                 "data.shuffle_boxes=true moves the boxes of pictures of 100 by 400 pixels, each time anew: with "
                 "data.features, data.picture.resize or another data.picture.size set data.shuffle_boxes=false"
             )
-        super().__init__(picture=seen, grid=grid, batches=batches, features=features, **rest)
+        rest["picture"] = picture
+        rest.setdefault("grid", (4, 16))
+        rest.setdefault("batches", "pictures")
+        super().__init__(**rest)
         self.shuffle_boxes = shuffle_boxes
 
     def open_files(self, path: Path) -> Source | None:
@@ -105,34 +100,37 @@ class Nlvr(OwnFiles, ImageData):
         files = {official: root / official / f"{official}.json" for official in OFFICIAL}
         if missing := [file for file in files.values() if not file.is_file()]:
             raise DataError(f"{missing[0]}: there is no such file; expected {LAYOUT}")
-        rows = _Rows(files, self.picture)
+
+        def rows(bad: BadRows) -> Iterator[tuple[str, ImageRow]]:
+            return _divided([one for official, file in files.items() for one in _records(official, file, bad)])
+
         return Source(
             place=str(root),
-            description=f"path: {root}, {{count}} {NOUN} with sentences that are true of them",
+            description=f"path: {root}, {{count}} pictures with sentences that are true of them",
             identity={
                 "files": [identity(file) for file in files.values()],
-                **told_apart([file.parent for file in files.values()], self.picture),
+                **images_identity([file.parent for file in files.values()], self.picture),
             },
-            splits={split: partial(rows.of, split) for split in SPLITS},
+            splits=checked_splits(rows, SPLITS, self.picture),
         )
 
     def pixels(self, folder: Path, about: Mapping[str, Any]) -> Pictures:
         pictures = super().pixels(folder, about)
         assert isinstance(pictures, PictureFiles)
-        return Shuffled(pictures.files, pictures.options, pictures.seed) if self.shuffle_boxes else pictures
+        return ShuffledBoxes(pictures.files, pictures.options, pictures.seed) if self.shuffle_boxes else pictures
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         about = super()._write(folder, source)
         images = datasets.load_from_disk(folder / IMAGES)
-        told = {
-            split: np.array([key([sentence]) for one in values_of(part, "captions") for sentence in one], np.int64)
+        keys = {
+            split: np.array([key([sentence]) for some in values_of(part, "captions") for sentence in some], np.int64)
             for split, part in images.items()
         }
-        return about | {"notes": [*about["notes"], *repeated(told, "sentences")]}
+        return about | {"notes": [*about["notes"], *repeated(keys, "sentences")]}
 
 
-class Shuffled(PictureFiles):
-    """The same pictures, of which training sees the boxes in any order."""
+class ShuffledBoxes(PictureFiles):
+    """Pictures whose boxes training sees in any order."""
 
     def changed(self, numbers: Sequence[int], epoch: int) -> Tensor:
         pictures = super().changed(numbers, epoch)
@@ -143,21 +141,6 @@ class Shuffled(PictureFiles):
             for to, box in enumerate(draw.permutation(BOXES)):
                 found[row, :, :, parts[to]] = pictures[row, :, :, parts[box]]
         return found
-
-
-class _Rows:
-    """Reads all splits when the first is asked for."""
-
-    def __init__(self, files: Mapping[str, Path], picture: PictureOptions) -> None:
-        self.files, self.picture = files, picture
-        self._rows: dict[str, list[ImageRow]] | None = None
-
-    def of(self, split: str, bad: BadRows) -> Iterator[ImageRow]:
-        """The rows of a split, whose pictures are opened."""
-        if self._rows is None:
-            records = [one for official, file in self.files.items() for one in _records(official, file, bad)]
-            self._rows = _divided(records)
-        return usable(self._rows[split], self.picture, bad)
 
 
 def _records(official: str, file: Path, bad: BadRows) -> Iterator[Record]:
@@ -179,42 +162,34 @@ def _records(official: str, file: Path, bad: BadRows) -> Iterator[Record]:
             except (TypeError, AttributeError):
                 bad(place, "no boxes", f"'structured_rep' is {str(record['structured_rep'])[:60]}, expected 3 lists")
                 continue
-            likeness = str(sorted(str(sorted(map(str, box))) for box in boxes))
+            contents = str(sorted(str(sorted(map(str, box))) for box in boxes))
             group = record["identifier"].partition("-")[0]
-            yield Record(official, group, record["sentence"], pictures[name], likeness, place)
+            yield Record(official, group, record["sentence"], pictures[name], contents, place)
 
 
-def _divided(records: Sequence[Record]) -> dict[str, list[ImageRow]]:
-    """The rows of each split. Records of one group, and those of pictures alike, are of one split: training, where some
-    of them are."""
-    parts = _together(records)
+def _divided(records: Sequence[Record]) -> Iterator[tuple[str, ImageRow]]:
+    """(split, row) of each picture. Records that belong together are in one split, training if one of them is."""
+    parts = _components(records)
     train = {part for part, one in zip(parts, records, strict=True) if one.official != OFFICIAL[-1]}
     rest = sorted(set(parts) - train)
     drawn = np.random.default_rng(SEED).permutation(len(rest))
     half = {rest[number] for number in drawn[: len(rest) // 2]}
-    found: dict[str, dict[str, ImageRow]] = {split: {} for split in SPLITS}
+    found: dict[tuple[str, str], ImageRow] = {}
     for part, one in zip(parts, records, strict=True):
-        rows = found["train" if part in train else "val" if part in half else "test"]
-        picture = blake2b(one.picture.read_bytes()).hexdigest()
-        row = rows.setdefault(picture, ImageRow(one.picture.name, one.picture, (), one.place))
+        split = "train" if part in train else "val" if part in half else "test"
+        picture = split, blake2b(one.picture.read_bytes()).hexdigest()
+        row = found.setdefault(picture, ImageRow(one.picture.name, one.picture, (), one.place))
         if one.sentence not in row.captions:
-            rows[picture] = row._replace(captions=(*row.captions, one.sentence))
-    return {split: list(rows.values()) for split, rows in found.items()}
+            found[picture] = row._replace(captions=(*row.captions, one.sentence))
+    return ((split, row) for (split, _), row in found.items())
 
 
-def _together(records: Sequence[Record]) -> list[int]:
-    """(N,) the number of the first record that each belongs together with, over any number of steps."""
+def _components(records: Sequence[Record]) -> list[int]:
+    """(N,) the number of the component of each record, in order of first records. Records of one group belong together,
+    as do records of equal contents."""
     first: dict[str, int] = {}
-    of = list(range(len(records)))
-
-    def root(number: int) -> int:
-        while of[number] != number:
-            number = of[number]
-        return number
-
-    for number, one in enumerate(records):
-        for shared in (f"group {one.group}", one.likeness):
-            other = root(first.setdefault(shared, number))
-            low, high = sorted((root(number), other))
-            of[high] = low
-    return [root(number) for number in range(len(records))]
+    shared = [[f"group {one.group}", one.contents] for one in records]
+    links = [(number, first.setdefault(name, number)) for number, names in enumerate(shared) for name in names]
+    ends: NDArray[np.int64] = np.array(links, np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), (ends[0], ends[1])), shape=(len(records), len(records)))
+    return list(connected_components(graph, directed=False)[1].tolist())

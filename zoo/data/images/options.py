@@ -1,9 +1,9 @@
-"""The keys of images with captions: how captions become tokens, how pictures are seen, how both become batches."""
+"""The keys of images with captions: how captions become tokens, and how pictures are prepared."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -11,9 +11,6 @@ from zoo.arguments import Count
 from zoo.data.options import Options
 from zoo.data.text.options import Language, TokenOptions
 
-Batches = Literal["pictures", "lengths"]
-"""`pictures`: a batch is of so many images, each with some of its captions. `lengths`: it is of so many captions of one
-length (Xu et al. 2015, section 4.3), every caption once an epoch."""
 Grid = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [rows,columns] of two")]
 ColumnName = Annotated[str, Field(pattern=r"\S", description="the name of a column")]
 Sides = Annotated[list[Count], Field(min_length=2, max_length=2, description="a list [height,width] of two")]
@@ -24,17 +21,17 @@ class CaptionTextOptions(TokenOptions):
     """How captions become tokens, the tokens ids, and which captions are trained on."""
 
     language: Language = "en"
-    """Whose rules cut `words` and those of `spacy`."""
+    """The language whose rules `words` and `spacy` follow."""
     punctuation: bool = False
-    """Marks such as commas and full stops are tokens; else they are left out, as metrics of captions leave them out.
-    For tokenizers of words."""
+    """Whether marks such as commas and full stops are tokens, for tokenizers of words. Metrics of captions leave them
+    out."""
     minimum_frequency: Count = 1
     max_length: Count | None = 50
-    """Training captions with more tokens are left out; None keeps them."""
+    """The most tokens of a training caption; longer ones are left out. None: all captions are kept."""
 
     @property
     def without_marks(self) -> bool:
-        """Tokens are words alone."""
+        """Whether all tokens are words."""
         return not self.punctuation and self.tokenizer in ("words", "spacy", "whitespace")
 
 
@@ -48,28 +45,28 @@ class CaptionColumns(Options):
     """The file of an image."""
     caption: ColumnName = "caption"
     split: ColumnName | None = None
-    """train, val or test; None: the column `split`, where there is one, else splits are drawn."""
+    """train, val or test; None: the column `split`, if it exists, else splits are drawn."""
 
 
 @dataclass(frozen=True)
 class PictureOptions(Options):
-    """How a picture is seen, whatever its own size: `zoo.data.images.decoding`."""
+    """How a picture of any size is prepared for a network: `zoo.data.images.decoding`."""
 
     group: ClassVar[str] = "picture"
 
     size: Count | Sides = 224
-    """Pixels of each side of what a network sees, or of its height and its width."""
+    """Pixels per side after preparing, or height and width."""
     resize: Count | None = None
-    """What the shorter side is brought to before `size` is cut out of the middle; where `size` is no square, the
-    shorter side of a rectangle of its shape that the picture then just covers. None: no larger than `size`."""
+    """Length of the shorter side before `size` is cropped out of the middle; None: as small as `size` allows. If `size`
+    is not square, it is the shorter side of a rectangle of its shape that the picture just covers."""
     squash: bool = False
-    """The whole picture is brought to `size`, whatever becomes of its shape; then nothing is cut off."""
+    """Whether the whole picture is scaled to `size` without cropping, which changes its shape."""
     random_crop: bool = False
-    """In training `size` is cut out of any place of the picture that `resize` gave."""
+    """Whether training crops at a random position."""
     flip: bool = False
-    """In training every other picture is mirrored; not where captions say left and right."""
+    """Whether training mirrors half of the pictures; wrong if captions mention left and right."""
     max_pixels: Count = 120_000_000
-    """Pictures of more are not read: they would fill the memory."""
+    """The most pixels of a file; larger files are not read, because they would fill the memory."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,10 +80,10 @@ class PictureOptions(Options):
 
     @property
     def sides(self) -> tuple[int, int]:
-        """Height and width of what a network sees."""
+        """Height and width of a prepared picture."""
         return (self.size, self.size) if isinstance(self.size, int) else (self.size[0], self.size[1])
 
     @property
     def varies(self) -> bool:
-        """In training a picture is not seen twice the same."""
+        """Whether a picture changes from epoch to epoch."""
         return self.random_crop or self.flip

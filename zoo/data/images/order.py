@@ -1,4 +1,8 @@
-"""Which captions share a batch: those of some pictures, or those of one length."""
+"""Orders of captions: a batch has captions of some pictures, or captions of one length.
+
+Both orders number caption n of epoch e as e * N + n, with the N captions of a split, so that a batch shows its epoch
+in every process.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +20,18 @@ CAPTIONS = Nouns("captions", "tokens")
 PICTURES = Nouns("pictures", "captions")
 
 
-class OfPictures(Order):
-    """Captions of the pictures that another order gives, of each picture all or some that are drawn in each epoch.
+class PictureOrder(Order):
+    """Captions of the pictures in another order: of each picture all, or some that are drawn in each epoch.
 
-    Numbers are those of captions, an epoch's behind those of the epochs before it: number % N is the caption of a split
-    with N, number // N the epoch. So a batch can tell in which epoch it is, wherever it is made. A batch has the first
-    captions of all its pictures, then the second ones, and so on, so that its first rows are of different pictures.
+    A batch has the first captions of all its pictures, then the second ones, and so on, so that its first rows are of
+    different pictures.
     """
 
     def __init__(
         self, pictures: Order, captions: ArrayLike, *, each: int | None = None, shuffle: bool = True, seed: int = 0
     ) -> None:
-        """`captions` (I,) is how many each picture has, whose numbers follow one another; `each` of them are drawn, or
-        all where there are no more or `each` is None. Without `shuffle` these are those of epoch 0."""
+        """`captions` (I,) are the numbers of captions of the pictures; those of a picture are consecutive. At most
+        `each` captions of a picture are drawn; None: all. Without `shuffle` they are those of epoch 0."""
         super().__init__(rank=pictures.rank, world_size=pictures.world_size)
         self.pictures, self.each, self.shuffle, self.seed = pictures, each, shuffle, seed
         self._count = np.asarray(captions, np.int64)
@@ -40,7 +43,10 @@ class OfPictures(Order):
 
     def batches(self) -> Iterator[list[int]]:
         self.pictures.set_epoch(self.epoch)
-        turn, before = self._turn(), self.epoch * self._size
+        turn, before = np.arange(self._size), self.epoch * self._size
+        if self.each is not None:  # the captions of each picture in the order in which they are drawn
+            draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0)).random(self._size)
+            turn = np.lexsort((draw, np.repeat(np.arange(len(self._count)), self._count)))
         for batch in self.pictures.batches():
             pictures = np.asarray(batch, np.int64)
             count = self._count[pictures] if self.each is None else np.minimum(self._count[pictures], self.each)
@@ -49,25 +55,16 @@ class OfPictures(Order):
             yield (before + turn[chosen]).tolist()
 
     def state(self) -> dict[str, Any]:
-        of = {"captions": self._size, "captions_per_image": self.each, "seed": self.seed}
-        return {**self.pictures.state(), **of}
-
-    def _turn(self) -> Numbers:
-        """(N,) the numbers of all captions, those of each picture in the turn in which they are drawn."""
-        numbers = np.arange(self._size)
-        if self.each is None:
-            return numbers
-        draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0)).random(self._size)
-        return np.lexsort((draw, np.repeat(np.arange(len(self._count)), self._count)))
+        own = {"captions": self._size, "captions_per_image": self.each, "seed": self.seed}
+        return {**self.pictures.state(), **own}
 
 
-class SameLength(Order):
-    """Captions of one length share a batch, each of them in one batch of an epoch (Xu et al. 2015, section 4.3).
+class LengthOrder(Order):
+    """Batches of captions of one length, each caption once per epoch (Xu et al. 2015, section 4.3).
 
-    The captions of each length are shuffled and cut into batches of about equally many; then all batches are shuffled.
-    Everything follows from (seed, epoch). A batch is global: of its captions each of `world_size` processes takes every
-    world_size-th. Lengths of which there are too few captions to give one to each process are put to the next ones.
-    Numbers are those of `OfPictures`.
+    The captions of each length are shuffled and cut into batches of about equal size; then all batches are shuffled.
+    Everything follows from (seed, epoch). A batch is global: each of `world_size` processes takes every world_size-th
+    caption. A length with too few captions for all processes is joined with the next one.
     """
 
     def __init__(
@@ -81,8 +78,8 @@ class SameLength(Order):
         rank: int = 0,
         world_size: int = 1,
     ) -> None:
-        """`lengths` (N,) in tokens; a batch holds up to `batch_size` captions or `max_tokens` tokens, over all
-        processes. Raises ConfigError where a process would have none in some step."""
+        """`lengths` (N,) in tokens. A batch holds up to `batch_size` captions or `max_tokens` tokens, over all
+        processes. Raises ConfigError if a process would have none in some step."""
         super().__init__(rank=rank, world_size=world_size)
         self.lengths, self.shuffle, self.seed = np.asarray(lengths, np.int64), shuffle, seed
         self._groups = _groups(self.lengths, world_size)
@@ -106,7 +103,7 @@ class SameLength(Order):
         return ((before + batch[self.rank :: self.world_size]).tolist() for batch in self.global_batches())
 
     def global_batches(self) -> list[Numbers]:
-        """The batches of the epoch over all processes, as numbers of captions."""
+        """The batches of the epoch over all processes."""
         draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
         cut = zip(self._groups, self._counts, strict=True)
         batches = [batch for group, count in cut for batch in np.array_split(draw.permutation(group), count)]
@@ -118,8 +115,8 @@ class SameLength(Order):
 
 
 def _groups(lengths: Numbers, least: int) -> list[Numbers]:
-    """The captions of each length, shortest first; those of a length with fewer than `least` together with the next
-    longer ones, the last with the next shorter."""
+    """The captions of each length, shortest first. A length with fewer than `least` is joined with the next longer one,
+    the last with the next shorter one."""
     order = np.argsort(lengths, kind="stable")
     found: list[Numbers] = []
     for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):

@@ -5,37 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NotRequired, Required, Unpack
+from typing import Any, Required, Unpack
 
 from zoo.data.corpus import OwnFiles
-from zoo.data.images.files import FileSource
-from zoo.data.images.module import ImageData, PictureArguments
+from zoo.data.images.files import captioned_files
+from zoo.data.images.module import ImageArguments, ImageData
 from zoo.data.images.options import CaptionColumns
-from zoo.data.images.readers import Described, read_table, table_columns
+from zoo.data.images.readers import CaptionedFile, read_table, table_columns
 from zoo.data.readers import TABLES, is_table, read_columns
 from zoo.data.rows import BadRows, visible
-from zoo.data.sources import SPLITS, Source, find_splits
+from zoo.data.sources import SPLITS, Source, find_splits, split_of
 from zoo.errors import DataError
 
 LAYOUT = (
-    f"a table ({', '.join(TABLES)}) with a column of image files and one of captions, any number of rows an image, or "
-    "the folder of one, or of tables called train, test and perhaps val; the images beside it or in data.images"
+    f"a table ({', '.join(TABLES)}) with a column of image files and one of captions, any number of rows per image, or "
+    "its folder, or a folder of tables called train, test and perhaps val; the images beside it or in data.images"
 )
 HINT = " (the keys are data.columns.file, data.columns.caption and data.columns.split)"
 
 
-class Unsaid(BadRows):
-    """For a first look at a file, of which what is wrong is said later."""
+class IgnoredRows(BadRows):
+    """Ignores bad rows, which a second reading of the same file reports."""
 
     def __call__(self, place: str, problem: str, detail: str = "") -> None:
         return
 
 
-class OwnCaptionArguments(PictureArguments):
-    """The arguments of `OwnCaptions` besides those of its own."""
+class OwnCaptionArguments(ImageArguments, total=False):
+    """The arguments of `OwnCaptions` besides `images` and `columns`."""
 
     path: Required[str]
-    grid: NotRequired[Sequence[int]]
 
 
 class OwnCaptions(OwnFiles, ImageData):
@@ -49,27 +48,34 @@ class OwnCaptions(OwnFiles, ImageData):
         *,
         images: str | None = None,
         columns: Mapping[str, Any] | CaptionColumns | None = None,
-        batches: str = "pictures",
         **rest: Unpack[OwnCaptionArguments],
     ) -> None:
-        """`images` is the folder of the images, or one above it; None: beside the table. `columns` names the columns of
-        the table."""
-        super().__init__(batches=batches, **rest)
+        """`images` is the folder of the images, or its parent; None: the folder of the table. `columns` names the
+        columns of the table. `batches` is `pictures` by default."""
+        rest.setdefault("batches", "pictures")
+        super().__init__(**rest)
         self.images = images
         self.columns = CaptionColumns.of(columns)
 
     def open_files(self, path: Path) -> Source:
         tables = self._tables(path)
-        facts = {"columns": vars(self.columns), "tables": {split: list(map(str, tables[split])) for split in tables}}
         texts = [table for part in tables.values() for table in part]
-        named = [self._columns(table) for table in texts]  # what is missing is said before anything is read
-        splits: Sequence[str] = list(tables)
-        if list(tables) == ["train"] and all(len(columns) == 3 for columns in named):
-            told = {one.split for one in self._told(tables, Unsaid(encoding=self.loader.encoding))}
-            splits = [split for split in SPLITS if split in told] or list(tables)
-            if told and "train" not in told:
-                raise DataError(f"{texts[0]}: column {named[0][2]!r} puts no image into train; expected some there")
-        return FileSource(path, texts, partial(self._told, tables), splits, self.picture, self.images, facts).source()
+        columns = {table: [self.columns.file, self.columns.caption] for table in texts}
+        splits = list(tables)
+        if splits == ["train"]:
+            found = {table: self._split_column(table) for table in texts}
+            columns = {table: [*columns[table], *([name] if name else [])] for table, (name, _) in found.items()}
+            named = {split for _, some in found.values() for split in some}
+            if named and all(name for name, _ in found.values()):
+                splits = [split for split in SPLITS if split in named]
+                if "train" not in named:
+                    name, _ = found[texts[0]]
+                    raise DataError(f"{texts[0]}: column {name!r} puts no image into train; expected some there")
+        read = partial(_captions, tables, columns)
+        listing = {split: list(map(str, part)) for split, part in tables.items()}
+        return captioned_files(
+            path, texts, read, splits, self.picture, images=self.images, columns=vars(self.columns), tables=listing
+        )
 
     def _tables(self, path: Path) -> dict[str, list[Path]]:
         """The tables of each split."""
@@ -77,44 +83,31 @@ class OwnCaptions(OwnFiles, ImageData):
             if not is_table(path):
                 raise DataError(f"{path}: unknown kind of file {path.suffix!r}; expected: {LAYOUT}")
             return {"train": [path]}
-        there = [file for file in visible(path) if file.is_file() and is_table(file)]
-        if len(there) == 1:
-            return {"train": there}
+        tables = [file for file in visible(path) if file.is_file() and is_table(file)]
+        if len(tables) == 1:
+            return {"train": tables}
         if found := find_splits(path, TABLES):
             return {split: found[split] for split in SPLITS if split in found}
-        if named := [file for file in there if file.name.lower().startswith("captions.")]:
+        if named := [file for file in tables if file.name.lower().startswith("captions.")]:
             return {"train": named[:1]}
-        listing = f"the tables {', '.join(file.name for file in there[:8])}: which one?" if there else "no table"
+        listing = f"the tables {', '.join(file.name for file in tables[:8])}: which one?" if tables else "no table"
         raise DataError(f"{path}: found {listing}; expected: {LAYOUT}")
 
-    def _columns(self, table: Path) -> list[str]:
-        """The names of the columns that are read of a table: files, captions, and splits where it tells them."""
-        found = table_columns(table, self.loader.encoding)
-        split = self.columns.split or next((name for name in found if name.lower() == "split"), None)
-        if split and self.columns.split is None and _blank(table, split, self.loader.encoding):
-            split = None  # a form that nobody filled in
-        return [self.columns.file, self.columns.caption, *([split] if split else [])]
-
-    def _told(self, tables: Mapping[str, Sequence[Path]], bad: BadRows) -> Iterator[Described]:
-        seen: dict[str, tuple[str, str]] = {}
-        for split, table in ((split, table) for split, parts in tables.items() for table in parts):
-            columns = self._columns(table)
-            if len(tables) > 1:
-                columns = columns[:2]  # which table it is in says of what split an image is
-            for one in read_table(table, columns, HINT, bad):
-                of, place = seen.setdefault(one.file, (split, one.place))
-                if of != split:
-                    bad(
-                        one.place,
-                        "one image in two splits",
-                        f"{one.file!r} is of {split!r} here and of {of!r} in {place}",
-                    )
-                else:
-                    yield one._replace(split=one.split or split)
+    def _split_column(self, table: Path) -> tuple[str | None, set[str]]:
+        """The name of the column of splits, and the splits in it. An empty column `split` is ignored."""
+        given, encoding = self.columns.split, self.loader.encoding
+        names = table_columns(table, encoding)
+        name = given or next((name for name in names if name.lower() == "split"), None)
+        if name is None:
+            return None, set()
+        rows = read_columns(table, (name,), HINT, IgnoredRows(encoding=encoding))
+        values = {str(value or "").strip() for _, value in rows}
+        return name if given or values - {""} else None, {split for split in map(split_of, values) if split}
 
 
-def _blank(table: Path, column: str, encoding: str) -> bool:
-    """Whether no row of a table says anything in a column."""
-    return all(
-        not str(value or "").strip() for _, value in read_columns(table, (column,), HINT, Unsaid(encoding=encoding))
-    )
+def _captions(
+    tables: Mapping[str, Sequence[Path]], columns: Mapping[Path, Sequence[str]], bad: BadRows
+) -> Iterator[CaptionedFile]:
+    for split, some in tables.items():
+        for table in some:
+            yield from (one._replace(split=one.split or split) for one in read_table(table, columns[table], HINT, bad))

@@ -1,7 +1,8 @@
-"""An image with its captions: the row that every reader of images yields."""
+"""An image with its captions, as readers give it, and the description of an image in a batch."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ class Box(NamedTuple):
     bottom: float
 
 
-class Named(NamedTuple):
+class NamingWord(NamedTuple):
     """A word of a caption that names an object."""
 
     begin: int
@@ -42,7 +43,19 @@ class ImageRow(NamedTuple):
     captions: tuple[str, ...]
     place: str
     """File and line, for messages."""
-    boxes: tuple[tuple[Named, ...], ...] | None = None
+    boxes: tuple[tuple[NamingWord, ...], ...] | None = None
     """The words of each caption that name an object; only generated scenes have them."""
     facts: Any = None
     """Known facts as plain data (see `zoo.data.images.truth`)."""
+
+
+@dataclass(frozen=True)
+class ImageDescription:
+    """The facts about an image of a batch besides its pixels, for metrics, tables and pictures."""
+
+    name: str
+    captions: tuple[str, ...] = ()
+    """All captions, as written in their file."""
+    facts: Any = None
+    file: str | None = None
+    """Path to the pixels, if a batch has features instead of pixels and the image is a file."""

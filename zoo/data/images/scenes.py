@@ -1,25 +1,33 @@
-"""Generated pictures of coloured shapes, with captions of which the true alignment is known."""
+"""Generated pictures of coloured shapes, with captions whose true alignment is known."""
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Unpack
+
+import numpy as np
+from PIL import Image
 
 from zoo.arguments import Count
 from zoo.data.images.module import ImageData
 from zoo.data.images.options import PictureOptions
-from zoo.data.images.row import ImageRow, Named
+from zoo.data.images.row import ImageRow, NamingWord
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.scenes import SIDE, Scene
-from zoo.data.images.writing import write_images
 from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source, sample_source
 from zoo.data.table_data import TextArguments
+from zoo.errors import DataError
 from zoo.values import hold
+
+TABLE = "captions.csv"
 
 
 class Scenes(ImageData):
@@ -37,7 +45,7 @@ class Scenes(ImageData):
         sample: Mapping[str, Any] | SampleOptions | None = None,
         **rest: Unpack[TextArguments],
     ) -> None:
-        """`size` is that of the pictures, in pixels; `sample` gives the number of them."""
+        """`size` is the side of the pictures in pixels, `sample` their number."""
         hold("data.size", size, Count)
         super().__init__(
             picture=PictureOptions(size=size),
@@ -53,10 +61,30 @@ class Scenes(ImageData):
         return scene_source(self.sample, self.size)
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the scenes as .png files, and their captions as a table, which data=captions reads. Raises DataError
-        where the folder is not empty, or cannot be written; nothing is left then."""
+        """Write the scenes as .png files, a folder per split, and their captions as a table, for data=captions. Returns
+        the table and the folders. Raises DataError, and writes nothing, if the folder is not empty or an error occurs.
+        """
         source, bad = self.open_source(), self.bad_rows()
-        return write_images(folder, {split: read(bad) for split, read in source.splits.items()})
+        try:
+            if folder.exists() and any(folder.iterdir()):
+                raise DataError(f"{folder}: is not empty, and stays as it is; give a new folder")
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
+                inside = Path(made) / folder.name
+                inside.mkdir()
+                with (inside / TABLE).open("w", encoding="utf-8", newline="") as file:
+                    table = csv.writer(file, lineterminator="\n")
+                    table.writerow(("file", "caption", "split"))
+                    for split, read in source.splits.items():
+                        (inside / split).mkdir()
+                        for number, row in enumerate(read(bad), 1):
+                            name = f"{split}/{number:06d}.png"
+                            Image.fromarray(np.asarray(row.picture)).save(inside / name)
+                            table.writerows((name, caption, split) for caption in row.captions)
+                os.replace(inside, folder)
+        except OSError as error:
+            raise DataError(f"{folder}: cannot be written: {error.strerror}") from error
+        return [folder / TABLE, *(folder / split for split in source.splits)]
 
 
 def scene_source(options: SampleOptions, size: int) -> Source:
@@ -65,15 +93,12 @@ def scene_source(options: SampleOptions, size: int) -> Source:
 
     def rows(read: Callable[[BadRows], Iterator[Scene]], split: str, bad: BadRows) -> Iterator[ImageRow]:
         for number, scene in enumerate(read(bad), 1):
-            yield row_of(scene, f"{split} {number}", f"{source.place}, {split}, scene {number}")
+            captions = tuple(caption.text for caption in scene.captions)
+            boxes = tuple(
+                tuple(NamingWord(begin, end, scene.things[thing].box) for begin, end, thing in caption.named)
+                for caption in scene.captions
+            )
+            place = f"{source.place}, {split}, scene {number}"
+            yield ImageRow(f"{split} {number}", scene.pixels, captions, place, boxes, scene.facts)
 
     return replace(source, splits={name: partial(rows, read, name) for name, read in source.splits.items()})
-
-
-def row_of(scene: Scene, name: str, place: str) -> ImageRow:
-    """A scene as if it stood in a file."""
-    boxes = tuple(
-        tuple(Named(begin, end, scene.things[thing].box) for begin, end, thing in caption.named)
-        for caption in scene.captions
-    )
-    return ImageRow(name, scene.pixels, tuple(caption.text for caption in scene.captions), place, boxes, scene.facts)

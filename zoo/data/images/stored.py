@@ -1,4 +1,4 @@
-"""Images with captions on the disk: a row for each caption, one for each picture, and the pictures themselves."""
+"""A prepared split: a table of captions, a table of images, and the pictures themselves."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from torch import Tensor
 
-from zoo.data.images.about import About
 from zoo.data.images.pictures import Pictures
+from zoo.data.images.row import ImageDescription
 from zoo.data.stored import ROWS, StoredSplit, numbers_of
 
 
-class Captioned(NamedTuple):
+class CaptionRows(NamedTuple):
     """Some captions of a prepared split, and their pictures, each once."""
 
     table: pa.Table
     """A row for each of B captions."""
     picture: NDArray[np.int64]
-    """(B,) which of the pictures each is of."""
+    """(B,) the picture of each caption."""
     images: Tensor
     """(I, C, H, W) pixels, or features."""
     numbers: NDArray[np.int64]
-    """(I,) which of the split they are."""
-    about: tuple[About, ...] | None
-    """Of each of them; only for evaluation."""
+    """(I,) the numbers of the images in the split."""
+    about: tuple[ImageDescription, ...] | None
+    """The description of each image, only for evaluation."""
 
 
 class CaptionedPictures(StoredSplit):
-    """The captions of a prepared split with their pictures; for evaluation with what is known of these.
+    """The captions of a prepared split with their pictures, and for evaluation with descriptions of these.
 
-    It is asked for captions by their numbers, which `zoo.data.images.order` gives: number % N is the caption, number //
-    N the epoch. A picture stands once in what it gives, and is read once, whatever the number of its captions there.
+    Captions are indexed by the numbers of `zoo.data.images.order`: number % N is the caption, number // N the epoch.
     """
 
     def __init__(
@@ -49,30 +48,28 @@ class CaptionedPictures(StoredSplit):
         evaluation: bool,
         files: Sequence[str] | None = None,
     ) -> None:
-        """A row of `captions` has the number under which its picture is stored, the ids of its tokens and where they
-        name an object; those of a picture follow one another. A row of `images` has that number, a name, all captions
-        as they stood in their file, and facts; `pictures` are those of all splits, and `files` theirs, where they are
-        features of files."""
+        """The captions of an image are consecutive rows; the column `stored` of both tables is the number of the
+        picture. `files` are the paths of all pictures, if `pictures` are the features of files."""
         more = ("named", "boxes") if evaluation else ()
-        super().__init__(captions, ("ids", *more), numbers_of(captions, "num_ids") + 1)  # with its end
+        super().__init__(captions, ("ids", *more), numbers_of(captions, "num_ids") + 1)  # with the end
         self.pictures, self.evaluation, self.files = pictures, evaluation, files
         self._images = images.with_format("arrow", columns=["name", "captions", "facts"])
         self._stored: NDArray[np.int64] = numbers_of(images, "stored").astype(np.int64)
         self.image_of: NDArray[np.int64] = self._stored.searchsorted(numbers_of(captions, "stored"))
-        """(N,) the picture that each caption is of."""
+        """(N,) the image of each caption."""
         self.captions_of: NDArray[np.int64] = np.bincount(self.image_of, minlength=len(images))
-        """(I,) captions of each picture."""
+        """(I,) the number of captions of each image."""
 
-    def __getitem__(self, index: int) -> Captioned:  # type: ignore[override]
+    def __getitem__(self, index: int) -> CaptionRows:  # type: ignore[override]
         return self.__getitems__([index])
 
-    def __getitems__(self, index: list[int]) -> Captioned:  # type: ignore[override]
+    def __getitems__(self, index: list[int]) -> CaptionRows:  # type: ignore[override]
         epochs, captions = np.divmod(np.asarray(index, np.int64), len(self))
         _, first, place = np.unique(self.image_of[captions], return_index=True, return_inverse=True)
-        turn = first.argsort()  # as they come
+        turn = first.argsort()  # images in the order of their first captions
         numbers = self.image_of[captions[first[turn]]]
         stored = self._stored[numbers].tolist()
-        return Captioned(
+        return CaptionRows(
             self._examples[captions.tolist()],
             turn.argsort()[place],
             self.pictures[stored] if self.evaluation else self.pictures.changed(stored, int(epochs[0])),
@@ -81,19 +78,19 @@ class CaptionedPictures(StoredSplit):
         )
 
     def ids(self) -> Iterator[list[list[int]]]:
-        """The ids of all captions of each picture, without their ends, picture by picture."""
+        """The ids of all captions of each image, without their ends."""
         for first in range(0, len(self.captions_of), ROWS):
-            many = self.captions_of[first : first + ROWS].tolist()
+            counts = self.captions_of[first : first + ROWS].tolist()
             begin = int(self.captions_of[:first].sum())
-            captions = iter(self._examples[begin : begin + sum(many)]["ids"].to_pylist())
-            yield from (list(islice(captions, count)) for count in many)
+            captions = iter(self._examples[begin : begin + sum(counts)]["ids"].to_pylist())
+            yield from (list(islice(captions, count)) for count in counts)
 
-    def about(self, numbers: NDArray[np.int64]) -> tuple[About, ...]:
-        """What is known of some pictures."""
+    def about(self, numbers: NDArray[np.int64]) -> tuple[ImageDescription, ...]:
+        """Describes some images."""
         rows = self._images[numbers.tolist()].to_pylist()
         stored = self._stored[numbers].tolist()
-        files = [None] * len(stored) if self.files is None else [self.files[number] for number in stored]
+        files = [None if self.files is None else self.files[number] for number in stored]
         return tuple(
-            About(row["name"], tuple(row["captions"]), row["facts"] and json.loads(row["facts"]), file)
+            ImageDescription(row["name"], tuple(row["captions"]), row["facts"] and json.loads(row["facts"]), file)
             for row, file in zip(rows, files, strict=True)
         )

@@ -69,6 +69,10 @@ class Axis(NamedTuple):
     """Cells that the network gives."""
 
     @property
+    def padded(self) -> int:
+        return self.before + self.pixels + self.after
+
+    @property
     def kept(self) -> slice:
         return slice(self.dropped, self.dropped + self.cells)
 
@@ -233,7 +237,7 @@ def _layout(body: fx.GraphModule, name: str, rows: Axis, columns: Axis) -> tuple
     """The memory layout of a layer's output and the width of a cell, from a run on the meta device. Raises ConfigError
     if the network refuses such images, or if its layer has unexpected cells."""
     weights = {key: torch.empty_like(weight, device="meta") for key, weight in body.state_dict().items()}
-    sides = [axis.before + axis.pixels + axis.after for axis in (rows, columns)]
+    sides = rows.padded, columns.padded
     try:
         with redirect_stderr(StringIO()):  # fx prints the code that it was in
             shape = torch.func.functional_call(body, weights, torch.empty(1, 3, *sides, device="meta")).shape

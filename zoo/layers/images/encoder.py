@@ -1,7 +1,6 @@
 """The base of image encoders, which turn images into the vectors that a network attends to.
 
-Notation: I images of C channels and H by W pixels; S cells of the grid, row by row; D numbers per
-cell.
+Notation: I images of C channels and H by W pixels; S cells of the grid, row by row; D numbers per cell.
 """
 
 from __future__ import annotations
@@ -20,27 +19,18 @@ MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class Images(Protocol):
-    """The facts about its images that an encoder is built from."""
+    """The facts about its images that an encoder is built from, see `ImageSpec`."""
 
     @property
-    def channels(self) -> int:
-        """C."""
-
+    def channels(self) -> int: ...
     @property
-    def height(self) -> int:
-        """H."""
-
+    def height(self) -> int: ...
     @property
-    def width(self) -> int:
-        """W."""
-
+    def width(self) -> int: ...
     @property
-    def grid(self) -> tuple[int, int]:
-        """Rows and columns of the cells."""
-
+    def grid(self) -> tuple[int, int]: ...
     @property
-    def encoded(self) -> bool:
-        """Whether a batch holds features in place of pixels."""
+    def encoded(self) -> bool: ...
 
 
 class ImageEncoder(nn.Module, ABC):
