@@ -269,6 +269,13 @@ def nested(values: pa.Array, lengths: Sequence[NDArray[np.int64]]) -> pa.Array:
     return values
 
 
+def gridded(values: NDArray[Any], mask: NDArray[np.bool_]) -> Tensor:
+    """(*mask.shape, ...) `values` (N, ...) at the N places of a mask, 0 elsewhere."""
+    grid = np.zeros((*mask.shape, *values.shape[1:]), values.dtype)
+    grid[mask] = values
+    return torch.from_numpy(grid)
+
+
 def padded(values: NDArray[Any], lengths: Sequence[NDArray[np.int64]], end: int | None = None) -> Padded:
     """Pad N values to (B, T), or with two levels of lengths to (B, S, T). `end` is put after each row of (B, T)."""
     inner = lengths[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -15,7 +15,8 @@ from zoo.data.serving import ServedData
 from zoo.errors import ConfigError
 
 Make = Callable[[int, int], Any]
-"""A function of a seed and an example number. It always returns the same example for them."""
+"""A function of a seed and an example number. It always returns the same example for them. If it has a method `length`
+with the same arguments, evaluations put examples of similar length together."""
 
 
 class Made(NamedTuple):
@@ -85,6 +86,9 @@ class StreamData(ServedData[Stream]):
     trained on different examples and tested on the same ones.
     """
 
+    groups: Sequence[str] = ("all",)
+    """The names of the parts of the test, of `sample.test` examples each. Example i belongs to part i % len(groups)."""
+
     def __init__(
         self,
         *,
@@ -105,21 +109,27 @@ class StreamData(ServedData[Stream]):
         """The function that makes the example of a seed below 2**32 and a number. Worker processes receive it by its
         name, so that it must be a function of a module."""
 
+    def generator_of(self, split: str) -> Make:
+        """The `generator` of a split, if they have different ones."""
+        return self.generator()
+
     def part(self, split: str) -> Stream:
         own = {"train": (0, self.loader.seed), "val": (1,), "test": (2,)}[split]
         (seed,) = np.random.SeedSequence((self.sample.seed, *own)).generate_state(1)
-        return Stream(self.generator(), int(seed), self.sizes[split])
+        return Stream(self.generator_of(split), int(seed), self.sizes[split])
 
     def training_order(self, part: Stream) -> Order:
         limits = {"batch_size": self.loader.batch_size, "seed": part.seed, "repeat": self.overfitting}
         return Endless(part.size, **limits, **self.ranks)  # type: ignore[arg-type]
 
     def evaluation_order(self, part: Stream) -> Order:
-        return Evaluation(np.ones(len(part)), batch_size=self.loader.batch_size, **self.ranks, nouns=self.nouns)
+        length = getattr(part.make, "length", lambda seed, number: 1)
+        lengths = [length(part.seed, number) for number in range(len(part))]
+        return Evaluation(lengths, batch_size=self.loader.batch_size, **self.ranks, nouns=self.nouns)
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {"train": self.sample.train, "val": self.sample.val, "test": self.sample.test}
+        return {"train": self.sample.train, "val": self.sample.val, "test": self.sample.test * len(self.groups)}
 
     def describe(self) -> dict[str, Any]:
         sizes = self.sizes

@@ -141,8 +141,9 @@ class TableEncoder(Encoder):
     def collated(self, table: pa.Table) -> dict[str, Any]:
         """The parts of stored examples as tensors."""
         found: dict[str, Any] = {}
+        names = table.column_names
         for part in self.parts:
-            if part.name in table.column_names and part.read(True):
+            if part.name in names and part.read(True):
                 found[part.name] = part.collated(table[part.name].combine_chunks(), found)
         return found
 

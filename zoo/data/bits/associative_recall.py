@@ -1,41 +1,30 @@
-"""Associative recall: after a list of items, one item is read again, and the item that followed it is written.
-
-Graves et al. 2014, section 4.3.
-"""
+"""Associative recall: after a list of items one of them is read again, and the item after it is written (Graves et al.
+2014, 4.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 import numpy as np
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import (
-    BitSequence,
-    Goal,
-    Reals,
-    Sizes,
-    answered_at_the_end,
-    random_bits,
-    vectors_of,
-    vectors_text,
-)
-from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
-from zoo.errors import ConfigError, DataError
+from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.errors import DataError
 
 ITEM, QUERY = "|", "?"
 
 
 @dataclass(frozen=True)
-class AssociativeRecall(Goal):
+class AssociativeRecall(VectorGoal):
     """Channels: the bits of a vector, one for the delimiter of items, and one for that on both sides of the query.
 
     n items of k vectors take n (k + 1) + (k + 2) + k steps.
     """
 
-    bits: int
+    marks: ClassVar[int] = 2
     item_length: int
     """k, the vectors per item."""
 
@@ -46,33 +35,25 @@ class AssociativeRecall(Goal):
             f"items by {ITEM}, and after a {QUERY} one of the items again"
         )
 
-    @property
-    def in_width(self) -> int:
-        return self.bits + 2
-
-    @property
-    def out_width(self) -> int:
-        return self.bits
-
     def steps(self, sizes: Sizes) -> int:
         (items,) = sizes
         return items * (self.item_length + 1) + self.item_length + 2 + self.item_length
 
     def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
         (items,) = sizes
-        rows = random_bits(draw, items * self.item_length, self.bits).reshape(items, self.item_length, self.bits)
+        rows = self.random(draw, items * self.item_length).reshape(items, self.item_length, self.bits)
         return self.sequence(rows, int(draw.integers(items - 1)))
 
     def sequence(self, items: Reals, query: int) -> BitSequence:
         """The sequence of items (n, k, bits) whose target is the item after item `query`, counted from 0."""
         count, width = len(items), self.item_length + 1
-        read = np.zeros((count * width + self.item_length + 2, self.in_width), np.float32)
+        read = self.blank(count * width + self.item_length + 2)
         blocks = read[: count * width].reshape(count, width, self.in_width)
         blocks[:, 0, self.bits] = 1
         blocks[:, 1:, : self.bits] = items
         read[[count * width, -1], self.bits + 1] = 1
         read[count * width + 1 : -1, : self.bits] = items[query]
-        return answered_at_the_end(read, items[query + 1])
+        return self.answered(read, items[query + 1])
 
     def parse(self, line: str) -> BitSequence:
         before, mark, after = line.partition(QUERY)
@@ -95,7 +76,7 @@ class AssociativeRecall(Goal):
         if len(words) != self.item_length:
             raise DataError(f"{name} is {text.strip()!r}: expected {self.item_length} vectors, found {len(words)}")
         try:
-            return vectors_of(words, self.bits)
+            return self.vectors(words)
         except DataError as error:
             raise DataError(f"{name}: {error}") from error
 
@@ -122,15 +103,7 @@ class Recall(BitStream):
         test_items: Sequence[Count] = (6, 10, 12, 15, 20),
         **rest: Unpack[BitArguments],
     ) -> None:
-        """`items` is the number of items in training and validation, or [fewest, most], drawn uniformly.
-
-        `test_items` are the numbers of items in the parts of the test. An item has `item_length` vectors of `bits`
-        bits. The other arguments are those of `BitStream`.
-        """
-        sizes, cases = range_of("items", items), cases_of("test_items", "items", test_items)
-        for key, found in (("items", sizes[0]), ("test_items", min(test_items))):
-            if found < 2:
-                raise ConfigError(
-                    f"data.{key}: expected at least 2, since the target is the item after another, found {found}"
-                )
-        super().__init__(AssociativeRecall(bits, item_length), {"items": sizes}, cases, **rest)
+        """`items` is the number of items, of `item_length` vectors of `bits` bits each; `test_items` are those of the
+        test. The rest as in `BitStream`."""
+        super().__init__(AssociativeRecall(bits, item_length), {"items": items}, {"items": test_items}, **rest)
+        self.require(2, "2, since the target is the item after another")

@@ -56,19 +56,3 @@ class BitBatch(Batch):
 
     def __len__(self) -> int:
         return len(self.inputs)
-
-    def first(self, count: int) -> BitBatch:
-        """The first `count` sequences, copied to the CPU."""
-
-        def part(tensor: Tensor) -> Tensor:
-            return tensor[:count].cpu().clone()
-
-        return BitBatch.of(
-            part(self.inputs),
-            part(self.step_mask),
-            part(self.scored),
-            None if self.targets is None else part(self.targets),
-            index=part(self.index),
-            group=part(self.group),
-            optimal_bits=None if self.optimal_bits is None else part(self.optimal_bits),
-        )

@@ -1,47 +1,27 @@
-"""Copy: vectors of bits are read, then a delimiter, and then written again in order (Graves et al.
-
-2014, section 4.1).
-"""
+"""Copy: vectors of bits are read, then a delimiter, and the vectors are written in order (Graves et al. 2014, 4.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 import numpy as np
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import (
-    BitSequence,
-    Goal,
-    Reals,
-    Sizes,
-    answered_at_the_end,
-    random_bits,
-    vectors_of,
-    vectors_text,
-)
-from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
+from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.stream import BitArguments, BitStream, Range
 
 
 @dataclass(frozen=True)
-class Copy(Goal):
+class Copy(VectorGoal):
     """Channels: the bits of a vector, and one for the delimiter. A sequence of L vectors takes 2L + 1 steps."""
 
-    bits: int
+    marks: ClassVar[int] = 1
 
     @property
     def form(self) -> str:
         return f"vectors of {self.bits} bits separated by blanks"
-
-    @property
-    def in_width(self) -> int:
-        return self.bits + 1
-
-    @property
-    def out_width(self) -> int:
-        return self.bits
 
     def steps(self, sizes: Sizes) -> int:
         (length,) = sizes
@@ -49,17 +29,17 @@ class Copy(Goal):
 
     def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
         (length,) = sizes
-        return self.sequence(random_bits(draw, length, self.bits))
+        return self.sequence(self.random(draw, length))
 
     def sequence(self, vectors: Reals) -> BitSequence:
         """The sequence whose target is a copy of the vectors (L, bits)."""
-        read = np.zeros((len(vectors) + 1, self.in_width), np.float32)
+        read = self.blank(len(vectors) + 1)
         read[:-1, : self.bits] = vectors
         read[-1, self.bits] = 1
-        return answered_at_the_end(read, vectors)
+        return self.answered(read, vectors)
 
     def parse(self, line: str) -> BitSequence:
-        return self.sequence(vectors_of(line.split(), self.bits))
+        return self.sequence(self.vectors(line.split()))
 
     def typed(self, sequence: BitSequence) -> str:
         inputs = sequence.inputs
@@ -79,11 +59,6 @@ class CopyBits(BitStream):
         test_lengths: Sequence[Count] = (20, 30, 50, 120),
         **rest: Unpack[BitArguments],
     ) -> None:
-        """`length` is the number of vectors in training and validation, or [fewest, most], drawn uniformly.
-
-        `test_lengths` are the numbers of vectors in the parts of the test. A vector has `bits` bits. The other
-        arguments are those of `BitStream`.
-        """
-        super().__init__(
-            Copy(bits), {"length": range_of("length", length)}, cases_of("test_lengths", "length", test_lengths), **rest
-        )
+        """`length` is the number of vectors, of `bits` bits each; `test_lengths` are those of the test. The rest as in
+        `BitStream`."""
+        super().__init__(Copy(bits), {"length": length}, {"length": test_lengths}, **rest)

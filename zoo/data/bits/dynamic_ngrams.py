@@ -1,7 +1,5 @@
-"""Dynamic n-grams: each bit is predicted from earlier bits, by a table of n-grams that is new in every sequence.
-
-Graves et al. 2014, section 4.4.
-"""
+"""Dynamic n-grams: each bit is predicted from earlier bits, by a table of n-grams that is new in every sequence (Graves
+et al. 2014, 4.4)."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Goal, Sizes, vectors_of
-from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
+from zoo.data.bits.stream import BitArguments, BitStream, Range
 from zoo.errors import ConfigError, DataError
 
 LONGEST_CONTEXT = 16
@@ -29,20 +27,14 @@ class DynamicNgrams(Goal):
     """
 
     separator: ClassVar[str] = ""
+    in_width: ClassVar[int] = 1  # type: ignore[misc]
+    out_width: ClassVar[int] = 1  # type: ignore[misc]
     context: int
     """n - 1, the number of bits on which the next bit depends."""
 
     @property
     def form(self) -> str:
         return "bits, with or without blanks between them"
-
-    @property
-    def in_width(self) -> int:
-        return 1
-
-    @property
-    def out_width(self) -> int:
-        return 1
 
     def steps(self, sizes: Sizes) -> int:
         (length,) = sizes
@@ -110,19 +102,11 @@ class Ngrams(BitStream):
         test_lengths: Sequence[Count] = (200,),
         **rest: Unpack[BitArguments],
     ) -> None:
-        """`length` is the number of bits in training and validation, or [fewest, most], drawn uniformly.
-
-        `test_lengths` are the numbers of bits in the parts of the test. Each bit depends on the `context` bits before
-        it. The other arguments are those of `BitStream`.
-        """
+        """`length` is the number of bits, and `test_lengths` those of the test. Each bit depends on the `context` bits
+        before it. The rest as in `BitStream`."""
         if context > LONGEST_CONTEXT:
             raise ConfigError(
                 f"data.context={context}: expected at most {LONGEST_CONTEXT}, since the table has a row for each "
                 f"of the 2^{context} contexts"
             )
-        super().__init__(
-            DynamicNgrams(context),
-            {"length": range_of("length", length)},
-            cases_of("test_lengths", "length", test_lengths),
-            **rest,
-        )
+        super().__init__(DynamicNgrams(context), {"length": length}, {"length": test_lengths}, **rest)

@@ -12,6 +12,7 @@ import torch
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.goal import BitSequence, Goal
 from zoo.data.encoder import Encoder
+from zoo.data.parts import gridded
 from zoo.dotted import class_at, name_of
 from zoo.errors import DataError
 
@@ -60,19 +61,17 @@ def batch_of(
     sequences: Sequence[BitSequence], numbers: Sequence[int] | None = None, *, targets: bool = True
 ) -> BitBatch:
     """Sequences padded to the longest, with their numbers in the split."""
-    lengths = [len(sequence.inputs) for sequence in sequences]
-    shape, first = (len(sequences), max(lengths)), sequences[0]
-    inputs = np.zeros((*shape, first.inputs.shape[1]), np.float32)
-    asked = np.zeros((*shape, first.targets.shape[1]), np.float32)
-    scored = np.zeros(shape, np.bool_)
-    for row, (sequence, length) in enumerate(zip(sequences, lengths, strict=True)):
-        inputs[row, :length], asked[row, :length], scored[row, :length] = sequence[:3]
+    lengths = np.array([len(sequence.inputs) for sequence in sequences])
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    inputs, bits, scored = (
+        gridded(np.concatenate(parts), mask) for parts in zip(*(sequence[:3] for sequence in sequences), strict=True)
+    )
     optimal = [sequence.optimal_bits for sequence in sequences]
     return BitBatch.of(
-        torch.from_numpy(inputs),
-        torch.arange(shape[1]) < torch.tensor(lengths)[:, None],
-        torch.from_numpy(scored),
-        torch.from_numpy(asked) if targets else None,
+        inputs,
+        torch.from_numpy(mask),
+        scored,
+        bits if targets else None,
         index=None if numbers is None else torch.tensor(numbers),
         group=torch.tensor([sequence.group for sequence in sequences]),
         optimal_bits=None if not targets or None in optimal else torch.tensor(optimal),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -37,21 +38,15 @@ class Goal(ABC):
 
     separator: ClassVar[str] = " "
     """Text between the vectors of a line."""
+    in_width: int
+    """I, the input channels of a step."""
+    out_width: int
+    """O, the output bits of a step."""
 
     @property
     @abstractmethod
     def form(self) -> str:
         """Description of a typed sequence, for messages."""
-
-    @property
-    @abstractmethod
-    def in_width(self) -> int:
-        """I, the input channels of a step."""
-
-    @property
-    @abstractmethod
-    def out_width(self) -> int:
-        """O, the output bits of a step."""
 
     @abstractmethod
     def steps(self, sizes: Sizes) -> int:
@@ -78,31 +73,52 @@ class Goal(ABC):
         return self.separator.join(map(self.vector, rows))
 
 
+@dataclass(frozen=True)
+class VectorGoal(Goal):
+    """A goal that reads vectors of `bits` bits, and then writes vectors at steps without input."""
+
+    marks: ClassVar[int]
+    """Input channels after those of the bits, such as delimiters."""
+    bits: int
+
+    @property
+    def in_width(self) -> int:  # type: ignore[override]
+        return self.bits + self.marks
+
+    @property
+    def out_width(self) -> int:  # type: ignore[override]
+        return self.bits
+
+    def random(self, draw: np.random.Generator, rows: int) -> Reals:
+        """Uniform random bits (rows, bits)."""
+        return draw.integers(0, 2, (rows, self.bits), np.int8).astype(np.float32)
+
+    def vectors(self, words: Sequence[str]) -> Reals:
+        """Vectors (L, bits) from words of bits. Raises DataError."""
+        return vectors_of(words, self.bits)
+
+    def blank(self, steps: int) -> Reals:
+        """Inputs (steps, I) of 0."""
+        return np.zeros((steps, self.in_width), np.float32)
+
+    def answered(self, inputs: Reals, answer: Reals) -> BitSequence:
+        """The inputs (R, I), followed by steps without input whose targets are (S, O)."""
+        scored = np.arange(len(inputs) + len(answer)) >= len(inputs)
+        targets = np.zeros((len(scored), self.out_width), np.float32)
+        targets[scored] = answer
+        return BitSequence(np.concatenate([inputs, self.blank(len(answer))]), targets, scored)
+
+
 def vectors_text(rows: NDArray[Any]) -> str:
     """Rows of bits (S, O) as `0110 1011`."""
     return " ".join("".join("1" if bit else "0" for bit in row) for row in rows)
 
 
-def vectors_of(words: Sequence[str], bits: int, *, first: int = 1) -> Reals:
-    """Vectors (L, bits) from words of bits; `first` is the number of the first word in errors. Raises DataError."""
-    for number, word in enumerate(words, first):
+def vectors_of(words: Sequence[str], bits: int) -> Reals:
+    """Vectors (L, bits) from words of bits. Raises DataError."""
+    for number, word in enumerate(words, 1):
         if not re.fullmatch(f"[01]{{{bits}}}", word):
             wrong = next((letter for letter in word if letter not in "01"), None)
             found = f"{wrong!r} in it" if wrong else f"{len(word)} bits"
             raise DataError(f"vector {number} is {word!r}: expected {bits} bits, each 0 or 1, found {found}")
     return np.array([[letter == "1" for letter in word] for word in words], np.float32).reshape(len(words), bits)
-
-
-def random_bits(draw: np.random.Generator, rows: int, bits: int) -> Reals:
-    """Uniform random bits (rows, bits)."""
-    return draw.integers(0, 2, (rows, bits), np.int8).astype(np.float32)
-
-
-def answered_at_the_end(inputs: Reals, answer: Reals) -> BitSequence:
-    """A sequence of inputs (R, I), followed by steps without input, whose targets are (S, O)."""
-    read, asked = len(inputs), len(answer)
-    longer = np.zeros((read + asked, inputs.shape[1]), np.float32)
-    longer[:read] = inputs
-    targets = np.zeros((read + asked, answer.shape[1]), np.float32)
-    targets[read:] = answer
-    return BitSequence(longer, targets, np.arange(read + asked) >= read)

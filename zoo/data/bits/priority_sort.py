@@ -1,39 +1,28 @@
-"""Priority sort: vectors of bits are read with priorities, and those with the highest are written in descending order.
-
-Graves et al. 2014, section 4.5.
-"""
+"""Priority sort: vectors of bits are read with priorities, and those with the highest are written in descending order
+(Graves et al. 2014, 4.5)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 import numpy as np
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import (
-    BitSequence,
-    Goal,
-    Reals,
-    Sizes,
-    answered_at_the_end,
-    random_bits,
-    vectors_of,
-    vectors_text,
-)
-from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
-from zoo.errors import ConfigError, DataError
+from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.errors import DataError
 
 
 @dataclass(frozen=True)
-class PrioritySort(Goal):
+class PrioritySort(VectorGoal):
     """Channels: the bits of a vector, one for its priority, and one for the delimiter after the last vector.
 
     n vectors take n + 1 + k steps; the k highest are written.
     """
 
-    bits: int
+    marks: ClassVar[int] = 2
     highest: int
     """k; if fewer vectors are typed, all of them are written."""
 
@@ -41,33 +30,25 @@ class PrioritySort(Goal):
     def form(self) -> str:
         return f"vectors of {self.bits} bits, each with its priority from -1 to 1 after a colon, separated by blanks"
 
-    @property
-    def in_width(self) -> int:
-        return self.bits + 2
-
-    @property
-    def out_width(self) -> int:
-        return self.bits
-
     def steps(self, sizes: Sizes) -> int:
         (vectors,) = sizes
         return vectors + 1 + min(vectors, self.highest)
 
     def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
         (vectors,) = sizes
-        return self.sequence(random_bits(draw, vectors, self.bits), draw.uniform(-1, 1, vectors).astype(np.float32))
+        return self.sequence(self.random(draw, vectors), draw.uniform(-1, 1, vectors).astype(np.float32))
 
     def sequence(self, vectors: Reals, priorities: Reals) -> BitSequence:
         """The sequence whose target is the vectors (n, bits) sorted by priority (n,); the sort is stable."""
-        read = np.zeros((len(vectors) + 1, self.in_width), np.float32)
+        read = self.blank(len(vectors) + 1)
         read[:-1, : self.bits] = vectors
         read[:-1, self.bits] = priorities
         read[-1, self.bits + 1] = 1
-        return answered_at_the_end(read, vectors[np.argsort(-priorities, kind="stable")[: self.highest]])
+        return self.answered(read, vectors[np.argsort(-priorities, kind="stable")[: self.highest]])
 
     def parse(self, line: str) -> BitSequence:
         pairs = [word.partition(":") for word in line.split()]
-        vectors = vectors_of([vector for vector, _, _ in pairs], self.bits)
+        vectors = self.vectors([vector for vector, _, _ in pairs])
         priorities = [_priority(text, number) for number, (_, _, text) in enumerate(pairs, 1)]
         return self.sequence(vectors, np.array(priorities, np.float32))
 
@@ -103,15 +84,7 @@ class PrioritySorts(BitStream):
         test_vectors: Sequence[Count] = (20,),
         **rest: Unpack[BitArguments],
     ) -> None:
-        """`vectors` is the number of vectors in training and validation, or [fewest, most], drawn uniformly.
-
-        `test_vectors` are the numbers of vectors in the parts of the test. A vector has `bits` bits; the `highest`
-        vectors are written. The other arguments are those of `BitStream`.
-        """
-        sizes, cases = range_of("vectors", vectors), cases_of("test_vectors", "vectors", test_vectors)
-        for key, fewest in (("vectors", sizes[0]), ("test_vectors", min(test_vectors))):
-            if fewest < highest:
-                raise ConfigError(
-                    f"data.{key}: expected at least data.highest={highest}, which are written, found {fewest}"
-                )
-        super().__init__(PrioritySort(bits, highest), {"vectors": sizes}, cases, **rest)
+        """`vectors` is the number of vectors, of `bits` bits each, and `test_vectors` those of the test. The `highest`
+        are written. The rest as in `BitStream`."""
+        super().__init__(PrioritySort(bits, highest), {"vectors": vectors}, {"vectors": test_vectors}, **rest)
+        self.require(highest, f"data.highest={highest}, which are written")

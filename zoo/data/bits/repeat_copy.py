@@ -1,44 +1,33 @@
-"""Repeat copy: vectors of bits and a number are read, and the vectors are written as many times.
-
-Graves et al. 2014, section 4.2.
-"""
+"""Repeat copy: vectors of bits and a number are read, and the vectors are written as many times (Graves et al. 2014,
+4.2)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
-from zoo.data.bits.goal import (
-    BitSequence,
-    Goal,
-    Reals,
-    Sizes,
-    answered_at_the_end,
-    random_bits,
-    vectors_of,
-    vectors_text,
-)
-from zoo.data.bits.stream import BitArguments, BitStream, Range, cases_of, range_of
+from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
+from zoo.data.bits.stream import BitArguments, BitStream, Range, range_of
 from zoo.errors import DataError
 
 END = "end"
 
 
 @dataclass(frozen=True)
-class RepeatCopy(Goal):
+class RepeatCopy(VectorGoal):
     """Input channels: the bits of a vector, one for the delimiter, and one for the number of repeats.
 
     That number is standardised to mean 0 and variance 1 over training. The output has one channel more than a vector; a
     1 on it marks the end, at a separate step. L vectors, R times, take L + 2 + L R + 1 steps.
     """
 
-    bits: int
+    marks: ClassVar[int] = 2
     repeats: tuple[int, int]
     """The fewest and the most repeats in training."""
 
@@ -47,11 +36,7 @@ class RepeatCopy(Goal):
         return f"vectors of {self.bits} bits and the number of repeats, such as x3, separated by blanks"
 
     @property
-    def in_width(self) -> int:
-        return self.bits + 2
-
-    @property
-    def out_width(self) -> int:
+    def out_width(self) -> int:  # type: ignore[override]
         return self.bits + 1
 
     @property
@@ -66,25 +51,25 @@ class RepeatCopy(Goal):
 
     def draw(self, sizes: Sizes, draw: np.random.Generator) -> BitSequence:
         length, repeats = sizes
-        return self.sequence(random_bits(draw, length, self.bits), repeats)
+        return self.sequence(self.random(draw, length), repeats)
 
     def sequence(self, vectors: Reals, repeats: int) -> BitSequence:
         """The sequence whose target is the vectors (L, bits), `repeats` times."""
         mean, deviation = self._moments
-        read = np.zeros((len(vectors) + 2, self.in_width), np.float32)
+        read = self.blank(len(vectors) + 2)
         read[:-2, : self.bits] = vectors
         read[-2, self.bits] = 1
         read[-1, self.bits + 1] = (repeats - mean) / deviation
         answer = np.zeros((len(vectors) * repeats + 1, self.out_width), np.float32)
         answer[:-1, : self.bits] = np.tile(vectors, (repeats, 1))
         answer[-1, self.bits] = 1
-        return answered_at_the_end(read, answer)
+        return self.answered(read, answer)
 
     def parse(self, line: str) -> BitSequence:
         *words, last = line.split()
         if not (count := re.fullmatch(r"x(\d{1,4})", last)) or not int(count[1]) or not words:
             raise DataError(f"expected vectors and then the number of repeats, such as x3, found {last!r} at the end")
-        return self.sequence(vectors_of(words, self.bits), int(count[1]))
+        return self.sequence(self.vectors(words), int(count[1]))
 
     def typed(self, sequence: BitSequence) -> str:
         inputs = sequence.inputs
@@ -114,15 +99,9 @@ class RepeatCopies(BitStream):
         test_repeats: Sequence[Count] = (20,),
         **rest: Unpack[BitArguments],
     ) -> None:
-        """`length` and `repeats` are numbers for training and validation, or [fewest, most], drawn uniformly.
-
-        The test has sequences of `test_lengths` vectors with the most repeats of training, and of the most vectors of
-        training with `test_repeats` repeats. A vector has `bits` bits. The other arguments are those of `BitStream`.
-        """
-        sizes = {"length": range_of("length", length), "repeats": range_of("repeats", repeats)}
-        (_, longest), (_, most) = sizes.values()
-        by_length = cases_of("test_lengths", "length", test_lengths, most)
-        by_repeats = {
-            name: (longest, times) for name, (times,) in cases_of("test_repeats", "repeats", test_repeats).items()
-        }
-        super().__init__(RepeatCopy(bits, sizes["repeats"]), sizes, {**by_length, **by_repeats}, **rest)
+        """`length` is the number of vectors, of `bits` bits each, and `repeats` how often they are written. The test
+        has sequences of `test_lengths` vectors with the most repeats of training, and of the most vectors of training
+        with `test_repeats` repeats. The rest as in `BitStream`."""
+        goal = RepeatCopy(bits, range_of("repeats", repeats))
+        tested = {"length": test_lengths, "repeats": test_repeats}
+        super().__init__(goal, {"length": length, "repeats": repeats}, tested, **rest)

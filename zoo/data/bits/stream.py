@@ -13,8 +13,8 @@ from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.encoding import BitEncoder, batch_of
 from zoo.data.bits.goal import BitSequence, Goal, Sizes
 from zoo.data.bits.spec import BitSpec
-from zoo.data.order import Evaluation, Nouns, Order
-from zoo.data.streams import Made, Make, Stream, StreamArguments, StreamData
+from zoo.data.order import Nouns
+from zoo.data.streams import Made, Make, StreamArguments, StreamData
 from zoo.errors import ConfigError
 
 Range = Count | tuple[Count, Count]
@@ -39,7 +39,7 @@ class Sequences:
         draw = np.random.default_rng((seed, number // self.alike, 1))
         return tuple(int(draw.integers(least, most, endpoint=True)) for least, most in case)
 
-    def steps(self, seed: int, number: int) -> int:
+    def length(self, seed: int, number: int) -> int:
         """Number of steps of a sequence, without generating it."""
         return self.goal.steps(self.sizes(seed, number))
 
@@ -68,51 +68,52 @@ class BitStream(StreamData):
     def __init__(
         self,
         goal: Goal,
-        sizes: Mapping[str, tuple[int, int]],
-        cases: Mapping[str, Sizes],
+        sizes: Mapping[str, Range],
+        tested: Mapping[str, Sequence[int]],
         *,
         alike: bool = True,
         **rest: Unpack[StreamArguments],
     ) -> None:
-        """`sizes` maps keys to the least and greatest size in training and validation.
-
-        `cases` maps the parts of the test to their sizes.
+        """`sizes` maps keys to the size in training and validation, or to its least and greatest value; sizes between
+        these are drawn uniformly. `tested` has those of the test; the other sizes are then the greatest of training.
 
         With `alike` all sequences of a training batch have one size, without padding: sequence i has the size that is
         drawn for i // loader.batch_size, on every rank. If sample.train is not a multiple of the batch size, some
         batches contain two sizes.
         """
         super().__init__(**rest)
-        self.goal, self.ranges, self.cases = goal, dict(sizes), dict(cases)
+        self.goal = goal
+        self.ranges = {key: range_of(key, value) for key, value in sizes.items()}
+        greatest = {key: most for key, (_, most) in self.ranges.items()}
+        self.cases: dict[str, Sizes] = {}
+        """The sizes of each part of the test, by names such as `length20`."""
+        for name, numbers in tested.items():
+            if not numbers or len(set(numbers)) < len(numbers):
+                raise ConfigError(f"data.{_key(name)}={list(numbers)}: expected different numbers, such as [20,30]")
+            self.cases |= {f"{name}{number}": tuple((greatest | {name: number}).values()) for number in numbers}
+        self.groups = tuple(self.cases)
+        self.smallest = {key: least for key, (least, _) in self.ranges.items()}
+        self.smallest |= {_key(name): min(numbers) for name, numbers in tested.items()}
         self.alike = self.loader.batch_size if alike else 1
+
+    def require(self, least: int, expected: str) -> None:
+        """Raise ConfigError if a size may be below `least`."""
+        for key, found in self.smallest.items():
+            if found < least:
+                raise ConfigError(f"data.{key}: expected at least {expected}, found {found}")
 
     def setup(self, stage: str | None = None) -> None:
         """Sets `spec` and `encoder`; generates nothing."""
-        self.spec = BitSpec(in_width=self.goal.in_width, out_width=self.goal.out_width, groups=tuple(self.cases))
+        self.spec = BitSpec(in_width=self.goal.in_width, out_width=self.goal.out_width, groups=tuple(self.groups))
         self.encoder = BitEncoder(self.goal)
 
     def generator(self) -> Make:
-        return self.sequences("train")
+        return self.generator_of("train")
 
-    def sequences(self, split: str) -> Sequences:
-        """The generator of the sequences of a split."""
+    def generator_of(self, split: str) -> Make:
         if split == "test":
             return Sequences(self.goal, tuple(tuple((size, size) for size in sizes) for sizes in self.cases.values()))
         return Sequences(self.goal, (tuple(self.ranges.values()),), self.alike if split == "train" else 1)
-
-    def part(self, split: str) -> Stream:
-        part = super().part(split)
-        return Stream(self.sequences(split), part.seed, part.size)
-
-    def evaluation_order(self, part: Stream) -> Order:
-        make = part.make
-        assert isinstance(make, Sequences)
-        steps = np.array([make.steps(part.seed, number) for number in range(len(part))])
-        return Evaluation(steps, batch_size=self.loader.batch_size, **self.ranks, nouns=self.nouns)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {**super().sizes, "test": self.sample.test * len(self.cases)}
 
     @property
     def _collate(self) -> Callable[[Made], BitBatch]:
@@ -124,7 +125,7 @@ class BitStream(StreamData):
             for key, (least, most) in self.ranges.items()
         ]
         part = self.part("val")
-        shown = [part.make(part.seed, number) for number in range(min(3, len(part)))]
+        shown = part.__getitems__(list(range(min(3, len(part))))).examples
         return {
             **super().describe(),
             "contents": [
@@ -151,11 +152,6 @@ def range_of(key: str, value: Range) -> tuple[int, int]:
     return least, most
 
 
-def cases_of(key: str, name: str, numbers: Sequence[int], *others: int) -> dict[str, Sizes]:
-    """The parts of a test that `key` lists, such as `length20`, with the sizes of each: its number, then the `others`.
-
-    Raises ConfigError if there is no number, or if one occurs twice.
-    """
-    if not numbers or len(set(numbers)) < len(numbers):
-        raise ConfigError(f"data.{key}={list(numbers)}: expected different numbers, such as [20,30]")
-    return {f"{name}{number}": (number, *others) for number in numbers}
+def _key(size: str) -> str:
+    """The key of a size in the test: `test_lengths` for `length`."""
+    return f"test_{size.removesuffix('s')}s"

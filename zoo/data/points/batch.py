@@ -84,22 +84,3 @@ class PointBatch(WritingBatch):
 
     def __len__(self) -> int:
         return len(self.points)
-
-    def first(self, count: int) -> PointBatch:
-        """The first `count` sets, in memory of their own on the CPU."""
-
-        def part(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor[:count].cpu().clone()
-
-        points, mask = self.points[:count].cpu().clone(), self.point_mask[:count].cpu().clone()
-        begin = 1 if self.target_input is None else int(self.target_input[0, 0])
-        return PointBatch.of(
-            points,
-            mask,
-            part(self.target),
-            part(self.target_mask),
-            begin=begin,
-            scale=part(self.scale),
-            index=part(self.index),
-            group=part(self.group),
-        )

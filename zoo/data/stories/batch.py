@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from zoo.data.batch import Batch
@@ -71,10 +73,14 @@ class StoryBatch(Batch):
     ) -> StoryBatch:
         """A batch from padded ids (B, S, W) and (B, Q) with their masks, from which everything else follows. A sentence
         without words does not count."""
-        in_story, in_question = words[word_mask], question[question_mask]
-        padding = words.new_zeros(1)
-        distinct, at = torch.cat([padding, in_story, in_question]).unique(return_inverse=True)
-        example, sentence, place = word_mask.nonzero(as_tuple=True)
+        told, *in_stories = _real(words, word_mask)
+        asked, *in_questions = _real(question, question_mask)
+        found = np.bincount(np.concatenate([[0], told, asked])) > 0
+        at = found.cumsum() - 1
+        distinct, *places = (
+            torch.from_numpy(one).to(words.device)
+            for one in (np.flatnonzero(found), at[told], *in_stories, at[asked], *in_questions)
+        )
         return cls(
             words=words,
             word_mask=word_mask,
@@ -86,28 +92,17 @@ class StoryBatch(Batch):
             answer=answer,
             supporting=supporting,
             distinct=distinct,
-            story_words=RealWords(at[1 : 1 + len(in_story)], example * words.shape[1] + sentence, place),
-            question_words=RealWords(at[1 + len(in_story) :], *question_mask.nonzero(as_tuple=True)),
+            story_words=RealWords(*places[:3]),
+            question_words=RealWords(*places[3:]),
             text=text,
         )
 
     def __len__(self) -> int:
         return len(self.words)
 
-    def first(self, count: int) -> StoryBatch:
-        """The first `count` questions, in memory of their own on the CPU."""
 
-        def part(tensor: Any) -> Any:
-            return None if tensor is None else tensor[:count].cpu().clone()
-
-        return StoryBatch.of(
-            part(self.words),
-            part(self.word_mask),
-            part(self.question),
-            part(self.question_mask),
-            part(self.answer),
-            index=part(self.index),
-            task=part(self.task),
-            supporting=part(self.supporting),
-            text=self.text and self.text[:count],
-        )
+def _real(ids: Tensor, mask: Tensor) -> tuple[NDArray[np.int64], ...]:
+    """(N,) the real ones of padded ids, their rows and their places in them. NumPy finds them three times faster than
+    torch."""
+    cells = np.flatnonzero(mask.cpu().numpy())
+    return ids.cpu().numpy().ravel()[cells], *np.divmod(cells, mask.shape[-1])

@@ -72,23 +72,22 @@ class StoredStories(StoredSplit):
     ) -> None:
         """`columns` are those of the questions; with `shown` there are also the words as they are written."""
         super().__init__(questions, columns, lengths)
-        self._questions = questions.data.table.select(columns).combine_chunks()  # in memory: a few numbers each
+        table = questions.data.table
+        self._columns = {name: table[name].combine_chunks() for name in columns}  # in memory: a few numbers each
         self._first, self._last, self._asked = (numbers_of(questions, name) for name in ("first", "last", "asked"))
         sentences = feather.read_table(folder / SENTENCES, memory_map=True)
         self._ids = sentences["question"].chunk(0)
         self._shown = sentences["shown"].chunk(0) if shown else None
-        self._statements: NDArray[np.int32] = np.load(folder / STATEMENTS, mmap_mode="r")
+        self._statements: NDArray[np.int32] = np.asarray(np.load(folder / STATEMENTS, mmap_mode="r"))
 
     def __getitems__(self, index: list[int]) -> Rows:
-        table, first = self._questions.take(index), self._first[index]
-        count, asked = self._last[index] - first, self._asked[index]
-        statements = self._statements[spread(first, count)]
-        columns = [list_array(self._ids.take(statements), count), self._ids.take(asked)]
-        names = ["story", "question"]
+        rows = np.array(index)
+        first, asked, at = self._first[rows], pa.array(self._asked[rows]), pa.array(rows)
+        count = self._last[rows] - first
+        statements = pa.array(self._statements[spread(first, count)])
+        columns = {name: column.take(at) for name, column in self._columns.items()}
+        columns |= {"story": list_array(self._ids.take(statements), count), "question": self._ids.take(asked)}
         if self._shown is not None:
-            texts = [list_array(self._shown.take(statements), count), self._shown.take(asked)]
-            columns.append(pa.StructArray.from_arrays(texts, Shown._fields))
-            names.append("shown")
-        for name, column in zip(names, columns, strict=True):
-            table = table.append_column(name, column)
-        return Rows(table, index)
+            shown = [list_array(self._shown.take(statements), count), self._shown.take(asked)]
+            columns["shown"] = pa.StructArray.from_arrays(shown, Shown._fields)
+        return Rows(pa.table(columns), index)
