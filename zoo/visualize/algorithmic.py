@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from zoo.data.bits.encoding import BitLine
-from zoo.tasks.algorithmic import BitPrediction
+from zoo.tasks.algorithmic import BitPrediction, ExaminedBits
 from zoo.visualize.blocks import Block, Drawn, Head
 from zoo.visualize.drawing import Key
 from zoo.visualize.drawings.panels import bits_drawing
 from zoo.visualize.view import View
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 TIME = Key("", "", "Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
 WRONG = Key("wrong", "wrong bit", "Wrong bits are red.")
@@ -24,9 +21,9 @@ MEMORY = Key("", "", "Below input and output are the heads; of the memory, the r
 class AlgorithmicView(View):
     """Sequences of bits with the bits that were written."""
 
-    noun: ClassVar[str] = "sequence"
-    columns: ClassVar[tuple[str, ...]] = ("sequence", "written", "error bits")
-    title: ClassVar[str] = "What the network wrote"
+    noun = "sequence"
+    columns = ("sequence", "written", "error bits")
+    title = "What the network wrote"
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         """Return the inputs as in `View`; a line knows its number among all inputs, counted from 1."""
@@ -41,15 +38,15 @@ class AlgorithmicView(View):
         errors = prediction.error_bits
         return [prediction.given, prediction.line(prediction.written), "" if errors is None else errors]
 
-    def blocks(self, prediction: BitPrediction, examined: Examined | None = None) -> list[Block]:
-        errors = prediction.error_bits
+    def blocks(self, prediction: BitPrediction, examined: ExaminedBits | None = None) -> list[Block]:
+        errors, written = prediction.error_bits, prediction.line(prediction.written)
         head = Head(
-            prediction.line(prediction.written),
+            written,
             above=prediction.given,
             truth=None if errors is None else (verdict(prediction), ""),
             right=None if errors is None else errors == 0,
             wrong=tuple(wrong_letters(prediction)),
-            data={"written": prediction.line(prediction.written)},
+            data={"written": written},
         )
         keys = (TIME, *[WRONG] * bool(errors), *[MEMORY] * bool(prediction.memory))
         return [head, Drawn(bits_drawing(prediction), keys=keys)]
@@ -67,8 +64,7 @@ def wrong_letters(prediction: BitPrediction) -> list[bool]:
 
 def verdict(prediction: BitPrediction) -> str:
     """Return the number of wrong bits in words; empty where the truth is unknown."""
-    errors = prediction.error_bits
+    errors, count = prediction.error_bits, f"{prediction.probabilities.size:,}"
     if errors is None:
         return ""
-    count = f"{prediction.probabilities.size:,}"
     return f"all {count} bits are right" if not errors else f"{errors:,} of {count} bits are wrong"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from zoo.data.images.files import SUFFIXES
 from zoo.data.rows import visible
@@ -16,9 +16,6 @@ from zoo.visualize.drawing import Key
 from zoo.visualize.drawings.images import AttendedImage, Word
 from zoo.visualize.printable import shown
 from zoo.visualize.view import View, ranked
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 MAPS = Key(
     "",
@@ -33,13 +30,12 @@ RANKED = Key("", "", "Below an image are all its captions with the score they we
 class CaptioningView(View):
     """Images with their captions."""
 
-    noun: ClassVar[str] = "image"
-    typed: ClassVar[str] = "image.jpg"
-    columns: ClassVar[tuple[str, ...]] = ("image", "caption", "log-probability")
-    truth: ClassVar[str] = "captions"
-    title: ClassVar[str] = "What the network attended to"
-    needs: ClassVar[tuple[str, str] | None] = ("source", "model=show_attend_tell")
-    searches: ClassVar[tuple[str, ...]] = ("beam", "nbest")
+    noun, typed = "image", "image.jpg"
+    columns = ("image", "caption", "log-probability")
+    truth = "captions"
+    title = "What the network attended to"
+    needs = ("source", "model=show_attend_tell")
+    searches = ("beam", "nbest")
 
     def read_word(self, word: str) -> list[Any | None]:
         """Return the path of an image, or those of all images in a folder, sorted by name.
@@ -72,9 +68,8 @@ class CaptioningView(View):
     def examined_columns(self) -> list[str]:
         return [*super().examined_columns(), "true"]
 
-    def examined_row(self, examined: Examined) -> list[Any]:
+    def examined_row(self, examined: ExaminedCaption) -> list[Any]:
         """Return the row with a last column: whether the caption is true, where the data knows."""
-        assert isinstance(examined, ExaminedCaption)
         return [*super().examined_row(examined), {True: "yes", False: "no", None: ""}[examined.true]]
 
     def try_it(self, data: Any) -> str:
@@ -84,17 +79,16 @@ class CaptioningView(View):
         found = [path for name in names for path in (Path(name), folder / name) if path.is_file()]
         return shlex.quote(str(found[0])) if found else self.typed
 
-    def blocks(self, prediction: CaptionPrediction, examined: Examined | None = None) -> list[Block]:
-        best, picture, truth, true, boxes = prediction.best, prediction.picture, [], None, None
-        if isinstance(examined, ExaminedCaption):
-            true, boxes = examined.true, examined.boxes
-            truth += [] if true is None else ["true of the image" if true else "not true of the image"]
-            truth += [f"the data: {examined.truth}"] * bool(examined.truth)
+    def blocks(self, prediction: CaptionPrediction, examined: ExaminedCaption | None = None) -> list[Block]:
+        best, picture = prediction.best, prediction.picture
+        true, boxes, truth = (examined.true, examined.boxes, examined.truth) if examined else (None, None, None)
+        known = [] if true is None else ["true of the image" if true else "not true of the image"]
+        known += [f"the data: {truth}"] * bool(truth)
         head = Head(
             best.text,
             above=picture.name,
             under=f"log-probability {best.log_prob:.3f}",
-            truth=("", "; ".join(truth)) if truth else None,
+            truth=("", "; ".join(known)) if known else None,
             right=true,
             data={"caption": best.text, "image": picture.name},
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from zoo.data.points.readers import KINDS, OUTPUT, read_sets
 from zoo.data.points.spec import PointSpec
@@ -15,13 +15,7 @@ from zoo.tasks.pointing import ExaminedPointing, Pointing, PointingPrediction
 from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Rows
 from zoo.visualize.drawing import Key
 from zoo.visualize.drawings.points import points_drawing
-from zoo.visualize.view import Predicts, View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from zoo.tasks import Examined, Task
-
+from zoo.visualize.view import Pictures, Predicts, View
 
 POINTS = Key("answers", "answer", "Points are counted from 1, in the order in which they were read.")
 TARGET = Key("targets", "true answer")
@@ -36,16 +30,12 @@ NEXT = Key("true", "true next point")
 class PointingView(View):
     """Sets of points with their answers."""
 
-    noun: ClassVar[str] = "set of points"
-    plural: ClassVar[str] = "sets of points"
-    typed: ClassVar[str] = "points.csv"
-    columns: ClassVar[tuple[str, ...]] = ("points", "answer", "log-probability", "figures")
+    noun, plural, typed = "set of points", "sets of points", "points.csv"
+    columns = ("points", "answer", "log-probability", "figures")
     """`points` are in the order in which they were read, with x and y; `answer` has their numbers, counted from 1."""
-    title: ClassVar[str] = "What the network pointed out"
-    searches: ClassVar[tuple[str, ...]] = ("beam",)
-
-    def __init__(self) -> None:
-        self.spec: PointSpec | None = None
+    title = "What the network pointed out"
+    searches = ("beam",)
+    spec: PointSpec | None = None
 
     def meet(self, predictor: Predicts) -> None:
         self.spec = predictor.task.spec
@@ -65,14 +55,11 @@ class PointingView(View):
         try:
             numbers = [float(field) for field in fields]
         except ValueError as error:
+            problem = f"{line.strip()[:60]!r}: {error}; expected the coordinates of points, x1 y1 x2 y2 ..., or a file "
+            problem += f"({', '.join(KINDS)})"
             if Path(line.strip()).suffix in KINDS or "/" in line:
-                raise DataError(
-                    f"{line.strip()}: no such file; expected a file of point sets, or coordinates"
-                ) from None
-            raise DataError(
-                f"{line.strip()[:60]!r}: {error}; expected the coordinates of points, x1 y1 x2 y2 ..., or a file "
-                f"({', '.join(KINDS)})"
-            ) from None
+                problem = f"{line.strip()}: no such file; expected a file of point sets, or coordinates"
+            raise DataError(problem) from None
         if len(numbers) % width:
             raise DataError(f"{line.strip()[:60]!r}: {len(numbers)} numbers; expected {width} for each point")
         return [numbers[at : at + width] for at in range(0, len(numbers), width)]
@@ -94,10 +81,9 @@ class PointingView(View):
     def try_it(self, data: Any) -> str:
         return self.typed
 
-    def blocks(self, prediction: PointingPrediction, examined: Examined | None = None) -> list[Block]:
+    def blocks(self, prediction: PointingPrediction, examined: ExaminedPointing | None = None) -> list[Block]:
         best, goal, points = prediction.best, prediction.goal, prediction.points
-        target = examined.target if isinstance(examined, ExaminedPointing) else None
-        about = f"{goal} of {len(points)} points"
+        target, about = examined.target if examined else None, f"{goal} of {len(points)} points"
         head = Head(
             answer(prediction),
             under=", ".join(filter(None, [about, verdict(prediction), f"log-probability {best.log_prob:.3f}"])),
@@ -118,11 +104,10 @@ class PointingView(View):
         )
         return [head, Beside(drawn, grid)]
 
-    def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
+    def test_pictures(self, task: Pointing) -> Pictures:
         """Return the figures of each part of the test, e.g. of larger sets than those of the training."""
         from zoo.visualize.renderers.figure import draw
 
-        assert isinstance(task, Pointing)
         rows = task.shown_figures()
         if len(rows) < 2:
             return {}
@@ -155,9 +140,8 @@ def verdict(prediction: PointingPrediction) -> str:
 
 def answer(prediction: PointingPrediction) -> str:
     """Return the numbers of the points; triangles are separated by commas."""
-    if prediction.goal == "triangulation":
-        return ", ".join(map(" ".join, _triangles(prediction))) or "nothing"
-    return " ".join(map(str, prediction.best.numbers)) or "nothing"
+    triangles, numbers = ", ".join(map(" ".join, _triangles(prediction))), " ".join(map(str, prediction.best.numbers))
+    return (triangles if prediction.goal == "triangulation" else numbers) or "nothing"
 
 
 def _triangles(prediction: PointingPrediction) -> list[list[str]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import cos, pi, sin
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zoo.visualize.drawing import TINY, Drawing, Point
 
@@ -93,26 +93,17 @@ def points_drawing(
 
 def free_places(points: Sequence[Point], others: Sequence[Point], drawn: Sequence[Sequence[Point]]) -> list[Point]:
     """Return a position for the number of each point, as far as possible from lines, points and other numbers."""
-    pieces = [(line[k], line[k + 1]) for line in drawn for k in range(len(line) - 1)]
-    begins, ends = np.array([one for one, _ in pieces]), np.array([one for _, one in pieces])
+    pieces = np.array([piece for line in drawn for piece in pairwise(line)]).reshape(-1, 2, 2)
+    begins, along = pieces[:, 0], pieces[:, 1] - pieces[:, 0]
+    length = np.maximum((along**2).sum(1), 1e-9)
     turns = [2 * pi * (number + 0.5) / SIDES for number in range(SIDES)]
     found: list[Point] = []
     for x, y in points:
         tried = [(x + AWAY * cos(turn), y - AWAY * sin(turn)) for turn in turns]
-        blocked = [other for other in others if other != (x, y)] + found
-        room = [_room(np.array(place), begins, ends, blocked) for place in tried]
+        places = np.array(tried)[:, None]  # (SIDES, 1, 2)
+        blocked = np.array([other for other in others if other != (x, y)] + found).reshape(-1, 2)
+        share = np.clip(((places - begins) * along).sum(2) / length, 0, 1)[..., None]
+        nearest = np.concatenate([np.broadcast_to(blocked, (SIDES, *blocked.shape)), begins + share * along], 1)
+        room = np.hypot(*(nearest - places).transpose(2, 0, 1)).min(1, initial=2.0 * AWAY)
         found.append(tried[int(np.argmax(room))])
     return found
-
-
-def _room(
-    place: NDArray[np.float64], begins: NDArray[np.float64], ends: NDArray[np.float64], blocked: list[Point]
-) -> float:
-    """Return the distance from `place` to the nearest line or point."""
-    nearest = min((float(np.hypot(*(place - other))) for other in np.array(blocked)), default=2.0 * AWAY)
-    if len(begins):
-        along = ends - begins
-        length = np.maximum((along**2).sum(1), 1e-9)
-        share = np.clip(((place - begins) * along).sum(1) / length, 0, 1)
-        nearest = min(nearest, float(np.hypot(*(begins + share[:, None] * along - place).T).min()))
-    return min(nearest, 2.0 * AWAY)

@@ -80,8 +80,8 @@ def _shape(shape: Shape) -> str:
         (x, y), radius = shape.points[0], shape.size[0]
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.2f}"{fill}/>'
     if shape.form == "box":
-        (left, top), (width, height, corner) = shape.points[0], shape.size
-        round_ = f' rx="{corner:g}"' if corner else ""
+        (left, top), (width, height, *corner) = shape.points[0], shape.size
+        round_ = f' rx="{corner[0]:g}"' if corner else ""
         return f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"{round_}{fill}/>'
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
     return f'<{"polygon" if shape.form == "area" else "polyline"} points="{points}"{fill}/>'

@@ -100,15 +100,3 @@ class Letters:
         if any(shown(other) != text and shown(other).startswith(text[:fits]) for other in among):
             return self.cut(text, most, size, bold, end=True)
         return part(fits)
-
-    def wrapped(self, text: str, most: float, size: float) -> list[str]:
-        """Return the printable `text` in lines of at most `most` pixels; a longer word is shortened."""
-        lines = [""]
-        for word in shown(text).split():
-            fitting = self.cut(word, most, size)
-            longer = f"{lines[-1]} {fitting}".lstrip()
-            if self.width(longer, size) <= most:
-                lines[-1] = longer
-            else:
-                lines.append(fitting)
-        return lines

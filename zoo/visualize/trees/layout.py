@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,11 +75,9 @@ class Family(NamedTuple):
         for node, above in enumerate(tree.parent):
             if above >= 0:
                 children[above].append(node)
-        order = []
-        waiting = [node for node, above in enumerate(tree.parent) if above < 0]
+        order, waiting = [], [node for node, above in enumerate(tree.parent) if above < 0]
         while waiting:
-            node = waiting.pop()
-            order.append(node)
+            order.append(node := waiting.pop())
             waiting += reversed(children[node])
         covered = [[word] if word >= 0 else [] for word in tree.word]
         words = [int(word >= 0) for word in tree.word]
@@ -94,11 +93,9 @@ class Family(NamedTuple):
 
         An ellipsis replaces words between them that are not below the node, and words after the first `longest`.
         """
-        parts: list[str] = []
-        last = None
-        for place in self.covered[node][:longest]:
-            parts += ["…"] * (last is not None and place > last + 1) + [words[place]]
-            last = place
+        places = self.covered[node][:longest]
+        gaps = [place > before + 1 for before, place in pairwise(places[:1] + places)]
+        parts = ["… " * gap + words[place] for place, gap in zip(places, gaps, strict=True)]
         return " ".join(parts + ["…"] * (self.words[node] > longest))
 
 
@@ -174,9 +171,11 @@ def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int =
     nodes, folded = _drawn(tree, family, most_columns, most_levels)
     columns = []
     for node in nodes:
-        if node in folded or tree.word[node] >= 0 or not family.children[node]:
-            word = tree.word[node] if tree.word[node] >= 0 else min(family.covered[node], default=0)
-            columns.append(Column(node, word, _under(tree, family, node, node in folded)))
+        if (word := tree.word[node]) >= 0:
+            columns.append(Column(node, word, tree.words[word] + " …" * (node in folded)))
+        elif node in folded or not family.children[node]:
+            text = family.phrase(node, tree.words, 1) if node in folded else ""
+            columns.append(Column(node, min(family.covered[node], default=0), text))
     alone = sorted(set(range(len(tree.words))) - {word for word in tree.word if word >= 0})
     if len(columns) + len(alone) <= most_columns:
         columns += [Column(-1, word, tree.words[word]) for word in alone]
@@ -206,14 +205,6 @@ def largest(layout: Layout) -> str:
     return f"{max(weights[node] for node in layout.nodes):.2g}" if weights and layout.nodes else ""
 
 
-def _under(tree: ReadTree, family: Family, node: int, is_folded: bool) -> str:
-    """Return the text below a node."""
-    own = tree.words[tree.word[node]] if tree.word[node] >= 0 else ""
-    if not is_folded:
-        return own
-    return f"{own} …" if own else family.phrase(node, tree.words, 1)
-
-
 def _drawn(tree: ReadTree, family: Family, most_columns: int, most_levels: int) -> tuple[list[int], frozenset[int]]:
     """Return the nodes that are drawn, and those of them that are folded."""
     columns = 1
@@ -238,8 +229,7 @@ def _levels(tree: ReadTree, nodes: Sequence[int], inside: bool) -> dict[int, int
         depth = {-1: -1}
         for node in nodes:
             depth[node] = depth[tree.parent[node]] + 1
-        del depth[-1]
-        return depth
+        return {node: depth[node] for node in nodes}
     height = dict.fromkeys(nodes, 0)
     for node in reversed(nodes):
         if (above := tree.parent[node]) >= 0:
