@@ -16,8 +16,7 @@ from tests.visualize.captioned import DOG, EXAMINED, PIXELS, RED, captioned
 from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
 from zoo.errors import ConfigError, DataError
 from zoo.tasks.captioning import Picture
-from zoo.visualize.captioning import CaptioningView
-from zoo.visualize.drawings.images import AREA, DIM, FINER, MOST_WORDS, SIDE, lit, overlay, smooth
+from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, SIDE, CaptioningView, lit, overlay, smooth
 
 VIEW = CaptioningView()
 

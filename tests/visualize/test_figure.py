@@ -11,14 +11,13 @@ from matplotlib.image import imread
 from tests.visualize.documents import even, prediction, without_weights
 from tests.visualize.reading import collection, contrast, grid, place_of, rgb, shapes, texts, written
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize import confusion_figure, save_picture
+from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import document_blocks
 from zoo.visualize.drawing import PALETTE
+from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.renderers import canvas, figure
 from zoo.visualize.renderers.figure import BAR_WIDTH, CLASS_BAR, DARK, MARGIN, TEXT_LEFT, TEXT_WIDTH, draw
-from zoo.visualize.texts import letters
-from zoo.visualize.texts.letters import PIXELS, Letters
 
 WIDTH = TEXT_WIDTH + 2 * MARGIN
 BLUE = PALETTE["attention"]

@@ -12,8 +12,7 @@ from tests.visualize.reading import Page, collection, grid, shapes, texts
 from zoo.data.points.encoding import PointEncoder
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing
-from zoo.visualize.drawings.points import AWAY, free_places, lines, positions
-from zoo.visualize.pointing import PointingView, true_places, verdict
+from zoo.visualize.pointing import AWAY, PointingView, free_places, lines, positions, true_places, verdict
 
 
 class Predictor:

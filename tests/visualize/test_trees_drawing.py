@@ -16,9 +16,9 @@ from zoo.tasks.relatedness import ExaminedPair
 from zoo.tasks.tree_classification import ExaminedTree
 from zoo.tasks.trees import ReadTree
 from zoo.visualize import save_picture
+from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.relatedness import LEAST_SIMILAR, MOST_LINKS, RelatednessView, linked_nodes
 from zoo.visualize.renderers.page import article
-from zoo.visualize.texts.letters import PIXELS, Letters
 from zoo.visualize.tree_classification import TreeClassificationView
 from zoo.visualize.trees.drawing import MOST_ON_PAGE, RADIUS, WIDEST, tree_drawing
 from zoo.visualize.trees.layout import laid_out

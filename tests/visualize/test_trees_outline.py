@@ -11,8 +11,8 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize.relatedness import RelatednessView
 from zoo.visualize.renderers.terminal import Printed
 from zoo.visualize.tree_classification import TreeClassificationView
+from zoo.visualize.trees.drawing import MOST_NODES, SHORT
 from zoo.visualize.trees.marks import marks
-from zoo.visualize.trees.outline import MOST_NODES, SHORT
 
 
 def tree_text(said, one=None):

@@ -229,7 +229,7 @@ def test_the_renderers_know_no_kind_of_example():
     shared = [*(ZOO / "visualize/renderers").glob("*.py"), *(ZOO / "visualize" / f"{name}.py" for name in SHARED)]
     for path in [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *shared]:
         lines = re.findall(r"^from zoo\.visualize.*", path.read_text("utf-8"), re.MULTILINE)
-        assert not [line for line in lines if re.search(r"\.(trees|drawings)\.", line)], path
+        assert not [line for line in lines if re.search(r"\.(trees)\.", line)], path
 
 
 def test_what_can_be_imported_is_listed_once():

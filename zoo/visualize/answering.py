@@ -56,15 +56,9 @@ class AnsweringView(View):
         answer, sentences, hops = prediction.answer, prediction.sentences, prediction.hops
         unknown, rest, supporting = prediction.unknown, empty(prediction), (examined and examined.supporting) or ()
         framed = {(row, hop) for row, needed in enumerate(supporting) if needed for hop in range(len(hops))}
-        head = Head.compared(
-            answer,
-            examined.truth if examined else None,
-            "answer",
-            probability=prediction.probability,
-            above="answer",
-            classes=Classes(prediction.alternatives, answer, "answers", in_one_line=True),
-            data={"answer": answer},
-        )
+        classes = Classes(prediction.alternatives, answer, "answers", in_one_line=True)
+        truth = examined.truth if examined else None
+        head = Head.compared(answer, truth, "answer", classes, above="answer", data={"answer": answer})
         grid = Grid(
             sentences,
             [f"hop {number}" for number in range(1, len(hops) + 1)],

@@ -87,11 +87,12 @@ class Head(Block):
     """Attributes of the article on a page, for programs: label="good" becomes data-label="good"."""
 
     @classmethod
-    def compared(cls, text: str, truth: str | None, noun: str, **parts: Any) -> Head:
-        """The head of an answer that is right if it equals the truth, which is None where it is unknown."""
-        if truth is None:
-            return cls(text, **parts)
-        return cls(text, truth=(f"true {noun}", truth), right=truth == text, **parts)
+    def compared(cls, text: str, truth: str | None, noun: str, classes: Classes, **parts: Any) -> Head:
+        """The head of a class that is right if it equals the truth, which is None where it is unknown."""
+        given: dict[str, Any] = {"probability": classes.probabilities.get(text, 0.0), "data": {"label": text}}
+        if truth is not None:
+            given |= {"truth": (f"true {noun}", truth), "right": truth == text}
+        return cls(text, classes=classes, **given | parts)
 
     @property
     def verdict(self) -> str:

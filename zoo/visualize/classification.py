@@ -64,10 +64,7 @@ def document_blocks(
         evidence: for each sentence, True at the words that decided the true class.
     """
     name, probabilities, sentences = prediction.label, prediction.probabilities, prediction.sentences
-    classes, data = Classes(probabilities, name), {"label": name}
-    head = Head.compared(
-        name, truth, "class", probability=probabilities[name], above="predicted", classes=classes, data=data
-    )
+    head = Head.compared(name, truth, "class", Classes(probabilities, name), above="predicted")
     weighed = any(sentence.word_weights is not None for sentence in sentences)
     barred = any(sentence.weight is not None for sentence in sentences)
     keys = (

@@ -93,16 +93,9 @@ class ClozeView(View):
     def blocks(self, prediction: ClozePrediction, examined: ExaminedQuestion | None = None) -> list[Block]:
         answer, own, before = prediction.answer, prediction.reader_answer, prediction.reader_probabilities
         truth, evidence = (examined.truth, examined.evidence) if examined else (None, None)
-        head = Head.compared(
-            answer,
-            truth,
-            "answer",
-            probability=prediction.probabilities[answer],
-            above="in the blank",
-            under=f"re-ranked; the network alone: {own} {before[own]:.2f}" if own is not None and before else "",
-            classes=Classes(prediction.probabilities, answer, "candidates"),
-            data={"label": answer},
-        )
+        classes = Classes(prediction.probabilities, answer, "candidates")
+        alone = f"re-ranked; the network alone: {own} {before[own]:.2f}" if own is not None and before else ""
+        head = Head.compared(answer, truth, "answer", classes, above="in the blank", under=alone)
         query = query_of(prediction)
         keys = (
             *[SENTENCES, WORDS] * (prediction.document.weights is not None),

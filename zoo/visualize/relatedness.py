@@ -13,8 +13,8 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head, Note, Rows
 from zoo.visualize.printable import shown
 from zoo.visualize.tree_view import TreeView
-from zoo.visualize.trees.drawing import page_keys
-from zoo.visualize.trees.layout import Family, Tree
+from zoo.visualize.trees.drawing import Tree, page_keys
+from zoo.visualize.trees.layout import Family
 from zoo.visualize.trees.marks import Mark, marks
 
 MOST_LINKS, LEAST_SIMILAR = 6, 0.5

@@ -13,8 +13,7 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head
 from zoo.visualize.printable import shortened, shown
 from zoo.visualize.tree_view import TreeView
-from zoo.visualize.trees.drawing import page_keys
-from zoo.visualize.trees.layout import Tree
+from zoo.visualize.trees.drawing import Tree, page_keys
 from zoo.visualize.trees.marks import marks
 
 NAMED, LONGEST_LABEL = 4, 60
@@ -52,17 +51,10 @@ class TreeClassificationView(TreeView):
         true, truth, evidence = (given.labels, given.truth, given.evidence) if given else (None, None, None)
         signs, first = marks(list(probabilities)), (name, truth, *labels, *(true or ()))
         tree = Tree(prediction.tree, labels, prediction.confidence, signs, true, evidence)
-        head = Head.compared(
-            name,
-            truth,
-            "class",
-            probability=probabilities.get(name, 0.0),
-            above="predicted",
-            classes=Classes(probabilities, name, marks=signs, first=first, in_one_line=True),
-            notes=tuple(filter(None, [self.notes(prediction.tree), unread(prediction)])),
-            data={"label": name},
-            keys=page_keys([tree], "its class"),
-        )
+        classes = Classes(probabilities, name, marks=signs, first=first, in_one_line=True)
+        notes = tuple(filter(None, [self.notes(prediction.tree), unread(prediction)]))
+        keys = page_keys([tree], "its class")
+        head = Head.compared(name, truth, "class", classes, above="predicted", notes=notes, keys=keys)
         return [head, tree]
 
 

@@ -15,7 +15,6 @@ from zoo.data.trees.options import GRAMMAR, SPACY, builds
 from zoo.data.trees.tree import BUILDERS
 from zoo.errors import ConfigError
 from zoo.tasks.trees import ReadTree
-from zoo.visualize.trees import drawing, outline
 from zoo.visualize.view import Predicts, View
 
 CHOICE, LIMIT = "--trees chooses another", "data.text.max_words of the training data"
@@ -26,8 +25,6 @@ LOSS = "its scores are about as good as those of a bag of words (SICK's Pearson 
 class TreeView(View):
     """Trees, or texts for which trees are built."""
 
-    renderers = (drawing, outline)
-    """The modules that draw trees; importing them registers them."""
     trained_on_given = False
     """Whether the training data had trees of their own, so that a built tree is of another kind."""
 

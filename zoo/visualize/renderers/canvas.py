@@ -19,7 +19,7 @@ from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 
 from zoo.visualize.drawing import PALETTE, SHADES, STYLES, Cells, Drawing, Picture, Shape
-from zoo.visualize.texts.letters import DPI, PIXELS, Letters, missing_letters_silent
+from zoo.visualize.letters import DPI, PIXELS, Letters, missing_letters_silent
 
 POINTS = 72 / PIXELS
 ATTENTION = LinearSegmentedColormap.from_list("attention", SHADES)

@@ -10,9 +10,9 @@ import numpy as np
 
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Cells, Drawing, mixed
+from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shortened
 from zoo.visualize.renderers.canvas import painted
-from zoo.visualize.texts.letters import Letters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

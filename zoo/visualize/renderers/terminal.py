@@ -98,14 +98,10 @@ def _judged_letters(text: str, wrong: Sequence[bool], width: int, colour: bool) 
     """Yield lines with the wrong letters in red, or, without colour, with marks under them."""
     begin = 0
     while begin < len(text):
-        end = len(text)
-        if end - begin > width:
-            end = text.rfind(" ", begin + 1, begin + width + 1)
-            end = begin + width if end < 0 else end
-        line = Text()
-        for letter, bad in zip(text[begin:end], wrong[begin:end], strict=True):
-            line.append(letter, WRONG if bad else None)
-        yield line
+        blank = text.rfind(" ", begin + 1, begin + width + 1)
+        end = len(text) if len(text) - begin <= width else blank if blank >= 0 else begin + width
+        parts = zip(text[begin:end], wrong[begin:end], strict=True)
+        yield Text.assemble(*((letter, WRONG if bad else "") for letter, bad in parts))
         if any(wrong[begin:end]) and not colour:
             yield Text("".join(MARK if bad else " " for bad in wrong[begin:end]).rstrip())
         begin = end + (text[end : end + 1] == " ")

@@ -1,4 +1,4 @@
-"""A tree as a part of an answer, the positions of its nodes, and the choice of the nodes that are drawn.
+"""The positions of the nodes of a tree, and the choice of the nodes that are drawn.
 
 No function is recursive, so that a tree of any depth is laid out, in time linear in its nodes.
 """
@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from zoo.visualize.blocks import Block
-from zoo.visualize.drawing import Point
-
 if TYPE_CHECKING:
     from zoo.tasks.trees import ReadTree
-    from zoo.visualize.trees.marks import Mark
 
 LONGEST_PHRASE = 12
 """Words of a phrase that are shown."""
@@ -27,34 +22,6 @@ STRONG, TIMES_EVEN = 0.15, 4
 less. So even attention stays pale, and is visible in a tree of any size."""
 CLEAR, WIDE = 1.16, 2.4
 """The inner radius of a halo in radii of its disc, and the area of the strongest halo in areas of a disc."""
-
-
-@dataclass(frozen=True)
-class Tree(Block):
-    """A sentence with its tree: a disc for each node, with the sign and colour of its class."""
-
-    tree: ReadTree
-    labels: Sequence[str] = ()
-    """The class of each node; empty where nodes have none."""
-    confidence: Sequence[float] = ()
-    """The probability of each node's class."""
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    """The sign and colour of each class."""
-    true: Sequence[str | None] | None = None
-    """The true class of each node, None where it has none; None where no true class is known."""
-    evidence: Sequence[bool] | None = None
-    """True at the nodes that decide the class of the root."""
-    links: Mapping[int, tuple[Mark, str]] = field(default_factory=dict)
-    """The sign of a node and a fact about it: nodes of two trees with equal signs belong together."""
-
-    def mark(self, node: int) -> Mark | None:
-        """The sign of a node: that of its class, or of its link."""
-        return self.marks.get(self.labels[node]) if self.labels else self.links.get(node, (None,))[0]
-
-    def true_mark(self, node: int) -> Mark | None:
-        """The mark of the true class, where another class was predicted."""
-        true = None if self.true is None else self.true[node]
-        return None if true is None or true == self.labels[node] else self.marks.get(true)
 
 
 class Family(NamedTuple):
@@ -141,7 +108,7 @@ class Layout(NamedTuple):
                 found[node] = (min(below) + max(below)) / 2
         return found
 
-    def edges(self, across: Mapping[int, float]) -> list[list[Point]]:
+    def edges(self, across: Mapping[int, float]) -> list[list[tuple[float, int]]]:
         """Return the line from each drawn node's parent to the node, as (x, level).
 
         A line is slanted to the level below the parent, and vertical from there. It crosses no other subtree as long as
@@ -151,13 +118,8 @@ class Layout(NamedTuple):
         for node in self.nodes:
             if (above := self.tree.parent[node]) >= 0:
                 x, begin, end = across[node], self.level[above], self.level[node]
-                bent = [(x, float(begin + 1))] if end > begin + 1 else []
-                found.append([(across[above], float(begin)), *bent, (x, float(end))])
+                found.append([(across[above], begin), *[(x, begin + 1)] * (end > begin + 1), (x, end)])
         return found
-
-    def missing(self) -> list[int]:
-        """Return the nodes that are not drawn."""
-        return sorted(set(self.family.order) - set(self.nodes))
 
 
 def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int = sys.maxsize) -> Layout:
