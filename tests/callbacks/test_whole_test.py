@@ -29,7 +29,7 @@ def test_the_picture_holds_the_counts_of_the_test_set(tmp_path, monkeypatch):
         figures.append((matrix.tolist(), classes))
         return confusion_figure(matrix, classes)
 
-    monkeypatch.setattr("zoo.visualize.confusion.confusion_figure", draw)
+    monkeypatch.setattr("zoo.visualize.classification.confusion_figure", draw)
     task = runs.task()
     runs.trainer(tmp_path, [WholeTestPictures()]).test(task, runs.loader(), verbose=False)
     assert figures == [(counts(task), ("bad", "good"))]
@@ -59,17 +59,17 @@ from tests.callbacks import runs
 from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
-from zoo.visualize import confusion
+from zoo.visualize import classification
 
 class Shard(Callback):
     def on_test_batch_start(self, trainer, pl_module, batch, batch_idx, dataloader_idx=0):
         print(f"rank {trainer.global_rank} sees {batch.index.tolist()}", flush=True)
 
-draw = confusion.confusion_figure
+draw = classification.confusion_figure
 def shown(matrix, classes):
     print("drawn", matrix.tolist(), flush=True)
     return draw(matrix, classes)
-confusion.confusion_figure = shown
+classification.confusion_figure = shown
 
 callbacks = [WholeTestPictures(), AttentionMaps(2), PredictionsTable(), Shard()]
 trainer = runs.trainer(sys.argv[1], callbacks, strategy="ddp", devices=2)

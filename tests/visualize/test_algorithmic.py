@@ -8,8 +8,15 @@ from tests.visualize.reading import Page, shapes, texts
 from zoo.data.bits.encoding import BitLine
 from zoo.errors import ConfigError
 from zoo.tasks.algorithmic import ExaminedBits
-from zoo.visualize.algorithmic import AlgorithmicView, verdict, wrong_letters
-from zoo.visualize.drawings.panels import bits_drawing, memory_at_the_end, panels, rows_in_use
+from zoo.visualize.algorithmic import (
+    AlgorithmicView,
+    bits_drawing,
+    memory_at_the_end,
+    panels,
+    rows_in_use,
+    verdict,
+    wrong_letters,
+)
 
 VIEW = AlgorithmicView()
 

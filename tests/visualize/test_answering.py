@@ -1,8 +1,5 @@
 """The view of answering: which sentences matter, pictures, rows of tables, and stories that a user gives."""
 
-from argparse import Namespace
-from types import SimpleNamespace
-
 import pytest
 
 from tests.visualize.reading import shapes, texts
@@ -70,12 +67,3 @@ def test_stories_on_the_command_line_and_in_a_file(tmp_path):
         VIEW.read(["Who left?"], None)
     with pytest.raises(ConfigError, match=r"is a file: use --file .*story.txt, which reads one story per line"):
         VIEW.read([str(file)], None)
-
-
-@pytest.mark.parametrize(("attends", "asked"), [({}, None), ({"hop": "sentence_mask"}, "out.png")])
-def test_a_network_without_attention_draws_no_picture(attends, asked):
-    predictor = SimpleNamespace(task=SimpleNamespace(network=SimpleNamespace(attends=attends)))
-    VIEW.prepare(predictor, Namespace(attention=asked))
-    predictor.task.network.attends = {}
-    with pytest.raises(ConfigError, match=r"--attention: this network has no attention; .*model=memn2n"):
-        VIEW.prepare(predictor, Namespace(attention="out.png"))

@@ -9,17 +9,47 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
-from tests.tasks.images import captioning
-from tests.visualize.captioned import DOG, EXAMINED, PIXELS, RED, captioned
 from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
-from zoo.errors import ConfigError, DataError
-from zoo.tasks.captioning import Picture
-from zoo.visualize.captioning import CaptioningView
-from zoo.visualize.drawings.images import AREA, DIM, FINER, MOST_WORDS, SIDE, lit, overlay, smooth
+from zoo.errors import DataError
+from zoo.tasks.captioning import Caption, CaptionPrediction, ExaminedCaption, Picture, png
+from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, SIDE, CaptioningView, lit, overlay, smooth
 
 VIEW = CaptioningView()
+PIXELS = torch.full((3, 80, 120), 100, dtype=torch.uint8)
+PIXELS[:, 40:, 80:] = torch.tensor([200, 40, 40], dtype=torch.uint8)[:, None, None]  # the cell (1, 2)
+RED = (2 / 3, 0.5, 1.0, 1.0)
+"""The box of the red part."""
+DOG = CaptionPrediction(
+    picture=Picture("dog.png", png(PIXELS)),
+    grid=(2, 3),
+    captions=(
+        Caption(
+            text="a red dog",
+            words=("a", "red", "dog"),
+            log_prob=-1.5,
+            score=-1.25,
+            finished=True,
+            attention=(
+                (1 / 6,) * 6,
+                (0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+                (0.5, 0.25, 0.0, 0.25, 0.0, 0.0),
+                (0.0, 1.0, 0.0, 0.0, 0.0, 0.0),
+            ),
+        ),
+        Caption("dog", ("dog",), -2.5, -2.25, True, ((0.0, 1.0, 0.0, 0.0, 0.0, 0.0),) * 2),
+    ),
+)
+EXAMINED = ExaminedCaption(
+    index=7, prediction=DOG, truth="a dog that is red | a red dog", true=True, boxes=(None, RED, RED)
+)
+
+
+def captioned(prediction=DOG, **changes):
+    """DOG, or another, with changes of its best caption, which is then the only one."""
+    return replace(prediction, captions=(replace(prediction.best, **changes),))
 
 
 # where the light falls
@@ -160,6 +190,7 @@ def test_the_page_holds_the_image_and_a_map_for_each_word():
     assert article[1]["data-caption"] == "a red dog" and "--ratio:1.5" in made.find("div", "looks")[0][1]["style"]
     assert blank[1]["class"] == "blank" and "1 image, 1 blank." in made.texts("p", "about")[0]
     assert made.find("table") == []
+    assert Page(VIEW.page([DOG])).texts("th")[-2:] == ["-1.2500", "-2.2500"], "several captions have their scores"
 
 
 def test_photographs_are_made_lighter_for_the_page():
@@ -172,11 +203,6 @@ def test_photographs_are_made_lighter_for_the_page():
     assert kind == "data:image/jpeg" and len(data) < len(file.getvalue()) / 2
     shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(data))), np.float64)
     assert shown.shape == photograph.shape and abs(shown - photograph).mean() < 12
-
-
-def test_the_page_has_all_captions_where_there_are_several():
-    made = Page(VIEW.page([DOG]))
-    assert made.texts("th")[-2:] == ["-1.2500", "-2.2500"]
 
 
 def test_the_page_loads_nothing_and_texts_stay_texts():
@@ -269,15 +295,3 @@ def test_what_is_no_image_is_an_error_that_says_what_is_expected(tmp_path):
     listed.write_text(f"{tmp_path}\n")
     with pytest.raises(DataError, match=r"a folder; expected the path of an image$"):
         VIEW.read([], listed)
-
-
-def test_attention_of_a_network_without_it_is_refused():
-    task = captioning(["a dog"])
-    predictor = SimpleNamespace(task=task)
-    options = Namespace(attention="out.png", beam=None, nbest=None)
-    VIEW.prepare(predictor, options)
-    task.network.attends = {}
-    with pytest.raises(ConfigError, match="--attention: this network has no attention"):
-        VIEW.prepare(predictor, options)
-    VIEW.prepare(predictor, Namespace(attention=None, beam=3, nbest=2))
-    assert task.decode.beam_size == 3 and task.decode.nbest == 2

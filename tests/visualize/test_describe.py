@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.commands import forgotten
 from tests.data.pairs.toy import Toy, prepared
 from tests.data.test_notes import VARIED, table
 from zoo.cli import main
@@ -135,34 +134,6 @@ def test_many_classes_are_cut_to_the_largest():
     assert ["class 49", f"{49 / sum(range(50)):.1%}", "100.0%"] in rows(text)
 
 
-STREAM = """
-from zoo.data.order import Nouns
-from zoo.data.streams import StreamData
-
-class Dots(StreamData):
-    tasks, name, nouns = ("classification",), "dots", Nouns("dots", "numbers")
-
-    def generator(self):
-        return lambda seed, number: (number, number % 2)
-
-    @property
-    def _collate(self):
-        return list
-"""
-
-
-def test_a_second_family_of_a_task_is_described_as_well(tmp_path, capsys):
-    """`zoo data` asks nothing of the task, which another family had before."""
-    (tmp_path / "dots.py").write_text(STREAM)
-    (tmp_path / "conf/data").mkdir(parents=True)
-    task = "defaults: [{override /task@_global_.task: classification}]"
-    (tmp_path / "conf/data/dots.yaml").write_text(f"# Dots.\n{task}\n_target_: dots.Dots\nsample: {{train: 9}}\n")
-    with forgotten():
-        text = command(capsys, "dots", "--config-dir", tmp_path / "conf")
-    assert "dots: stream: dots made without end, 9 an epoch" in text
-    assert rows(text)[:2] == [["split", "dots"], ["train", "9"]]
-
-
 # notes
 
 
@@ -184,18 +155,6 @@ def test_the_notes_of_documents_are_printed(faulty, cache_dir, capsys):
     assert len(parts["notes"]) >= 3 and all(note in said for note in parts["notes"])
     assert parts["name"] == "documents" and parts["classes"] == ["bad", "good"]
     assert parts["splits"]["train"]["documents"] == 54
-
-
-def test_the_notes_of_pairs_are_printed(tmp_path, cache_dir, capsys):
-    lines = [f"{chr(0x4E00 + number) * 3}\tthe good number {number}\n" for number in range(40)]
-    (tmp_path / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
-    (tmp_path / "test.tsv").write_text("".join(lines[:10]), encoding="utf-8")
-    options = ["data.text.minimum_frequency=1", "data.text.tokenizer=whitespace"]
-    words = ["parallel", f"data.path={tmp_path / 'pairs.tsv'}", f"data.split.test={tmp_path / 'test.tsv'}", *options]
-    *_, said = command(capsys, *words).partition("\nnotes\n")
-    said = " ".join(said.split())
-    assert "of 10 pairs are in train too" in said
-    assert "a training source has 1.0 words on average" in said and "a training target" not in said
 
 
 def test_nothing_is_said_of_good_data(tmp_path, cache_dir, capsys):

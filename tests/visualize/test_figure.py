@@ -11,21 +11,20 @@ from matplotlib.image import imread
 from tests.visualize.documents import even, prediction, without_weights
 from tests.visualize.reading import collection, contrast, grid, place_of, rgb, shapes, texts, written
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize import confusion_figure, save_picture
+from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import document_blocks
 from zoo.visualize.drawing import PALETTE
+from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.renderers import canvas, figure
 from zoo.visualize.renderers.figure import BAR_WIDTH, CLASS_BAR, DARK, MARGIN, TEXT_LEFT, TEXT_WIDTH, draw
-from zoo.visualize.texts import letters
-from zoo.visualize.texts.letters import PIXELS, Letters
 
 WIDTH = TEXT_WIDTH + 2 * MARGIN
 BLUE = PALETTE["attention"]
 
 
-def picture(said, truth=None, evidence=None, **options):
-    return draw(document_blocks(said, truth, evidence, **options))
+def picture(said, truth=None, evidence=None):
+    return draw(document_blocks(said, truth, evidence))
 
 
 def lengths(figure, kind):
@@ -141,7 +140,7 @@ def test_bars_and_boxes_are_as_strong_as_the_weights():
     for word, strength in {"great": 1.0, "soup": 0.8 * 0.2 / 0.6, "outside": 0.6 * 0.5 / 0.6}.items():
         expected = 1 - strength * (1 - np.array(to_rgb(BLUE)))
         np.testing.assert_allclose(drawn[word][1][:3], expected, atol=0.003)
-    _, color = over(picture(prediction(), weighing="word"), "words")["outside"]
+    _, color = over(draw([Passage(prediction().sentences, "word")]), "words")["outside"]
     np.testing.assert_allclose(color[0], 1 - 0.5 / 0.75 * (1 - to_rgb(BLUE)[0]), atol=0.003)
 
 

@@ -8,10 +8,9 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize import confusion_figure, save_picture
+from zoo.visualize import confusion_figure, letters, save_picture
 from zoo.visualize.blocks import Classes, Grid, Head, Passage
 from zoo.visualize.renderers.figure import draw
-from zoo.visualize.texts import fonts
 
 TEXTS = {"Chinese": ("这 家 餐厅 很 好", "fonts-noto-cjk"), "Thai": ("อาหาร อร่อย มาก", "fonts-noto-core")}
 
@@ -19,10 +18,10 @@ TEXTS = {"Chinese": ("这 家 餐厅 很 好", "fonts-noto-cjk"), "Thai": ("อ�
 @pytest.fixture(autouse=True)
 def _anew(monkeypatch):
     """No font was searched and no line was logged before."""
-    monkeypatch.setattr(fonts, "_logged", set())
-    fonts._family.cache_clear()
+    monkeypatch.setattr(letters, "_logged", set())
+    letters._family.cache_clear()
     yield
-    fonts._family.cache_clear()
+    letters._family.cache_clear()
 
 
 @pytest.fixture(params=TEXTS)
@@ -75,7 +74,7 @@ def drawn(text, folder):
 
 def test_without_a_font_one_line_names_the_script_and_a_package(tmp_path, monkeypatch, caplog, script):
     text, package = TEXTS[script]
-    monkeypatch.setattr(fonts, "installed", tuple)
+    monkeypatch.setattr(letters, "installed", tuple)
     with caplog.at_level(logging.WARNING):
         list(figures(text))
         list(figures(text))
@@ -90,9 +89,9 @@ def test_an_installed_font_is_found_by_what_it_holds(tmp_path, monkeypatch, capl
     none = made_font(tmp_path / "Nothing.ttf", "abc")
     has = made_font(tmp_path / f"Boxes{script}.ttf", text.replace(" ", ""))
     (tmp_path / "torn.ttf").write_bytes(b"no font")
-    monkeypatch.setattr(fonts, "installed", lambda: (str(tmp_path / "torn.ttf"), none, has))
+    monkeypatch.setattr(letters, "installed", lambda: (str(tmp_path / "torn.ttf"), none, has))
     with caplog.at_level(logging.WARNING):
-        assert fonts.families([text, "abc"]) == ("DejaVu Sans", f"Boxes{script}")
+        assert letters.families([text, "abc"]) == ("DejaVu Sans", f"Boxes{script}")
         assert drawn(text, tmp_path) == []
     assert caplog.messages == []
 
@@ -100,19 +99,19 @@ def test_an_installed_font_is_found_by_what_it_holds(tmp_path, monkeypatch, capl
 def test_a_font_of_this_machine(tmp_path, caplog, script):
     text, _ = TEXTS[script]
     with caplog.at_level(logging.WARNING):
-        found = fonts.families([text])
+        found = letters.families([text])
     if len(found) == 1:
         pytest.skip(f"no font with {script} letters is installed here: {caplog.messages[0]}")
     assert drawn(text, tmp_path) == []
 
 
 def test_letters_that_are_always_there_need_no_search(monkeypatch):
-    monkeypatch.setattr(fonts, "installed", lambda: pytest.fail("searched"))
-    assert fonts.families(["Größe, œuvre, ещё, ✓ \n\x00\u200d"]) == ("DejaVu Sans",)
+    monkeypatch.setattr(letters, "installed", lambda: pytest.fail("searched"))
+    assert letters.families(["Größe, œuvre, ещё, ✓ \n\x00\u200d"]) == ("DejaVu Sans",)
 
 
 def test_a_symbol_is_called_one(monkeypatch, caplog):
-    monkeypatch.setattr(fonts, "installed", tuple)
+    monkeypatch.setattr(letters, "installed", tuple)
     with caplog.at_level(logging.WARNING):
-        assert fonts.families(["\N{MELTING FACE}"]) == ("DejaVu Sans",)
+        assert letters.families(["\N{MELTING FACE}"]) == ("DejaVu Sans",)
     assert "no installed font has symbols such as" in caplog.text

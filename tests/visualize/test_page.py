@@ -2,18 +2,21 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from tests.visualize.documents import prediction, without_weights
 from tests.visualize.reading import CHROMIUM, EVIL, Page, browse, colours, contrast
 from tests.visualize.stories import ANSWER, answer, long_answer
+from tests.visualize.trees import grown
 from zoo.tasks.classification import AttendedSentence
 from zoo.visualize.answering import AnsweringView
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import ClassificationView, document_blocks
 from zoo.visualize.drawing import PALETTE, Drawing, Key, Spot
 from zoo.visualize.renderers.page import MOST_SENTENCES, page
+from zoo.visualize.trees.drawing import Tree
 
 DOCUMENTS, STORIES = ClassificationView(), AnsweringView()
 
@@ -155,8 +158,17 @@ def evil():
         sentences=(AttendedSentence(EVIL, 1.0, (1 / len(EVIL),) * len(EVIL)),),
     )
     grids = [Grid(EVIL, EVIL, [[0.1] * len(EVIL)] * len(EVIL), sentences=on, asked=EVIL[0]) for on in (True, False)]
-    others = [Rows([(EVIL[0], EVIL[3])]), Note(EVIL[2])]
-    return [*document_blocks(document, EVIL[1]), *grids, *others]
+    drawing = Drawing(9, 9, EVIL[0], spots=[Spot(1, 1, EVIL, {"label": EVIL[3]})])
+    drawing.write(1, 1, EVIL[0])
+    tree = Tree(replace(grown(len(EVIL), "balanced"), words=EVIL, unknown=(0,)))
+    return [
+        *document_blocks(document, EVIL[1]),
+        *grids,
+        Rows([(EVIL[0], EVIL[3])]),
+        Note(EVIL[2]),
+        Drawn(drawing),
+        tree,
+    ]
 
 
 def test_texts_stay_texts():

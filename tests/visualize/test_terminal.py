@@ -1,6 +1,7 @@
 """Blocks on the terminal, with colour and without."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -10,12 +11,14 @@ from tests.visualize.bits import prediction as bits
 from tests.visualize.documents import prediction, without_weights
 from tests.visualize.reading import in_colour, printed
 from tests.visualize.stories import ANSWER, answer, long_answer
+from tests.visualize.trees import grown
 from zoo.tasks.classification import AttendedSentence
 from zoo.visualize.algorithmic import AlgorithmicView
 from zoo.visualize.answering import AnsweringView
-from zoo.visualize.blocks import Block, Grid, Note, Rows
+from zoo.visualize.blocks import Block, Grid, Head, Note, Passage, Rows
 from zoo.visualize.classification import ClassificationView
 from zoo.visualize.renderers.terminal import Printed
+from zoo.visualize.trees.drawing import Tree
 
 
 def document(said):
@@ -77,8 +80,13 @@ def test_long_sentences_hang_beside_the_margin():
 
 
 def test_text_is_never_markup_and_never_an_order_to_the_terminal():
-    text = in_colour(document(without_weights("[bold]loud[/bold] \x1b[2J :smile:")))
-    assert "[bold]loud[/bold]" in text and ":smile:" in text and "\x1b[2J" not in text
+    odd = ("[bold]loud[/bold]", "\x1b[2J", ":smile:")
+    tree = Tree(replace(grown(3, "left"), words=odd))
+    grid = Grid(odd, odd, [[0.1] * 3] * 3, asked=odd[1])
+    for block in (Head(" ".join(odd), under=odd[1]), Passage(without_weights(" ".join(odd)).sentences), grid, tree):
+        text = in_colour(Printed([block]))
+        assert "[bold]loud[/bold]" in text and ":smile:" in text and "\x1b[2J" not in text
+    assert "\x1b[2J" not in in_colour(Printed([Rows([odd]), Note(odd[1])]))
 
 
 def test_without_attention_there_is_no_margin_and_without_words_a_note():

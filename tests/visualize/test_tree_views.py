@@ -270,21 +270,3 @@ def test_labels_that_are_no_classes_are_said_not_to_be_read(capsys):
     assert view.blocks(built)[0].notes == (
         "read along a left-branching tree: none was given", "the labels in the brackets were not read: S is not a class"
     )  # fmt: skip
-
-
-# pictures and pages
-
-
-def test_pictures_know_what_is_true():
-    one = examined(wrong=[0])
-    assert "✗ true class neutral" in drawn(TREES.picture(one.prediction, one))
-    assert not [text for text in drawn(TREES.picture(one.prediction)) if "true class" in text]
-    assert "true score 4.5" in drawn(PAIRS.picture(PAIR, ExaminedPair(0, PAIR, "4.5", 4.5)))
-
-
-def test_pages():
-    html = TREES.page([prediction(), None])
-    assert "1 text, 1 blank." in html and "What the network says of each phrase" in html
-    assert html.count("<svg") == 1 and 'data-label="positive"' in html
-    html = PAIRS.page([PAIR])
-    assert "1 pair." in html and html.count("<svg") == 2 and "&lt;runs&gt;" in html and "<runs>" not in html

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from tests.visualize.reading import CHROMIUM, EVIL, Page, browse, collection, place_of, shapes, texts, written
+from tests.visualize.reading import CHROMIUM, Page, browse, collection, place_of, shapes, texts, written
 from tests.visualize.test_figure import touching
 from tests.visualize.trees import FINE, PAIR, TEXT, dependency, examined, grown, prediction, read
 from zoo.tasks.relatedness import ExaminedPair
 from zoo.tasks.tree_classification import ExaminedTree
 from zoo.tasks.trees import ReadTree
-from zoo.visualize import save_picture
+from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.relatedness import LEAST_SIMILAR, MOST_LINKS, RelatednessView, linked_nodes
 from zoo.visualize.renderers.page import article
-from zoo.visualize.texts.letters import PIXELS, Letters
 from zoo.visualize.tree_classification import TreeClassificationView
 from zoo.visualize.trees.drawing import MOST_ON_PAGE, RADIUS, WIDEST, tree_drawing
 from zoo.visualize.trees.layout import laid_out
@@ -223,15 +222,6 @@ def test_a_dependency_tree_has_a_line_from_each_node_to_its_word():
     assert at[3][0][1] < at[2][0][1] < at[0][0][1] == at[1][0][1]
 
 
-@pytest.mark.filterwarnings("error")
-def test_saves_any_text_as_it_is(tmp_path):
-    words = ("$5", "$\\no_math$", "x_i^2", "<b>", "\N{GRINNING FACE}", "\x00", "\ud800", "$")
-    tree = replace(grown(8, "balanced"), words=words)
-    said = prediction(tree, classes=("$a_b$", "b"))
-    assert save_picture(picture(replace(said, unread=("$x$",))), tmp_path / "é.png").stat().st_size > 1000
-    save_picture(PAIRS.picture(replace(PAIR, first=tree)), tmp_path / "pair.svg")
-
-
 # pages
 
 
@@ -286,15 +276,6 @@ def test_a_page_explains_only_what_is_there():
     )
     assert about.endswith("A dotted line is under words that the network does not know.")
     assert "The largest halo is an attention of 0.077." in Page(TREES.page([weighed])).texts("p", "verdict")
-
-
-def test_texts_stay_texts_and_anything_can_be_written():
-    tree = replace(grown(len(EVIL), "balanced"), words=EVIL, unknown=(0,))
-    said = replace(prediction(tree, classes=(EVIL[0], EVIL[3])), unread=(EVIL[1],))
-    for text in (TREES.page([said]), PAIRS.page([replace(PAIR, first=tree)])):
-        assert Page(text).obeys_nothing() and not Page(text).find("link")
-    odd = replace(grown(2, "left"), words=("\ud800", "\x00\x1b"))
-    TREES.page([prediction(odd)]).encode("utf-8")
 
 
 def test_no_words():

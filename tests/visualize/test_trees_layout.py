@@ -165,8 +165,8 @@ def test_what_is_folded_fits(way, inside):
     layout = laid_out(tree, 20, 12)
     assert len(layout.columns) <= 20 and layout.levels <= 12
     assert layout.folded and not {layout.tree.parent[node] for node in layout.nodes} & layout.folded
-    assert sorted(layout.nodes + layout.missing()) == list(range(len(tree.parent)))
-    below = {node for node in layout.missing() if tree.parent[node] in set(layout.nodes)}
+    missing = set(range(len(tree.parent))) - set(layout.nodes)
+    below = {node for node in missing if tree.parent[node] in set(layout.nodes)}
     assert {tree.parent[node] for node in below} == layout.folded
     words = [column.word for column in layout.columns]
     assert words == sorted(words) and len(set(words)) == len(words)

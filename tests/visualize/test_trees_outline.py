@@ -11,8 +11,8 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize.relatedness import RelatednessView
 from zoo.visualize.renderers.terminal import Printed
 from zoo.visualize.tree_classification import TreeClassificationView
+from zoo.visualize.trees.drawing import MOST_NODES, SHORT
 from zoo.visualize.trees.marks import marks
-from zoo.visualize.trees.outline import MOST_NODES, SHORT
 
 
 def tree_text(said, one=None):
@@ -79,22 +79,14 @@ def test_colour_shades_the_words_and_needs_no_signs_in_the_sentence():
     assert "bad/--" not in text and " - " in text
 
 
-def test_no_color_on_a_terminal_has_signs():
-    text = printed(tree_text(prediction()), color_system="truecolor", force_terminal=True, no_color=True)
-    assert "bad" in text and "/--" in text and "48;2" not in text
-
-
-@pytest.mark.parametrize(("system", "coloured"), [("standard", False), ("256", True), ("truecolor", True)])
-def test_where_two_classes_would_have_one_colour_signs_say_it(system, coloured):
-    text = printed(tree_text(prediction()), color_system=system, force_terminal=True)
+@pytest.mark.parametrize(
+    ("system", "bare", "coloured"),
+    [("standard", False, False), ("256", False, True), ("truecolor", False, True), ("truecolor", True, False)],
+)
+def test_where_two_classes_would_have_one_colour_signs_say_it(system, bare, coloured):
+    text = printed(tree_text(prediction()), color_system=system, force_terminal=True, no_color=bare)
     assert ("/--" in text) != coloured and ("\x1b[" in text)
     assert ("48;" in text) == coloured
-
-
-def test_print_gives_the_same_without_trailing_blanks():
-    text = str(tree_text(prediction()))
-    assert "The film was not bad/-- at all\n" in text
-    assert all(line == line.rstrip() for line in text.splitlines()) and "\x1b" not in text
 
 
 @pytest.mark.parametrize("words", [MOST_NODES // 2, MOST_NODES // 2 + 1])
@@ -135,12 +127,6 @@ def test_classes_without_an_order_stand_behind_every_word():
 
 def test_one_word_has_no_outline():
     assert len(lines(tree_text(prediction(read("(4 good)")[0], ("very positive",))))) == 2
-
-
-def test_text_is_never_markup_and_never_an_order_to_the_terminal():
-    tree = replace(grown(3, "left"), words=("[bold]loud[/bold]", "\x1b[2J", ":smile:"))
-    text = printed(tree_text(prediction(tree)), color_system="truecolor", force_terminal=True)
-    assert "[bold]loud[/bold]" in text and ":smile:" in text and "\x1b[2J" not in text
 
 
 def test_a_pair_has_its_score_grades_and_sentences():

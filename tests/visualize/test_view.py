@@ -125,6 +125,25 @@ def test_a_task_without_pictures_says_so_where_one_is_asked_for():
     Drawing().check_picture()
 
 
+@pytest.mark.parametrize(
+    ("task", "kind", "model"),
+    [(Answering, "hop", "memn2n"), (Translation, "source", "luong"), (Captioning, "source", "show_attend_tell")],
+)
+def test_attention_and_a_search_are_asked_of_the_network(task, kind, model):
+    view, searched = view_of(task), []
+    network = SimpleNamespace(attends={kind: "memory_mask"})
+    predictor = SimpleNamespace(task=SimpleNamespace(network=network, search=lambda *given: searched.append(given)))
+    options = Namespace(attention="out.png", beam=None, nbest=None, pharaoh=None, replace_unknown=None)
+    view.prepare(predictor, options)
+    assert searched == []
+    network.attends = {}
+    with pytest.raises(ConfigError, match=f"--attention: this network has no attention; .*model={model}"):
+        view.prepare(predictor, options)
+    options.attention, options.beam, options.nbest = None, 3, 2
+    view.prepare(predictor, options)
+    assert searched == [(3, 2)] * bool(view.searches)
+
+
 class Underlined(Block):
     """A block of another package."""
 
@@ -229,7 +248,7 @@ def test_the_renderers_know_no_kind_of_example():
     shared = [*(ZOO / "visualize/renderers").glob("*.py"), *(ZOO / "visualize" / f"{name}.py" for name in SHARED)]
     for path in [ZOO / "cli.py", *(ZOO / "callbacks").glob("*.py"), *shared]:
         lines = re.findall(r"^from zoo\.visualize.*", path.read_text("utf-8"), re.MULTILINE)
-        assert not [line for line in lines if re.search(r"\.(trees|drawings)\.", line)], path
+        assert not [line for line in lines if re.search(r"\.(trees)\.", line)], path
 
 
 def test_what_can_be_imported_is_listed_once():

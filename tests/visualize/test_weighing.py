@@ -4,44 +4,44 @@ import pytest
 
 from tests.visualize.documents import even, prediction, without_weights
 from zoo.tasks.classification import AttendedSentence
-from zoo.visualize.weighing import sentence_strengths, top_words, word_strengths
+from zoo.visualize.blocks import Passage, top_words
 
 
 def test_the_papers_display_is_the_root_of_the_sentence_times_the_word():
-    first, second = word_strengths(prediction().sentences, "paper")
+    first, second = Passage(prediction().sentences).shades("paper")
     strongest = 0.8 * 0.75
     assert first == pytest.approx([0.8 * 0.05 / strongest, 0.8 * 0.2 / strongest, 0, 1])
     assert second == pytest.approx([0.6 * 0.1 / strongest, 0.6 * 0.4 / strongest, 0.6 * 0.5 / strongest])
 
 
 def test_joint_and_word_display():
-    assert word_strengths(prediction().sentences, "joint")[1] == pytest.approx(
+    assert Passage(prediction().sentences).shades("joint")[1] == pytest.approx(
         [w * 0.36 / (0.64 * 0.75) for w in (0.1, 0.4, 0.5)]
     )
-    assert word_strengths(prediction().sentences, "word")[1] == pytest.approx([w / 0.75 for w in (0.1, 0.4, 0.5)])
+    assert Passage(prediction().sentences).shades("word")[1] == pytest.approx([w / 0.75 for w in (0.1, 0.4, 0.5)])
 
 
 @pytest.mark.parametrize("weighing", ["paper", "joint", "word"])
 def test_even_attention_stays_pale(weighing):
-    strengths = word_strengths(even(8, 12).sentences, weighing)
+    strengths = Passage(even(8, 12).sentences).shades(weighing)
     assert max(map(max, strengths)) < 0.35
-    assert max(sentence_strengths(even(8, 12).sentences)) == pytest.approx((1 / 8) / 0.4)
+    assert max(Passage(even(8, 12).sentences).bars) == pytest.approx((1 / 8) / 0.4)
 
 
 def test_sentence_bars_are_relative_to_the_strongest():
-    assert sentence_strengths(prediction().sentences) == pytest.approx([1, 0.36 / 0.64])
+    assert Passage(prediction().sentences).bars == pytest.approx([1, 0.36 / 0.64])
 
 
 def test_no_attention_is_not_zero_attention():
-    assert word_strengths(without_weights("a b", "c").sentences) is None
-    assert sentence_strengths(without_weights("a b", "c").sentences) is None
+    assert Passage(without_weights("a b", "c").sentences).shades() is None
+    assert Passage(without_weights("a b", "c").sentences).bars is None
     assert top_words(without_weights("a b", "c").sentences, 3) == ""
 
 
 def test_word_attention_without_sentence_attention_counts_each_sentence_as_one():
     only_words = prediction(sentences=(AttendedSentence(("a", "b"), None, (0.2, 0.8)),))
-    assert word_strengths(only_words.sentences) == [[pytest.approx(0.25), 1]]
-    assert sentence_strengths(only_words.sentences) is None
+    assert Passage(only_words.sentences).shades() == [[pytest.approx(0.25), 1]]
+    assert Passage(only_words.sentences).bars is None
 
 
 def test_top_words_are_those_of_the_highest_share_of_the_document():
@@ -50,4 +50,4 @@ def test_top_words_are_those_of_the_highest_share_of_the_document():
 
 def test_weights_that_do_not_fit_the_words_are_an_error():
     with pytest.raises(ValueError, match="zip"):
-        word_strengths(prediction(sentences=(AttendedSentence(("a", "b"), 1.0, (1.0,)),)).sentences)
+        Passage(prediction(sentences=(AttendedSentence(("a", "b"), 1.0, (1.0,)),)).sentences).shades()

@@ -7,7 +7,7 @@ from typing import Any
 
 _HOMES = {
     "View": "view",
-    "confusion_figure": "confusion",
+    "confusion_figure": "classification",
     "save_picture": "renderers.canvas",
     "view_of": "view",
 }

@@ -1,32 +1,46 @@
-"""The view of algorithmic tasks: the bits that were written, and the memory over time."""
+"""The view of algorithmic tasks: the bits that were written, and panels that show bits and a memory over time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from zoo.data.bits.encoding import BitLine
-from zoo.tasks.algorithmic import BitPrediction
+from zoo.tasks.algorithmic import BitPrediction, ExaminedBits
 from zoo.visualize.blocks import Block, Drawn, Head
-from zoo.visualize.drawing import Key
-from zoo.visualize.drawings.panels import bits_drawing
+from zoo.visualize.drawing import SMALL, TINY, Cells, Drawing, Key
+from zoo.visualize.letters import Letters
 from zoo.visualize.view import View
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 TIME = Key("", "", "Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
 WRONG = Key("wrong", "wrong bit", "Wrong bits are red.")
 MEMORY = Key("", "", "Below input and output are the heads; of the memory, the rows in use are shown.")
 
+USED = 0.05
+"""A row of the memory is in use if some head weighs it more than this."""
+MOST_ROWS = 64
+"""A smaller memory is shown with all its rows."""
+ROW = {"erase": 5.0, "add": 5.0, "write": 10.0, "read": 10.0}
+"""The panels of each head in their order, with the height of a row: the vectors that are written, then the places."""
+WEIGHTINGS = ("write", "read")
+NARROW, WIDE, BROADEST, WIDEST = 4.0, 34.0, 640.0, 1200.0
+"""Pixels of a cell at least and at most, and of all steps where cells of that size allow it, and at most."""
+BIT, TALLEST, GAP, MEMORY_CELL = 15.0, 230.0, 10.0, 11.0
+"""The height of a row of bits, of a panel at most, of the room between panels, and the side of a cell of the memory."""
+MOST_NUMBERS = 7
+"""Numbers along an axis."""
+
 
 class AlgorithmicView(View):
     """Sequences of bits with the bits that were written."""
 
-    noun: ClassVar[str] = "sequence"
-    columns: ClassVar[tuple[str, ...]] = ("sequence", "written", "error bits")
-    title: ClassVar[str] = "What the network wrote"
+    noun = "sequence"
+    columns = ("sequence", "written", "error bits")
+    title = "What the network wrote"
 
     def read(self, words: Sequence[str], file: Path | None) -> list[Any | None]:
         """Return the inputs as in `View`; a line knows its number among all inputs, counted from 1."""
@@ -41,15 +55,15 @@ class AlgorithmicView(View):
         errors = prediction.error_bits
         return [prediction.given, prediction.line(prediction.written), "" if errors is None else errors]
 
-    def blocks(self, prediction: BitPrediction, examined: Examined | None = None) -> list[Block]:
-        errors = prediction.error_bits
+    def blocks(self, prediction: BitPrediction, examined: ExaminedBits | None = None) -> list[Block]:
+        errors, written = prediction.error_bits, prediction.line(prediction.written)
         head = Head(
-            prediction.line(prediction.written),
+            written,
             above=prediction.given,
             truth=None if errors is None else (verdict(prediction), ""),
             right=None if errors is None else errors == 0,
             wrong=tuple(wrong_letters(prediction)),
-            data={"written": prediction.line(prediction.written)},
+            data={"written": written},
         )
         keys = (TIME, *[WRONG] * bool(errors), *[MEMORY] * bool(prediction.memory))
         return [head, Drawn(bits_drawing(prediction), keys=keys)]
@@ -67,8 +81,115 @@ def wrong_letters(prediction: BitPrediction) -> list[bool]:
 
 def verdict(prediction: BitPrediction) -> str:
     """Return the number of wrong bits in words; empty where the truth is unknown."""
-    errors = prediction.error_bits
+    errors, count = prediction.error_bits, f"{prediction.probabilities.size:,}"
     if errors is None:
         return ""
-    count = f"{prediction.probabilities.size:,}"
     return f"all {count} bits are right" if not errors else f"{errors:,} of {count} bits are wrong"
+
+
+# Panels
+
+
+class Panel(NamedTuple):
+    """Numbers over time."""
+
+    kind: str
+    values: NDArray[Any]
+    """(C, T): a row for each channel or each row of the memory."""
+    name: str
+    rows: Sequence[int] = ()
+    """The numbers of the rows of the memory, counted from 0."""
+
+
+def bits_drawing(prediction: BitPrediction) -> Drawing:
+    """Return panels over time as in the figures of Graves et al. 2014, one below the other.
+
+    They show the input, the target where it is known, and the output as the probability of a 1, with its wrong bits
+    framed. Then each head has its erase vector, its add vector and its weightings over the rows in use. The memory at
+    the end is beside the first weighting.
+    """
+    scored, letters, memory = prediction.scored, Letters(for_page=True), memory_at_the_end(prediction)
+
+    def at_steps(values: NDArray[Any]) -> NDArray[Any]:  # (S, O) at the scored steps, NaN at the others: (O, T)
+        whole = np.full((len(scored), values.shape[1]), np.nan)
+        whole[scored] = values
+        return whole.T
+
+    shown = [Panel("input", prediction.inputs.T, "input")]
+    for kind, values in (("target", prediction.targets), ("output", prediction.probabilities)):
+        shown += [] if values is None else [Panel(kind, at_steps(values), kind)]
+    shown += panels(prediction)
+    steps = len(prediction.inputs)
+    cell = min(WIDE, max(NARROW, BROADEST / steps), WIDEST / steps)
+    left, wide = letters.widest((panel.name for panel in shown), SMALL) + 34, cell * steps
+    beside = next((panel for panel in shown if panel.kind in WEIGHTINGS), None)
+    spoken = f"{', '.join(panel.name for panel in shown)} over {steps} steps: {prediction.line(prediction.written)}"
+    sheet, top = Drawing(left + wide + 4, spoken=spoken), 2.0
+    for panel in shown:
+        height = float(min(ROW.get(panel.kind, BIT) * len(panel.values), TALLEST))
+        _draw(sheet, panel, left, top, wide, height)
+        sheet.write(left - 30, top + height / 2 + 4, panel.name, SMALL, "ink", side="right")
+        if panel.kind == "output" and prediction.wrong is not None:
+            high = height / len(panel.values)
+            for y, x in np.argwhere(at_steps(prediction.wrong) > 0).tolist():
+                sheet.box("wrong", left + x * cell + 0.6, top + y * high + 0.6, cell - 1.2, high - 1.2)
+        if memory is not None and panel is beside:
+            high = MEMORY_CELL * len(memory.values) if height < 30 else height
+            right, columns = left + wide + 2 * GAP + 24, MEMORY_CELL * memory.values.shape[1]
+            _draw(sheet, memory, right, top, columns, high)
+            sheet.write(right, top + high + 14, memory.name, SMALL, "ink")
+            sheet.width = right + max(columns, letters.width(memory.name, SMALL)) + 4
+        top += height + GAP
+    for step in _numbered(steps):
+        sheet.write(left + (step + 0.5) * cell, top + 4, str(step + 1), TINY, "faint", side="center")
+    sheet.write(left - 30, top + 4, "step", TINY, "faint", side="right")
+    sheet.height = top + 20
+    return sheet
+
+
+def _draw(sheet: Drawing, panel: Panel, left: float, top: float, width: float, height: float) -> None:
+    """Draw the cells of a panel, and the numbers of rows of the memory, counted from 1."""
+    signed = panel.kind not in (*WEIGHTINGS, "erase")
+    most = max(1.0, float(np.nanmax(np.abs(panel.values), initial=0.0))) if signed else 1.0
+    sheet.areas.append(Cells(left, top, width, height, panel.values, most, signed))
+    sheet.box("frames", left, top, width, height)
+    for row in _numbered(len(panel.rows)):
+        y = top + (row + 0.5) * height / len(panel.rows) + 3.5
+        sheet.write(left - 4, y, str(panel.rows[row] + 1), 9.0, "faint", side="right")
+
+
+def _numbered(count: int) -> range:
+    """The places along an axis that have a number: the first, and every so many."""
+    return range(0, count, max(1, -(-count // MOST_NUMBERS)))
+
+
+def panels(prediction: BitPrediction) -> list[Panel]:
+    """Return the panels of the memory, as far as the network gives them."""
+    rows, found = rows_in_use(prediction), []
+    for kind in ROW:
+        heads = prediction.memory.get(kind, ())
+        for number, head in enumerate(heads, 1):
+            values, numbers = (head[:, rows], rows) if kind in WEIGHTINGS else (head, [])
+            found.append(Panel(kind, values.T, f"{kind} {number}" if len(heads) > 1 else kind, numbers))
+    return found
+
+
+def memory_at_the_end(prediction: BitPrediction) -> Panel | None:
+    """Return the rows in use of the memory (N, W) after the last step; None where the network does not give it."""
+    rows, memory = rows_in_use(prediction), prediction.memory.get("memory")
+    return None if memory is None else Panel("memory", memory[rows], "memory at the end", rows)
+
+
+def rows_in_use(prediction: BitPrediction) -> list[int]:
+    """Return the rows of the memory from the first to the last one in use; all rows of a small memory.
+
+    The heads of a Turing machine move from the last row to the first, so the longest run of unused rows is left out.
+    """
+    weightings = [prediction.memory[name] for name in WEIGHTINGS if name in prediction.memory]
+    count = max((part.shape[-1] for part in weightings), default=len(prediction.memory.get("memory", ())))
+    used = sorted({row for part in weightings for row in (part.max((0, 1)) > USED).nonzero()[0].tolist()})
+    if not used or count <= MOST_ROWS:
+        return list(range(count))
+    ends = zip([used[-1] - count, *used], used, strict=False)  # of the unused rows before each that is in use
+    gap, first = max(((row - before, row) for before, row in ends), key=lambda end: end[0])
+    return [(first + step) % count for step in range(count - gap + 1)]

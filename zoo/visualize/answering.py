@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from zoo.data.stories.readers import StoryQuestion, parse_line, read_file
 from zoo.data.stories.words import without_marks
@@ -13,9 +13,6 @@ from zoo.visualize.blocks import UNKNOWN, Block, Classes, Grid, Head
 from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
 from zoo.visualize.view import View
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 EMPTY = 0.005
 """The least attention to empty places of the memory that is shown: less is printed as 0.00."""
@@ -32,12 +29,11 @@ TRUE = Key("true", "framed: what the true answer follows from")
 class AnsweringView(View):
     """Stories, each with a question and its answer. Files may also be in bAbI's format, or json lines."""
 
-    noun: ClassVar[str] = "story"
-    plural: ClassVar[str] = "stories"
-    columns: ClassVar[tuple[str, ...]] = ("story", "question", "answer", "probability", "hops")
+    noun, plural = "story", "stories"
+    columns = ("story", "question", "answer", "probability", "hops")
     """`hops` are the sentences with the most attention of each hop, and that attention."""
-    title: ClassVar[str] = "What the network attended to"
-    needs: ClassVar[tuple[str, str] | None] = ("hop", "model=memn2n")
+    title = "What the network attended to"
+    needs = ("hop", "model=memn2n")
 
     def parse(self, line: str) -> StoryQuestion:
         return parse_line(line)
@@ -51,33 +47,22 @@ class AnsweringView(View):
         return f"{example['story'].removeprefix('... ')} {example['question']}"
 
     def row(self, prediction: AnswerPrediction) -> list[Any]:
-        best = zip(strongest(prediction), prediction.hops, strict=True) if prediction.sentences else ()
-        hops = (f"hop {number}: {prediction.sentences[at]} {hop[at]:.2f}" for number, (at, hop) in enumerate(best, 1))
-        return [
-            shown(" ".join(prediction.sentences)),
-            shown(prediction.question),
-            shown(prediction.answer),
-            round(prediction.probability, 4),
-            shown("; ".join(hops)),
-        ]
+        sentences, question, probability = prediction.sentences, prediction.question, round(prediction.probability, 4)
+        best = zip(strongest(prediction), prediction.hops, strict=False)
+        hops = "; ".join(f"hop {number}: {sentences[at]} {hop[at]:.2f}" for number, (at, hop) in enumerate(best, 1))
+        return [shown(" ".join(sentences)), shown(question), shown(prediction.answer), probability, shown(hops)]
 
-    def blocks(self, prediction: AnswerPrediction, examined: Examined | None = None) -> list[Block]:
-        hops, unknown, rest = prediction.hops, prediction.unknown, empty(prediction)
-        supporting = (isinstance(examined, ExaminedAnswer) and examined.supporting) or ()
+    def blocks(self, prediction: AnswerPrediction, examined: ExaminedAnswer | None = None) -> list[Block]:
+        answer, sentences, hops = prediction.answer, prediction.sentences, prediction.hops
+        unknown, rest, supporting = prediction.unknown, empty(prediction), (examined and examined.supporting) or ()
         framed = {(row, hop) for row, needed in enumerate(supporting) if needed for hop in range(len(hops))}
-        head = Head.compared(
-            prediction.answer,
-            examined.truth if examined else None,
-            "answer",
-            probability=prediction.probability,
-            above="answer",
-            classes=Classes(prediction.alternatives, prediction.answer, "answers", in_one_line=True),
-            data={"answer": prediction.answer},
-        )
+        classes = Classes(prediction.alternatives, answer, "answers", in_one_line=True)
+        truth = examined.truth if examined else None
+        head = Head.compared(answer, truth, "answer", classes, above="answer", data={"answer": answer})
         grid = Grid(
-            prediction.sentences,
+            sentences,
             [f"hop {number}" for number in range(1, len(hops) + 1)],
-            [[hop[row] for hop in hops] for row in range(len(prediction.sentences))],
+            [[hop[row] for hop in hops] for row in range(len(sentences))],
             sentences=True,
             strongest={(row, hop) for hop, row in enumerate(strongest(prediction))},
             true=framed,
@@ -95,9 +80,7 @@ class AnsweringView(View):
 
 def strongest(prediction: AnswerPrediction) -> list[int]:
     """Return for each hop the number of the sentence with the most attention; empty without attention or sentences."""
-    if not prediction.sentences:
-        return []
-    return [max(range(len(hop)), key=hop.__getitem__) for hop in prediction.hops]
+    return [hop.index(max(hop)) for hop in prediction.hops if hop]
 
 
 def empty(prediction: AnswerPrediction) -> list[float] | None:

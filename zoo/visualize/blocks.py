@@ -7,12 +7,12 @@ The renderers are in `zoo.visualize.renderers`. A family outside the package can
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from zoo.visualize.drawing import Drawing, Key
-from zoo.visualize.weighing import Sentence, sentence_strengths, word_strengths
 
 if TYPE_CHECKING:
     from zoo.visualize.trees.marks import Mark
@@ -31,6 +31,9 @@ class Block:
     def attended(self) -> bool:
         """Whether this block shows the attention that a view needs for a picture (`View.needs`)."""
         return False
+
+
+# Heads
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,10 @@ class Classes:
         ordered by probability; twice as many if `first` needs them.
         """
         names = list(self.probabilities)
-        if len(names) <= most:
-            return names
         ranked = sorted(names, key=lambda name: -self.probabilities[name])
         frequent = [name for name, _ in Counter(self.first[2:]).most_common()]
         named = [name for name in dict.fromkeys([*self.first[:2], *frequent]) if name in self.probabilities][: 2 * most]
-        kept = set(list(dict.fromkeys([*named, *ranked]))[: max(most, len(named))])
+        kept = list(dict.fromkeys([*named, *ranked]))[: max(most, len(named))]
         return names if len(kept) == len(names) else [name for name in ranked if name in kept]
 
 
@@ -86,19 +87,60 @@ class Head(Block):
     """Attributes of the article on a page, for programs: label="good" becomes data-label="good"."""
 
     @classmethod
-    def compared(cls, text: str, truth: str | None, noun: str, **parts: Any) -> Head:
-        """The head of an answer that is right if it equals the truth, which is None where it is unknown."""
-        if truth is None:
-            return cls(text, **parts)
-        return cls(text, truth=(f"true {noun}", truth), right=truth == text, **parts)
+    def compared(cls, text: str, truth: str | None, noun: str, classes: Classes, **parts: Any) -> Head:
+        """The head of a class that is right if it equals the truth, which is None where it is unknown."""
+        given: dict[str, Any] = {"probability": classes.probabilities.get(text, 0.0), "data": {"label": text}}
+        if truth is not None:
+            given |= {"truth": (f"true {noun}", truth), "right": truth == text}
+        return cls(text, classes=classes, **given | parts)
 
     @property
     def verdict(self) -> str:
         """The truth in one line, with ✓ or ✗ where the answer can be judged."""
-        if self.truth is None:
-            return ""
         sign = {True: "✓ ", False: "✗ ", None: ""}[self.right]
-        return f"{sign}{' '.join(filter(None, self.truth))}"
+        return sign + " ".join(filter(None, self.truth)) if self.truth else ""
+
+
+# Passages
+
+
+class Sentence(Protocol):
+    """Words with the attention to them."""
+
+    @property
+    def words(self) -> Sequence[str]: ...
+
+    @property
+    def weight(self) -> float | None:
+        """Attention to the sentence; None where the network has none."""
+
+    @property
+    def word_weights(self) -> Sequence[float] | None:
+        """Attention to each word within the sentence, summing to 1; None where the network has none."""
+
+    @property
+    def unknown(self) -> Collection[int]:
+        """Positions of the words that the network does not know."""
+
+
+class Weighing(NamedTuple):
+    """A way to turn the weight `w` of a word in its sentence and the weight `s` of that sentence into one number."""
+
+    title: str
+    formula: str
+    value: Callable[[float, float], float]
+    full: float
+    """The lowest value with full colour. Even attention over a document stays pale."""
+
+
+WEIGHINGS = {
+    "paper": Weighing("√sentence × word", "the paper's", lambda w, s: sqrt(s) * w, 0.15),
+    "joint": Weighing("sentence × word", "share of the document", lambda w, s: s * w, 0.08),
+    "word": Weighing("word", "share of its sentence", lambda w, s: w, 0.3),
+}
+"""`paper` is the display of Yang et al. 2016, figures 5 and 6. The root keeps words of weak sentences visible."""
+FULL_BAR = 0.4
+"""The lowest sentence weight with a full bar."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +161,35 @@ class Passage(Block):
 
     @property
     def bars(self) -> list[float] | None:
-        return sentence_strengths(self.sentences)
+        """The length of each sentence's bar from 0 to 1; None where the network has no sentence attention."""
+        weights = [sentence.weight for sentence in self.sentences if sentence.weight is not None]
+        if len(weights) < len(self.sentences) or not weights:
+            return None
+        return [weight / max(FULL_BAR, *weights) for weight in weights]
 
     def shades(self, weighing: str | None = None) -> list[list[float]] | None:
-        return word_strengths(self.sentences, weighing or self.weighing)
+        """Return the shade of each word from 0 to 1, by sentence; None where the network has no word attention."""
+        way, rows = WEIGHINGS[weighing or self.weighing], []
+        for sentence in self.sentences:
+            if sentence.word_weights is None:
+                return None
+            whole = 1.0 if sentence.weight is None else sentence.weight
+            rows.append([way.value(w, whole) for _, w in zip(sentence.words, sentence.word_weights, strict=True)])
+        full = max([way.full, *(value for row in rows for value in row)])
+        return [[value / full for value in row] for row in rows]
+
+
+def top_words(sentences: Sequence[Sentence], count: int = 5) -> str:
+    """Return the words with the highest shares of the document's attention, with these shares; empty without any."""
+    shares = [
+        (weight * (1.0 if sentence.weight is None else sentence.weight), word)
+        for sentence in sentences
+        for word, weight in zip(sentence.words, sentence.word_weights or (), strict=sentence.word_weights is not None)
+    ]
+    return ", ".join(f"{word} {share:.2f}" for share, word in sorted(shares, key=lambda one: -one[0])[:count])
+
+
+# The others
 
 
 @dataclass(frozen=True)
@@ -157,9 +224,13 @@ class Grid(Block):
 
     def cut(self, most_rows: int, most_columns: int) -> Grid:
         """Return the grid with at most so many rows and columns, and a note about what is left out."""
-        kept, columns = self._kept(most_rows), min(len(self.columns), most_columns)
+        kept, columns = list(range(min(len(self.rows), most_rows))), min(len(self.columns), most_columns)
         if len(kept) == len(self.rows) and columns == len(self.columns):
             return self
+        if self.sentences:
+            needed, highest = {row for row, _ in self.true}, [max(row, default=0.0) for row in self.weights]
+            order = sorted(range(len(self.rows)), key=lambda row: (row in needed, highest[row], row))
+            kept = sorted(order[::-1][:most_rows])
         place = {row: number for number, row in enumerate(kept)}
         return replace(
             self,
@@ -172,22 +243,15 @@ class Grid(Block):
             note=self._left_out(kept, columns),
         )
 
-    def _kept(self, most: int) -> list[int]:
-        if not self.sentences:
-            return list(range(min(len(self.rows), most)))
-        needed = {row for row, _ in self.true}
-        order = sorted(range(len(self.rows)), key=lambda r: (r in needed, max(self.weights[r], default=0.0), r))
-        return sorted(order[::-1][:most])
-
     def _left_out(self, kept: Sequence[int], columns: int) -> str:
-        missing = sorted(set(range(len(self.rows))) - set(kept))
+        missing = set(range(len(self.rows))) - set(kept)
         if not self.sentences:
             sizes = [f"{len(kept)} {self.axes[0]}"] * bool(missing)
             sizes += [f"{columns} {self.axes[1]}"] * (columns < len(self.columns))
             return f"cut to {' and '.join(sizes)}"
-        said = f"{len(missing):,} more sentence{'s' * (len(missing) > 1)}"
+        count = f"{len(missing):,} more sentence{'s' * (len(missing) > 1)}"
         highest = max((weight for row in missing for weight in self.weights[row]), default=None)
-        return said if highest is None else f"{said}, none with more than {highest:.2f} in any {self.axes[1]}"
+        return count if highest is None else f"{count}, none with more than {highest:.2f} in any {self.axes[1]}"
 
 
 @dataclass(frozen=True)

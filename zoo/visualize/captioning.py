@@ -1,24 +1,31 @@
-"""The view of captioning: images, their captions, and where the network looked for each word."""
+"""The view of captioning: images, their captions, and a map of the attention for each word."""
 
 from __future__ import annotations
 
+import io
 import shlex
 from argparse import Namespace
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from zoo.data.images.files import SUFFIXES
 from zoo.data.rows import visible
 from zoo.errors import DataError
 from zoo.tasks.captioning import CaptionPrediction, ExaminedCaption
 from zoo.visualize.blocks import Block, Head, Rows
-from zoo.visualize.drawing import Key
-from zoo.visualize.drawings.images import AttendedImage, Word
+from zoo.visualize.drawing import TINY, Drawing, Key, Picture
+from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shown
+from zoo.visualize.renderers import figure, page
+from zoo.visualize.renderers.page import text
 from zoo.visualize.view import View, ranked
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 MAPS = Key(
     "",
@@ -28,18 +35,32 @@ MAPS = Key(
 )
 OBJECT = Key("true", "the object that the word names")
 RANKED = Key("", "", "Below an image are all its captions with the score they were ranked by.")
+DIM, GLOW = 0.35, 0.3
+"""The brightness of an image where the network did not look, and the share of white where it looked most: without it
+nothing would be visible on a dark image."""
+SIDE, WIDEST = 18.0, 36.0
+"""The width of a square image on a page, in heights of a letter, and of the widest; all images have the same area."""
+MOST_BYTES = 40_000
+"""A larger image is written as JPEG: photographs would make pages of many images heavy."""
+FINER = 4
+"""Pixels of a map per cell; the browser smooths them."""
+AREA, GAP, TITLE = 158, 10, 25
+"""Pixels in a picture: the side of a square map, the room between maps, and the line above each."""
+BROADEST, MOST_WORDS = 960, 40
+"""The width of a row of maps in a picture, and the words that it shows."""
+SHARPEST, WORD = 320, 12
+"""Pixels of the longer side of a map in a picture, and the size of its word."""
 
 
 class CaptioningView(View):
     """Images with their captions."""
 
-    noun: ClassVar[str] = "image"
-    typed: ClassVar[str] = "image.jpg"
-    columns: ClassVar[tuple[str, ...]] = ("image", "caption", "log-probability")
-    truth: ClassVar[str] = "captions"
-    title: ClassVar[str] = "What the network attended to"
-    needs: ClassVar[tuple[str, str] | None] = ("source", "model=show_attend_tell")
-    searches: ClassVar[tuple[str, ...]] = ("beam", "nbest")
+    noun, typed = "image", "image.jpg"
+    columns = ("image", "caption", "log-probability")
+    truth = "captions"
+    title = "What the network attended to"
+    needs = ("source", "model=show_attend_tell")
+    searches = ("beam", "nbest")
 
     def read_word(self, word: str) -> list[Any | None]:
         """Return the path of an image, or those of all images in a folder, sorted by name.
@@ -72,9 +93,8 @@ class CaptioningView(View):
     def examined_columns(self) -> list[str]:
         return [*super().examined_columns(), "true"]
 
-    def examined_row(self, examined: Examined) -> list[Any]:
+    def examined_row(self, examined: ExaminedCaption) -> list[Any]:
         """Return the row with a last column: whether the caption is true, where the data knows."""
-        assert isinstance(examined, ExaminedCaption)
         return [*super().examined_row(examined), {True: "yes", False: "no", None: ""}[examined.true]]
 
     def try_it(self, data: Any) -> str:
@@ -84,17 +104,16 @@ class CaptioningView(View):
         found = [path for name in names for path in (Path(name), folder / name) if path.is_file()]
         return shlex.quote(str(found[0])) if found else self.typed
 
-    def blocks(self, prediction: CaptionPrediction, examined: Examined | None = None) -> list[Block]:
-        best, picture, truth, true, boxes = prediction.best, prediction.picture, [], None, None
-        if isinstance(examined, ExaminedCaption):
-            true, boxes = examined.true, examined.boxes
-            truth += [] if true is None else ["true of the image" if true else "not true of the image"]
-            truth += [f"the data: {examined.truth}"] * bool(examined.truth)
+    def blocks(self, prediction: CaptionPrediction, examined: ExaminedCaption | None = None) -> list[Block]:
+        best, picture = prediction.best, prediction.picture
+        true, boxes, truth = (examined.true, examined.boxes, examined.truth) if examined else (None, None, None)
+        known = [] if true is None else ["true of the image" if true else "not true of the image"]
+        known += [f"the data: {truth}"] * bool(truth)
         head = Head(
             best.text,
             above=picture.name,
             under=f"log-probability {best.log_prob:.3f}",
-            truth=("", "; ".join(truth)) if truth else None,
+            truth=("", "; ".join(known)) if known else None,
             right=true,
             data={"caption": best.text, "image": picture.name},
         )
@@ -111,3 +130,136 @@ def _image(path: Path, expected: str) -> Path:
     if not path.is_file():
         raise DataError(f"{path}: {'a folder' if path.is_dir() else 'no such file'}; expected {expected}")
     return path
+
+
+# Maps
+
+
+class Word(NamedTuple):
+    """A written word."""
+
+    text: str
+    weights: Sequence[float] | None
+    """Attention to the cells of the grid, row by row; None where the network has none."""
+    box: Sequence[float] | None = None
+    """(left, top, right, bottom) of the object that the word names, as shares of the image; None where unknown."""
+
+
+@dataclass(frozen=True)
+class AttendedImage(Block):
+    """An image, and a map for each word: bright where the network looked when it wrote the word."""
+
+    name: str
+    png: bytes | None
+    """A PNG file of the image; None where only its features are known."""
+    grid: tuple[int, int]
+    """Rows and columns of the cells that the network attends to."""
+    words: Sequence[Word]
+
+    @property
+    def attended(self) -> bool:
+        return not self.words or any(word.weights is not None for word in self.words)
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """Return the image (H, W, 3) in the size of a map; white where the image is unknown."""
+        if self.png is None:
+            rows, columns = self.grid
+            return np.full((rows * 16, columns * 16, 3), 255, np.uint8)
+        image = Image.open(io.BytesIO(self.png)).convert("RGB")
+        scale = SHARPEST / max(image.size)
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        return np.asarray(image.resize(size, Image.Resampling.NEAREST if scale > 3 else Image.Resampling.LANCZOS))
+
+
+# Light
+
+
+def smooth(weights: Sequence[float], grid: tuple[int, int], size: tuple[int, int]) -> NDArray[np.float32]:
+    """Return the weights as (H, W) = `size` pixels, from 0 to 1 for the largest weight.
+
+    Each cell covers its own part of the image; between the centres of cells the weights are interpolated.
+    """
+    cells = np.asarray(weights, np.float32).reshape(grid)
+    cells = cells / max(float(cells.max()), 1e-12)
+    spread = Image.fromarray(cells).resize((size[1], size[0]), Image.Resampling.BICUBIC)
+    return np.asarray(spread).clip(0, 1)
+
+
+def lit(pixels: NDArray[np.uint8], weights: Sequence[float], grid: tuple[int, int]) -> NDArray[np.uint8]:
+    """Return the image (H, W, 3), dim where the `weights` (S,) of a word are low and bright where they are highest."""
+    looked = smooth(weights, grid, pixels.shape[:2])[..., None]
+    light = pixels * (DIM + (1 - DIM) * looked)
+    return (light + GLOW * looked * (255 - light) + 0.5).astype(np.uint8)
+
+
+def overlay(weights: Sequence[float], grid: tuple[int, int]) -> bytes:
+    """Return a PNG file that makes of an image under it what `lit` makes of it."""
+    looked = smooth(weights, grid, (grid[0] * FINER, grid[1] * FINER))
+    through = (DIM + (1 - DIM) * looked) * (1 - GLOW * looked)
+    white = GLOW * looked / (1 - through).clip(1e-6)
+    layers = (255 * np.stack([white, white, white, 1 - through], -1) + 0.5).astype(np.uint8)
+    return _file(Image.fromarray(layers), "png", optimize=True)
+
+
+def _file(image: Image.Image, kind: str, **options: int) -> bytes:
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
+
+
+def _data(file: bytes, kind: str = "png") -> str:
+    return f"data:image/{kind};base64,{b64encode(file).decode()}"
+
+
+# The renderers
+
+
+@page.html.register
+def _(block: AttendedImage) -> str:
+    """The image, and beside it the maps with their words; pointing at a map shows it on the image."""
+    ratio, name, shared = block.grid[1] / block.grid[0], text(block.name), ""
+    seen = f'<div class="picture" title="{name}: only its features are known"></div>'
+    if block.png is not None:
+        image = Image.open(io.BytesIO(block.png))
+        light = len(block.png) <= MOST_BYTES
+        source = _data(block.png) if light else _data(_file(image, "jpeg", quality=90), "jpeg")
+        ratio, shared = image.width / image.height, f";--image:url({source})"
+        seen = f'<img class="picture" alt="{name}" src="{source}">'
+    maps = []
+    for word in block.words:
+        if word.weights is not None:
+            most = max(word.weights)
+            row, column = divmod(list(word.weights).index(most), block.grid[1])
+            maps.append(
+                f'<li class="word" tabindex="0" data-row="{row}" data-column="{column}" data-weight="{most:.4f}" '
+                f'title="largest weight {most:.2f}" style="--look:url({_data(overlay(word.weights, block.grid))})">'
+                f'<i class="map"></i><span dir="auto">{text(word.text)}</span> <small>{most:.2f}</small></li>'
+            )
+    listed = "\n".join(['<ol class="maps">', *maps, "</ol>"]) if maps else ""
+    style = f"--ratio:{ratio:.4f};--wide:{min(WIDEST, SIDE * ratio**0.5):.1f}rem{shared}"
+    return f'<div class="looks" style="{style}">\n<div class="seen">{seen}</div>\n{listed}\n</div>'
+
+
+@figure.fitted.register
+def _(block: AttendedImage, letters: Letters, room: float) -> Drawing:
+    """The image, then one map per word, in rows; the object that a word names is framed."""
+    words, pixels = block.words[:MOST_WORDS], block.pixels()
+    ratio = pixels.shape[1] / pixels.shape[0]
+    wide, high = AREA * ratio**0.5, AREA / ratio**0.5
+    columns = max(1, min(len(words) + 1, int((BROADEST + GAP) / (wide + GAP))))
+    sheet = Drawing(max(room, columns * (wide + GAP) - GAP), -(-(len(words) + 1) // columns) * (high + TITLE))
+    for number, word in enumerate([Word("", None), *words]):
+        x, y = number % columns * (wide + GAP), TITLE + number // columns * (high + TITLE)
+        light = pixels if word.weights is None else lit(pixels, word.weights, block.grid)
+        sheet.areas.append(Picture(x, y, wide, high, light))
+        sheet.box("frames", x, y, wide, high)
+        if word.weights is not None:
+            if word.box is not None:
+                left, top, right, bottom = word.box
+                sheet.box("true", x + left * wide, y + top * high, (right - left) * wide, (bottom - top) * high)
+            space = wide - letters.width("0.00", TINY) - 4
+            sheet.write(x, y - 5, letters.cut(word.text, space, WORD), WORD, "ink")
+            sheet.write(x + wide, y - 5, f"{max(word.weights):.2f}", TINY, side="right")
+    if len(block.words) > MOST_WORDS:
+        sheet.notes.append(f"cut to {MOST_WORDS} words")
+    return sheet

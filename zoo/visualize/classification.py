@@ -1,69 +1,60 @@
-"""The view of classification: documents with their classes, and the attention to their sentences and words."""
+"""The view of classification: documents with classes, attention to sentences and words, and the confusion matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from zoo.tasks.classification import Classification, DocumentPrediction, ExaminedDocument
-from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Passage
+from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Grid, Head, Passage, top_words
 from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
-from zoo.visualize.view import View
-from zoo.visualize.weighing import WEIGHINGS, top_words
+from zoo.visualize.view import Pictures, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from zoo.tasks import Examined, Task
-
 SENTENCES = Key("sentences", "sentence weight", "The bar before a sentence is the attention it got in its document.")
+WORDS = Key(
+    "words",
+    f"word weight ({WEIGHINGS['paper'].title})",
+    "The colour behind a word is its attention; point at it for the numbers.",
+)
 EVIDENCE = Key("evidence", "decided the true class", "Underlined words decided the true class.")
 NONE = Key("", "the network has no attention weights")
-
-
-def words_key(weighing: str) -> Key:
-    """The key to the colour of words."""
-    short = "word weight" if weighing == "word" else f"word weight ({WEIGHINGS[weighing].title})"
-    return Key("words", short, "The colour behind a word is its attention; point at it for the numbers.")
+MOST_NUMBERED = 25
+"""The cells of a confusion matrix of at most so many classes have their counts."""
 
 
 class ClassificationView(View):
     """Documents with one class each."""
 
-    columns: ClassVar[tuple[str, ...]] = ("text", "predicted", "probability", "top words")
+    columns = ("text", "predicted", "probability", "top words")
     """`top words` are those with the highest share of the document's attention, and that share."""
-    title: ClassVar[str] = "What the network attended to"
+    title = "What the network attended to"
 
     def row(self, prediction: DocumentPrediction) -> list[Any]:
-        return [
-            shown(" ".join(word for sentence in prediction.sentences for word in sentence.words)),
-            prediction.label,
-            round(prediction.probabilities[prediction.label], 4),
-            shown(top_words(prediction.sentences)),
-        ]
+        text = shown(" ".join(word for sentence in prediction.sentences for word in sentence.words))
+        probability = round(prediction.probabilities[prediction.label], 4)
+        return [text, prediction.label, probability, shown(top_words(prediction.sentences))]
 
-    def blocks(self, prediction: DocumentPrediction, examined: Examined | None = None) -> list[Block]:
-        evidence = examined.evidence if isinstance(examined, ExaminedDocument) else None
-        return document_blocks(prediction, examined.truth if examined else None, evidence)
+    def blocks(self, prediction: DocumentPrediction, examined: ExaminedDocument | None = None) -> list[Block]:
+        truth, evidence = (examined.truth, examined.evidence) if examined else (None, None)
+        return document_blocks(prediction, truth, evidence)
 
     def unknown(self, prediction: DocumentPrediction) -> list[str]:
         return [sentence.words[i] for sentence in prediction.sentences for i in sentence.unknown]
 
-    def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
-        from zoo.visualize.confusion import confusion_figure
-
-        assert isinstance(task, Classification) and task.spec is not None
+    def test_pictures(self, task: Classification) -> Pictures:
+        assert task.spec is not None
         matrix, classes = task.test_confusion.compute().cpu(), task.spec.classes
         return {"confusion": lambda: confusion_figure(matrix, classes)}
 
 
 def document_blocks(
-    prediction: DocumentPrediction,
-    truth: str | None = None,
-    evidence: Sequence[Sequence[bool]] | None = None,
-    *,
-    weighing: str = "paper",
+    prediction: DocumentPrediction, truth: str | None = None, evidence: Sequence[Sequence[bool]] | None = None
 ) -> list[Block]:
     """Return the parts of a classified document.
 
@@ -71,25 +62,38 @@ def document_blocks(
         prediction: the class, its probability and the attention.
         truth: the true class; None where it is unknown.
         evidence: for each sentence, True at the words that decided the true class.
-        weighing: the key of `WEIGHINGS` by which words are shaded.
     """
     name, probabilities, sentences = prediction.label, prediction.probabilities, prediction.sentences
-    head = Head.compared(
-        name,
-        truth,
-        "class",
-        probability=probabilities[name],
-        above="predicted",
-        classes=Classes(probabilities, name),
-        data={"label": name},
-    )
+    head = Head.compared(name, truth, "class", Classes(probabilities, name), above="predicted")
     weighed = any(sentence.word_weights is not None for sentence in sentences)
     barred = any(sentence.weight is not None for sentence in sentences)
     keys = (
         *[SENTENCES] * barred,
-        *[words_key(weighing)] * weighed,
+        *[WORDS] * weighed,
         *[NONE] * (bool(sentences) and not weighed and not barred),
         *[EVIDENCE] * (evidence is not None),
         *[UNKNOWN] * any(sentence.unknown for sentence in sentences),
     )
-    return [head, Passage(sentences, weighing, choice=True, evidence=evidence, keys=keys)]
+    return [head, Passage(sentences, choice=True, evidence=evidence, keys=keys)]
+
+
+def confusion_figure(matrix: Any, classes: Sequence[str]) -> Figure:
+    """Return the picture of `matrix` (C, C), counts by true class (row) and predicted class (column).
+
+    Cells are shaded by their share of the true class, so that rare classes are visible. A class without examples has a
+    white row.
+    """
+    from zoo.visualize.renderers.figure import draw
+
+    counts = np.asarray(matrix)
+    if counts.shape != (len(classes), len(classes)):
+        raise ValueError(f"a confusion matrix of {len(classes)} classes is square of that size, got {counts.shape}")
+    total, right = int(counts.sum()), int(np.trace(counts))
+    shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    head = Head(
+        f"{right:,} of {total:,} right" + (f" ({right / total:.1%})" if total else ""),
+        above="rows: the true class; columns: the predicted class",
+        under="shaded by the share of the true class",
+    )
+    texts = [[f"{int(count)}" for count in row] for row in counts] if len(classes) <= MOST_NUMBERED else None
+    return draw([head, Grid(classes, classes, shares.tolist(), texts=texts, axes=("classes", "classes"))])

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
 from zoo.tasks.cloze import ClozePrediction, ExaminedQuestion
 from zoo.tasks.cloze_reranking import FILE, beside
-from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Passage
+from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Head, Passage, top_words
 from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View
-from zoo.visualize.weighing import WEIGHINGS, top_words
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 CUT = " ..."
 """The end of a document that `zoo data` has shortened."""
@@ -48,11 +45,11 @@ class PartOfText(NamedTuple):
 class ClozeView(View):
     """Questions with a candidate for the blank. Files have one question per line, or blocks in CBT's form."""
 
-    noun: ClassVar[str] = "question"
-    columns: ClassVar[tuple[str, ...]] = ("query", "answer", "probability", "candidates", "top words")
+    noun = "question"
+    columns = ("query", "answer", "probability", "candidates", "top words")
     """`candidates` have their probabilities, the likeliest first; `top words` are the places of the document with most
     attention."""
-    title: ClassVar[str] = "What the network attended to"
+    title = "What the network attended to"
 
     def options(self, group: _ArgumentGroup) -> None:
         rerank = "judge the best candidates again with the run's language models"
@@ -88,31 +85,18 @@ class ClozeView(View):
         return f"{document} {query}" + f" | {'|'.join(named)}" * bool(named)
 
     def row(self, prediction: ClozePrediction) -> list[Any]:
-        likeliest = sorted(prediction.probabilities.items(), key=lambda one: -one[1])
-        return [
-            shown(" ".join(prediction.query.words)),
-            shown(prediction.answer),
-            round(prediction.probabilities[prediction.answer], 4),
-            shown(", ".join(f"{word} {share:.2f}" for word, share in likeliest)),
-            shown(top_words(sentences_of(prediction))),
-        ]
+        answer, shares = prediction.answer, prediction.probabilities
+        likeliest = ", ".join(f"{word} {share:.2f}" for word, share in sorted(shares.items(), key=lambda one: -one[1]))
+        query, top = shown(" ".join(prediction.query.words)), shown(top_words(sentences_of(prediction)))
+        return [query, shown(answer), round(shares[answer], 4), shown(likeliest), top]
 
-    def blocks(self, prediction: ClozePrediction, examined: Examined | None = None) -> list[Block]:
-        answer, document, query = prediction.answer, sentences_of(prediction), query_of(prediction)
-        evidence = examined.evidence if isinstance(examined, ExaminedQuestion) else None
-        own, alone = prediction.reader_answer, ""
-        if own is not None and prediction.reader_probabilities is not None:
-            alone = f"re-ranked; the network alone: {own} {prediction.reader_probabilities[own]:.2f}"
-        head = Head.compared(
-            answer,
-            examined.truth if examined else None,
-            "answer",
-            probability=prediction.probabilities[answer],
-            above="in the blank",
-            under=alone,
-            classes=Classes(prediction.probabilities, answer, "candidates"),
-            data={"label": answer},
-        )
+    def blocks(self, prediction: ClozePrediction, examined: ExaminedQuestion | None = None) -> list[Block]:
+        answer, own, before = prediction.answer, prediction.reader_answer, prediction.reader_probabilities
+        truth, evidence = (examined.truth, examined.evidence) if examined else (None, None)
+        classes = Classes(prediction.probabilities, answer, "candidates")
+        alone = f"re-ranked; the network alone: {own} {before[own]:.2f}" if own is not None and before else ""
+        head = Head.compared(answer, truth, "answer", classes, above="in the blank", under=alone)
+        query = query_of(prediction)
         keys = (
             *[SENTENCES, WORDS] * (prediction.document.weights is not None),
             *[QUERY] * (prediction.query.weights is not None),
@@ -123,7 +107,7 @@ class ClozeView(View):
         return [
             head,
             Passage([query], WEIGHING, title="query", most_lines=6),
-            Passage(document, WEIGHING, evidence=marked, most_lines=40, keys=keys),
+            Passage(sentences_of(prediction), WEIGHING, evidence=marked, most_lines=40, keys=keys),
         ]
 
     def unknown(self, prediction: ClozePrediction) -> list[str]:
@@ -133,8 +117,7 @@ class ClozeView(View):
 
 def spans(prediction: ClozePrediction) -> list[tuple[int, int]]:
     """Return where each sentence of the document begins and ends, without empty ones."""
-    begins = [0, *prediction.sentence_ends[:-1]]
-    return [(begin, end) for begin, end in zip(begins, prediction.sentence_ends, strict=True) if begin < end]
+    return [(begin, end) for begin, end in pairwise([0, *prediction.sentence_ends]) if begin < end]
 
 
 def sentences_of(prediction: ClozePrediction) -> list[PartOfText]:

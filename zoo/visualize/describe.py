@@ -25,36 +25,42 @@ Splits = Mapping[str, Mapping[str, Any]]
 
 def description(name: str, parts: Mapping[str, Any]) -> Group:
     """Return a data set called `name` for the terminal; `parts` as `ServedData.describe` gives them."""
-    splits: Splits = parts["splits"]
-    lines = [str(line) for line in parts.get("contents", ())]
+    return Group(*_described(name, parts, parts["splits"]))
+
+
+def _described(name: str, parts: Mapping[str, Any], splits: Splits) -> Iterator[RenderableType]:
+    yield Text.assemble((shown(name), "bold"), f": {shown(parts['source'])}")
+    for line in parts.get("contents", ()):
+        yield Text(shown(str(line)))
     if skipped := parts.get("skipped"):
-        lines.append(f"left out: {counted(skipped)}")
-    notes = [Padding(Text(shown(note)), (0, 0, 0, 2)) for note in parts.get("notes", ())]
-    return Group(
-        Text.assemble((shown(name), "bold"), f": {shown(parts['source'])}"),
-        *(Text(shown(line)) for line in lines),
-        *_numbers(splits),
-        *_classes(splits),
-        *_lengths(splits),
-        *_examples(parts.get("examples", ())),
-        *[Text("notes", "bold")] * bool(notes),
-        *notes,
-    )
-
-
-def _numbers(splits: Splits) -> Iterator[Table]:
-    """A row for each split, a column for each number that is known of one."""
-    cells = {
-        split: {title: cell for name in facts for title, cell in _cells(name.replace("_", " "), facts[name])}
-        for split, facts in splits.items()
-    }
+        yield Text(shown(f"left out: {counted(skipped)}"))
+    cells = {split: dict(cell for fact in facts.items() for cell in _cells(*fact)) for split, facts in splits.items()}
     if columns := dict.fromkeys(title for row in cells.values() for title in row):
         rows = [[split, *(row.get(title, "") for title in columns)] for split, row in cells.items()]
         yield _table(["split", *columns], rows)
+    yield from _classes(splits)
+    for split, facts in list(splits.items())[:1]:
+        for fact, value in facts.items():
+            if _is_lengths(value):
+                middle = f"mean {value['mean']}, median {value['median']:g}, most {value['max']:,}"
+                yield Text(f"\n{fact.replace('_', ' ')} in {split}: {middle}")
+                yield _bars(value["bins"])
+    for number, example in enumerate(parts.get("examples", ())):
+        if number == 0:
+            yield Text("\nexamples")
+        table = Table.grid(padding=(0, 2))  # the parts are one below the other, since texts can be long
+        for part, value in example.items():
+            table.add_row(Text(part.replace("_", " "), "dim"), Text(shortened(str(value), LONGEST_VALUE)))
+        yield Padding(table, (0, 0, 1, 2))
+    for number, note in enumerate(parts.get("notes", ())):
+        if number == 0:
+            yield Text("notes", "bold")
+        yield Padding(Text(shown(note)), (0, 0, 0, 2))
 
 
-def _cells(title: str, value: Any) -> Iterator[tuple[str, str]]:
+def _cells(fact: str, value: Any) -> Iterator[tuple[str, str]]:
     """Yield the cells of a fact in the table of splits, with their titles."""
+    title = fact.replace("_", " ")
     if title == "dropped":
         yield title, counted(value) or "none"
     elif _is_lengths(value):
@@ -94,24 +100,6 @@ def _table(titles: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
     return table
 
 
-def _is_lengths(value: Any) -> bool:
-    return isinstance(value, Mapping) and "bins" in value
-
-
-def _is_counts(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(count, int) for count in value.values())
-
-
-def _lengths(splits: Splits) -> Iterator[RenderableType]:
-    """The lengths of the examples of the first split, as words and bars."""
-    for split, facts in list(splits.items())[:1]:
-        for name, value in facts.items():
-            if _is_lengths(value):
-                middle = f"mean {value['mean']}, median {value['median']:g}, most {value['max']:,}"
-                yield Text(f"\n{name.replace('_', ' ')} in {split}: {middle}")
-                yield _bars(value["bins"])
-
-
 def _bars(bins: Mapping[str, int]) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(justify="right")
@@ -122,12 +110,9 @@ def _bars(bins: Mapping[str, int]) -> Table:
     return table
 
 
-def _examples(examples: Iterable[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Each example as its parts, one below the other: texts that belong together can be long."""
-    for number, example in enumerate(examples):
-        if number == 0:
-            yield Text("\nexamples")
-        table = Table.grid(padding=(0, 2))
-        for name, value in example.items():
-            table.add_row(Text(name.replace("_", " "), "dim"), Text(shortened(str(value), LONGEST_VALUE)))
-        yield Padding(table, (0, 0, 1, 2))
+def _is_lengths(value: Any) -> bool:
+    return isinstance(value, Mapping) and "bins" in value
+
+
+def _is_counts(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(count, int) for count in value.values())

@@ -92,7 +92,7 @@ class Shape(NamedTuple):
     points: Sequence[Point]
     """The centre of a disc, the left upper corner of a box, or the points of a line or an area."""
     size: tuple[float, ...] = ()
-    """The radius of a disc; the width, the height and the radius of the corners of a box."""
+    """The radius of a disc; the width and the height of a box, and the radius of its corners if they are round."""
     fill: str | None = None
     """A name of the PALETTE or a colour, in place of the fill of its kind."""
 
@@ -185,17 +185,8 @@ class Drawing:
     def disc(self, kind: str, x: float, y: float, radius: float, fill: str | None = None) -> None:
         self.shapes[kind].append(Shape("disc", [(x, y)], (radius,), fill))
 
-    def box(
-        self,
-        kind: str,
-        left: float,
-        top: float,
-        width: float,
-        height: float,
-        fill: str | None = None,
-        corner: float = 0,
-    ) -> None:
-        self.shapes[kind].append(Shape("box", [(left, top)], (width, height, corner), fill))
+    def box(self, kind: str, left: float, top: float, *size: float, fill: str | None = None) -> None:
+        self.shapes[kind].append(Shape("box", [(left, top)], size, fill))
 
     def line(self, kind: str, points: Sequence[Point]) -> None:
         self.shapes[kind].append(Shape("line", points))
@@ -204,11 +195,10 @@ class Drawing:
         self.shapes[kind].append(Shape("area", points))
 
     def place(self, other: Drawing, left: float, top: float) -> None:
-        """Copies the visible parts of another drawing to (`left`, `top`)."""
+        """Copy the visible parts of another drawing to (`left`, `top`)."""
         for kind, shapes in other.shapes.items():
-            self.shapes[kind] += [
-                shape._replace(points=[(x + left, y + top) for x, y in shape.points]) for shape in shapes
-            ]
+            for shape in shapes:
+                self.shapes[kind].append(shape._replace(points=[(x + left, y + top) for x, y in shape.points]))
         self.labels += [label._replace(x=label.x + left, y=label.y + top) for label in other.labels]
         for part in other.areas:
             moved: Any = part._replace(left=part.left + left, top=part.top + top)
@@ -217,7 +207,7 @@ class Drawing:
         self.keys += other.keys
 
 
-def tint(color: str, strength: float) -> str:
-    """A colour of the PALETTE, mixed with white: 0 is white, and 1 the colour itself."""
-    parts = (int(PALETTE[color][at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(255 + (part - 255) * strength):02x}" for part in parts)
+def mixed(one: str, other: str, share: float) -> str:
+    """Mix two colours, each a name of the PALETTE or #rrggbb; `share` is that of the second one, from 0 to 1."""
+    parts = zip(*(bytes.fromhex(PALETTE.get(color, color)[1:]) for color in (one, other)), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)

@@ -16,8 +16,7 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 def lines_for(option: str, path: Path, expected: str) -> list[str]:
-    """The lines of the text file, .gz or not, that `option` names. Raises DataError for what cannot be read, and says
-    that the option takes what is `expected`."""
+    """Return the lines of the text file, .gz or not, that `option` names; a DataError names what is `expected`."""
     try:
         return read_lines(path)
     except DataError as error:
@@ -25,7 +24,7 @@ def lines_for(option: str, path: Path, expected: str) -> list[str]:
 
 
 def make_folder(option: str, path: Path) -> None:
-    """Makes the folder of a file that `option` asks for. Raises ConfigError where the file could not be written."""
+    """Make the folder of a file that `option` asks for. Raises ConfigError where the file could not be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -35,8 +34,7 @@ def make_folder(option: str, path: Path) -> None:
 
 
 def picture_file(option: str, path: Path) -> Path:
-    """`path` as the file of a picture, .png where it has no ending. Raises ConfigError for an ending that no picture
-    has."""
+    """Return `path`, .png if it has no ending. Raises ConfigError for an ending that no picture has."""
     if path.suffix and path.suffix.lower() not in PICTURES:
         raise ConfigError(f"{option} {path}: pictures are written as {', '.join(PICTURES)}; found {path.suffix}")
     return path if path.suffix else path.with_name(f"{path.name}.png")
@@ -49,8 +47,7 @@ def csv_text(columns: Sequence[str] | None, rows: Iterable[Sequence[Any]]) -> st
     """
     file = io.StringIO()
     writer = csv.writer(file)
-    if columns is not None:
-        writer.writerow(columns)
+    writer.writerows([columns] if columns is not None else [])
     writer.writerows([_no_formula(value) for value in row] for row in rows)
     return file.getvalue()
 
@@ -61,6 +58,6 @@ def _no_formula(value: Any) -> Any:
         return value
     try:
         float(value)
+        return value
     except ValueError:
         return f"'{value}"
-    return value

@@ -1,27 +1,24 @@
-"""The view of pointing: sets of points, the answer, and the attention of each step."""
+"""The view of pointing: sets of points drawn with the answer and the true one, and the attention of each step."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
+from math import cos, pi, sin
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
+
+import numpy as np
 
 from zoo.data.points.readers import KINDS, OUTPUT, read_sets
 from zoo.data.points.spec import PointSpec
 from zoo.errors import DataError
 from zoo.tasks.pointing import ExaminedPointing, Pointing, PointingPrediction
 from zoo.visualize.blocks import Beside, Block, Drawn, Grid, Head, Rows
-from zoo.visualize.drawing import Key
-from zoo.visualize.drawings.points import points_drawing
-from zoo.visualize.view import Predicts, View
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from zoo.tasks import Examined, Task
-
+from zoo.visualize.drawing import TINY, Drawing, Key, Point
+from zoo.visualize.view import Pictures, Predicts, View
 
 POINTS = Key("answers", "answer", "Points are counted from 1, in the order in which they were read.")
 TARGET = Key("targets", "true answer")
@@ -31,21 +28,22 @@ STEPS = Key(
     "The grid has the attention of each step to the end and to each point; point at a cell for its number.",
 )
 NEXT = Key("true", "true next point")
+LONGEST, SHORTEST, EDGE, FOOT = 380, 90, 18, 18
+"""Pixels of the longer side of the points and the least of the shorter side, of the edge, and of the axis below."""
+MOST_NUMBERED = 60
+AWAY, SIDES = 11, 12
+"""The distance of a number from its point, and the directions that are tried."""
 
 
 class PointingView(View):
     """Sets of points with their answers."""
 
-    noun: ClassVar[str] = "set of points"
-    plural: ClassVar[str] = "sets of points"
-    typed: ClassVar[str] = "points.csv"
-    columns: ClassVar[tuple[str, ...]] = ("points", "answer", "log-probability", "figures")
+    noun, plural, typed = "set of points", "sets of points", "points.csv"
+    columns = ("points", "answer", "log-probability", "figures")
     """`points` are in the order in which they were read, with x and y; `answer` has their numbers, counted from 1."""
-    title: ClassVar[str] = "What the network pointed out"
-    searches: ClassVar[tuple[str, ...]] = ("beam",)
-
-    def __init__(self) -> None:
-        self.spec: PointSpec | None = None
+    title = "What the network pointed out"
+    searches = ("beam",)
+    spec: PointSpec | None = None
 
     def meet(self, predictor: Predicts) -> None:
         self.spec = predictor.task.spec
@@ -65,14 +63,11 @@ class PointingView(View):
         try:
             numbers = [float(field) for field in fields]
         except ValueError as error:
+            problem = f"{line.strip()[:60]!r}: {error}; expected the coordinates of points, x1 y1 x2 y2 ..., or a file "
+            problem += f"({', '.join(KINDS)})"
             if Path(line.strip()).suffix in KINDS or "/" in line:
-                raise DataError(
-                    f"{line.strip()}: no such file; expected a file of point sets, or coordinates"
-                ) from None
-            raise DataError(
-                f"{line.strip()[:60]!r}: {error}; expected the coordinates of points, x1 y1 x2 y2 ..., or a file "
-                f"({', '.join(KINDS)})"
-            ) from None
+                problem = f"{line.strip()}: no such file; expected a file of point sets, or coordinates"
+            raise DataError(problem) from None
         if len(numbers) % width:
             raise DataError(f"{line.strip()[:60]!r}: {len(numbers)} numbers; expected {width} for each point")
         return [numbers[at : at + width] for at in range(0, len(numbers), width)]
@@ -94,10 +89,9 @@ class PointingView(View):
     def try_it(self, data: Any) -> str:
         return self.typed
 
-    def blocks(self, prediction: PointingPrediction, examined: Examined | None = None) -> list[Block]:
+    def blocks(self, prediction: PointingPrediction, examined: ExaminedPointing | None = None) -> list[Block]:
         best, goal, points = prediction.best, prediction.goal, prediction.points
-        target = examined.target if isinstance(examined, ExaminedPointing) else None
-        about = f"{goal} of {len(points)} points"
+        target, about = examined.target if examined else None, f"{goal} of {len(points)} points"
         head = Head(
             answer(prediction),
             under=", ".join(filter(None, [about, verdict(prediction), f"log-probability {best.log_prob:.3f}"])),
@@ -118,11 +112,10 @@ class PointingView(View):
         )
         return [head, Beside(drawn, grid)]
 
-    def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
+    def test_pictures(self, task: Pointing) -> Pictures:
         """Return the figures of each part of the test, e.g. of larger sets than those of the training."""
         from zoo.visualize.renderers.figure import draw
 
-        assert isinstance(task, Pointing)
         rows = task.shown_figures()
         if len(rows) < 2:
             return {}
@@ -155,9 +148,8 @@ def verdict(prediction: PointingPrediction) -> str:
 
 def answer(prediction: PointingPrediction) -> str:
     """Return the numbers of the points; triangles are separated by commas."""
-    if prediction.goal == "triangulation":
-        return ", ".join(map(" ".join, _triangles(prediction))) or "nothing"
-    return " ".join(map(str, prediction.best.numbers)) or "nothing"
+    triangles, numbers = ", ".join(map(" ".join, _triangles(prediction))), " ".join(map(str, prediction.best.numbers))
+    return (triangles if prediction.goal == "triangulation" else numbers) or "nothing"
 
 
 def _triangles(prediction: PointingPrediction) -> list[list[str]]:
@@ -170,3 +162,98 @@ def _coordinates(prediction: PointingPrediction, number: int) -> list[str]:
     if number > len(prediction.points):
         return ["there is no such point"]
     return [f"{value:.6g}" for value in prediction.points[number - 1]]
+
+
+# The drawing
+
+
+def positions(points: Sequence[Sequence[float]]) -> list[Point]:
+    """Return the position of each point, with y upwards.
+
+    Plain numbers are placed side by side in the order in which they were read, each as high as its value.
+    """
+    if all(len(point) == 1 for point in points):
+        return [(float(number), point[0]) for number, point in enumerate(points, 1)]
+    return [(point[0], point[1]) for point in points]
+
+
+def lines(goal: str, numbers: Sequence[int], at: Sequence[Point]) -> list[list[Point]]:
+    """Return the lines of an answer, each from point to point and back to its first.
+
+    The line of an order passes the numbers in the order of the answer, each as high as its value.
+
+    Args:
+        goal: hull, triangulation, tour or order.
+        numbers: numbers of points, counted from 1; numbers of missing points are ignored.
+        at: the positions of all points.
+    """
+    if goal == "order":
+        where = [(float(rank), at[number - 1][1]) for rank, number in enumerate(numbers, 1) if number <= len(at)]
+        return [where] * bool(where)
+    if goal == "triangulation":
+        corners = [numbers[first : first + 3] for first in range(0, len(numbers) - len(numbers) % 3, 3)]
+        parts = [triangle for triangle in corners if max(triangle) <= len(at)]
+    else:
+        parts = [[number for number in numbers if number <= len(at)]]
+    return [[at[number - 1] for number in (*part, part[0])] for part in parts if part]
+
+
+def points_drawing(
+    goal: str, points: Sequence[Sequence[float]], numbers: Sequence[int], target: Sequence[int], description: str
+) -> Drawing:
+    """Return the points with their numbers, the answer, and a broad line for the true answer behind it.
+
+    The drawing has the proportions of the set. Numbers are placed away from lines and from other points.
+
+    Args:
+        goal: hull, triangulation, tour or order.
+        points: the coordinates of each point.
+        numbers: the numbers of points in the answer, counted from 1.
+        target: the numbers of points in the true answer; empty where that is unknown.
+        description: a text for readers who cannot see the drawing.
+    """
+    at = positions(points)
+    xs, ys = zip(*at, strict=True)
+    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    across = up = LONGEST / (max(wide, high) or 1)
+    axis = f"x {min(xs):.3g} to {max(xs):.3g}, y {min(ys):.3g} to {max(ys):.3g}"
+    if goal == "order":  # positions and values have different units
+        across, up = LONGEST / (wide or 1), 0.6 * LONGEST / (high or 1)
+        axis = "order read; the line: order of the answer"
+    inner = (max(wide * across, SHORTEST), max(high * up, SHORTEST))
+    left, bottom = EDGE + (inner[0] - wide * across) / 2, EDGE + (inner[1] + high * up) / 2
+
+    def put(point: Point) -> Point:
+        return left + (point[0] - min(xs)) * across, bottom - (point[1] - min(ys)) * up
+
+    sheet = Drawing(inner[0] + 2 * EDGE, inner[1] + 2 * EDGE + FOOT, description)
+    sheet.box("frames", 0.5, 0.5, inner[0] + 2 * EDGE - 1, inner[1] + 2 * EDGE - 1)
+    for kind, given in (("targets", target), ("answers", numbers)):
+        for line in lines(goal, given, at):
+            sheet.line(kind, [put(point) for point in line])
+    spots = [put(point) for point in at]
+    for x, y in spots:
+        sheet.disc("points", x, y, 3.2)
+    drawn = [shape.points for kind in ("targets", "answers") for shape in sheet.shapes[kind]]
+    for number, (x, y) in enumerate(free_places(spots[:MOST_NUMBERED], spots, drawn), 1):
+        sheet.write(x, y + 3.8, str(number), 10.6, "ink", side="center")
+    sheet.write(2, sheet.height - 4, axis, TINY, "faint")
+    return sheet
+
+
+def free_places(points: Sequence[Point], others: Sequence[Point], drawn: Sequence[Sequence[Point]]) -> list[Point]:
+    """Return a position for the number of each point, as far as possible from lines, points and other numbers."""
+    pieces = np.array([piece for line in drawn for piece in pairwise(line)]).reshape(-1, 2, 2)
+    begins, along = pieces[:, 0], pieces[:, 1] - pieces[:, 0]
+    length = np.maximum((along**2).sum(1), 1e-9)
+    turns = [2 * pi * (number + 0.5) / SIDES for number in range(SIDES)]
+    found: list[Point] = []
+    for x, y in points:
+        tried = [(x + AWAY * cos(turn), y - AWAY * sin(turn)) for turn in turns]
+        places = np.array(tried)[:, None]  # (SIDES, 1, 2)
+        blocked = np.array([other for other in others if other != (x, y)] + found).reshape(-1, 2)
+        share = np.clip(((places - begins) * along).sum(2) / length, 0, 1)[..., None]
+        nearest = np.concatenate([np.broadcast_to(blocked, (SIDES, *blocked.shape)), begins + share * along], 1)
+        room = np.hypot(*(nearest - places).transpose(2, 0, 1)).min(1, initial=2.0 * AWAY)
+        found.append(tried[int(np.argmax(room))])
+    return found

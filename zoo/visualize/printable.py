@@ -9,18 +9,14 @@ TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 
 
 def shown(text: str) -> str:
-    """`text` without control characters, which a terminal obeys, TURNING ones, and lone surrogates, which no file
-    holds."""
+    """Return `text` without control characters, which a terminal obeys, TURNING letters and lone surrogates."""
     if text.isprintable():
         return text
-    return "".join("\N{REPLACEMENT CHARACTER}" if _obeyed(letter) else letter for letter in text)
-
-
-def _obeyed(letter: str) -> bool:
-    return letter in TURNING or unicodedata.category(letter) in ("Cc", "Cs")
+    bad = {letter for letter in text if letter in TURNING or unicodedata.category(letter) in ("Cc", "Cs")}
+    return "".join("\N{REPLACEMENT CHARACTER}" if letter in bad else letter for letter in text)
 
 
 def shortened(text: str, longest: int) -> str:
-    """`text` fit to be shown, of at most `longest` letters: what is longer ends in an ellipsis."""
+    """Return `text` fit to be shown, of at most `longest` letters: a longer one ends in an ellipsis."""
     text = shown(text)
     return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from zoo.data.trees.options import SPACY, builds
 from zoo.tasks.relatedness import ExaminedPair, RelatednessPrediction
@@ -13,12 +13,9 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head, Note, Rows
 from zoo.visualize.printable import shown
 from zoo.visualize.tree_view import TreeView
-from zoo.visualize.trees.drawing import page_keys
-from zoo.visualize.trees.layout import Family, Tree
+from zoo.visualize.trees.drawing import Tree, page_keys
+from zoo.visualize.trees.layout import Family
 from zoo.visualize.trees.marks import Mark, marks
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 MOST_LINKS, LEAST_SIMILAR = 6, 0.5
 """Pairs of nodes that are shown, and their least cosine."""
@@ -33,10 +30,10 @@ SHARED = "Nodes with equal letters have a word that both sentences share; this n
 class RelatednessView(TreeView):
     """Pairs of sentences with a score."""
 
-    noun: ClassVar[str] = "pair"
-    typed: ClassVar[str] = '"the monkey is crying . ||| an ape is weeping ."'
-    columns: ClassVar[tuple[str, ...]] = ("first", "second", "score")
-    title: ClassVar[str] = "How related the network finds two sentences"
+    noun = "pair"
+    typed = '"the monkey is crying . ||| an ape is weeping ."'
+    columns, given = ("first", "second", "score"), 2
+    title = "How related the network finds two sentences"
 
     def parse(self, line: str) -> tuple[str, ...]:
         """Return the sentences of a line, separated by a tab or |||; the encoder checks that there are two."""
@@ -59,9 +56,9 @@ class RelatednessView(TreeView):
     def row(self, prediction: RelatednessPrediction) -> list[Any]:
         return [*(shown(" ".join(tree.words)) for tree in self.trees(prediction)), round(prediction.score, 4)]
 
-    def blocks(self, prediction: RelatednessPrediction, examined: Examined | None = None) -> list[Block]:
-        score = examined.score if isinstance(examined, ExaminedPair) else None
-        names, links = list(prediction.probabilities), linked_nodes(prediction)
+    def blocks(self, prediction: RelatednessPrediction, examined: ExaminedPair | None = None) -> list[Block]:
+        score, names = examined.score if examined else None, list(prediction.probabilities)
+        links = linked_nodes(prediction)
         trees = linked_trees(prediction, links)
         head = Head(
             f"{prediction.score:.2f}",
@@ -73,20 +70,10 @@ class RelatednessView(TreeView):
             data={"score": repr(prediction.score)},
             keys=page_keys(trees, ""),
         )
-        blocks: list[Block] = [head, *trees]
-        if not links:
-            return [*blocks, Note(NOTHING)]
-        if prediction.similarity is None:
-            return [*blocks, Note(SHARED)]
+        if not links or prediction.similarity is None:
+            return [head, *trees, Note(SHARED if links else NOTHING)]
         rows = [(f"{link.mark.sign}   {link.cosine:.2f}", f"{link.phrases[0]}  ~  {link.phrases[1]}") for link in links]
-        return [*blocks, Note(SIMILAR), Rows(rows)]
-
-    def examined_columns(self) -> list[str]:
-        return ["index", "first", "second", self.truth, "score"]
-
-    def examined_row(self, examined: Examined) -> list[Any]:
-        first, second, score = self.row(examined.prediction)
-        return [examined.index, first, second, examined.truth or "", score]
+        return [head, *trees, Note(SIMILAR), Rows(rows)]
 
 
 class Link(NamedTuple):
@@ -103,7 +90,8 @@ def linked_nodes(prediction: RelatednessPrediction) -> list[Link]:
 
     Of about equally similar pairs the wider phrases come first; pairs inside linked phrases and the roots are left out.
     """
-    first, second = Family.of(prediction.first), Family.of(prediction.second)
+    trees = (prediction.first, prediction.second)
+    first, second = families = [Family.of(tree) for tree in trees]
 
     def wide(pair: tuple[int, int, float]) -> tuple[float, int]:
         return round(4 * pair[2]), first.words[pair[0]] + second.words[pair[1]]
@@ -114,9 +102,12 @@ def linked_nodes(prediction: RelatednessPrediction) -> list[Link]:
         if len(found) == MOST_LINKS or cosine < LEAST_SIMILAR:
             break
         if i not in taken[0] and j not in taken[1]:
-            taken[0].update(_below(first, i))
-            taken[1].update(_below(second, j))
-            phrases = first.phrase(i, prediction.first.words), second.phrase(j, prediction.second.words)
+            for family, linked, node in zip(families, taken, (i, j), strict=True):
+                below = [node]
+                for one in below:  # the loop appends to the list that it reads
+                    below += family.children[one]
+                linked.update(below)
+            phrases = first.phrase(i, trees[0].words), second.phrase(j, trees[1].words)
             found.append(Link(signs[ascii_uppercase[len(found)]], (i, j), phrases, cosine))
     return found
 
@@ -132,23 +123,15 @@ def _similarities(prediction: RelatednessPrediction) -> list[tuple[int, int, flo
     return [(i, j, 1.0) for i, j in nodes if words[0][i] == words[1][j] and any(map(str.isalnum, words[0][i]))]
 
 
-def _below(family: Family, node: int) -> list[int]:
-    """Return a node and all nodes below it."""
-    found = [node]
-    for one in found:
-        found += family.children[one]
-    return found
-
-
 def linked_trees(prediction: RelatednessPrediction, links: Sequence[Link]) -> list[Tree]:
     """Return both trees with the signs of the links."""
-
-    def fact(link: Link, phrase: str) -> str:
+    trees = []
+    for at, tree in enumerate((prediction.first, prediction.second)):
+        facts = [f"like “{link.phrases[1 - at]}”, cosine {link.cosine:.2f}" for link in links]
         if prediction.similarity is None:
-            return f"{link.mark.sign}: a word of both sentences"
-        return f"{link.mark.sign}: like “{phrase}”, cosine {link.cosine:.2f}"
-
-    return [
-        Tree(tree, links={link.nodes[at]: (link.mark, fact(link, link.phrases[1 - at])) for link in links})
-        for at, tree in enumerate((prediction.first, prediction.second))
-    ]
+            facts = ["a word of both sentences"] * len(links)
+        signs = {
+            link.nodes[at]: (link.mark, f"{link.mark.sign}: {fact}") for link, fact in zip(links, facts, strict=True)
+        }
+        trees.append(Tree(tree, links=signs))
+    return trees

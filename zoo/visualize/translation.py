@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from zoo.errors import DataError
 from zoo.tasks.translation import ExaminedTranslation, TranslationPrediction
@@ -14,9 +14,6 @@ from zoo.visualize.drawing import Key
 from zoo.visualize.files import lines_for, make_folder
 from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View, beginning, ranked
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 CELLS = Key(
     "",
@@ -31,29 +28,22 @@ RANKED = Key("", "", "All translations have the score they were ranked by; the g
 class TranslationView(View):
     """Sources with their translations."""
 
-    columns: ClassVar[tuple[str, ...]] = ("source", "translation", "log-probability", "alignment")
+    columns = ("source", "translation", "log-probability", "alignment")
     """`alignment` as Pharaoh pairs, source-target."""
-    truth: ClassVar[str] = "reference"
-    title: ClassVar[str] = "What the network attended to"
-    needs: ClassVar[tuple[str, str] | None] = ("source", "model=luong")
-    searches: ClassVar[tuple[str, ...]] = ("beam", "nbest")
+    truth = "reference"
+    title = "What the network attended to"
+    needs = ("source", "model=luong")
+    searches = ("beam", "nbest")
 
     def options(self, group: _ArgumentGroup) -> None:
         super().options(group)
-        group.add_argument(
-            "--replace-unknown",
-            nargs="?",
-            const="",
-            metavar="DICTIONARY",
-            help="an unknown word becomes the source word it attended to most, or what that is in a file of lines "
-            "`source<tab>target`",
+        unknown = (
+            "an unknown word becomes the source word it attended to most, or what that is in a file of lines "
+            "`source<tab>target`"
         )
-        group.add_argument(
-            "--pharaoh",
-            type=Path,
-            metavar="OUT",
-            help="write pairs i-j of a source and a target token, counted from 0 in those that --json shows",
-        )
+        group.add_argument("--replace-unknown", nargs="?", const="", metavar="DICTIONARY", help=unknown)
+        pairs = "write pairs i-j of a source and a target token, counted from 0 in those that --json shows"
+        group.add_argument("--pharaoh", type=Path, metavar="OUT", help=pairs)
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
         super().prepare(predictor, options)
@@ -84,23 +74,15 @@ class TranslationView(View):
         given = example.get("source_text", example.get("source"))
         return beginning(given) if isinstance(given, str) else None
 
-    def blocks(self, prediction: TranslationPrediction, examined: Examined | None = None) -> list[Block]:
+    def blocks(self, prediction: TranslationPrediction, examined: ExaminedTranslation | None = None) -> list[Block]:
         best, source, several = prediction.best, prediction.source, len(prediction.translations) > 1
         under, keys = f"log-probability {best.log_prob:.3f}", (RANKED,) * several
         blocks: list[Block] = [Head(best.text, above=" ".join(source), under=under, keys=keys)]
         if best.attention is not None:
-            unknown = set(self.unknown(prediction))
-            links = (isinstance(examined, ExaminedTranslation) and examined.links) or ()
-            grid = Grid(
-                best.tokens,
-                source,
-                best.attention,
-                true={(t, s) for s, t in links},
-                unknown=unknown,
-                axes=("target tokens", "source tokens"),
-                keys=(CELLS, *[LINKS] * bool(links), *[UNKNOWN] * bool(unknown)),
-            )
-            blocks.append(grid)
+            unknown, links = set(self.unknown(prediction)), (examined and examined.links) or ()
+            keys = (CELLS, *[LINKS] * bool(links), *[UNKNOWN] * bool(unknown))
+            true, axes = {(t, s) for s, t in links}, ("target tokens", "source tokens")
+            blocks.append(Grid(best.tokens, source, best.attention, true=true, unknown=unknown, axes=axes, keys=keys))
         if several:
             blocks.append(Rows([(f"{one.score:.4f}", one.text or "(nothing)") for one in prediction.translations]))
         return blocks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from rich.console import RenderableType
 
@@ -13,12 +13,8 @@ from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import Block, Classes, Head
 from zoo.visualize.printable import shortened, shown
 from zoo.visualize.tree_view import TreeView
-from zoo.visualize.trees.drawing import page_keys
-from zoo.visualize.trees.layout import Tree
+from zoo.visualize.trees.drawing import Tree, page_keys
 from zoo.visualize.trees.marks import marks
-
-if TYPE_CHECKING:
-    from zoo.tasks import Examined
 
 NAMED, LONGEST_LABEL = 4, 60
 """Labels that a note names, and letters of one label."""
@@ -27,9 +23,9 @@ NAMED, LONGEST_LABEL = 4, 60
 class TreeClassificationView(TreeView):
     """Trees, or texts, with a class for each node."""
 
-    typed: ClassVar[str] = '"(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))"'
-    columns: ClassVar[tuple[str, ...]] = ("text", "predicted", "probability")
-    title: ClassVar[str] = "What the network says of each phrase"
+    typed = '"(_ (_ (_ not) (_ bad)) (_ (_ at) (_ all)))"'
+    columns = ("text", "predicted", "probability")
+    title = "What the network says of each phrase"
 
     def try_it(self, data: Any) -> str:
         """Return a text of the data if the training built its trees, since only then plain text is read as well."""
@@ -48,40 +44,26 @@ class TreeClassificationView(TreeView):
         self.report(unread(prediction), f"the classes are {', '.join(names)}")
         return printed
 
-    def blocks(self, prediction: TreePrediction, examined: Examined | None = None) -> list[Block]:
-        known = examined if isinstance(examined, ExaminedTree) else labelled(prediction)
-        name, probabilities, labels = prediction.label, prediction.probabilities, prediction.labels
-        true, truth, evidence = (known.labels, known.truth, known.evidence) if known else (None, None, None)
-        signs = marks(list(probabilities))
+    def blocks(self, prediction: TreePrediction, examined: ExaminedTree | None = None) -> list[Block]:
+        name, probabilities, labels, given = prediction.label, prediction.probabilities, prediction.labels, examined
+        if given is None and prediction.given is not None:  # a tree that was typed with its classes
+            given = ExaminedTree(0, prediction, prediction.given[prediction.root], prediction.given, None)
+        true, truth, evidence = (given.labels, given.truth, given.evidence) if given else (None, None, None)
+        signs, first = marks(list(probabilities)), (name, truth, *labels, *(true or ()))
         tree = Tree(prediction.tree, labels, prediction.confidence, signs, true, evidence)
-        first = (name, truth, *labels, *(true or ()))
-        head = Head.compared(
-            name,
-            truth,
-            "class",
-            probability=probabilities.get(name, 0.0),
-            above="predicted",
-            classes=Classes(probabilities, name, marks=signs, first=first, in_one_line=True),
-            notes=tuple(filter(None, [self.notes(prediction.tree), unread(prediction)])),
-            data={"label": name},
-            keys=page_keys([tree], "its class"),
-        )
+        classes = Classes(probabilities, name, marks=signs, first=first, in_one_line=True)
+        notes = tuple(filter(None, [self.notes(prediction.tree), unread(prediction)]))
+        keys = page_keys([tree], "its class")
+        head = Head.compared(name, truth, "class", classes, above="predicted", notes=notes, keys=keys)
         return [head, tree]
-
-
-def labelled(prediction: TreePrediction) -> ExaminedTree | None:
-    """Return a tree that was typed with its classes as an examined example; None for other trees."""
-    if prediction.given is None:
-        return None
-    return ExaminedTree(0, prediction, prediction.given[prediction.root], prediction.given, None)
 
 
 def unread(prediction: TreePrediction) -> str:
     """Name labels in the brackets that were not read; empty where all were read."""
     if not prediction.unread:
         return ""
-    some, more = prediction.unread[:NAMED], len(prediction.unread) - NAMED
-    named = ", ".join(shortened(label, LONGEST_LABEL) for label in some)
+    more = len(prediction.unread) - NAMED
+    named = ", ".join(shortened(label, LONGEST_LABEL) for label in prediction.unread[:NAMED])
     others = f" and {more:,} more" if more > 0 else ""
     be = "are not classes" if len(prediction.unread) > 1 else "is not a class"
     return f"the labels in the brackets were not read: {named}{others} {be}"

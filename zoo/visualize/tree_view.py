@@ -15,7 +15,6 @@ from zoo.data.trees.options import GRAMMAR, SPACY, builds
 from zoo.data.trees.tree import BUILDERS
 from zoo.errors import ConfigError
 from zoo.tasks.trees import ReadTree
-from zoo.visualize.trees import drawing, outline
 from zoo.visualize.view import Predicts, View
 
 CHOICE, LIMIT = "--trees chooses another", "data.text.max_words of the training data"
@@ -26,22 +25,18 @@ LOSS = "its scores are about as good as those of a bag of words (SICK's Pearson 
 class TreeView(View):
     """Trees, or texts for which trees are built."""
 
-    renderers = (drawing, outline)
-    """The modules that draw trees; importing them registers them."""
+    trained_on_given = False
+    """Whether the training data had trees of their own, so that a built tree is of another kind."""
 
     def __init__(self) -> None:
-        self.trained_on_given = False
-        """Whether the training data had trees of their own, so that a built tree is of another kind."""
         self._reported: set[str] = set()
 
     def options(self, group: _ArgumentGroup) -> None:
-        ways = "|".join([*BUILDERS, f"{SPACY}MODEL"])
-        group.add_argument(
-            "--trees",
-            metavar=ways,
-            help=f"the tree for a {self.noun} without brackets; default: as in the training data if its trees were "
-            "built, the parse of the sample's grammar if it was a sample; otherwise plain text is refused",
+        ways = (
+            f"the tree for a {self.noun} without brackets; default: as in the training data if its trees were "
+            "built, the parse of the sample's grammar if it was a sample; otherwise plain text is refused"
         )
+        group.add_argument("--trees", metavar="|".join([*BUILDERS, f"{SPACY}MODEL"]), help=ways)
 
     def prepare(self, predictor: Predicts, options: Namespace) -> None:
         encoder = predictor.encoder

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from rich.console import RenderableType
 
@@ -26,9 +26,10 @@ from zoo.visualize.renderers.terminal import Printed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from zoo.tasks import Examined, Task
+    from zoo.tasks import Task
 
-
+Pictures: TypeAlias = "Mapping[str, Callable[[], Figure]]"
+"""Functions that draw pictures of a whole split, by name."""
 LONGEST_EXAMPLE = 120
 """Letters of an example that is printed as a command."""
 
@@ -58,9 +59,11 @@ class View(ABC):
     typed: ClassVar[str] = '"..."'
     """An input as a user types it after `zoo predict CHECKPOINT`, where the data give no example."""
     columns: ClassVar[tuple[str, ...]]
-    """Names of the values of `row`; the first is the input's."""
+    """Names of the values of `row`, first those of the input."""
+    given: ClassVar[int] = 1
+    """The number of columns of the input."""
     truth: ClassVar[str] = "true"
-    """The column of the truth, after the first one in tables of examined examples."""
+    """The column of the truth, after those of the input in tables of examined examples."""
     title: ClassVar[str] = "What the network predicted"
     """The heading of a page."""
     shows: ClassVar[str] = "attention"
@@ -91,9 +94,7 @@ class View(ABC):
         found = [given for word in words for given in self.read_word(word)]
         if file is not None:
             return [*found, *self.read_file(file)]
-        if words:
-            return found
-        return self.parse_lines(read_lines("standard input", io.BytesIO(sys.stdin.buffer.read())))
+        return found if words else self.parse_lines(read_lines("standard input", io.BytesIO(sys.stdin.buffer.read())))
 
     def read_word(self, word: str) -> list[Any | None]:
         """Return the inputs that a word of the command line holds."""
@@ -116,18 +117,13 @@ class View(ABC):
         return line
 
     def example(self, example: Mapping[str, Any]) -> str | None:
-        """Return an example of the data as an input of `zoo predict`; None where it cannot be typed.
-
-        Args:
-            example: one of the examples that the data's `describe` gives.
-        """
+        """Return one of the examples that the data's `describe` gives as it is typed; None where it cannot be typed."""
         given = example.get("text")
         return beginning(given) if isinstance(given, str) else None
 
     def try_it(self, data: Any) -> str:
         """Return an input as a user types it: the shortest of the examples that `data` describes, or else `typed`."""
-        examples = data.describe().get("examples", ())
-        given = [text for example in examples if (text := self.example(example))]
+        given = [text for example in data.describe().get("examples", ()) if (text := self.example(example))]
         return shlex.quote(shown(min(given, key=len))) if given else self.typed
 
     def check_picture(self) -> None:
@@ -160,7 +156,7 @@ class View(ABC):
     def row(self, prediction: Any) -> list[Any]:
         """Return a prediction as a row of a table."""
 
-    def blocks(self, prediction: Any, examined: Examined | None = None) -> list[Block]:
+    def blocks(self, prediction: Any, examined: Any = None) -> list[Block]:
         """Return the parts of an answer; `examined` has what is true, where the prediction is of a known example."""
         return [Rows(list(zip(self.columns, self.row(prediction), strict=True)))]
 
@@ -182,7 +178,7 @@ class View(ABC):
         """Return the other files to write, by their paths, as the task's own options ask for."""
         return {}
 
-    def picture(self, prediction: Any, examined: Examined | None = None) -> Figure | None:
+    def picture(self, prediction: Any, examined: Any = None) -> Figure | None:
         """Return the picture of a prediction, with the truth where it is known; None where there is nothing to draw."""
         from zoo.visualize.renderers.figure import draw
 
@@ -204,22 +200,22 @@ class View(ABC):
 
     def examined_columns(self) -> list[str]:
         """Return the columns of a table of examined examples."""
-        return ["index", self.columns[0], self.truth, *self.columns[1:]]
+        return ["index", *self.columns[: self.given], self.truth, *self.columns[self.given :]]
 
-    def examined_row(self, examined: Examined) -> list[Any]:
+    def examined_row(self, examined: Any) -> list[Any]:
         """Return an examined example as a row of `examined_columns`."""
-        given, *rest = self.row(examined.prediction)
-        return [examined.index, given, shown(examined.truth or ""), *rest]
+        row = self.row(examined.prediction)
+        return [examined.index, *row[: self.given], shown(examined.truth or ""), *row[self.given :]]
 
-    def validation_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
-        """Return functions that draw pictures of a whole validation, by name.
+    def validation_pictures(self, task: Task) -> Pictures:
+        """Return pictures of a whole validation.
 
-        The method is called on all ranks, so that metrics can be summed; the functions are called on rank 0.
+        The method is called on all ranks, so that metrics can be summed; its functions are called on rank 0.
         """
         return {}
 
-    def test_pictures(self, task: Task) -> Mapping[str, Callable[[], Figure]]:
-        """Return functions that draw pictures of a whole test, by name, see `validation_pictures`."""
+    def test_pictures(self, task: Any) -> Pictures:
+        """Return pictures of a whole test, see `validation_pictures`."""
         return {}
 
 

@@ -19,7 +19,7 @@ from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 
 from zoo.visualize.drawing import PALETTE, SHADES, STYLES, Cells, Drawing, Picture, Shape
-from zoo.visualize.texts.letters import DPI, PIXELS, Letters, missing_letters_silent
+from zoo.visualize.letters import DPI, PIXELS, Letters, missing_letters_silent
 
 POINTS = 72 / PIXELS
 ATTENTION = LinearSegmentedColormap.from_list("attention", SHADES)
@@ -93,7 +93,7 @@ def _outline(shape: Shape) -> Outline:
     if shape.form == "disc":
         return Outline.circle(shape.points[0], shape.size[0])
     if shape.form == "box":
-        (left, top), (width, height, corner) = shape.points[0], shape.size
-        box = BoxStyle.Round(pad=0, rounding_size=corner) if corner else BoxStyle.Square(pad=0)
-        return box(left, top, width, height, mutation_size=1.0)
+        width, height, *corner = shape.size
+        box = BoxStyle.Round(pad=0, rounding_size=corner[0]) if corner else BoxStyle.Square(pad=0)
+        return box(*shape.points[0], width, height, mutation_size=1.0)
     return Outline([*shape.points, shape.points[0]], closed=True)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import singledispatch
-from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
-from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Cells, Drawing, tint
+from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Cells, Drawing, mixed
+from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shortened
 from zoo.visualize.renderers.canvas import painted
-from zoo.visualize.texts.letters import Letters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,6 +49,16 @@ def fitted(block: Block, letters: Letters, room: float) -> Drawing | None:
     None is returned for a block that a picture does not show.
     """
     return None
+
+
+def flow(widths: Iterable[float], room: float, gap: float) -> Iterator[tuple[int, float]]:
+    """Yield the line and the left end of each part of a text; the parts of a line are `gap` pixels apart."""
+    line, left = 0, 0.0
+    for width in widths:
+        if left > 0 and left + width > room:
+            line, left = line + 1, 0.0
+        yield line, left
+        left += width + gap
 
 
 # Head
@@ -103,7 +112,7 @@ def _class_bars(classes: Classes, letters: Letters) -> Drawing:
         sheet.write(sheet.width, y, f"{share:.2f}", SMALL, color, bold=chosen, side="right")
         if number < len(names):
             sheet.box("tracks", bar, y - 9, CLASS_BAR, 10)
-            sheet.box("bars", bar, y - 9, CLASS_BAR * share, 10, "ink" if chosen else "prob")
+            sheet.box("bars", bar, y - 9, CLASS_BAR * share, 10, fill="ink" if chosen else "prob")
         if mark := classes.marks.get(name):
             mark.draw(sheet, "nodes", 10, y - 4.3, 8)
     return sheet
@@ -116,98 +125,58 @@ TEXT_WIDTH, TEXT_LEFT = 796, 124
 BAR_LEFT, BAR_WIDTH, BAR_HEIGHT = 35, 67, 10.6
 LINE, BOX, SENTENCE_GAP = 26, 20.6, 8.6
 """The heights of a line and of the box behind a word, and the room between two sentences."""
-
-
-class PlacedWord(NamedTuple):
-    """A word of a passage."""
-
-    text: str
-    number: int
-    """Its position in the sentence."""
-    line: int
-    left: float
-    right: float
+MOST_IN_LINE = 120
+"""More words than a line can hold."""
 
 
 @fitted.register
 def _(block: Passage, letters: Letters, room: float) -> Drawing:
     """A bar for the weight of each sentence, and a box behind each word."""
-    sheet, rows, y = Drawing(max(room, TEXT_WIDTH)), _placed_words(block, letters), 0.0
-    bars, shades = block.bars, block.shades()
+    sheet, y, lines, drawn, cut = Drawing(max(room, TEXT_WIDTH)), 0.0, block.most_lines, 0, 0
+    bars, shades, wide = block.bars, block.shades(), TEXT_WIDTH - TEXT_LEFT
+    space = letters.width("n n", NORMAL) - 2 * letters.width("n", NORMAL) + 2
     sheet.write(0, 22, block.title)
-    for s, row in enumerate(rows):
-        sentence = block.sentences[s]
+    for s, sentence in enumerate(block.sentences):
+        if lines <= 0:
+            break
         sheet.line("rules", [(0, y), (sheet.width, y)])
         base = y + SENTENCE_GAP / 2 + 17.8
         if bars is not None:
             weight = f"{sentence.weight:.2f}"
-            color = "faint" if weight == "0.00" else "soft"
-            sheet.write(BAR_LEFT - 8, base, weight, SMALL, color, side="right")
+            sheet.write(BAR_LEFT - 8, base, weight, SMALL, "faint" if weight == "0.00" else "soft", side="right")
             sheet.box("tracks", BAR_LEFT, base - 10, BAR_WIDTH, BAR_HEIGHT)
-            sheet.box("bars", BAR_LEFT, base - 10, BAR_WIDTH * bars[s], BAR_HEIGHT, "bar")
-        for word in row:
-            line, strength = base + word.line * LINE, shades[s][word.number] if shades else 0.0
+            sheet.box("bars", BAR_LEFT, base - 10, BAR_WIDTH * bars[s], BAR_HEIGHT, fill="bar")
+        words = [letters.cut(word, wide, NORMAL) for word in sentence.words[: MOST_IN_LINE * lines]]
+        widths = [letters.width(word, NORMAL) for word in words]
+        places = [(TEXT_LEFT + left, base + line * LINE) for line, left in flow(widths, wide, space) if line < lines]
+        for number, (left, below) in enumerate(places):
+            strength = shades[s][number] if shades else 0.0
             if strength > 0.01:
-                wide = word.right - word.left + 6.8
-                sheet.box("words", word.left - 3.4, line - 15, wide, BOX, tint("attention", strength), 4.3)
-            sheet.write(word.left, line, word.text, NORMAL, "ink")
-        if block.evidence is not None:
-            _underline(sheet, "evidence", row, {n for n, true in enumerate(block.evidence[s]) if true}, base + 5)
-        _underline(sheet, "unknown", row, set(sentence.unknown), base + 7.2)
-        y += LINE * (row[-1].line + 1 if row else 1) + SENTENCE_GAP
+                color = mixed("card", "attention", strength)
+                sheet.box("words", left - 3.4, below - 15, widths[number] + 6.8, BOX, 4.3, fill=color)
+            sheet.write(left, below, words[number], NORMAL, "ink")
+        evident = [n for n, true in enumerate(block.evidence[s]) if true] if block.evidence else []
+        for kind, marked, lower in (("evidence", evident, 5), ("unknown", sentence.unknown, 7.2)):
+            for number, (left, below) in enumerate(places):
+                if number in marked:
+                    right = left + widths[number]
+                    if number + 1 in marked and (number + 1 < len(places) and places[number + 1][1] == below):
+                        right = places[number + 1][0]  # marked words are underlined through
+                    sheet.line(kind, [(left, below + lower), (right, below + lower)])
+        used = round((places[-1][1] - base) / LINE) + 1 if places else 1
+        y += LINE * used + SENTENCE_GAP
+        lines, drawn, cut = lines - used, s + 1, len(sentence.words) - len(places)
     sheet.line("rules", [(0, y), (sheet.width, y)])
-    if note := _left_out(block, rows):
-        sheet.write(TEXT_LEFT, y + 21, note)
+    left_out = [f"{cut:,} more word{'s' * (cut > 1)} of this sentence"] * bool(cut)
+    if missing := block.sentences[drawn:]:
+        weights = [sentence.weight for sentence in missing if sentence.weight is not None]
+        attention = f" with {sum(weights):.2f} of the attention" if weights else ""
+        left_out.append(f"{len(missing):,} more sentence{'s' * (len(missing) > 1)}{attention}")
+    if left_out or not block.sentences:
+        sheet.write(TEXT_LEFT, y + 21, "… " + " and ".join(left_out) if left_out else "(no words)")
         y += LINE
     sheet.height = y
     return sheet
-
-
-def _placed_words(block: Passage, letters: Letters) -> list[list[PlacedWord]]:
-    """Return the words of the sentences that fit into `most_lines` lines; the last one shown may be cut."""
-    space = letters.width("n n", NORMAL) - 2 * letters.width("n", NORMAL) + 2
-    rows: list[list[PlacedWord]] = []
-    left_over = block.most_lines
-    for sentence in block.sentences:
-        if left_over <= 0:
-            break
-        row: list[PlacedWord] = []
-        line, left = 0, float(TEXT_LEFT)
-        for number, word in enumerate(sentence.words):
-            text = letters.cut(word, TEXT_WIDTH - TEXT_LEFT, NORMAL)
-            width = letters.width(text, NORMAL)
-            if left > TEXT_LEFT and left + width > TEXT_WIDTH:
-                line, left = line + 1, float(TEXT_LEFT)
-            if line == left_over:
-                break
-            row.append(PlacedWord(text, number, line, left, left + width))
-            left += width + space
-        rows.append(row)
-        left_over -= 1 + (row[-1].line if row else 0)
-    return rows
-
-
-def _left_out(block: Passage, rows: list[list[PlacedWord]]) -> str:
-    """Name what the picture does not show; empty where it shows all."""
-    if not block.sentences:
-        return "(no words)"
-    cut = len(block.sentences[len(rows) - 1].words) - len(rows[-1])
-    missing = block.sentences[len(rows) :]
-    parts = [f"{cut:,} more word{'s' * (cut > 1)} of this sentence"] if cut else []
-    if missing:
-        weights = [sentence.weight for sentence in missing if sentence.weight is not None]
-        attention = f" with {sum(weights):.2f} of the attention" if weights else ""
-        parts.append(f"{len(missing):,} more sentence{'s' * (len(missing) > 1)}{attention}")
-    return "… " + " and ".join(parts) if parts else ""
-
-
-def _underline(sheet: Drawing, kind: str, row: list[PlacedWord], marked: set[int], y: float) -> None:
-    """Draw a line under each marked word, through to the next one where that is marked too."""
-    for word, following in zip(row, [*row[1:], None], strict=False):
-        if word.number in marked:
-            through = following is not None and following.line == word.line and following.number in marked
-            right, below = following.left if following and through else word.right, y + word.line * LINE
-            sheet.line(kind, [(word.left, below), (right, below)])
 
 
 # Grid
@@ -313,42 +282,44 @@ def _(block: Rows, letters: Letters, room: float) -> Drawing:
 
 def _draw_foot(sheet: Drawing, letters: Letters, bottom: float) -> None:
     """Draw the keys of the sheet, as many per line as fit, and then its notes."""
-    x, y, right = inf, bottom + 34 - FOOT_LINE, sheet.width - MARGIN
-    sheet.height = bottom + APART
-    for key in dict.fromkeys(key for key in sheet.keys if key.short):
-        indent = 27 * bool(key.sample)
-        wide = indent + letters.width(key.short, SMALL)
-        if x + wide > right:
-            x, y = MARGIN, y + FOOT_LINE
+    room, y, top = sheet.width - 2 * MARGIN, bottom + APART - FOOT_LINE + 10, bottom + APART + 10
+    keys = list(dict.fromkeys(key for key in sheet.keys if key.short))
+    indents = [27 * bool(key.sample) for key in keys]
+    widths = [indent + letters.width(key.short, SMALL) for key, indent in zip(keys, indents, strict=True)]
+    for key, indent, (line, left) in zip(keys, indents, flow(widths, room, 29), strict=True):
+        y = top + line * FOOT_LINE
         if key.sample:
-            SAMPLES[key.sample](sheet, x + 10, y - 4)
-        sheet.write(x + indent, y, key.short)
-        x += wide + 29
+            SAMPLES[key.sample](sheet, MARGIN + left + 10, y - 4)
+        sheet.write(MARGIN + left + indent, y, key.short)
+    space = letters.width("n n", SMALL) - 2 * letters.width("n", SMALL)
     for note in sheet.notes:
-        for line in letters.wrapped(shortened(note, LONGEST_NOTE), right - MARGIN, SMALL):
+        words = [letters.cut(word, room, SMALL) for word in shortened(note, LONGEST_NOTE).split()]
+        places = list(flow([letters.width(word, SMALL) for word in words], room, space))
+        for number in dict.fromkeys(line for line, _ in places):
             y += FOOT_LINE
-            sheet.write(MARGIN, y, line)
-    if y > bottom + APART:
-        sheet.height = y + FOOT_LINE
+            sheet.write(
+                MARGIN, y, " ".join(word for word, (line, _) in zip(words, places, strict=True) if line == number)
+            )
+    sheet.height = y + FOOT_LINE if keys or sheet.notes else bottom + APART
 
 
-def _words_sample(sheet: Drawing, x: float, y: float) -> None:
+def _shading(sheet: Drawing, x: float, y: float) -> None:
     for step in range(20):
-        sheet.box("words", x - 10 + step, y - 7, 1.3, 13, tint("attention", (step + 1) / 20))
+        sheet.box("words", x - 10 + step, y - 7, 1.3, 13, fill=mixed("card", "attention", (step + 1) / 20))
 
 
-def _line_sample(kind: str) -> Callable[[Drawing, float, float], None]:
+def _underlining(kind: str) -> Callable[[Drawing, float, float], None]:
     return lambda sheet, x, y: sheet.line(kind, [(x - 10, y + 1), (x + 10, y + 1)])
 
 
-def _frame_sample(kind: str) -> Callable[[Drawing, float, float], None]:
+def _frame(kind: str) -> Callable[[Drawing, float, float], None]:
     return lambda sheet, x, y: sheet.box(kind, x - 8, y - 6, 16, 12)
 
 
 SAMPLES: dict[str, Callable[[Drawing, float, float], None]] = {
-    "words": _words_sample,
-    "sentences": lambda sheet, x, y: sheet.box("bars", x - 10, y - 5, 20, 10, "bar"),
-    **{kind: _line_sample(kind) for kind in ("evidence", "unknown", "answers", "targets")},
-    **{kind: _frame_sample(kind) for kind in ("true", "wrong")},
+    "words": _shading,
+    "sentences": lambda sheet, x, y: sheet.box("bars", x - 10, y - 5, 20, 10, fill="bar"),
+    **{kind: _underlining(kind) for kind in ("evidence", "unknown", "answers", "targets")},
+    **{kind: _frame(kind) for kind in ("true", "wrong")},
 }
 """Draws the sign of a key around a point."""

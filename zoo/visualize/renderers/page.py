@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from importlib.resources import files
 from string import Template
 
-from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.blocks import WEIGHINGS, Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
 from zoo.visualize.renderers.svg import attributes, svg, text
-from zoo.visualize.weighing import WEIGHINGS, Sentence
 
 MOST_SENTENCES, MOST_CELLS = 150, 100
 LONGEST_UPRIGHT = 3
@@ -92,7 +91,7 @@ def _classes(classes: Classes) -> str:
     return "\n".join(['\n<table class="classes"><tbody>', *rows, "</tbody></table>"])
 
 
-# Passage
+# Passages
 
 
 def _choice() -> str:
@@ -108,15 +107,11 @@ def _choice() -> str:
 
 @html.register
 def _(block: Passage) -> str:
-    bars = block.bars
+    bars, lines = block.bars, []
     ways = {name: name for name in WEIGHINGS} if block.choice else {"paper": block.weighing}
     shades = {name: rows for name, way in ways.items() if (rows := block.shades(way))}
-    lines = []
     for s, sentence in enumerate(block.sentences):
-        words = " ".join(
-            _word(sentence, i, {name: rows[s][i] for name, rows in shades.items()}, bool(marked))
-            for i, marked in enumerate(block.evidence[s] if block.evidence else [False] * len(sentence.words))
-        )
+        words = " ".join(_word(block, s, i, shades) for i in range(len(sentence.words)))
         margin = ""
         if bars is not None:
             bar = f'<span class="bar" style="--v:{bars[s]:.4f}"></span>'
@@ -126,43 +121,44 @@ def _(block: Passage) -> str:
     return "\n".join([f'<ol class="{kinds}">', *(lines or ['<li><p class="words">(no words)</p></li>']), "</ol>"])
 
 
-def _word(sentence: Sentence, i: int, strengths: dict[str, float], evident: bool) -> str:
-    word, unknown = text(sentence.words[i]), i in sentence.unknown
-    kinds = ["w"] * (sentence.word_weights is not None) + ["e"] * evident + ["u"] * unknown
+def _word(block: Passage, s: int, i: int, shades: Mapping[str, Sequence[Sequence[float]]]) -> str:
+    """Word i of sentence s, with its shade for each way to weigh words."""
+    sentence = block.sentences[s]
+    word, unknown, evident = text(sentence.words[i]), i in sentence.unknown, block.evidence and block.evidence[s][i]
+    kinds = " ".join(["w"] * (sentence.word_weights is not None) + ["e"] * bool(evident) + ["u"] * unknown)
     if sentence.word_weights is None:
-        return f'<span class="{" ".join(kinds)}">{word}</span>' if kinds else word
+        return f'<span class="{kinds}">{word}</span>' if kinds else word
     weight = sentence.word_weights[i]
-    style = ";".join(f"--{name}-v:{strength:.3f}" for name, strength in strengths.items())
+    style = ";".join(f"--{name}-v:{rows[s][i]:.3f}" for name, rows in shades.items())
     tip = f"word {weight:.4g}"
     if sentence.weight is not None:
         tip += f" × sentence {sentence.weight:.4g} = {weight * sentence.weight:.4g} of the document"
     tip += "; unknown to the network" * unknown
-    return f'<span class="{" ".join(kinds)}" data-weight="{weight!r}" data-tip="{tip}" style="{style}">{word}</span>'
+    return f'<span class="{kinds}" data-weight="{weight!r}" data-tip="{tip}" style="{style}">{word}</span>'
 
 
-# Grid
+# Grids
 
 
 @html.register
 def _(block: Grid) -> str:
     """A table; the names of tokens are before their row, and sentences after it."""
     grid = block.cut(MOST_SENTENCES if block.sentences else MOST_CELLS, MOST_CELLS)
-    lines = []
-
-    def line(name: str, cells: str, kind: str = "") -> None:
-        before, after = (
-            f'<th scope="row" dir="auto">{name}</th>{cells}',
-            f'{cells}<td class="name" dir="auto">{name}</td>',
-        )
-        lines.append(f"<tr{kind}>{after if grid.sentences else before}</tr>")
-
-    for r, (name, weights) in enumerate(zip(grid.rows, grid.weights, strict=True)):
-        line(_known(name, grid), "".join(_cell(grid, r, c, weight) for c, weight in enumerate(weights)))
+    rows = [
+        (_known(name, grid), "".join(_cell(grid, r, c, weight) for c, weight in enumerate(weights)), "")
+        for r, (name, weights) in enumerate(zip(grid.rows, grid.weights, strict=True))
+    ]
     if grid.rest is not None:
         cells = "".join(_cell(grid, -1, c, weight) for c, weight in enumerate(grid.rest))
-        line("(empty memory)", cells, ' class="rest"')
+        rows.append(("(empty memory)", cells, ' class="rest"'))
     if grid.asked:
-        line(_known(grid.asked, grid), "<td></td>" * len(grid.columns), ' class="question"')
+        rows.append((_known(grid.asked, grid), "<td></td>" * len(grid.columns), ' class="question"'))
+    lines = []
+    for name, cells, kind in rows:
+        row = f'{cells}<td class="name" dir="auto">{name}</td>'
+        if not grid.sentences:
+            row = f'<th scope="row" dir="auto">{name}</th>{cells}'
+        lines.append(f"<tr{kind}>{row}</tr>")
     head = ""
     if grid.columns:
         upright = grid.sentences or all(len(name) <= LONGEST_UPRIGHT for name in grid.columns)

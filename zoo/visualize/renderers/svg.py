@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 from rich.cells import cell_len
 
-from zoo.visualize.drawing import PALETTE, STYLES, Cells, Drawing, Label, Shape, Spot
+from zoo.visualize.drawing import PALETTE, STYLES, Cells, Drawing, Label, Shape
 from zoo.visualize.printable import shortened, shown
 
 WIDEST = 900
@@ -34,24 +34,29 @@ def attributes(data: Mapping[str, str]) -> str:
 
 def svg(drawing: Drawing) -> str:
     """Return the drawing as HTML, without its pictures."""
-    width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
-    facts = [[shortened(fact, LONGEST_FACT) for fact in spot.facts] for spot in drawing.spots]
-    rooms = [TIP_AROUND + TIP_LINE * sum(ceil(cell_len(fact) / TIP_LETTERS) for fact in told) for told in facts]
-    low = [spot.y > room for spot, room in zip(drawing.spots, rooms, strict=True)]  # the facts fit above the place
-    needed = [spot.y + room for spot, room, above in zip(drawing.spots, rooms, low, strict=True) if not above]
+    width, height, needed, places = f"{drawing.width:.0f}", f"{drawing.height:.0f}", 0.0, []
+    for spot in drawing.spots:
+        facts = [shortened(fact, LONGEST_FACT) for fact in spot.facts]
+        room = TIP_AROUND + TIP_LINE * sum(ceil(cell_len(fact) / TIP_LETTERS) for fact in facts)
+        low = spot.y > room  # the facts fit above the place
+        needed = needed if low else max(needed, spot.y + room)
+        kind = "spot" + " late" * (spot.x > drawing.width / 2) + " low" * low
+        label = f'aria-label="{"&#10;".join(map(text, facts))}"{attributes(spot.data)}'
+        style = f"left:{spot.x:.1f}px;top:{spot.y:.1f}px"
+        places.append(f'<span class="{kind}" role="img" tabindex="0" style="{style}" {label}></span>')
     wide = drawing.width > WIDEST
     kind = "drawn" + " wide" * wide + " still" * (not drawing.spots)
     name = f' aria-label="{text(drawing.spoken)}"' if drawing.spoken else ""
     return "\n".join(
         [
-            f'<div class="{kind}" style="min-height:{0 if wide else max(needed, default=0):.0f}px">',
+            f'<div class="{kind}" style="min-height:{0 if wide else needed:.0f}px">',
             f'<div style="width:{width}px;height:{height}px">',
             f'<svg role="img"{name} width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
             *(rectangle for part in drawing.areas if isinstance(part, Cells) for rectangle in _cells(part)),
             *(_group(kind, drawing.shapes[kind]) for kind in STYLES if drawing.shapes.get(kind)),
             *map(_label, drawing.labels),
             "</svg>",
-            *(_spot(*given, drawing.width) for given in zip(drawing.spots, facts, low, strict=True)),
+            *places,
             "</div></div>",
         ]
     )
@@ -80,8 +85,8 @@ def _shape(shape: Shape) -> str:
         (x, y), radius = shape.points[0], shape.size[0]
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.2f}"{fill}/>'
     if shape.form == "box":
-        (left, top), (width, height, corner) = shape.points[0], shape.size
-        round_ = f' rx="{corner:g}"' if corner else ""
+        (left, top), (width, height, *corner) = shape.points[0], shape.size
+        round_ = f' rx="{corner[0]:g}"' if corner else ""
         return f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"{round_}{fill}/>'
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
     return f'<{"polygon" if shape.form == "area" else "polyline"} points="{points}"{fill}/>'
@@ -105,11 +110,3 @@ def _cells(cells: Cells) -> Iterator[str]:
         color = "attention" if not cells.signed else "ink" if cells.values[r, c] > 0 else "true"
         at = f'x="{cells.left + c * wide:.2f}" y="{cells.top + r * high:.2f}" width="{wide:.2f}" height="{high:.2f}"'
         yield f'<rect {at} style="fill:{_color(color)}" fill-opacity="{min(1.0, strengths[r, c]):.3f}"/>'
-
-
-def _spot(spot: Spot, facts: list[str], low: bool, width: float) -> str:
-    """A place with its facts, which are shown and read aloud."""
-    kind = "spot" + " late" * (spot.x > width / 2) + " low" * low
-    place, told = f"left:{spot.x:.1f}px;top:{spot.y:.1f}px", "&#10;".join(map(text, facts))
-    label = f'aria-label="{told}"{attributes(spot.data)}'
-    return f'<span class="{kind}" role="img" tabindex="0" style="{place}" {label}></span>'

@@ -11,9 +11,9 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, flat
+from zoo.visualize.blocks import Block, Classes, Grid, Head, Note, Passage, Rows, Sentence, flat
+from zoo.visualize.drawing import mixed
 from zoo.visualize.printable import shown
-from zoo.visualize.weighing import Sentence
 
 WIDTH = 100
 """Letters per line without a terminal."""
@@ -24,7 +24,7 @@ UNKNOWN = "(?)"
 """Printed after a word that the network does not know."""
 VISIBLE, MARKED, STRONG = 0.1, 0.25, 0.6
 """The least strengths of a shaded word, of a *marked* one, and of a **strongly marked** one."""
-PALE, DEEP = (222, 235, 252), (91, 155, 240)
+PALE, DEEP = "#deebfc", "#5b9bf0"
 """Shades behind near-black letters, readable on light and dark terminals."""
 WRONG, MARK = "bold red underline", "^"
 
@@ -98,14 +98,10 @@ def _judged_letters(text: str, wrong: Sequence[bool], width: int, colour: bool) 
     """Yield lines with the wrong letters in red, or, without colour, with marks under them."""
     begin = 0
     while begin < len(text):
-        end = len(text)
-        if end - begin > width:
-            end = text.rfind(" ", begin + 1, begin + width + 1)
-            end = begin + width if end < 0 else end
-        line = Text()
-        for letter, bad in zip(text[begin:end], wrong[begin:end], strict=True):
-            line.append(letter, WRONG if bad else None)
-        yield line
+        blank = text.rfind(" ", begin + 1, begin + width + 1)
+        end = len(text) if len(text) - begin <= width else blank if blank >= 0 else begin + width
+        parts = zip(text[begin:end], wrong[begin:end], strict=True)
+        yield Text.assemble(*((letter, WRONG if bad else "") for letter, bad in parts))
         if any(wrong[begin:end]) and not colour:
             yield Text("".join(MARK if bad else " " for bad in wrong[begin:end]).rstrip())
         begin = end + (text[end : end + 1] == " ")
@@ -115,12 +111,9 @@ def _bars(classes: Classes, screen: Screen) -> Table:
     table = Table.grid(padding=(0, 1))
     table.add_column()
     table.add_column(no_wrap=True)
-    names = list(classes.probabilities)
-    if len(names) > MOST_CLASSES:
-        names = sorted(names, key=lambda name: -classes.probabilities[name])[:MOST_CLASSES]
+    names = classes.likeliest(MOST_CLASSES)
     for name in names:
-        p = classes.probabilities[name]
-        style = "bold" if name == classes.chosen else ""
+        p, style = classes.probabilities[name], "bold" if name == classes.chosen else ""
         table.add_row(Text("  " + shown(name), style), f"{p:.2f}", Text(bar(p, BAR, screen.ascii_only), "blue"))
     if left_out := len(classes.probabilities) - len(names):
         table.add_row(Text(f"  and {left_out} more {classes.noun}", "dim"))
@@ -137,8 +130,7 @@ def bar(strength: float, cells: int, ascii_only: bool) -> str:
 
 def shade(strength: float) -> Style:
     """The style of a text of `strength` from 0 to 1."""
-    red, green, blue = (round(a + (b - a) * strength) for a, b in zip(PALE, DEEP, strict=True))
-    return Style(color="#10151f", bgcolor=f"rgb({red},{green},{blue})")
+    return Style(color="#10151f", bgcolor=mixed(PALE, DEEP, strength))
 
 
 @lines.register

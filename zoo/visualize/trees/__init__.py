@@ -1,1 +1,1 @@
-"""Trees: where nodes are placed, how classes are marked, and the drawing."""
+"""Trees: where nodes are placed, how classes are marked, and how each renderer draws them."""

@@ -1,17 +1,25 @@
-"""The drawing of a tree for pages and pictures (Socher et al. 2013, figures 1 and 9)."""
+"""Trees drawn for pages and pictures (Socher et al. 2013, figures 1 and 9), and as an outline on the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import cos, inf, radians, sin
 from typing import NamedTuple
 
-from zoo.visualize.blocks import UNKNOWN, Drawn
+from rich.console import RenderableType
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from zoo.tasks.trees import ReadTree
+from zoo.visualize.blocks import UNKNOWN, Block, Drawn
 from zoo.visualize.drawing import NORMAL, SMALL, Drawing, Key, Spot
-from zoo.visualize.printable import shortened
-from zoo.visualize.renderers import figure, page
-from zoo.visualize.texts.letters import Letters
-from zoo.visualize.trees.layout import CLEAR, Layout, Tree, halo, laid_out, largest, strengths
+from zoo.visualize.letters import Letters
+from zoo.visualize.printable import shortened, shown
+from zoo.visualize.renderers import figure, page, terminal
+from zoo.visualize.trees.layout import CLEAR, Family, Layout, halo, laid_out, largest, strengths
+from zoo.visualize.trees.marks import PALE, Mark, neutral
 
 # pixels
 WIDEST = 1084
@@ -33,18 +41,44 @@ LONGEST_SPOKEN = 300
 HALO = Key("halos", "", "The area of the halo around a node is its attention.")
 
 
+@dataclass(frozen=True)
+class Tree(Block):
+    """A sentence with its tree: a disc for each node, with the sign and colour of its class."""
+
+    tree: ReadTree
+    labels: Sequence[str] = ()
+    """The class of each node; empty where nodes have none."""
+    confidence: Sequence[float] = ()
+    """The probability of each node's class."""
+    marks: Mapping[str, Mark] = field(default_factory=dict)
+    """The sign and colour of each class."""
+    true: Sequence[str | None] | None = None
+    """The true class of each node, None where it has none; None where no true class is known."""
+    evidence: Sequence[bool] | None = None
+    """True at the nodes that decide the class of the root."""
+    links: Mapping[int, tuple[Mark, str]] = field(default_factory=dict)
+    """The sign of a node and a fact about it: nodes of two trees with equal signs belong together."""
+
+    def mark(self, node: int) -> Mark | None:
+        """The sign of a node: that of its class, or of its link."""
+        return self.marks.get(self.labels[node]) if self.labels else self.links.get(node, (None,))[0]
+
+    def true_mark(self, node: int) -> Mark | None:
+        """The mark of the true class, where another class was predicted."""
+        true = None if self.true is None else self.true[node]
+        return None if true is None or true == self.labels[node] else self.marks.get(true)
+
+
 class WordLine(NamedTuple):
     """The words under a tree."""
 
     at: list[float]
     """The x of each column."""
     words: list[str]
-    """The word of each column, shortened."""
     size: float
     width: float
     turned: bool = False
     height: float = 0.0
-    """The height of slanted words."""
     between: float = inf
     """The distance of slanted columns."""
 
@@ -81,14 +115,12 @@ def tree_drawing(block: Tree, letters: Letters) -> Drawing:
     at = [edge + x for x in line.at]
     across = layout.across(at)
 
-    def down(number: float) -> float:
-        return edge + radius + number * level
-
+    down = {number: edge + radius + number * level for number in range(layout.levels)}
     for ends in layout.edges(across):
-        sheet.line("edges", [(x, down(number)) for x, number in ends])
+        sheet.line("edges", [(x, down[number]) for x, number in ends])
     attention = strengths(tree)
     for node in layout.nodes:
-        x, y = across[node], down(layout.level[node])
+        x, y = across[node], down[layout.level[node]]
         mark = block.mark(node)
         size = outer = radius if mark else radius * 0.6
         if attention is not None and attention[node] > 0:
@@ -110,7 +142,7 @@ def tree_drawing(block: Tree, letters: Letters) -> Drawing:
     for column, x, word in zip(layout.columns, at, line.words, strict=False):
         if column.node >= 0 and layout.inside:
             end = base - (3 if line.turned else 14)
-            sheet.line("drops", [(x, down(layout.level[column.node]) + radius), (x, end)])
+            sheet.line("drops", [(x, down[layout.level[column.node]] + radius), (x, end)])
         color, wide = "faint" if column.node < 0 else "ink", letters.width(word, line.size)
         if line.turned:
             sheet.write(x + 3.8, base + 4.8, word, line.size, color, side="right", turned=SLANT)
@@ -125,7 +157,10 @@ def tree_drawing(block: Tree, letters: Letters) -> Drawing:
         sheet.write(at[0], base, line.words[0], line.size, side="center")
     if letters.for_page and (scale := largest(layout)):
         sheet.notes.append(f"The largest halo is an attention of {scale}.")
-    sheet.notes += _fold_notes(layout)
+    if missing := set(layout.family.order) - set(layout.nodes):
+        note = f"{len(missing):,} of {len(tree.parent):,} nodes are not drawn, but folded into the triangles"
+        hidden = sum(tree.weights[node] for node in missing) if tree.weights else 0.0
+        sheet.notes.append(note + f"; they have {hidden:.2f} of the attention" * bool(tree.weights))
     sheet.keys += _keys(block, layout)
     return sheet
 
@@ -148,15 +183,6 @@ def _facts(block: Tree, layout: Layout, node: int) -> tuple[list[str], dict[str,
     if tree.word[node] in tree.unknown:
         facts.append("unknown to the network")
     return facts, data
-
-
-def _fold_notes(layout: Layout) -> Iterator[str]:
-    """Name the number of nodes that are not drawn."""
-    if missing := layout.missing():
-        whole, weights = len(layout.tree.parent), layout.tree.weights
-        note = f"{len(missing):,} of {whole:,} nodes are not drawn, but folded into the triangles"
-        hidden = f"; they have {sum(weights[node] for node in missing):.2f} of the attention" if weights else ""
-        yield note + hidden
 
 
 def _keys(block: Tree, layout: Layout) -> Iterator[Key]:
@@ -217,3 +243,87 @@ def _ring_sample(sheet: Drawing, x: float, y: float) -> None:
 
 
 figure.SAMPLES |= {"halos": _halo_sample, "small nodes": _true_sample, "rings": _ring_sample}
+
+
+# The terminal
+
+MOST_NODES, SHORT = 60, 9
+"""The outline of a tree with more than MOST_NODES nodes has only SHORT phrases, the widest ones."""
+DEEPEST = 16
+"""Indentation steps."""
+STEP_SHARE = 8
+"""Columns of the terminal per indentation step, so that indentation takes at most a quarter of the width."""
+
+
+@terminal.lines.register
+def _(block: Tree, screen: terminal.Screen) -> Iterator[RenderableType]:
+    """Print the sentence, then each phrase with its class, the probability and the attention.
+
+    Without colour the sign of a word's class is printed after the word, as in bad/-, except for neutral words.
+    """
+    tree, common, many = block.tree, neutral(list(block.marks)), screen.many_colours
+    by_word = {word: block.labels[node] for node, word in enumerate(tree.word) if word >= 0} if block.labels else {}
+    marks = {word: block.marks[label] for word, label in by_word.items() if label in block.marks and label != common}
+    sentence = Text("  " * (not block.labels))
+    for place, word in enumerate(tree.words):
+        mark = marks.get(place)
+        sentence.append(" " if place else "")
+        sentence.append(shown(word), _style(mark) if mark and many else None)
+        if mark and not many:
+            sentence.append(f"/{mark.sign}", "dim")
+        if place in tree.unknown:
+            sentence.append(terminal.UNKNOWN, "dim")
+    yield sentence if tree.words else sentence.append("(no words)", "dim")
+    if block.labels:
+        yield from _outline(block, screen)
+
+
+def _style(mark: Mark) -> Style:
+    ink = "rgb(255,255,255)" if mark.ink == PALE else mark.ink  # what terminals call white is often grey
+    return Style(color=ink, bgcolor=mark.colour)
+
+
+def _outline(block: Tree, screen: terminal.Screen) -> Iterator[RenderableType]:
+    """The phrases of more than one word, and the words with a wrong class, each below its parent phrase."""
+    tree, family, weights = block.tree, Family.of(block.tree), block.tree.weights
+    true = block.labels if block.true is None else block.true
+    phrases = [n for n in family.order if family.words[n] > 1 or true[n] not in (None, block.labels[n])]
+    if not phrases:
+        return
+    printed = phrases
+    if len(tree.parent) > MOST_NODES:  # the widest, in their order; a phrase is never wider than its parent
+        chosen = set(sorted(phrases, key=lambda node: -family.words[node])[:SHORT])
+        printed = [node for node in phrases if node in chosen]
+    table = Table.grid(padding=(0, 1))
+    heads = ["", "", *["true"] * (block.true is not None), *["attention"] * (weights is not None)]
+    for head in heads:
+        table.add_column(no_wrap=True, min_width=max(3, len(head)))
+    table.add_column()  # the only column that may be narrower than its texts
+    if any(heads):
+        table.add_row(*(Text(head, "dim") for head in heads), "")
+    depth, deepest = {-1: -1}, min(DEEPEST, screen.width // STEP_SHARE)
+    for node in printed:
+        depth[node] = depth.get(tree.parent[node], -1) + 1
+        sign, true_sign = (_sign(block, label, screen.many_colours) for label in (block.labels[node], true[node]))
+        judged = [] if block.true is None else [true_sign]
+        weight = [] if weights is None else [f"{weights[node]:.2f}"]
+        phrase = "  " * min(depth[node], deepest) + shown(family.phrase(node, tree.words))
+        cut = Text(phrase, no_wrap=True, overflow="ellipsis")
+        table.add_row(sign, f"{block.confidence[node]:.2f}", *judged, *weight, cut)
+    yield Text()
+    yield table
+
+    def together(nodes: Iterable[int]) -> str:
+        return f"{sum(weights[node] for node in nodes):.2f} of the attention" if weights else ""
+
+    if more := set(phrases) - set(printed):
+        yield Text(f"… and {len(more):,} more phrases{', with ' * bool(weights)}{together(more)}", "dim")
+    words = set(family.order) - set(phrases)
+    if words and weights:
+        which = "other words" if any(family.words[node] == 1 for node in phrases) else "words"
+        yield Text(f"{which}: {together(words)} together", "dim")
+
+
+def _sign(block: Tree, label: str | None, colour: bool) -> Text:
+    mark = block.marks.get(label or "")
+    return Text(f"{mark.sign if mark else '':^3}", _style(mark) if mark and colour else "")

@@ -1,4 +1,4 @@
-"""A tree as a part of an answer, the positions of its nodes, and the choice of the nodes that are drawn.
+"""The positions of the nodes of a tree, and the choice of the nodes that are drawn.
 
 No function is recursive, so that a tree of any depth is laid out, in time linear in its nodes.
 """
@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from zoo.visualize.blocks import Block
-from zoo.visualize.drawing import Point
-
 if TYPE_CHECKING:
     from zoo.tasks.trees import ReadTree
-    from zoo.visualize.trees.marks import Mark
 
 LONGEST_PHRASE = 12
 """Words of a phrase that are shown."""
@@ -26,34 +22,6 @@ STRONG, TIMES_EVEN = 0.15, 4
 less. So even attention stays pale, and is visible in a tree of any size."""
 CLEAR, WIDE = 1.16, 2.4
 """The inner radius of a halo in radii of its disc, and the area of the strongest halo in areas of a disc."""
-
-
-@dataclass(frozen=True)
-class Tree(Block):
-    """A sentence with its tree: a disc for each node, with the sign and colour of its class."""
-
-    tree: ReadTree
-    labels: Sequence[str] = ()
-    """The class of each node; empty where nodes have none."""
-    confidence: Sequence[float] = ()
-    """The probability of each node's class."""
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    """The sign and colour of each class."""
-    true: Sequence[str | None] | None = None
-    """The true class of each node, None where it has none; None where no true class is known."""
-    evidence: Sequence[bool] | None = None
-    """True at the nodes that decide the class of the root."""
-    links: Mapping[int, tuple[Mark, str]] = field(default_factory=dict)
-    """The sign of a node and a fact about it: nodes of two trees with equal signs belong together."""
-
-    def mark(self, node: int) -> Mark | None:
-        """The sign of a node: that of its class, or of its link."""
-        return self.marks.get(self.labels[node]) if self.labels else self.links.get(node, (None,))[0]
-
-    def true_mark(self, node: int) -> Mark | None:
-        """The mark of the true class, where another class was predicted."""
-        true = None if self.true is None else self.true[node]
-        return None if true is None or true == self.labels[node] else self.marks.get(true)
 
 
 class Family(NamedTuple):
@@ -74,11 +42,9 @@ class Family(NamedTuple):
         for node, above in enumerate(tree.parent):
             if above >= 0:
                 children[above].append(node)
-        order = []
-        waiting = [node for node, above in enumerate(tree.parent) if above < 0]
+        order, waiting = [], [node for node, above in enumerate(tree.parent) if above < 0]
         while waiting:
-            node = waiting.pop()
-            order.append(node)
+            order.append(node := waiting.pop())
             waiting += reversed(children[node])
         covered = [[word] if word >= 0 else [] for word in tree.word]
         words = [int(word >= 0) for word in tree.word]
@@ -94,11 +60,9 @@ class Family(NamedTuple):
 
         An ellipsis replaces words between them that are not below the node, and words after the first `longest`.
         """
-        parts: list[str] = []
-        last = None
-        for place in self.covered[node][:longest]:
-            parts += ["…"] * (last is not None and place > last + 1) + [words[place]]
-            last = place
+        places = self.covered[node][:longest]
+        gaps = [place > before + 1 for before, place in pairwise(places[:1] + places)]
+        parts = ["… " * gap + words[place] for place, gap in zip(places, gaps, strict=True)]
         return " ".join(parts + ["…"] * (self.words[node] > longest))
 
 
@@ -144,7 +108,7 @@ class Layout(NamedTuple):
                 found[node] = (min(below) + max(below)) / 2
         return found
 
-    def edges(self, across: Mapping[int, float]) -> list[list[Point]]:
+    def edges(self, across: Mapping[int, float]) -> list[list[tuple[float, int]]]:
         """Return the line from each drawn node's parent to the node, as (x, level).
 
         A line is slanted to the level below the parent, and vertical from there. It crosses no other subtree as long as
@@ -154,13 +118,8 @@ class Layout(NamedTuple):
         for node in self.nodes:
             if (above := self.tree.parent[node]) >= 0:
                 x, begin, end = across[node], self.level[above], self.level[node]
-                bent = [(x, float(begin + 1))] if end > begin + 1 else []
-                found.append([(across[above], float(begin)), *bent, (x, float(end))])
+                found.append([(across[above], begin), *[(x, begin + 1)] * (end > begin + 1), (x, end)])
         return found
-
-    def missing(self) -> list[int]:
-        """Return the nodes that are not drawn."""
-        return sorted(set(self.family.order) - set(self.nodes))
 
 
 def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int = sys.maxsize) -> Layout:
@@ -174,9 +133,11 @@ def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int =
     nodes, folded = _drawn(tree, family, most_columns, most_levels)
     columns = []
     for node in nodes:
-        if node in folded or tree.word[node] >= 0 or not family.children[node]:
-            word = tree.word[node] if tree.word[node] >= 0 else min(family.covered[node], default=0)
-            columns.append(Column(node, word, _under(tree, family, node, node in folded)))
+        if (word := tree.word[node]) >= 0:
+            columns.append(Column(node, word, tree.words[word] + " …" * (node in folded)))
+        elif node in folded or not family.children[node]:
+            text = family.phrase(node, tree.words, 1) if node in folded else ""
+            columns.append(Column(node, min(family.covered[node], default=0), text))
     alone = sorted(set(range(len(tree.words))) - {word for word in tree.word if word >= 0})
     if len(columns) + len(alone) <= most_columns:
         columns += [Column(-1, word, tree.words[word]) for word in alone]
@@ -206,14 +167,6 @@ def largest(layout: Layout) -> str:
     return f"{max(weights[node] for node in layout.nodes):.2g}" if weights and layout.nodes else ""
 
 
-def _under(tree: ReadTree, family: Family, node: int, is_folded: bool) -> str:
-    """Return the text below a node."""
-    own = tree.words[tree.word[node]] if tree.word[node] >= 0 else ""
-    if not is_folded:
-        return own
-    return f"{own} …" if own else family.phrase(node, tree.words, 1)
-
-
 def _drawn(tree: ReadTree, family: Family, most_columns: int, most_levels: int) -> tuple[list[int], frozenset[int]]:
     """Return the nodes that are drawn, and those of them that are folded."""
     columns = 1
@@ -238,8 +191,7 @@ def _levels(tree: ReadTree, nodes: Sequence[int], inside: bool) -> dict[int, int
         depth = {-1: -1}
         for node in nodes:
             depth[node] = depth[tree.parent[node]] + 1
-        del depth[-1]
-        return depth
+        return {node: depth[node] for node in nodes}
     height = dict.fromkeys(nodes, 0)
     for node in reversed(nodes):
         if (above := tree.parent[node]) >= 0:

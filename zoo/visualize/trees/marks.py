@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import log
 from typing import NamedTuple
 
-from zoo.visualize.drawing import PALETTE, Drawing
+from zoo.visualize.drawing import PALETTE, Drawing, mixed
 
 SCALE = ("#b5202f", "#ee9f8c", "#e1e5ea", "#8fbde6", "#1f5fae")
 """Colours from the most negative class to the most positive one; red and blue are easy to distinguish."""
 KINDS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8c8f94")
 """Colours of classes without an order (Okabe and Ito 2008, for all kinds of sight); the ninth repeats the first."""
-ROUNDS = ((0, 0.0), (0, 0.4), (255, 0.5))
-"""Repetitions of the KINDS: the grey that is blended in, and its share. They are unchanged, darker, then paler."""
 PALE = "#ffffff"
+ROUNDS = ((PALE, 0.0), ("#000000", 0.4), (PALE, 0.5))
+"""Repetitions of the KINDS: the colour that is mixed in, and its share. They are unchanged, darker, then paler."""
 LONGEST_SIGN = 3
 SIGN_SIZES = (0.95, 0.8, 0.62)
 """Size of a sign of one, two or three letters, as a share of its disc's radius."""
@@ -70,13 +71,14 @@ def marks(classes: Sequence[str]) -> dict[str, Mark]:
     """
     ranks = _ranks(classes)
     if ranks is None:
-        signs, colours = _beginnings(classes), [_kind(number) for number in range(len(classes))]
+        signs, rounds = _beginnings(classes), [number // len(KINDS) % len(ROUNDS) for number in range(len(classes))]
+        colours = [mixed(KINDS[number % len(KINDS)], *ROUNDS[times]) for number, times in enumerate(rounds)]
     else:
         signs, colours = _order_signs(classes, ranks), [blend(rank / (len(classes) - 1)) for rank in ranks]
-    return {
-        name: Mark(sign, colour, max((PALETTE["ink"], PALE), key=lambda ink: _contrast(ink, colour)))
-        for name, sign, colour in zip(classes, signs, colours, strict=True)
-    }
+    inks = [
+        max((PALETTE["ink"], PALE), key=lambda ink: abs(_lightness(ink) - _lightness(colour))) for colour in colours
+    ]
+    return {name: Mark(*parts) for name, *parts in zip(classes, signs, colours, inks, strict=True)}
 
 
 def neutral(classes: Sequence[str]) -> str | None:
@@ -133,30 +135,11 @@ def blend(place: float) -> str:
     """Return the colour at `place` of the SCALE, from 0 to 1."""
     at = place * (len(SCALE) - 1)
     below = min(int(at), len(SCALE) - 2)
-    return _between(_parts(SCALE[below]), _parts(SCALE[below + 1]), at - below)
+    return mixed(SCALE[below], SCALE[below + 1], at - below)
 
 
-def _kind(number: int) -> str:
-    """Return the colour of class `number` without an order."""
-    other, share = ROUNDS[number // len(KINDS) % len(ROUNDS)]
-    return _between(_parts(KINDS[number % len(KINDS)]), [other] * 3, share)
-
-
-def _between(one: Sequence[int], other: Sequence[int], share: float) -> str:
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(one, other, strict=True))
-
-
-def _parts(colour: str) -> list[int]:
-    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
-
-
-def _contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of WCAG 2, from 1 to 21."""
-
-    def luminance(colour: str) -> float:
-        parts = [part / 255 for part in _parts(colour)]
-        red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
+def _lightness(colour: str) -> float:
+    """Return the logarithm of the relative luminance, so that a difference is a contrast ratio of WCAG 2."""
+    parts = [part / 255 for part in bytes.fromhex(colour[1:])]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return log(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)

@@ -1,1 +1,0 @@
-"""Drawings of one kind of data: images, points, memories."""

@@ -1,1 +1,0 @@
-"""Texts: fonts, widths, and how strongly words are shown."""
