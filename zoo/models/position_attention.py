@@ -63,4 +63,5 @@ class PositionAttention(PositionLSTM):
         weights = masked_softmax(scores_of(self.score, d, memory["keys"]), memory["content"][:, None])  # (B, K, S)
         context = weights.to(d.dtype) @ memory["states"]  # d' (B, K, H)
         logits = self.vocabulary.logits(torch.cat([d, context], -1), memory["mask"][:, None])  # (B, K, V)
-        return Step(log_probabilities(logits), State(memory, {**after, "context": context}), {"source": weights})
+        hypotheses = {"hidden": d[:, :, None], "cell": after["cell"], "context": context}
+        return Step(log_probabilities(logits), State(memory, hypotheses), {"source": weights})
