@@ -31,7 +31,7 @@ from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.decoding import BeamSearch, Greedy
 from zoo.layers.packing import Packing
-from zoo.layers.pointing import all_scores
+from zoo.layers.pointing import scores_of
 from zoo.models.pointer_net import PointerNet
 
 SETS, POINTS, HIDDEN, BEAM = 128, 50, 256, 3
@@ -84,8 +84,8 @@ class WithoutState:
     def __call__(self, batch: PointBatch) -> tuple[Tensor, Tensor]:
         """Ids (B, STEPS) of the best hypotheses and their log-probabilities (B,)."""
         network: Any = self.network  # one of its methods is replaced for a while
-        count, encode = len(batch), network._encode
-        keys, state = encode(batch)
+        count, encode = len(batch), network.encode
+        memory, state = encode(batch)
         flat = torch.arange(count).repeat_interleave(BEAM)
         points, mask = batch.points[flat], batch.point_mask[flat]
         ids = torch.zeros(count, BEAM, 0, dtype=torch.long)
@@ -95,7 +95,10 @@ class WithoutState:
             for position in range(1, STEPS + 1):
                 written = torch.cat([ids, ids.new_full((count, BEAM, 1), SPEC.end)], 2).flatten(0, 1)
                 copies = PointBatch.of(points, mask, written, torch.ones_like(written, dtype=torch.bool))
-                network._encode = lambda _: (keys[flat], tuple(part[:, flat] for part in state))
+                network.encode = lambda _: (
+                    {name: part[flat] for name, part in memory.items()},
+                    tuple(part[:, flat] for part in state),
+                )
                 logits = self._last(copies, count * BEAM)
                 scores = logits.log_softmax(-1).view(count, BEAM, -1) + live[:, :, None]
                 forbidden = torch.ones(scores.shape[2], dtype=torch.bool)
@@ -106,7 +109,7 @@ class WithoutState:
                 parents, tokens = cells // scores.shape[2], cells % scores.shape[2]
                 ids = torch.cat([ids.gather(1, parents[:, :, None].expand_as(ids)), tokens[:, :, None]], 2)
         finally:
-            del network._encode
+            del network.encode
         return ids[:, 0], live[:, 0]
 
     def _last(self, batch: PointBatch, rows: int) -> Tensor:
@@ -118,14 +121,14 @@ class WithoutState:
         targets = batch.forced.packing
 
         def last_scores(score: Any, queries: Tensor, keys: Tensor, packing: Packing) -> Tensor:
-            return all_scores(score, queries[-rows:], keys, last).repeat(len(packing.batch_sizes), 1)
+            return scores_of(score, queries[-rows:], keys, last).repeat(len(packing.batch_sizes), 1)
 
         assert len(targets.batch_sizes) * rows == len(targets.cell)
-        scored.all_scores = last_scores
+        scored.scores_of = last_scores
         try:
             return self.network(batch, need_weights=False).logits[-rows:]
         finally:
-            scored.all_scores = all_scores
+            scored.scores_of = scores_of
 
 
 def ways(batch: PointBatch) -> dict[str, Callable[[], Any]]:

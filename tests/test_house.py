@@ -97,7 +97,7 @@ def test_every_paper_is_in_the_catalogue() -> None:
     """A file of zoo/models with a class that serves a task is reached from conf/model."""
     reached = {inspect.getsourcefile(model.cls) for model in MODELS.values()}
     for path in sorted((ROOT / "zoo" / "models").glob("*.py")):
-        if re.search(r"^    tasks\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+        if re.search(r"^    tasks = ", path.read_text(encoding="utf-8"), re.MULTILINE):
             assert str(path) in reached, f"{relative(path)}: no file of conf/model builds it"
 
 

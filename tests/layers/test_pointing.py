@@ -9,13 +9,10 @@ from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
 from zoo.layers.packing import Packing
 from zoo.layers.pointing import (
     PointReader,
-    all_glimpses,
-    all_scores,
     at_places,
-    read_packed,
+    glimpse_of,
     read_tokens,
-    step_glimpse,
-    step_scores,
+    scores_of,
     token_logits,
     token_table,
 )
@@ -31,7 +28,7 @@ def test_a_table_has_rows_for_padding_begin_end_and_points():
     assert table[1].tolist() == [[0, 0], [7, 8], [0, 0], [6, 7], [8, 9], [10, 11]]
     assert read_tokens(torch.tensor([[3, 1], [5, 0]]), table).tolist() == [[[0, 1], [7, 8]], [[10, 11], [0, 0]]]
     packing = Packing.of(torch.tensor([[True, False], [True, True]]))
-    packed = read_packed(torch.tensor([[3, 0], [1, 4]]), table, packing)
+    packed = read_tokens(torch.tensor([[3, 0], [1, 4]]), table, packing)
     assert torch.equal(packing.unpack(packed), torch.tensor([[[0.0, 1], [0, 0]], [[7, 8], [8, 9]]]))
 
 
@@ -43,7 +40,7 @@ def test_a_reader_reads_tokens_as_their_points(embedding_dim):
     assert table.shape == (len(batch), 10, 4)
     read, _, packing = batch.forced
     slow = token_table(reader(batch.points), reader.begin)
-    torch.testing.assert_close(reader.packed(read, table, packing), read_packed(read, slow, packing))
+    torch.testing.assert_close(reader.tokens(read, table, packing), read_tokens(read, slow, packing))
     torch.testing.assert_close(reader.tokens(read, table), read_tokens(read, slow))
     mean = torch.rand(len(batch), 2, 10, dtype=DOUBLE).softmax(-1)
     torch.testing.assert_close(reader.tokens(mean, table), read_tokens(mean, slow))
@@ -56,7 +53,7 @@ def test_scores_of_packed_queries_are_those_of_the_score(seed):
     packing, width = batch.target_packing, batch.memory_mask.shape[1]
     queries = torch.randn(len(packing.cell), 4, dtype=DOUBLE, requires_grad=True)
     keys = score.prepare(torch.randn(len(batch), width, 5, dtype=DOUBLE))
-    found = all_scores(score, queries, keys, packing)
+    found = scores_of(score, queries, keys, packing)
     expected = packing.pack(score(packing.unpack(queries), keys))
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
     inputs = [queries, *score.parameters()]
@@ -65,13 +62,13 @@ def test_scores_of_packed_queries_are_those_of_the_score(seed):
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
 
     values, mask = torch.randn(len(batch), width, 3, dtype=DOUBLE), batch.content_mask
-    glimpses = all_glimpses(score, queries, keys, values, mask, packing)
+    glimpses = glimpse_of(score, queries, keys, values, mask, packing)
     weights = masked_softmax(score(packing.unpack(queries), keys), mask[:, None])
     torch.testing.assert_close(glimpses, packing.pack(weights @ values), rtol=1e-12, atol=1e-12)
 
     asked = packing.unpack(queries)  # as if its steps were hypotheses
-    torch.testing.assert_close(step_scores(score, asked, keys), score(asked, keys), rtol=1e-12, atol=1e-12)
-    seen = step_glimpse(score, asked, keys, values, mask)
+    torch.testing.assert_close(scores_of(score, asked, keys), score(asked, keys), rtol=1e-12, atol=1e-12)
+    seen = glimpse_of(score, asked, keys, values, mask)
     torch.testing.assert_close(seen, weights @ values, rtol=1e-12, atol=1e-12)
 
 

@@ -14,7 +14,7 @@ LABELLED = LabelledTreeSpec(30, arity=2, binary=True, words_inside=False, classe
 
 def head(spec, dropout=0.0):
     torch.manual_seed(0)
-    return tree_head(spec, 3, dropout=dropout, pooling="root", attention_dim=4, similarity_dim=2).double()
+    return tree_head(spec, dropout, None, 2, 3).double()
 
 
 def test_the_score_of_two_trees_by_hand():
@@ -44,7 +44,7 @@ def test_the_score_is_the_same_in_either_order():
 
 def test_sizes_of_the_paper():
     """50 units over 2 products of 150, one bias, and five grades."""
-    model = tree_head(PAIRS, 150, dropout=0.0, pooling="root", attention_dim=1, similarity_dim=50)
+    model = tree_head(PAIRS, 0.0, None, 50, 150)
     assert sum(p.numel() for p in model.parameters()) == 2 * 150 * 50 + 50 + 50 * 5 + 5
 
 

@@ -45,7 +45,7 @@ def start_lstm_(lstm: nn.RNNBase) -> None:
 
 def start_uniform_(network: nn.Module, init_range: float) -> None:
     """Start every weight in [-init_range, init_range]; embeddings of padding are 0. Raises ValueError for a range that
-    is none."""
+    is not above 0."""
     if not init_range > 0:
         raise ValueError(f"init_range is a number above 0, or null; got {init_range}")
     for parameter in network.parameters():
@@ -53,6 +53,19 @@ def start_uniform_(network: nn.Module, init_range: float) -> None:
     for module in network.modules():
         if isinstance(module, nn.Embedding) and module.padding_idx is not None:
             nn.init.zeros_(module.weight[module.padding_idx])
+
+
+def start_network_(network: nn.Module, init_range: float | None, *read_states: nn.Linear) -> None:
+    """Start every weight in [-init_range, init_range]; with None start the LSTMs by `start_lstm_`, and `read_states`,
+    linear maps of their states, by Glorot and Bengio (2010) with STATE_GAIN. Raises ValueError for an invalid range."""
+    if init_range is not None:
+        start_uniform_(network, init_range)
+        return
+    for module in network.modules():
+        if isinstance(module, nn.RNNBase) and module.mode == "LSTM":
+            start_lstm_(module)
+    for linear in read_states:
+        nn.init.xavier_uniform_(linear.weight, STATE_GAIN)
 
 
 def start_words_(embedding: nn.Embedding, init_range: float) -> None:

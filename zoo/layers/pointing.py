@@ -18,10 +18,9 @@ from torch import Tensor, nn
 from zoo.attention.pointing import additive_scores
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
-from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.init import start_network_
 from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.packing import Packing
-from zoo.layers.recurrent import LSTM
 
 BEGIN, SPECIALS = 1, 3
 """The id of the begin token, and the number of tokens before the pointers: padding, begin and end."""
@@ -34,16 +33,14 @@ def token_table(points: Tensor, begin: Tensor) -> Tensor:
     return torch.cat([specials.expand(len(points), -1, -1), points], 1)
 
 
-def read_tokens(tokens: Tensor, table: Tensor) -> Tensor:
-    """The rows (B, K, E) of `table` (B, V, E) at the ids `tokens` (B, K); of probabilities (B, K, V) their mean."""
+def read_tokens(tokens: Tensor, table: Tensor, packing: Packing | None = None) -> Tensor:
+    """The rows (B, K, E) of `table` (B, V, E) at the ids `tokens` (B, K); of probabilities (B, K, V) their mean. With a
+    `packing` of (B, T) the rows (N, E) at the real positions of the ids (B, T)."""
+    if packing is not None:
+        return table.flatten(0, 1).index_select(0, packing.row * table.shape[1] + packing.pack(tokens))
     if tokens.is_floating_point():
         return tokens @ table
     return table.gather(1, tokens[:, :, None].expand(-1, -1, table.shape[2]))
-
-
-def read_packed(tokens: Tensor, table: Tensor, packing: Packing) -> Tensor:
-    """The rows (N, E) of `table` (B, V, E) at the ids `tokens` (B, T), at the real positions of `packing`."""
-    return table.flatten(0, 1).index_select(0, packing.row * table.shape[1] + packing.pack(tokens))
 
 
 class PointReader(nn.Module):
@@ -66,20 +63,13 @@ class PointReader(nn.Module):
         return points if self.embedding is None else self.embedding(points)
 
     def table(self, points: Tensor) -> Tensor:
-        """The table that `tokens` and `packed` read, (B, V, W + 2), of points (B, n, W)."""
+        """The table that `tokens` reads, (B, V, W + 2), of points (B, n, W)."""
         rows = F.pad(F.pad(points.to(self.begin.dtype), (0, 1), value=1.0), (0, 1))
         return token_table(rows, F.one_hot(torch.tensor(rows.shape[2] - 1, device=rows.device)).to(rows.dtype))
 
-    def tokens(self, tokens: Tensor, table: Tensor) -> Tensor:
-        """(B, K) ids, or (B, K, V) probabilities whose mean point is read -> (B, K, E)."""
-        return self._embed(read_tokens(tokens, table))
-
-    def packed(self, tokens: Tensor, table: Tensor, packing: Packing) -> Tensor:
-        """The ids `tokens` (B, T) at the real positions of `packing`: (N, E)."""
-        return self._embed(read_packed(tokens, table, packing))
-
-    def _embed(self, rows: Tensor) -> Tensor:
-        """(..., W + 2) -> (..., E)."""
+    def tokens(self, tokens: Tensor, table: Tensor, packing: Packing | None = None) -> Tensor:
+        """The vectors (..., E) of tokens, which are given as to `read_tokens`."""
+        rows = read_tokens(tokens, table, packing)
         if self.embedding is None:
             matrix, bias = torch.eye(self.width, dtype=rows.dtype, device=rows.device), rows.new_zeros(self.width)
         else:
@@ -87,30 +77,11 @@ class PointReader(nn.Module):
         return F.linear(rows, torch.cat([matrix, torch.stack([bias, self.begin], 1)], 1))
 
 
-def start_score_(score: AdditiveScore) -> None:
-    """Start the matrices of a score between states of LSTMs by Glorot and Bengio (2010), with STATE_GAIN."""
-    for projection in (score.query_projection, score.key_projection):
-        nn.init.xavier_uniform_(projection.weight, STATE_GAIN)
-
-
-def start_pointing_(network: nn.Module, init_range: float | None) -> None:
-    """Start every weight in [-init_range, init_range], or with None the LSTMs by `start_lstm_` and the scores by
-    `start_score_`. Raises ValueError for an invalid range."""
-    if init_range is not None:
-        start_uniform_(network, init_range)
-        return
-    for module in network.modules():
-        if isinstance(module, LSTM):
-            start_lstm_(module)
-        if isinstance(module, AdditiveScore):
-            start_score_(module)
-
-
-def decoder_step(decoder: LSTM, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    """One step of each of B x K hypotheses, of x (B, K, E) from the state (h, c), (B, K, H) each: the state after
-    it."""
-    _, (hidden, cell) = decoder.step(x.flatten(0, 1), (h.flatten(0, 1)[None], c.flatten(0, 1)[None]))
-    return hidden.view_as(h), cell.view_as(c)
+def start_pointing_(network: nn.Module, init_range: float | None, *read_states: nn.Linear) -> None:
+    """Start a network by `start_network_`, whose additive scores read states of LSTMs, as `read_states` do."""
+    scores = [module for module in network.modules() if isinstance(module, AdditiveScore)]
+    maps = [part for score in scores for part in (score.query_projection, score.key_projection)]
+    start_network_(network, init_range, *maps, *read_states)
 
 
 def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
@@ -119,38 +90,31 @@ def at_places(points: Tensor, end: Tensor, packing: Packing) -> Tensor:
     return torch.cat([end.to(grid.dtype).expand(len(grid), 1, -1), grid], 1)
 
 
-def step_scores(score: AdditiveScore, queries: Tensor, keys: Tensor) -> Tensor:
-    """The scores (B, K, S) of queries (B, K, D_q) with prepared keys (B, S, A): equal to `score`, but faster on
-    the CPU and with less memory for the backward pass."""
-    return additive_scores(score.query_projection(queries), keys, score.v)
-
-
-def step_glimpse(score: AdditiveScore, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """For each of queries (B, K, D_q) the mean (B, K, D) of the values (B, S, D) under the softmax of its scores over
-    the places where `mask` (B, S) is True; 0 where there are none."""
-    weights = masked_softmax(step_scores(score, queries, keys), mask[:, None])
-    return weights.to(values.dtype) @ values
-
-
-def all_scores(score: AdditiveScore, queries: Tensor, keys: Tensor, packing: Packing) -> Tensor:
-    """The scores (N, S) of queries (N, D_q) packed by `packing` (B, T) with prepared keys (B, S, A): equal to
-    `score` of each query, without storing the (N, S, A) numbers that are summed."""
+def scores_of(score: AdditiveScore, queries: Tensor, keys: Tensor, packing: Packing | None = None) -> Tensor:
+    """The scores (B, K, S) of queries (B, K, D_q) with prepared keys (B, S, A), or with a `packing` of (B, T) those
+    (N, S) of packed queries (N, D_q). Equal to `score`, but faster on the CPU and with less memory: the (N, S, A)
+    numbers that are summed are not stored."""
+    projected = score.query_projection(queries)
+    if packing is None:
+        return additive_scores(projected, keys, score.v)
     steps = TimeSteps.of(packing)
-    grid = steps.grid(score.query_projection(queries))  # (R, T, A), longest first
+    grid = steps.grid(projected)  # (R, T, A), longest first
     rising = packing.batch_sizes[::-1]
     lengths = [len(rising) - bisect_left(rising, rank + 1) for rank in range(len(grid))]
     scores = additive_scores(grid, keys.index_select(0, packing.order), score.v, lengths)
     return scores.flatten(0, 1).index_select(0, steps.slot)
 
 
-def all_glimpses(
-    score: AdditiveScore, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, packing: Packing
+def glimpse_of(
+    score: AdditiveScore, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, packing: Packing | None = None
 ) -> Tensor:
-    """For each of N queries the mean (N, D) of the values (B, S, D) under the softmax of its scores over the places
-    where `mask` (B, S) is True; 0 where there are none."""
-    scores = all_scores(score, queries, keys, packing)
-    weights = masked_softmax(scores, mask.index_select(0, packing.row))
-    return packing.pack(packing.unpack(weights.to(values.dtype)) @ values)
+    """For each query of `scores_of` the mean (..., D) of the values (B, S, D) under the softmax of its scores over the
+    places where `mask` (B, S) is True; 0 where there are none."""
+    scores = scores_of(score, queries, keys, packing)
+    if packing is None:
+        return masked_softmax(scores, mask[:, None]).to(values.dtype) @ values
+    weights = masked_softmax(scores, mask.index_select(0, packing.row)).to(values.dtype)
+    return packing.pack(packing.unpack(weights) @ values)
 
 
 def token_logits(scores: Tensor, mask: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ GRU, 4 in an LSTM), R rows that are not empty, `rows` all rows of the packing's 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from math import prod
 
 import torch
@@ -333,6 +334,19 @@ class LSTM(_PackedRNN):
                 hidden.append(output)
                 cells.append(cell)
         return output, (torch.stack(hidden), torch.stack(cells))
+
+    @staticmethod
+    def hypotheses(state: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
+        """(h, c), (L, B, H) each -> `hidden` and `cell`, (B, 1, L, H) each, of one hypothesis for each example."""
+        return {name: part.transpose(0, 1)[:, None] for name, part in zip(("hidden", "cell"), state, strict=True)}
+
+    def read(self, x: Tensor, hypotheses: Mapping[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+        """One time step of x (B, K, input) from `hidden` and `cell`, (B, K, L, H) each: output (B, K, H) and both."""
+        shape = x.shape[:2]
+        h, c = (hypotheses[name].flatten(0, 1).transpose(0, 1) for name in ("hidden", "cell"))  # (L, B K, H)
+        output, (h, c) = self.step(x.flatten(0, 1), (h, c))
+        h, c = (part.transpose(0, 1).unflatten(0, shape) for part in (h, c))
+        return output.unflatten(0, shape), {"hidden": h, "cell": c}
 
     def _walked(
         self, table: Tensor, weight: Tensor, start: list[Tensor], constant: Tensor | None, walk: Walk

@@ -18,9 +18,6 @@ queries, C candidates, E embedding, H units per direction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from torch import Tensor
 
 from zoo.arguments import Count, Share
@@ -39,7 +36,7 @@ class AoAReader(ClozeReader):
     """Each query word attends to the document; attention to the query weights these attentions."""
 
     tasks = ("cloze",)
-    attends: ClassVar[Mapping[str, str]] = {"document": "document_mask", "query": "query_mask"}
+    attends = {"document": "document_mask", "query": "query_mask"}
 
     def __init__(
         self,

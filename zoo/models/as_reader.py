@@ -17,9 +17,6 @@ candidates, E embedding, H units per direction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
@@ -28,13 +25,14 @@ from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.layers.init import orthogonal_
 from zoo.layers.recurrent import GRU
+from zoo.models.network import Network
 from zoo.models.output import Output
 
 START = 0.1
 """Embeddings start uniformly in [-START, START], as in the paper."""
 
 
-class ClozeReader(nn.Module):
+class ClozeReader(Network):
     """Word vectors and two bidirectional GRUs, which every reader of documents and queries has.
 
     Embeddings start uniformly in [-init_range, init_range], the GRUs with orthogonal matrices.
@@ -65,7 +63,7 @@ class ASReader(ClozeReader):
     """The query, as one vector, attends to the document; the probability of a word sums over all its occurrences."""
 
     tasks = ("cloze",)
-    attends: ClassVar[Mapping[str, str]] = {"document": "document_mask"}
+    attends = {"document": "document_mask"}
 
     def __init__(
         self,

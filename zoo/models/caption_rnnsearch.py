@@ -19,7 +19,7 @@ hidden units, l maxout units, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args
+from typing import Any, get_args
 
 from torch import Tensor, nn
 
@@ -45,7 +45,7 @@ class CaptionRNNSearch(RNNSearchDecoder):
     """
 
     tasks = ("captioning",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
+    attends = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -86,7 +86,6 @@ class CaptionRNNSearch(RNNSearchDecoder):
         return self.decode(batch, *self._encode(batch), need_weights)
 
     def start(self, batch: ImageBatch) -> State:
-        """The state before the first word."""
         return self.begin(*self._encode(batch))
 
     def _encode(self, batch: ImageBatch) -> tuple[Annotations, Tensor]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -54,7 +54,7 @@ class CaptionTransformer(TransformerDecoder):
     """
 
     tasks = ("captioning",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask", "decoder": "target_mask"}
+    attends = {"source": "memory_mask", "decoder": "target_mask"}
 
     def __init__(
         self,
@@ -98,7 +98,6 @@ class CaptionTransformer(TransformerDecoder):
         return self.decode(batch, self._encode(batch), need_weights)
 
     def start(self, batch: ImageBatch) -> State:
-        """The state before the first word; the images are encoded."""
         return self.begin(self._encode(batch))
 
     def _encode(self, batch: ImageBatch) -> Annotations:

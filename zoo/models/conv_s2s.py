@@ -21,7 +21,7 @@ output, z the encoder's output.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,7 @@ from zoo.layers.convolution import GatedConvolution, WeightNormLinear, window_in
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.positions import LearnedPositions
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 ROOT_HALF = 0.5**0.5  # keeps the variance of a sum of two
@@ -42,7 +43,7 @@ Attend = Callable[[Tensor], tuple[Tensor, Tensor]]
 """Queries (..., f) -> contexts (..., f) and weights."""
 
 
-class ConvS2S(nn.Module):
+class ConvS2S(WritingNetwork):
     """Gated convolutions on both sides; every decoder layer attends to the source with projections of its own.
 
     `encoder_layers` and `decoder_layers` are each a number of layers with `hidden_dim` channels and kernel size
@@ -51,7 +52,7 @@ class ConvS2S(nn.Module):
     """
 
     tasks = ("translation",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
+    attends = {"source": "memory_mask"}
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ read heads, N rows of the memory, W their width.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -33,6 +33,7 @@ from zoo.data.bits.spec import BitSpec
 from zoo.layers.cell_steps import steps_of_cell
 from zoo.layers.loops.dnc import Interface, Weights, dnc_loop
 from zoo.layers.packing import Packing
+from zoo.models.network import Network
 from zoo.models.output import Output
 from zoo.precision import precise
 
@@ -63,17 +64,16 @@ class State(NamedTuple):
     """(B, 1, N)."""
 
 
-class DNC(nn.Module):
+class DNC(Network):
     """An LSTM with a memory that tracks which rows are free, and in which order rows were written.
 
     `step` is the readable definition; `forward` computes the same with all steps in one operation of autograd.
     """
 
     tasks = ("algorithmic",)
-    attends: ClassVar[Mapping[str, str]] = {"read": "step_mask", "write": "step_mask"}
+    attends = {"read": "step_mask", "write": "step_mask"}
     unnormalised: ClassVar[tuple[str, ...]] = ("read", "write")
-    threads: ClassVar[int] = 1
-    """The matrices are too small to gain from more threads."""
+    threads = 1
 
     def __init__(
         self,

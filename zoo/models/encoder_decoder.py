@@ -27,8 +27,8 @@ hidden units, l maxout units, V words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, get_args
+from collections.abc import Sequence
+from typing import Literal, get_args
 
 from torch import Tensor, nn
 
@@ -41,12 +41,13 @@ from zoo.layers.init import orthogonal_
 from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 Init = Literal["orthogonal", "paper"]
 
 
-class EncoderDecoder(nn.Module):
+class EncoderDecoder(WritingNetwork):
     """A GRU encodes the source as one vector c; a GRU that reads c at every step writes the target. No attention.
 
     With `shared`, both GRUs are the same module; embeddings are separate, as the two vocabularies are.
@@ -54,7 +55,6 @@ class EncoderDecoder(nn.Module):
     """
 
     tasks = ("translation",)
-    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -94,13 +94,11 @@ class EncoderDecoder(nn.Module):
         return Output(self._scores(h, y, self.output_context(c).index_select(0, targets.row)))
 
     def start(self, batch: PairBatch) -> State:
-        """The state before the first target token."""
         c = self._encode(batch)
         memory = {"gates": self.gates_context(c), "output": self.output_context(c)}  # (B, 3n), (B, 2l)
         return State(memory, {"hidden": self.initial_state(c).tanh()[:, None]})  # (B, 1, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         h = state.hypotheses["hidden"]  # (B, K, n)
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
         gates = state.memory["gates"].repeat_interleave(h.shape[1], 0)  # (B K, 3n)

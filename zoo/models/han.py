@@ -17,9 +17,6 @@ classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from torch import nn
 
 from zoo.arguments import Count, Share
@@ -27,17 +24,18 @@ from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.layers.pooling import Pooling, pooling
 from zoo.layers.recurrent import GRU
+from zoo.models.network import Network
 from zoo.models.output import Output
 
 
-class HAN(nn.Module):
+class HAN(Network):
     """Words -> sentence vectors -> document vector, each step by a bidirectional GRU and attention.
 
     `word_pooling` and `sentence_pooling` = attention | mean | max: the paper's HN-ATT, HN-AVE and HN-MAX.
     """
 
     tasks = ("classification",)
-    attends: ClassVar[Mapping[str, str]] = {"word": "word_mask", "sentence": "sentence_mask"}
+    attends = {"word": "word_mask", "sentence": "sentence_mask"}
 
     def __init__(
         self,

@@ -19,8 +19,7 @@ q, p, o, R as in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -31,12 +30,13 @@ from zoo.attention import masked_softmax
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.spec import StorySpec
 from zoo.errors import one_of
+from zoo.models.network import Network
 from zoo.models.output import Output
 
 INIT_STD = 0.1
 
 
-class KeyValueMemNN(nn.Module):
+class KeyValueMemNN(Network):
     """Answers by H hops over slots; a slot has a key, which is matched, and a value, which is read.
 
     `slots` = sentence: a sentence is the key and the value; window: a word is the value, and the key is the word with
@@ -45,7 +45,7 @@ class KeyValueMemNN(nn.Module):
     """
 
     tasks = ("answering",)
-    attends: ClassVar[Mapping[str, str]] = {"hop": "sentence_mask"}
+    attends = {"hop": "sentence_mask"}
 
     def __init__(
         self,

@@ -31,8 +31,7 @@ layers, E embedding, n hidden units, V words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -53,12 +52,13 @@ from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM, sum_of_biases
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 Where = Literal["global", "local_m", "local_p"]
 
 
-class Luong(nn.Module):
+class Luong(WritingNetwork):
     """Stacked LSTMs read the source; a second stack starts from their last states, writes the target and attends.
 
     `score` is one of `zoo.attention.SCORES`, or the dotted name of your own `Score`. `attention` = global | local_m |
@@ -67,7 +67,7 @@ class Luong(nn.Module):
     """
 
     tasks = ("translation",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "content_mask"}
+    attends = {"source": "content_mask"}
 
     def __init__(
         self,
@@ -132,7 +132,6 @@ class Luong(nn.Module):
         return Output(self.vocabulary(attentional), {"source": weights})
 
     def start(self, batch: PairBatch) -> State:
-        """The state before the first target token."""
         memory, state = self._encode(batch)
         return self._start(memory, batch.source_packing.unpack(self.score.prepare(memory)), state, batch)
 
@@ -148,7 +147,6 @@ class Luong(nn.Module):
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         before, memory = state.hypotheses, state.memory
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
         x = torch.cat([y, before["fed"]], -1) if self.input_feeding else y

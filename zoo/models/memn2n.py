@@ -21,7 +21,6 @@ x, q, m, c, u, o, p as in the paper.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal, NamedTuple
 
 import torch
@@ -33,13 +32,14 @@ from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.spec import StorySpec
 from zoo.errors import one_of
 from zoo.layers.bags import Bags
+from zoo.models.network import Network
 from zoo.models.output import Output
 
 SentenceEncoding = Literal["bag", "position_code", "position_paper"]
 INIT_STD = 0.1
 
 
-class MemN2N(nn.Module):
+class MemN2N(Network):
     """Attends to the sentences of a story in K hops and adds what each hop reads to the question.
 
     `tying` = adjacent: the table that is read at a hop is matched at the next, and the last one scores the answers;
@@ -53,7 +53,7 @@ class MemN2N(nn.Module):
     """
 
     tasks = ("answering",)
-    attends: ClassVar[Mapping[str, str]] = {"hop": "sentence_mask"}
+    attends = {"hop": "sentence_mask"}
     zero_rows: ClassVar[tuple[str, ...]] = ("tables", "question_table", "answer_table")
     """Parameters whose first row, the padding, must be set to zero after each optimiser step."""
 

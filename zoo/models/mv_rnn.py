@@ -20,8 +20,7 @@ Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -31,7 +30,7 @@ from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.layers.init import start_blocks_
 from zoo.layers.loops.climb import Product, climb
-from zoo.models.tree_network import TreeNetwork, TreePooling, only_binary, tree_head
+from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 
 class MVRNN(TreeNetwork):
@@ -41,8 +40,7 @@ class MVRNN(TreeNetwork):
     """
 
     tasks = ("tree_classification", "relatedness")
-    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
-    binary_only: ClassVar[bool] = True
+    binary_only = True
 
     def __init__(
         self,
@@ -52,14 +50,10 @@ class MVRNN(TreeNetwork):
         rank: Count | None = 3,
         matrices: Count = 5000,
         dropout: Share = 0.0,
-        pooling: TreePooling = "root",
-        attention_dim: Count = 100,
-        similarity_dim: Count = 50,
+        **head: Unpack[HeadArguments],
     ) -> None:
-        super().__init__()
-        only_binary(spec, "mv_rnn")
+        super().__init__(spec, hidden_dim, dropout=dropout, **head)
         self.hidden_dim, self.rank = hidden_dim, rank
-        self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
         # Ids rise with falling frequency, the unknown word first: all ids from the last matrix on share it.
         self.shared, own = spec.unknown, min(matrices, max(1, spec.vocabulary_size - spec.unknown - 1))
         self.last = spec.unknown + own
@@ -76,10 +70,9 @@ class MVRNN(TreeNetwork):
         self.of_matrices = nn.Linear(2 * hidden_dim, hidden_dim, bias=False)  # W_M
         start_blocks_(self.composition, 0.5)
         start_blocks_(self.of_matrices, 0.5)
-        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
+        self.add_head(hidden_dim)
 
     def states(self, trees: Trees) -> Tensor:
-        """The states (N, D) of all nodes."""
         d = self.hidden_dim
         words = torch.cat([self.embedding(trees.distinct), self._matrices(trees.distinct).flatten(1)], 1)
         x = words.index_select(0, trees.row)  # (n, D + D D)

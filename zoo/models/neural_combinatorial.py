@@ -27,8 +27,7 @@ the batch, T target tokens, K hypotheses, E embedding, H hidden units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -38,31 +37,18 @@ from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.pointing import (
-    PointReader,
-    all_glimpses,
-    all_scores,
-    at_places,
-    decoder_step,
-    start_pointing_,
-    step_glimpse,
-    step_scores,
-    token_logits,
-)
+from zoo.layers.packing import Packing
+from zoo.layers.pointing import PointReader, at_places, glimpse_of, start_pointing_
 from zoo.layers.recurrent import LSTM
-from zoo.layers.state import State, Step, log_probabilities
-from zoo.models.output import Output
+from zoo.models.pointer_net import Memory, PointingNetwork
 
 
-class NeuralCombinatorial(nn.Module):
+class NeuralCombinatorial(PointingNetwork):
     """A pointer network with a glimpse at all points before it points, and scores between -`clip` and `clip`.
 
     `clip=None` leaves the scores unclipped. All weights start in [-init_range, init_range]. Raises ValueError for an
     invalid range.
     """
-
-    tasks = ("pointing",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -84,56 +70,32 @@ class NeuralCombinatorial(nn.Module):
         self.clip = clip
         start_pointing_(self, init_range)
 
-    def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
-        at points that a set does not have; attention `source` (B, T, S)."""
-        read, _, targets = batch.forced
-        memory, (h, c) = self._encode(batch)
-        x = self.reader.packed(read, memory["tokens"], targets)  # (N, E)
-        q, _ = self.decoder(x, targets, (h, c))  # (N, H)
-        if self.glimpse is not None:
-            refs = memory["glimpse_keys"]  # (B, S, H)
-            q = all_glimpses(self.glimpse, q, refs, refs, memory["mask"], targets)  # g
-        u = self._clipped(all_scores(self.score, q, memory["keys"], targets))  # (N, S)
-        mask = batch.memory_mask.index_select(0, targets.row)
-        attention = {"source": targets.unpack(masked_softmax(u, mask))} if need_weights else {}
-        return Output(token_logits(u, mask), attention)
-
-    def start(self, batch: PointBatch) -> State:
-        """The state before the first token."""
-        memory, (h, c) = self._encode(batch)
-        return State(memory, {"hidden": h[0, :, None], "cell": c[0, :, None]})  # (B, 1, H)
-
-    def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities; probabilities give their mean point."""
-        memory = state.memory
-        h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
-        x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
-        h, c = decoder_step(self.decoder, x, h, c)
-        q, mask = h, memory["mask"][:, None]
-        if self.glimpse is not None:
-            refs = memory["glimpse_keys"]
-            q = step_glimpse(self.glimpse, h, refs, refs, memory["mask"])  # g (B, K, H)
-        u = self._clipped(step_scores(self.score, q, memory["keys"]))  # (B, K, S)
-        log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
-        return Step(log_probs, State(memory, {"hidden": h, "cell": c}), {"source": masked_softmax(u, mask)})
-
-    def _encode(self, batch: PointBatch) -> tuple[dict[str, Tensor], tuple[Tensor, Tensor]]:
-        """W_ref r and W'_ref r of all places (B, S, H), `tokens` (B, V, E + 2), the mask (B, S), and the last (h, c),
-        (1, B, H) each."""
+    def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
+        """Adds W'_ref r of all places, `refs` (B, S, H), to the memory."""
         points = batch.point_packing
         r, state = self.encoder(self.reader(points.pack(batch.points)), points)  # (M, H)
         memory = {
-            "keys": at_places(self.score.prepare(r), self.score.prepare(self.end), points),
+            "keys": at_places(self.score.prepare(r), self.score.prepare(self.end), points),  # W_ref r
             "tokens": self.reader.table(batch.points),
             "mask": batch.memory_mask,
         }
         if self.glimpse is not None:
-            memory["glimpse_keys"] = at_places(self.glimpse.prepare(r), self.glimpse.prepare(self.end), points)
+            memory["refs"] = at_places(self.glimpse.prepare(r), self.glimpse.prepare(self.end), points)
         return memory, state
 
-    def _clipped(self, scores: Tensor) -> Tensor:
-        return scores if self.clip is None else self.clip * scores.tanh()
+    def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        return self.reader.tokens(tokens, memory["tokens"], packing)
+
+    def query(self, d: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        """The glimpse g (..., H) of the state q_j."""
+        if self.glimpse is None:
+            return d
+        return glimpse_of(self.glimpse, d, memory["refs"], memory["refs"], memory["mask"], packing)
+
+    def scores(self, query: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        """Clipped scores (..., S) of the places."""
+        u = super().scores(query, memory, packing)
+        return u if self.clip is None else self.clip * u.tanh()
 
 
 class Critic(nn.Module):

@@ -23,8 +23,8 @@ inner numbers of a controller layer, H heads, R of them read heads, N rows of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +36,7 @@ from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError, one_of
 from zoo.layers.cell_steps import steps_of_cell
 from zoo.layers.packing import Packing
+from zoo.models.network import Network
 from zoo.models.output import Output
 from zoo.precision import precise
 
@@ -70,7 +71,7 @@ class State(NamedTuple):
     """(B, H, N)."""
 
 
-class NTM(nn.Module):
+class NTM(Network):
     """A controller that reads and writes a memory, which it addresses by content and by shifts.
 
     `controller` = lstm | feedforward, with `controller_layers` layers. `shift_range`: the most rows by which one step
@@ -83,9 +84,8 @@ class NTM(nn.Module):
     """
 
     tasks = ("algorithmic",)
-    attends: ClassVar[Mapping[str, str]] = {"read": "step_mask", "write": "step_mask"}
-    threads: ClassVar[int] = 1
-    """The matrices are too small to gain from more threads."""
+    attends = {"read": "step_mask", "write": "step_mask"}
+    threads = 1
 
     first_memory: Tensor
     first_scores: Tensor

@@ -22,20 +22,20 @@ Notation: N nodes, W words, U distinct ones, P positions that are read, E embedd
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
-from zoo.data.trees.spec import TreePairSpec, TreeSpec
+from zoo.data.trees.spec import TreeSpec
 from zoo.errors import one_of
 from zoo.layers.init import start_lstm_, start_words_
 from zoo.layers.recurrent import LSTM
+from zoo.layers.trees.head import Similarity
 from zoo.layers.trees.phrases import Readings
-from zoo.models.tree_network import TreeNetwork, TreePooling, tree_head
+from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 Directions = Literal["forward", "both", "both_tied"]
 
@@ -44,7 +44,6 @@ class PhraseLSTM(TreeNetwork):
     """An LSTM that reads the words below each node in order, without the tree between them."""
 
     tasks = ("tree_classification", "relatedness")
-    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
 
     def __init__(
         self,
@@ -55,14 +54,11 @@ class PhraseLSTM(TreeNetwork):
         layers: Count = 1,
         directions: Directions = "forward",
         dropout: Share = 0.5,
-        pooling: TreePooling = "root",
-        attention_dim: Count = 100,
-        similarity_dim: Count = 50,
         init_range: Positive = 0.05,
+        **head: Unpack[HeadArguments],
     ) -> None:
-        super().__init__()
+        super().__init__(spec, embedding_dim, dropout=dropout, **head)
         one_of("directions", directions, get_args(Directions))
-        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
         start_words_(self.embedding, init_range)
         between = dropout if layers > 1 else 0.0
         self.lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)
@@ -72,11 +68,10 @@ class PhraseLSTM(TreeNetwork):
         for lstm in filter(None, (self.lstm, self.backward_lstm)):
             start_lstm_(lstm)
         self.both = directions != "forward"
-        self.roots_alone = isinstance(spec, TreePairSpec) and pooling == "root"
-        self.head = tree_head(spec, hidden_dim * (1 + self.both), dropout, pooling, attention_dim, similarity_dim)
+        self.add_head(hidden_dim * (1 + self.both))
+        self.roots_alone = isinstance(self.head, Similarity) and self.head.pooling is None
 
     def states(self, trees: Trees) -> Tensor:
-        """The states (N, H) of all nodes."""
         x = self.embedding(trees.distinct)  # (U, E)
         h = [self._read(x, trees, self.lstm, backward=False)]
         if self.both:

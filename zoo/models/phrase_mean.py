@@ -16,23 +16,21 @@ Notation: N nodes, W words, U distinct ones, D width of a vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Unpack
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from zoo.arguments import Count, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.models.tree_network import TreeNetwork, TreePooling, tree_head
+from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 
 class PhraseMean(TreeNetwork):
     """Classifies the mean of the word vectors below each node."""
 
     tasks = ("tree_classification", "relatedness")
-    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
 
     def __init__(
         self,
@@ -40,16 +38,12 @@ class PhraseMean(TreeNetwork):
         *,
         hidden_dim: Count = 300,
         dropout: Share = 0.5,
-        pooling: TreePooling = "root",
-        attention_dim: Count = 100,
-        similarity_dim: Count = 50,
+        **head: Unpack[HeadArguments],
     ) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
-        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
+        super().__init__(spec, hidden_dim, dropout=dropout, **head)
+        self.add_head(hidden_dim)
 
     def states(self, trees: Trees) -> Tensor:
-        """The states (N, D) of all nodes."""
         x = self.embedding(trees.distinct)  # (U, D)
         exact = x.float() if x.device.type == "mps" else x.double()  # differences of long sums need the digits
         words = exact.index_select(0, trees.word_at)

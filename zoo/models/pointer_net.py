@@ -25,8 +25,8 @@ the batch, T target tokens, K hypotheses, E embedding, H hidden units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from abc import abstractmethod
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -36,29 +36,73 @@ from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.pointing import (
-    PointReader,
-    all_scores,
-    at_places,
-    decoder_step,
-    start_pointing_,
-    step_scores,
-    token_logits,
-)
+from zoo.layers.packing import Packing
+from zoo.layers.pointing import PointReader, at_places, scores_of, start_pointing_, token_logits
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
+Memory = dict[str, Tensor]
+"""`keys` of the places (B, S, H), `tokens`, which the decoder reads, and the `mask` of the places (B, S)."""
 
-class PointerNet(nn.Module):
+
+class PointingNetwork(WritingNetwork):
+    """A decoder that points at one place per step. A subclass encodes the points.
+
+    `packing` is that of all target positions, whose rows are then (N, ...); it is None in a step, with (B, K, ...).
+    """
+
+    tasks = ("pointing",)
+    attends = {"source": "memory_mask"}
+    decoder: LSTM
+    score: AdditiveScore
+
+    @abstractmethod
+    def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
+        """What is known about the sets, and the first (h, c) of the decoder, (1, B, H) each."""
+
+    @abstractmethod
+    def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        """Vectors (..., E) of ids (B, T) or (B, K), or of probabilities (B, K, V), which give their mean point."""
+
+    def query(self, d: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        """The query (..., H) of the decoder's state d (..., H)."""
+        return d
+
+    def scores(self, query: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        """Scores (..., S) of the places."""
+        return scores_of(self.score, query, memory["keys"], packing)
+
+    def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
+        at points that a set does not have; attention `source` (B, T, S)."""
+        read, _, targets = batch.forced
+        memory, state = self.encode(batch)
+        d, _ = self.decoder(self.inputs(read, memory, targets), targets, state)  # (N, H)
+        u = self.scores(self.query(d, memory, targets), memory, targets)  # (N, S)
+        mask = memory["mask"].index_select(0, targets.row)
+        attention = {"source": targets.unpack(masked_softmax(u, mask))} if need_weights else {}
+        return Output(token_logits(u, mask), attention)
+
+    def start(self, batch: PointBatch) -> State:
+        memory, state = self.encode(batch)
+        return State(memory, self.decoder.hypotheses(state))
+
+    def step(self, tokens: Tensor, state: State) -> Step:
+        memory = dict(state.memory)
+        d, after = self.decoder.read(self.inputs(tokens, memory), state.hypotheses)  # (B, K, H)
+        u, mask = self.scores(self.query(d, memory), memory), memory["mask"][:, None]  # (B, K, S)
+        log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
+        return Step(log_probs, State(memory, after), {"source": masked_softmax(u, mask)})
+
+
+class PointerNet(PointingNetwork):
     """An LSTM reads the points; a second LSTM starts from its last state and points at one point per step.
 
     `embedding_dim=0` reads the coordinates directly. All weights start in [-init_range, init_range]. Raises ValueError
     for an invalid range.
     """
-
-    tasks = ("pointing",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -76,36 +120,11 @@ class PointerNet(nn.Module):
         self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_2, W_1
         start_pointing_(self, init_range)
 
-    def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
-        at points that a set does not have; attention `source` (B, T, S)."""
-        read, _, targets = batch.forced
-        keys, state = self._encode(batch)  # (B, S, H), (1, B, H) twice
-        x = self.reader.packed(read, self.reader.table(batch.points), targets)  # (N, E)
-        d, _ = self.decoder(x, targets, state)  # (N, H)
-        u = all_scores(self.score, d, keys, targets)  # (N, S)    (3)
-        mask = batch.memory_mask.index_select(0, targets.row)  # (N, S)
-        attention = {"source": targets.unpack(masked_softmax(u, mask))} if need_weights else {}
-        return Output(token_logits(u, mask), attention)
-
-    def start(self, batch: PointBatch) -> State:
-        """The state before the first token."""
-        keys, (h, c) = self._encode(batch)
-        memory = {"keys": keys, "mask": batch.memory_mask, "tokens": self.reader.table(batch.points)}
-        return State(memory, {"hidden": h[0, :, None], "cell": c[0, :, None]})  # (B, 1, H)
-
-    def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities; probabilities give their mean point."""
-        memory = state.memory
-        h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
-        x = self.reader.tokens(tokens, memory["tokens"])  # (B, K, E)
-        d, c = decoder_step(self.decoder, x, h, c)
-        u, mask = step_scores(self.score, d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)    (3)
-        log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
-        return Step(log_probs, State(memory, {"hidden": d, "cell": c}), {"source": masked_softmax(u, mask)})
-
-    def _encode(self, batch: PointBatch) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """W_1 e of all places (B, S, H), and the last (h, c), (1, B, H) each."""
+    def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
         points = batch.point_packing
         e, state = self.encoder(self.reader(points.pack(batch.points)), points)  # (M, H)
-        return at_places(self.score.prepare(e), self.score.prepare(self.end), points), state
+        keys = at_places(self.score.prepare(e), self.score.prepare(self.end), points)  # W_1 e (B, S, H)
+        return {"keys": keys, "mask": batch.memory_mask, "tokens": self.reader.table(batch.points)}, state
+
+    def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        return self.reader.tokens(tokens, memory["tokens"], packing)

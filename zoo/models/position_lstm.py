@@ -20,23 +20,21 @@ hypotheses, E embedding, H hidden units.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive
+from zoo.attention.scores import AdditiveScore
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
-from zoo.layers.init import STATE_GAIN
-from zoo.layers.pointing import decoder_step, start_pointing_
+from zoo.layers.pointing import start_pointing_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 
-class PositionLSTM(nn.Module):
+class PositionLSTM(WritingNetwork):
     """An LSTM reads the points; a second LSTM starts from its last state and predicts positions. No attention.
 
     All weights start in [-init_range, init_range]. Raises ValueError for an invalid range, and DataError for a set with
@@ -44,7 +42,6 @@ class PositionLSTM(nn.Module):
     """
 
     tasks = ("pointing",)
-    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -55,39 +52,34 @@ class PositionLSTM(nn.Module):
         init_range: Positive | None = 0.08,
     ) -> None:
         super().__init__()
+        context_dim = hidden_dim if self.attends else 0  # width of d', in model=position_attention
         self.point_embedding = nn.Linear(spec.width, embedding_dim)
         self.encoder = LSTM(embedding_dim, hidden_dim)
         self.position_embedding = PositionEmbedding(spec.longest, embedding_dim, padding=spec.padding)
-        self.decoder = LSTM(embedding_dim, hidden_dim)
-        self.vocabulary = PositionVocabulary(hidden_dim, spec.longest)  # W, b
-        start_pointing_(self, init_range)
-        if init_range is None:
-            nn.init.xavier_uniform_(self.vocabulary.weight, STATE_GAIN)
+        self.decoder = LSTM(embedding_dim + context_dim, hidden_dim)
+        if self.attends:
+            self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_2, W_1
+        self.vocabulary = PositionVocabulary(hidden_dim + context_dim, spec.longest)  # W, b
+        start_pointing_(self, init_range, self.vocabulary)
 
     def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
-        at points that a set does not have; no attention."""
+        at points that a set does not have."""
         read, _, targets = batch.forced
         y = self.position_embedding(targets.pack(read))  # (N, E)
-        d, _ = self.decoder(y, targets, self._encode(batch))  # (N, H)
+        d, _ = self.decoder(y, targets, self.encode(batch)[1])  # (N, H)
         return Output(self.vocabulary.logits(d, batch.memory_mask.index_select(0, targets.row)))
 
     def start(self, batch: PointBatch) -> State:
-        """The state before the first token."""
-        h, c = self._encode(batch)
-        return State({"mask": batch.memory_mask}, {"hidden": h[0, :, None], "cell": c[0, :, None]})  # (B, 1, H)
+        return State({"mask": batch.memory_mask}, self.decoder.hypotheses(self.encode(batch)[1]))
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
-        h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
-        y = self.position_embedding(tokens)  # (B, K, E)
-        d, c = decoder_step(self.decoder, y, h, c)
+        d, after = self.decoder.read(self.position_embedding(tokens), state.hypotheses)  # (B, K, H)
         log_probs = log_probabilities(self.vocabulary.logits(d, state.memory["mask"][:, None]))  # (B, K, V)
-        return Step(log_probs, State(state.memory, {"hidden": d, "cell": c}), {})
+        return Step(log_probs, State(state.memory, after), {})
 
-    def _encode(self, batch: PointBatch) -> tuple[Tensor, Tensor]:
-        """The last (h, c) of the encoder, (1, B, H) each."""
+    def encode(self, batch: PointBatch) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """The states e of the points (M, H), and the last (h, c), (1, B, H) each."""
         self.vocabulary.check(batch.memory_mask)
         points = batch.point_packing
-        _, state = self.encoder(self.point_embedding(points.pack(batch.points).to(self.vocabulary.bias.dtype)), points)
-        return state
+        return self.encoder(self.point_embedding(points.pack(batch.points).to(self.vocabulary.bias.dtype)), points)

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -38,32 +38,18 @@ from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
-from zoo.layers.pointing import (
-    all_glimpses,
-    all_scores,
-    at_places,
-    decoder_step,
-    read_packed,
-    read_tokens,
-    step_glimpse,
-    step_scores,
-    token_logits,
-    token_table,
-)
+from zoo.layers.init import STATE_GAIN, start_network_
+from zoo.layers.packing import Packing
+from zoo.layers.pointing import at_places, glimpse_of, read_tokens, token_table
 from zoo.layers.recurrent import LSTM
-from zoo.layers.state import State, Step, log_probabilities
-from zoo.models.output import Output
+from zoo.models.pointer_net import Memory, PointingNetwork
 
 
-class ReadProcessWrite(nn.Module):
+class ReadProcessWrite(PointingNetwork):
     """Reads points as a set, attends to all of them `process_steps` times, and points at one point per step.
 
     All weights start in [-init_range, init_range]. Raises ValueError for an invalid range.
     """
-
-    tasks = ("pointing",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -88,60 +74,34 @@ class ReadProcessWrite(nn.Module):
         self.decoder = LSTM(hidden_dim, hidden_dim)
         self.glimpse = AdditiveScore(hidden_dim, hidden_dim, hidden_dim) if glimpses else None  # v', W_2', W_1'
         self.score = AdditiveScore(hidden_dim, hidden_dim, hidden_dim)  # v, W_2, W_1
-        if init_range is not None:
-            start_uniform_(self, init_range)
-        else:
-            self._initialise()
+        start_network_(self, init_range)
+        if init_range is None:
+            self._start_reading()
 
-    def forward(self, batch: PointBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, -inf at padding, at begin and
-        at points that a set does not have; attention `source` (B, T, S)."""
-        read, _, targets = batch.forced
-        memory = self._read(batch)
-        x = read_packed(read, memory["tokens"], targets)  # (N, H)
-        h, c = self._process(memory)
-        d, _ = self.decoder(x, targets, (h[None], c[None]))  # (N, H)
-        if self.glimpse is not None:
-            looked = memory["glimpse_keys"], memory["states"], memory["content"]
-            d = d + all_glimpses(self.glimpse, d, *looked, targets)
-        u = all_scores(self.score, d, memory["keys"], targets)  # (N, S)
-        mask = batch.memory_mask.index_select(0, targets.row)
-        attention = {"source": targets.unpack(masked_softmax(u, mask))} if need_weights else {}
-        return Output(token_logits(u, mask), attention)
-
-    def start(self, batch: PointBatch) -> State:
-        """The state before the first token."""
-        memory = self._read(batch)
-        h, c = self._process(memory)
-        return State(memory, {"hidden": h[:, None], "cell": c[:, None]})  # (B, 1, H)
-
-    def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities; probabilities give their mean of all m."""
-        memory = state.memory
-        h, c = (state.hypotheses[part] for part in ("hidden", "cell"))  # (B, K, H)
-        x = read_tokens(tokens, memory["tokens"])  # (B, K, H)
-        h, c = decoder_step(self.decoder, x, h, c)
-        d = h
-        if self.glimpse is not None:
-            d = d + step_glimpse(self.glimpse, d, memory["glimpse_keys"], memory["states"], memory["content"])
-        u, mask = step_scores(self.score, d, memory["keys"]), memory["mask"][:, None]  # (B, K, S)
-        log_probs = log_probabilities(token_logits(u, mask))  # (B, K, V)
-        return Step(log_probs, State(memory, {"hidden": h, "cell": c}), {"source": masked_softmax(u, mask)})
-
-    def _read(self, batch: PointBatch) -> dict[str, Tensor]:
-        """Vectors of each point alone, (B, S, H) each, `tokens` (B, V, H), and the masks (B, S)."""
+    def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
+        """Reads each point alone, then processes all. Adds m of the places, `states` (B, S, H), to the memory."""
         points = batch.point_packing
         m = self.reader(points.pack(batch.points).to(self.begin.dtype))  # (M, H)
         memory = {
             "states": at_places(m, self.end, points),
             "keys": at_places(self.score.prepare(m), self.score.prepare(self.end), points),
-            "tokens": token_table(points.unpack(m), self.begin.to(m.dtype)),
+            "tokens": token_table(points.unpack(m), self.begin.to(m.dtype)),  # (B, V, H)
             "mask": batch.memory_mask,
             "content": batch.content_mask,
         }
         if self.glimpse is not None:
-            memory["glimpse_keys"] = at_places(self.glimpse.prepare(m), torch.zeros_like(self.end), points)
-        return memory
+            memory["refs"] = at_places(self.glimpse.prepare(m), torch.zeros_like(self.end), points)
+        h, c = self._process(memory)
+        return memory, (h[None], c[None])
+
+    def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        return read_tokens(tokens, memory["tokens"], packing)  # m (..., H) of the points that are pointed at
+
+    def query(self, d: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
+        """The state d (..., H), to which a glimpse is added."""
+        if self.glimpse is None:
+            return d
+        return d + glimpse_of(self.glimpse, d, memory["refs"], memory["states"], memory["content"], packing)
 
     def _process(self, memory: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
         """The (h, c), (B, H) each, from which the decoder starts."""
@@ -158,8 +118,7 @@ class ReadProcessWrite(nn.Module):
         return h, c
 
     @torch.no_grad()
-    def _initialise(self) -> None:
-        start_lstm_(self.decoder)
+    def _start_reading(self) -> None:
         linears = [layer for layer in self.reader if isinstance(layer, nn.Linear)]
         for linear, gain in zip(linears, (4.0, 2.0, 2.0), strict=True):
             nn.init.xavier_uniform_(linear.weight, gain)

@@ -20,8 +20,7 @@ Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal, get_args
+from typing import Literal, Unpack, get_args
 
 from torch import Tensor, nn
 
@@ -31,7 +30,7 @@ from zoo.data.trees.spec import TreeSpec
 from zoo.errors import one_of
 from zoo.layers.init import start_blocks_
 from zoo.layers.loops.climb import Product, climb
-from zoo.models.tree_network import TreeNetwork, TreePooling, only_binary, tree_head
+from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 Activation = Literal["tanh", "identity"]
 
@@ -40,8 +39,7 @@ class Recursive(TreeNetwork):
     """One matrix composes a parent from two children. Raises ConfigError for trees that are not binary."""
 
     tasks = ("tree_classification", "relatedness")
-    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
-    binary_only: ClassVar[bool] = True
+    binary_only = True
 
     def __init__(
         self,
@@ -51,21 +49,16 @@ class Recursive(TreeNetwork):
         activation: Activation = "tanh",
         quadratic: bool = False,
         dropout: Share = 0.0,
-        pooling: TreePooling = "root",
-        attention_dim: Count = 100,
-        similarity_dim: Count = 50,
+        **head: Unpack[HeadArguments],
     ) -> None:
-        super().__init__()
-        only_binary(spec, "recursive")
+        super().__init__(spec, hidden_dim, dropout=dropout, **head)
         self.activation = one_of("activation", activation, get_args(Activation))
-        self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
         self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b0
         self.forms = nn.Linear(2 * hidden_dim, 2 * hidden_dim, bias=False) if quadratic else None  # Q and R
         start_blocks_(self.composition, 0.5)
-        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
+        self.add_head(hidden_dim)
 
     def states(self, trees: Trees) -> Tensor:
-        """The states (N, D) of all nodes."""
         x = self.embedding(trees.distinct).index_select(0, trees.row)  # (n, D)
         product = Product(self.composition.weight)
         forms = None if self.forms is None else Product(self.forms.weight)

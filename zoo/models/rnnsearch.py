@@ -28,8 +28,8 @@ E embedding, n hidden units, D width of an annotation h_j (2n here), l maxout un
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import ClassVar, Literal, get_args
+from collections.abc import Iterable
+from typing import Literal, get_args
 
 from torch import Tensor, nn
 
@@ -50,12 +50,13 @@ from zoo.layers.maxout import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 Init = Literal["orthogonal", "paper"]
 
 
-class RNNSearchDecoder(nn.Module):
+class RNNSearchDecoder(WritingNetwork):
     """The decoder, which attends to the `Annotations` h of any source, D wide.
 
     A subclass computes the annotations and s_0, and calls `_add_decoder` in its constructor.
@@ -94,7 +95,6 @@ class RNNSearchDecoder(nn.Module):
         return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         s, memory = state.hypotheses["hidden"], state.memory  # s_{i-1} (B, K, n)
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
 
@@ -177,7 +177,7 @@ class RNNSearch(RNNSearchDecoder):
     """
 
     tasks = ("translation",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
+    attends = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -217,7 +217,6 @@ class RNNSearch(RNNSearchDecoder):
         return self.decode(batch, *self._encode(batch), need_weights)
 
     def start(self, batch: PairBatch) -> State:
-        """The state before the first target token."""
         return self.begin(*self._encode(batch))
 
     def _encode(self, batch: PairBatch) -> tuple[Annotations, Tensor]:

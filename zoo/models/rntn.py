@@ -23,8 +23,7 @@ Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -35,7 +34,7 @@ from zoo.data.trees.spec import TreeSpec
 from zoo.layers.init import start_blocks_, start_words_
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.trees.head import NodeClassifier
-from zoo.models.tree_network import TreeNetwork, TreePooling, only_binary, tree_head
+from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 
 class RNTN(TreeNetwork):
@@ -45,8 +44,7 @@ class RNTN(TreeNetwork):
     """
 
     tasks = ("tree_classification", "relatedness")
-    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
-    binary_only: ClassVar[bool] = True
+    binary_only = True
 
     def __init__(
         self,
@@ -55,16 +53,12 @@ class RNTN(TreeNetwork):
         hidden_dim: Count = 25,
         init_range: Positive = 0.001,
         dropout: Share = 0.0,
-        pooling: TreePooling = "root",
-        attention_dim: Count = 100,
-        similarity_dim: Count = 50,
+        **head: Unpack[HeadArguments],
     ) -> None:
-        super().__init__()
-        only_binary(spec, "rntn")
-        self.embedding = nn.Embedding(spec.vocabulary_size, hidden_dim, padding_idx=spec.padding)
+        super().__init__(spec, hidden_dim, dropout=dropout, **head)
         self.tensor = nn.Parameter(torch.empty(hidden_dim, 2 * hidden_dim, 2 * hidden_dim))  # V
         self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b
-        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
+        self.add_head(hidden_dim)
         start_blocks_(self.composition, 1.0)
         nn.init.uniform_(self.tensor, -0.25 / hidden_dim, 0.25 / hidden_dim)
         start_words_(self.embedding, init_range)
@@ -73,7 +67,6 @@ class RNTN(TreeNetwork):
             nn.init.zeros_(self.head.classifier.bias)
 
     def states(self, trees: Trees) -> Tensor:
-        """The states (N, D) of all nodes."""
         words = self.embedding(trees.distinct).tanh()  # (U, D)
         x = words.index_select(0, trees.row)  # (n, D)
         hidden, width = self.composition.out_features, self.composition.in_features  # D, 2D

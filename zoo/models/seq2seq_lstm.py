@@ -24,9 +24,6 @@ embedding, n hidden units, V words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
@@ -37,10 +34,11 @@ from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 
-class Seq2SeqLSTM(nn.Module):
+class Seq2SeqLSTM(WritingNetwork):
     """Stacked LSTMs read the reversed source. Others start from their last states and write the target. No attention.
 
     With `shared`, encoder and decoder are the same module; embeddings are separate, as the two vocabularies are.
@@ -48,7 +46,6 @@ class Seq2SeqLSTM(nn.Module):
     """
 
     tasks = ("translation",)
-    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -88,12 +85,10 @@ class Seq2SeqLSTM(nn.Module):
         return Output(self.vocabulary(self.dropout(h)))
 
     def start(self, batch: PairBatch) -> State:
-        """The state before the first target token."""
         h, c = self._encode(batch)
         return State({}, {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]})  # (B, 1, L, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         parts = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, L, n)
         size, count = parts[0].shape[:2]
         h, c = (part.flatten(0, 1).transpose(0, 1) for part in parts)  # (L, B K, n)

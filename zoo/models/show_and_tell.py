@@ -31,7 +31,7 @@ hidden units, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -45,12 +45,13 @@ from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 Feed = Literal["once", "every_step"]
 
 
-class ShowAndTell(nn.Module):
+class ShowAndTell(WritingNetwork):
     """An LSTM reads the image as its first word, or together with every word, and writes the caption.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. Raises ValueError for another
@@ -58,7 +59,6 @@ class ShowAndTell(nn.Module):
     """
 
     tasks = ("captioning",)
-    attends: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
@@ -100,7 +100,6 @@ class ShowAndTell(nn.Module):
         return Output(self.vocabulary(self.dropout(m)))  # (9)
 
     def start(self, batch: ImageBatch) -> State:
-        """The state before the first word: the image has been read, or is stored for every step."""
         image = self._see(batch)
         if self.at_every_step:
             nothing = image.new_zeros(len(image), 1, self.lstm.hidden_size)
@@ -109,7 +108,6 @@ class ShowAndTell(nn.Module):
         return State({}, {"hidden": m[0, :, None], "cell": c[0, :, None]})  # (B, 1, n)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         parts = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, n)
         x = self.embedding(tokens)  # (B, K, E)
         if self.at_every_step:

@@ -40,7 +40,7 @@ places, D width of an annotation vector, A width of the attention, E embedding, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -59,6 +59,7 @@ from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.loops.attention_viewer import AttendedImages, Look, ViewerOutput, attention_viewer
 from zoo.layers.packing import Packing
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, precise_dtype
 
@@ -70,7 +71,7 @@ LOOKS: dict[str, Look] = {"likeliest": "likeliest", "sample": "draw", "expected"
 """The look of `zoo.attention` that belongs to each value of `reading`."""
 
 
-class ShowAttendTell(nn.Module):
+class ShowAttendTell(WritingNetwork):
     """An LSTM writes the caption and attends to the image before each word.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `attention` = soft | hard; hard
@@ -78,7 +79,7 @@ class ShowAttendTell(nn.Module):
     """
 
     tasks = ("captioning",)
-    attends: ClassVar[Mapping[str, str]] = {"source": "memory_mask"}
+    attends = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -144,7 +145,6 @@ class ShowAttendTell(nn.Module):
         return Output(logits, {"source": targets.unpack(seen.weights)} if need_weights else {}, losses)
 
     def start(self, batch: ImageBatch) -> State:
-        """The state before the first word."""
         a = self.encoder(batch.image)  # (I, S, D)
         h, c = self._first_state(a)  # (I, n)
         memory = {"vectors": a, "keys": self._keys(a)}
@@ -155,7 +155,6 @@ class ShowAttendTell(nn.Module):
         return State(memory, hypotheses)
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        """Reads `tokens`, (B, K) ids or (B, K, V) probabilities."""
         h, c = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, n)
         y = self.embedding(tokens)  # (B, K, E)
 

@@ -14,9 +14,6 @@ Notation: B sequences, T steps of the longest, n steps of all, I and O channels 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
@@ -25,16 +22,15 @@ from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
+from zoo.models.network import Network
 from zoo.models.output import Output
 
 
-class StackedLSTM(nn.Module):
+class StackedLSTM(Network):
     """Stacked LSTMs, and one linear layer from the highest to the bits; their states are the only memory."""
 
     tasks = ("algorithmic",)
-    attends: ClassVar[Mapping[str, str]] = {}
-    threads: ClassVar[int] = 1
-    """The matrices are too small to gain from more threads."""
+    threads = 1
 
     def __init__(self, spec: BitSpec, *, hidden_dim: Count = 256, num_layers: Count = 3, dropout: Share = 0.0) -> None:
         super().__init__()

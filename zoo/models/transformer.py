@@ -28,9 +28,9 @@ hidden_dim, H heads, E = D / H, t tokens read so far. Whatever treats each token
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -46,6 +46,7 @@ from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.packing import Packing
 from zoo.layers.positions import LearnedPositions, Positions, positions_called
 from zoo.layers.state import State, Step, log_probabilities
+from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 
 Norm = Literal["post", "pre"]
@@ -117,7 +118,7 @@ def end_norm(norm: Norm, dim: int) -> nn.Module:
     return nn.LayerNorm(dim) if norm == "pre" else nn.Identity()
 
 
-class TransformerDecoder(nn.Module):
+class TransformerDecoder(WritingNetwork):
     """The decoder, which attends to the `Annotations` of any source.
 
     A subclass builds the modules declared here, in its own order, and computes the annotations.
@@ -248,7 +249,7 @@ class Transformer(TransformerDecoder):
     """
 
     tasks = ("translation",)
-    attends: ClassVar[Mapping[str, str]] = {
+    attends = {
         "source": "memory_mask",
         "encoder": "memory_mask",
         "decoder": "target_mask",
@@ -305,7 +306,6 @@ class Transformer(TransformerDecoder):
         return Output(output.logits, attention | output.attention)
 
     def start(self, batch: PairBatch) -> State:
-        """The state before the first target token; the sources are encoded."""
         return self.begin(self._encode(batch, False)[0])
 
     def _encode(self, batch: PairBatch, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:

@@ -30,8 +30,7 @@ H hidden units, G gates that a node has once (i, o, u, or i, u), A the most chil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import torch
 import torch.nn.functional as F
@@ -44,7 +43,7 @@ from zoo.errors import one_of
 from zoo.layers.init import start_words_
 from zoo.layers.loops.child_sum import child_sum_tree_lstm
 from zoo.layers.loops.tree_lstm import tree_lstm
-from zoo.models.tree_network import TreeNetwork, TreePooling, tree_head
+from zoo.models.tree_network import HeadArguments, TreeNetwork
 from zoo.precision import precise
 
 Composition = Literal["auto", "n_ary", "child_sum"]
@@ -56,7 +55,6 @@ class TreeLSTM(TreeNetwork):
     """An LSTM from the leaves of a tree to its root. Raises ConfigError for unknown names."""
 
     tasks = ("tree_classification", "relatedness")
-    attends: ClassVar[Mapping[str, str]] = {"node": "node_mask"}
 
     def __init__(
         self,
@@ -69,19 +67,16 @@ class TreeLSTM(TreeNetwork):
         output_gate: bool = True,
         biases: Biases = "one",
         dropout: Share = 0.5,
-        pooling: TreePooling = "root",
-        attention_dim: Count = 100,
-        similarity_dim: Count = 50,
         init_range: Positive = 0.05,
+        **head: Unpack[HeadArguments],
     ) -> None:
-        super().__init__()
+        super().__init__(spec, embedding_dim, dropout=dropout, **head)
         one_of("leaf", leaf, get_args(Leaf))
         if one_of("composition", composition, get_args(Composition)) == "auto":
             composition = "n_ary" if spec.binary else "child_sum"
         self.n_ary, self.hidden_dim = composition == "n_ary", hidden_dim
         children = max(spec.arity, 1) if self.n_ary else 1  # number of state matrices per gate, and of forget gates
         once, forget = (2 + output_gate) * hidden_dim, children * hidden_dim
-        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
         start_words_(self.embedding, init_range)
         self.words_inside = spec.words_inside
         self.leaf_cell = self.leaf_output = self.word = None
@@ -94,10 +89,9 @@ class TreeLSTM(TreeNetwork):
         self.forget = None if self.n_ary else nn.Linear(hidden_dim, hidden_dim, bias=False)  # U_f
         count = {"one": 1, "two": 2}[one_of("biases", biases, get_args(Biases))]
         self.bias = nn.Parameter(torch.zeros(count, once + forget))  # b of u, i, o and b_f
-        self.head = tree_head(spec, hidden_dim, dropout, pooling, attention_dim, similarity_dim)
+        self.add_head(hidden_dim)
 
     def states(self, trees: Trees) -> Tensor:
-        """The states (N, H) of all nodes."""
         x = self.embedding(trees.distinct)  # (U, E)
         return self._in_order(x, trees) if self.n_ary else self._by_sum(x, trees)
 

@@ -5,27 +5,66 @@ Notation: as in `zoo.layers.trees.forest`; D width of a state, B trees or pairs,
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Literal, get_args
+from abc import abstractmethod
+from functools import partial
+from typing import ClassVar, Literal, TypedDict, get_args
 
 from torch import Tensor, nn
 
+from zoo.arguments import Count, Share
 from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec, TreeSpec
 from zoo.errors import ConfigError, one_of
 from zoo.layers.pooling import AttentionPooling
 from zoo.layers.trees.head import NodeClassifier, Similarity
+from zoo.models.network import Network
 from zoo.models.output import Output
 
 TreePooling = Literal["root", "attention"]
 """The vector of a whole tree: the state of its root, or the mean of all its nodes by attention."""
 
 
-class TreeNetwork(nn.Module, ABC):
-    """A network that gives each node of a forest a state. Subclasses make the embedding, the head and the states."""
+class HeadArguments(TypedDict, total=False):
+    """The arguments that every network over trees passes on to its head."""
 
-    embedding: nn.Embedding
+    pooling: TreePooling
+    attention_dim: Count
+    similarity_dim: Count
+
+
+class TreeNetwork(Network):
+    """A network that gives each node of a forest a state. Subclasses call `add_head` in their constructor.
+
+    `dropout` acts on the states that are classified or compared. `attention_dim` is the width inside the attention, and
+    `similarity_dim` the hidden units for the similarity of two trees. Raises ConfigError for an unknown `pooling`, and
+    if `binary_only` for trees that are not binary.
+    """
+
+    attends = {"node": "node_mask"}
+    binary_only: ClassVar[bool] = False
+    """Whether the network needs binary trees with words only at the leaves."""
     head: NodeClassifier | Similarity
+
+    def __init__(
+        self,
+        spec: TreeSpec,
+        embedding_dim: Count,
+        *,
+        dropout: Share,
+        pooling: TreePooling = "root",
+        attention_dim: Count = 100,
+        similarity_dim: Count = 50,
+    ) -> None:
+        super().__init__()
+        if self.binary_only:
+            _check_binary(spec, type(self).__module__.rpartition(".")[2])
+        self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
+        attends = one_of("pooling", pooling, get_args(TreePooling)) == "attention"
+        self._head = partial(tree_head, spec, dropout, attention_dim if attends else None, similarity_dim)
+
+    def add_head(self, dim: int) -> None:
+        """Add the head, for states of the width `dim`."""
+        self.head = self._head(dim)
 
     def forward(self, batch: TreeBatch | TreePairBatch) -> Output:
         """Scores of the classes of each node (N, C), or of the grades of each pair (B, G); with pooling=attention the
@@ -39,30 +78,18 @@ class TreeNetwork(nn.Module, ABC):
 
 
 def tree_head(
-    spec: TreeSpec, dim: int, dropout: float, pooling: TreePooling, attention_dim: int, similarity_dim: int
+    spec: TreeSpec, dropout: float, attention_dim: int | None, similarity_dim: int, dim: int
 ) -> NodeClassifier | Similarity:
-    """The head that the data need: a class for each node, or a grade for each pair of trees.
-
-    Args:
-        spec: The data, trees with labels or pairs of trees.
-        dim: D.
-        dropout: Share of the numbers dropped from the states that are classified or compared.
-        pooling: `root` or `attention`.
-        attention_dim: Width inside the attention; unused with `pooling` = root.
-        similarity_dim: Hidden units of the similarity; unused without pairs.
-
-    Raises:
-        ConfigError: The name of the pooling is unknown.
-    """
-    attends = one_of("pooling", pooling, get_args(TreePooling)) == "attention"
-    pool = AttentionPooling(dim, attention_dim) if attends else None
+    """The head that the data need: a class for each node, or a grade for each pair of trees. Without `attention_dim` a
+    tree is represented by its root."""
+    pool = None if attention_dim is None else AttentionPooling(dim, attention_dim)
     if isinstance(spec, TreePairSpec):
         return Similarity(dim, spec.grades, similarity_dim, dropout, pool)
     assert isinstance(spec, LabelledTreeSpec)
     return NodeClassifier(dim, spec.num_classes, dropout, pool)
 
 
-def only_binary(spec: TreeSpec, model: str) -> None:
+def _check_binary(spec: TreeSpec, model: str) -> None:
     """Raises ConfigError for trees that are not binary, with the option that makes them binary."""
     if spec.binary:
         return
