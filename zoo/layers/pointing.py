@@ -15,10 +15,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from zoo.attention.pointing import additive_scores
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.loops.additive import additive_scores
 from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM

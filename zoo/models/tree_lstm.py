@@ -42,7 +42,7 @@ from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.errors import one_of
 from zoo.layers.init import start_words_
-from zoo.layers.loops.child_sum import child_sum_tree_lstm
+from zoo.layers.loops.child_sum import ChildSumTreeLSTM
 from zoo.layers.loops.tree_lstm import tree_lstm
 from zoo.models.tree_network import TreeNetwork, TreePooling, tree_head
 from zoo.precision import precise
@@ -108,7 +108,7 @@ class TreeLSTM(TreeNetwork):
         sums = self._read(x, trees)  # (N, once + H), or (N, once)
         forget = sums[inner, once:] if self.words_inside else self._bias(sums.dtype)[:, once:]
         u, u_f = self.state.weight.to(sums.dtype), self.forget.weight.to(sums.dtype)
-        return child_sum_tree_lstm(trees.forest, sums[:, :once], u, forget, u_f)
+        return ChildSumTreeLSTM(trees.forest)(sums[:, :once], u, forget, u_f)
 
     def _in_order(self, x: Tensor, trees: Trees) -> Tensor:
         """(9)-(14): h (N, H) by the vectors of the distinct words (U, E)."""
