@@ -6,10 +6,11 @@ import torch
 from tests.families import family_of
 from tests.layers.compared import assert_equal
 from zoo.attention import AdditiveScore, masked_softmax
-from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
 from zoo.layers.packing import Packing
 from zoo.layers.pointing import (
     PointReader,
+    PositionEmbedding,
+    PositionVocabulary,
     all_glimpses,
     all_scores,
     at_places,

@@ -15,20 +15,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import prod
+from typing import TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from zoo.errors import one_of
+from zoo.layers.loops.loop import uncompiled
 from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing
-from zoo.layers.uncompiled import uncompiled
 from zoo.precision import precise_dtype
 
 KERNELS = ("auto", "loop", "torch")
 RESETS = ("after", "before")
 UPDATES = ("keep", "new")
+
+
+class RNNArguments(TypedDict, total=False):
+    """Arguments of both networks that have a default."""
+
+    num_layers: int
+    bidirectional: bool
+    dropout: float
+    kernel: str
 
 
 class _PackedRNN(nn.RNNBase, ABC):
@@ -44,10 +54,11 @@ class _PackedRNN(nn.RNNBase, ABC):
         mode: str,
         input_size: int,
         hidden_size: int,
-        num_layers: int,
-        bidirectional: bool,
-        dropout: float,
-        kernel: str,
+        *,
+        num_layers: int = 1,
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        kernel: str = "auto",
     ) -> None:
         one_of("kernel", kernel, KERNELS)
         super().__init__(mode, input_size, hidden_size, num_layers, bidirectional=bidirectional, dropout=dropout)
@@ -196,18 +207,15 @@ class GRU(_PackedRNN):
         input_size: int,
         hidden_size: int,
         *,
-        num_layers: int = 1,
-        bidirectional: bool = False,
-        dropout: float = 0.0,
-        kernel: str = "auto",
         reset: str = "after",
         update: str = "keep",
+        **rest: Unpack[RNNArguments],
     ) -> None:
-        super().__init__("GRU", input_size, hidden_size, num_layers, bidirectional, dropout, kernel)
+        super().__init__("GRU", input_size, hidden_size, **rest)
         self.reset, self.update = one_of("reset", reset, RESETS), one_of("update", update, UPDATES)
         self.form = ResetFirstGRULoop if reset == "before" else GRULoop
         self.known_to_torch = (reset, update) == ("after", "keep")
-        if kernel == "torch" and not self.known_to_torch:
+        if self.kernel == "torch" and not self.known_to_torch:
             raise ValueError(f"kernel=torch requires reset=after and update=keep, found {reset} and {update}")
 
     def forward(
@@ -259,7 +267,7 @@ class GRU(_PackedRNN):
         return [self._kept(part) for part in super()._weights(layer)]
 
     def _kept(self, part: Tensor) -> Tensor:
-        """Of each gate (., 3H, ...), as the loops read it: they keep with z, and 1 - sigmoid(a) = sigmoid(-a)."""
+        """Sums or weights of the gates (., 3H, ...) for the loops, which keep with z: 1 - sigmoid(a) = sigmoid(-a)."""
         if self.update == "keep":
             return part
         r, z, n = part.chunk(3, 1)
@@ -296,17 +304,8 @@ class LSTM(_PackedRNN):
 
     form = LSTMLoop
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        *,
-        num_layers: int = 1,
-        bidirectional: bool = False,
-        dropout: float = 0.0,
-        kernel: str = "auto",
-    ) -> None:
-        super().__init__("LSTM", input_size, hidden_size, num_layers, bidirectional, dropout, kernel)
+    def __init__(self, input_size: int, hidden_size: int, **rest: Unpack[RNNArguments]) -> None:
+        super().__init__("LSTM", input_size, hidden_size, **rest)
 
     def forward(
         self, x: Tensor, packing: Packing, state: tuple[Tensor, Tensor] | None = None, *, at: Tensor | None = None

@@ -34,9 +34,8 @@ from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
 from zoo.layers.init import STATE_GAIN
-from zoo.layers.pointing import decoder_step, start_pointing_, step_scores
+from zoo.layers.pointing import PositionEmbedding, PositionVocabulary, decoder_step, start_pointing_, step_scores
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.layers.walk import walk

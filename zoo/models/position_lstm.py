@@ -28,9 +28,8 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Positive
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
 from zoo.layers.init import STATE_GAIN
-from zoo.layers.pointing import decoder_step, start_pointing_
+from zoo.layers.pointing import PositionEmbedding, PositionVocabulary, decoder_step, start_pointing_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.output import Output

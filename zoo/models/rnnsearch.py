@@ -41,14 +41,13 @@ from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
-from zoo.layers.annotations import Annotations
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_, orthogonal_matrix_
 from zoo.layers.loops.attention import AttendedSource, say_where_unknown
 from zoo.layers.loops.attention_gru import AttentionGRU
-from zoo.layers.maxout import maxout
+from zoo.layers.pooling import maxout
 from zoo.layers.recurrent import GRU
-from zoo.layers.state import State, Step, log_probabilities
+from zoo.layers.state import Annotations, State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.models.output import Output
 

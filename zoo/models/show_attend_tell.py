@@ -46,8 +46,8 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.attention.draw import draw
 from zoo.attention.hard_rule import Baseline, Hard, HardOptions, hard_loss
+from zoo.attention.softmax import draw
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.errors import one_of

@@ -41,7 +41,7 @@ from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.errors import one_of
-from zoo.layers.init import start_words_
+from zoo.layers.init import start_uniform_
 from zoo.layers.loops.child_sum import ChildSumTreeLSTM
 from zoo.layers.loops.tree_lstm import tree_lstm
 from zoo.models.tree_network import TreeNetwork, TreePooling, tree_head
@@ -82,7 +82,7 @@ class TreeLSTM(TreeNetwork):
         children = max(spec.arity, 1) if self.n_ary else 1  # number of state matrices per gate, and of forget gates
         once, forget = (2 + output_gate) * hidden_dim, children * hidden_dim
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
-        start_words_(self.embedding, init_range)
+        start_uniform_(self.embedding, init_range)
         self.words_inside = spec.words_inside
         self.leaf_cell = self.leaf_output = self.word = None
         if self.n_ary and leaf == "linear" and not spec.words_inside:

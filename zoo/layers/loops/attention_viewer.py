@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from zoo.attention.draw import draw
+from zoo.attention.softmax import draw
 from zoo.layers.loops.additive import most_numbers
 from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.loops.loop import Loop, LSTMSteps, LSTMStepsBackward, sigmoid_backward, softmax_backward

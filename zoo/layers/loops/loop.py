@@ -5,21 +5,41 @@ Notation: N packed positions, T time steps.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from zoo.layers.uncompiled import uncompiled
-
 softmax_backward = torch.ops.aten._softmax_backward_data  # (gradient, softmax, dim, dtype)
 tanh_backward = torch.ops.aten.tanh_backward  # (gradient, tanh) -> gradient * (1 - tanh^2)
 sigmoid_backward = torch.ops.aten.sigmoid_backward  # (gradient, sigmoid) -> gradient * sigmoid * (1 - sigmoid)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def uncompiled(function: Callable[P, R]) -> Callable[P, R]:
+    """`torch.compiler.disable`, but without importing `torch._dynamo` before something is compiled: that import takes
+    as long as that of torch itself."""
+    disabled: Callable[P, R] | None = None
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        nonlocal disabled
+        if "torch._dynamo" not in sys.modules:
+            return function(*args, **kwargs)
+        if disabled is None:
+            disabled = torch.compiler.disable(function)
+        return disabled(*args, **kwargs)
+
+    return run
 
 
 class Loop:

@@ -15,9 +15,8 @@ from itertools import repeat
 import torch
 from torch import Tensor
 
-from zoo.layers.loops.loop import Loop, sigmoid_backward, tanh_backward
+from zoo.layers.loops.loop import Loop, sigmoid_backward, tanh_backward, uncompiled
 from zoo.layers.trees.forest import Forest
-from zoo.layers.uncompiled import uncompiled
 
 
 @uncompiled
