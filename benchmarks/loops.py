@@ -23,7 +23,7 @@ from benchmarks.timing import RESULTS, paired, prepare, ratio, write
 from benchmarks.tree_lstm import sentiment_batch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
-from zoo.layers.loops.child_sum import child_sum_tree_lstm
+from zoo.layers.loops.child_sum import ChildSumTreeLSTM
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.loops.tree_lstm import tree_lstm
 from zoo.layers.packing import Packing
@@ -143,7 +143,7 @@ def child_sum() -> Ways:
         return heights(forest, leaves, step, table)[:, :hidden]
 
     compiled = torch.compile(compose, dynamic=True)
-    loop = lambda: child_sum_tree_lstm(forest, table, weight, forget, of_child)  # noqa: E731
+    loop = lambda: ChildSumTreeLSTM(forest)(table, weight, forget, of_child)  # noqa: E731
     return {"step": lambda: by(compose), "compiled": lambda: by(compiled), "loop": loop}
 
 

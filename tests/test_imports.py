@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "zoo.signature": set(),
     "zoo.dotted": {"zoo.errors"},
     "zoo.values": {"zoo.errors"},
-    "zoo.attention": {"zoo.dotted", "zoo.errors"},
+    "zoo.attention": {"zoo.dotted", "zoo.errors", "zoo.values"},
     "zoo.layers": {"zoo.errors", "zoo.dotted", "zoo.attention"},
     "zoo.models": {
         "zoo.data.batch",

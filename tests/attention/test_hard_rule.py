@@ -134,9 +134,9 @@ def test_no_captions():
     ("options", "said"),
     [
         ({"rewrad": 1.0}, "rewrad: there is no such key; did you mean reward?"),
-        ({"reward": -1}, "reward=-1: expected a number of at least 0, found -1"),
-        ({"reward": True}, "reward=True: expected a number of at least 0"),
-        ({"entropy": "much"}, "entropy=much: expected a number of at least 0, found 'much'"),
+        ({"reward": -1}, "reward=-1: expected a number from 0 on, found -1"),
+        ({"reward": True}, "reward=true: expected a number from 0 on, found true"),
+        ({"entropy": "much"}, "entropy=much: expected a number from 0 on, found 'much'"),
         ({"baseline_decay": 1.1}, "baseline_decay=1.1: expected a number from 0 to 1"),
         ({"soft_half": 1.5}, "soft_half=1.5: expected a number from 0 to 1"),
         ({"reading": "likelist"}, "reading=likelist: expected likeliest, sample or expected.*did you mean 'likeliest'"),

@@ -2,8 +2,8 @@
 
 import torch
 
-from zoo.layers.annotations import Annotations
 from zoo.layers.packing import Packing
+from zoo.layers.state import Annotations
 
 
 def test_tokens_are_laid_out_where_they_stand():

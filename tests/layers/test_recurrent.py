@@ -7,36 +7,34 @@ import pytest
 import torch
 from torch import nn
 
-from tests.layers.pairs import (
+from tests.layers.compared import (
     CELLS,
     DOUBLE,
     MIX,
     REFERENCE,
     as_tuple,
+    assert_equal,
     assert_same,
     mask_of,
+    of_rows,
     pair,
     run_ours,
     run_torch,
-    values_and_gradients,
 )
 from zoo.layers.packing import Packing
-from zoo.layers.recurrent import GRU, LSTM
+from zoo.layers.recurrent import GRU, LSTM, RESETS, UPDATES
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize(("kernel", "layers"), [("loop", 1), ("loop", 2), ("loop", 3), ("torch", 2)])
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("cell", CELLS)
-def test_equals_torch_with_states(cell, bidirectional, layers):
-    ours, theirs = pair(cell, 4, 5, num_layers=layers, bidirectional=bidirectional)
+def test_equals_torch_with_states(cell, bidirectional, kernel, layers):
+    ours, theirs = pair(cell, 4, 5, num_layers=layers, bidirectional=bidirectional, kernel=kernel)
     mask = mask_of(MIX)
     grid = torch.randn(*mask.shape, 4, dtype=DOUBLE)
     shape = (layers * (1 + bidirectional), len(MIX), 5)
     states = tuple(torch.randn(shape, dtype=DOUBLE) for _ in range(1 + (cell is LSTM)))
-    assert_same(
-        values_and_gradients(run_ours, ours, grid, mask, states),
-        values_and_gradients(run_torch, theirs, grid, mask, states),
-    )
+    assert_same(of_rows(run_ours, ours, grid, mask, states), of_rows(run_torch, theirs, grid, mask, states))
 
 
 @pytest.mark.parametrize("lengths", [[1], [1, 1, 1], [4, 4], [0, 2], [1000, 1, 37, 500, 0, 999]], ids=str)
@@ -45,38 +43,25 @@ def test_equals_torch_from_zero_at_every_length(cell, lengths):
     ours, theirs = pair(cell, 3, 4, bidirectional=True)
     mask = mask_of(lengths)
     grid = torch.randn(*mask.shape, 3, dtype=DOUBLE)
-    assert_same(values_and_gradients(run_ours, ours, grid, mask), values_and_gradients(run_torch, theirs, grid, mask))
+    assert_same(of_rows(run_ours, ours, grid, mask), of_rows(run_torch, theirs, grid, mask))
 
 
-@pytest.mark.parametrize("kernel", ["loop", "torch"])
+FORMS = [(LSTM, {}), *((GRU, {"reset": reset, "update": update}) for reset in RESETS for update in UPDATES)]
+LIBRARY = [(cell, {"kernel": "torch"}) for cell in CELLS]
+
+
 @pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("cell", CELLS)
-def test_distinct_rows_give_what_repeated_rows_give(cell, bidirectional, kernel):
-    module, _ = pair(cell, 4, 5, num_layers=2, bidirectional=bidirectional, kernel=kernel)
+@pytest.mark.parametrize(("cell", "form"), [*FORMS, *LIBRARY], ids=str)
+def test_distinct_rows_give_what_repeated_rows_give(cell, form, bidirectional):
+    module = cell(4, 5, num_layers=2, bidirectional=bidirectional, **form).to(DOUBLE)
     packing = Packing.of(mask_of(MIX))
     at = torch.randint(0, 6, (len(packing.cell),), generator=torch.Generator().manual_seed(0))  # row 6 is never read
-    results = []
-    for repeated in (False, True):
-        distinct = torch.randn(7, 4, dtype=DOUBLE, generator=torch.Generator().manual_seed(1)).requires_grad_()
-        output, final = module(distinct[at], packing) if repeated else module(distinct, packing, at=at)
-        loss = output.square().sum() + sum(state.sum() for state in as_tuple(final))
-        gradients = torch.autograd.grad(loss, [distinct, *module.parameters()])
-        results.append({"output": output.detach(), **{str(i): gradient for i, gradient in enumerate(gradients)}})
-    assert_same(*results)
-    assert (results[0]["0"][6] == 0).all()
-
-
-@pytest.mark.parametrize("cell", CELLS)
-def test_torchs_kernel_gives_what_the_loop_gives(cell):
-    loop, _ = pair(cell, 4, 5, num_layers=2, bidirectional=True, kernel="loop")
-    library, _ = pair(cell, 4, 5, num_layers=2, bidirectional=True, kernel="torch")
-    mask = mask_of(MIX)
-    grid = torch.randn(*mask.shape, 4, dtype=DOUBLE)
-    states = tuple(torch.randn(4, len(MIX), 5, dtype=DOUBLE) for _ in range(2))[: 1 + (cell is LSTM)]
-    assert_same(
-        values_and_gradients(run_ours, loop, grid, mask, states),
-        values_and_gradients(run_ours, library, grid, mask, states),
-    )
+    distinct = torch.randn(7, 4, dtype=DOUBLE, requires_grad=True)
+    runs = module(distinct, packing, at=at), module(distinct[at], packing)
+    sides = [(output, *as_tuple(final)) for output, final in runs]
+    assert_equal(*sides, distinct, module)
+    (gradient,) = torch.autograd.grad(sides[0][0].sum(), distinct)
+    assert (gradient[6] == 0).all()
 
 
 def test_the_cpu_takes_the_loop_and_a_key_takes_torchs_kernel():
@@ -85,7 +70,7 @@ def test_the_cpu_takes_the_loop_and_a_key_takes_torchs_kernel():
     def loops(kernel):
         output, _ = GRU(4, 5, kernel=kernel)(torch.randn(3, 4), packing)
         last = output.grad_fn
-        return "GRULoopBackward" in {last.name(), *(before.name() for before, _ in last.next_functions if before)}
+        return "_LoopFunctionBackward" in {last.name(), *(before.name() for before, _ in last.next_functions if before)}
 
     assert [loops(kernel) for kernel in ("auto", "loop", "torch")] == [True, True, False]
     with pytest.raises(ValueError, match="expected auto, loop or torch"):

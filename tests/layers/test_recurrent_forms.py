@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from tests.layers.pairs import CELLS, DOUBLE, MIX, as_tuple, assert_same, mask_of, run_ours, values_and_gradients
+from tests.layers.compared import CELLS, DOUBLE, MIX, as_tuple, assert_equal, assert_same, mask_of, of_rows, run_ours
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM
 
@@ -73,8 +73,8 @@ def test_equals_the_equations(form, bidirectional, layers):
     states = (torch.randn(layers * (1 + bidirectional), len(mask), 4, dtype=DOUBLE),)
     for start in (states, None):
         assert_same(
-            values_and_gradients(run_ours, module, grid, mask, start),
-            values_and_gradients(run_slowly, module, grid, mask, start),
+            of_rows(run_ours, module, grid, mask, start),
+            of_rows(run_slowly, module, grid, mask, start),
         )
 
 
@@ -120,13 +120,7 @@ def test_context_stands_with_the_product_with_the_state(form, distinct):
             place[row, t] = 1
             expected = expected + place * h
         ends.append(h)
-    torch.testing.assert_close(packing.unpack(output), expected)
-    torch.testing.assert_close(final[0], torch.stack(ends))
-    inputs = [rows, context, *module.parameters()]
-    torch.testing.assert_close(
-        torch.autograd.grad(output.square().sum() + final.sum(), inputs, retain_graph=True),
-        torch.autograd.grad(expected.square().sum() + sum(end.sum() for end in ends), inputs),
-    )
+    assert_equal((packing.unpack(output), final[0]), (expected, torch.stack(ends)), rows, context, module)
 
 
 def test_a_context_that_does_not_fit_is_named():
@@ -138,20 +132,6 @@ def test_a_context_that_does_not_fit_is_named():
     for settings in ({"num_layers": 2}, {"bidirectional": True}):
         with pytest.raises(ValueError, match="one layer and one direction"):
             GRU(4, 5, **settings)(x, packing, context=torch.zeros(2, 15))
-
-
-@pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
-def test_distinct_rows_give_what_repeated_rows_give(form, bidirectional):
-    module = gru(4, 5, num_layers=2, bidirectional=bidirectional, reset=form[0], update=form[1])
-    packing = Packing.of(mask_of(MIX))
-    at = torch.randint(0, 6, (len(packing.cell),), generator=torch.Generator().manual_seed(0))
-    distinct = torch.randn(6, 4, dtype=DOUBLE, requires_grad=True)
-    results = []
-    for output, final in (module(distinct, packing, at=at), module(distinct[at], packing)):
-        loss = output.square().sum() + final.sum()
-        results.append((output, *torch.autograd.grad(loss, [distinct, *module.parameters()])))
-    torch.testing.assert_close(*results)
 
 
 @pytest.mark.parametrize("form", OWN_FORMS, ids="-".join)
@@ -196,10 +176,7 @@ def test_steps_equal_the_whole_sequence(cell, form):
     assert torch.equal(output_t, as_tuple(state)[0][-1])
     found = (torch.stack(outputs, 1), *as_tuple(state))
     expected = (packing.unpack(output), *as_tuple(final))
-    torch.testing.assert_close(found, expected)
-    inputs = [x, *states, *module.parameters()]
-    gradients = [torch.autograd.grad(sum(part.square().sum() for part in parts), inputs) for parts in (found, expected)]
-    torch.testing.assert_close(*gradients)
+    assert_equal(found, expected, x, *states, module)
 
 
 @pytest.mark.parametrize("form", FORMS, ids="-".join)
@@ -208,11 +185,8 @@ def test_a_step_with_a_context(form):
     x, h, context = (torch.randn(2, size, dtype=DOUBLE, requires_grad=True) for size in (3, 4, 12))
     output, state = module.step(x, h[None], context=context)
     expected = torch.stack([one_step(module, "l0", x[row], h[row], context[row]) for row in range(2)])
-    torch.testing.assert_close(output, expected)
     assert torch.equal(state[0], output)
-    inputs = [x, h, context, *module.parameters()]
-    gradients = [torch.autograd.grad(part.square().sum(), inputs) for part in (output, expected)]
-    torch.testing.assert_close(*gradients)
+    assert_equal((output,), (expected,), x, h, context, module)
 
 
 @BY_STEPPER

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tests.layers.pairs import CELLS, MIX, as_tuple, mask_of
+from tests.layers.compared import CELLS, MIX, as_tuple, mask_of
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM
 

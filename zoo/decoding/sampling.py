@@ -9,7 +9,7 @@ from annotated_types import Gt, Le
 from torch import Tensor
 
 from zoo.arguments import Count, Natural, Positive
-from zoo.attention.draw import draw
+from zoo.attention.softmax import draw
 from zoo.decoding.hypothesis import Hypothesis
 from zoo.decoding.protocol import Decoding, Examples, Generating, Specials
 from zoo.decoding.rollout import Rollout, rollout

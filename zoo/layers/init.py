@@ -44,8 +44,8 @@ def start_lstm_(lstm: nn.RNNBase) -> None:
 
 
 def start_uniform_(network: nn.Module, init_range: float) -> None:
-    """Start every weight in [-init_range, init_range]; embeddings of padding are 0. Raises ValueError for a range that
-    is not above 0."""
+    """Start every weight in [-init_range, init_range]; embeddings of padding are 0. Raises ValueError unless the range
+    is positive."""
     if not init_range > 0:
         raise ValueError(f"init_range is a number above 0, or null; got {init_range}")
     for parameter in network.parameters():
@@ -66,13 +66,6 @@ def start_network_(network: nn.Module, init_range: float | None, *read_states: n
             start_lstm_(module)
     for linear in read_states:
         nn.init.xavier_uniform_(linear.weight, STATE_GAIN)
-
-
-def start_words_(embedding: nn.Embedding, init_range: float) -> None:
-    """Start the vectors of words in [-init_range, init_range], and that of padding as 0."""
-    nn.init.uniform_(embedding.weight, -init_range, init_range)
-    if embedding.padding_idx is not None:
-        nn.init.zeros_(embedding.weight[embedding.padding_idx])
 
 
 def start_blocks_(linear: nn.Linear, identity: float) -> None:

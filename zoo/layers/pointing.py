@@ -4,7 +4,7 @@ A token of `zoo.data.points` is padding, begin, end or a pointer, so that n poin
 point at S = n + 1 places; the first place is the end.
 
 Notation: B sets, n points of the largest, W coordinates, V = 3 + n tokens, T target positions, N real ones, K
-hypotheses, E width of a decoder's input, A of the score, D of a value.
+hypotheses, E width of a decoder's input, A of the score, D of a value or a state.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from zoo.attention.pointing import additive_scores
 from zoo.attention.scores import AdditiveScore
 from zoo.attention.softmax import masked_softmax
+from zoo.errors import DataError
+from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import start_network_
+from zoo.layers.loops.additive import additive_scores
 from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.packing import Packing
 
@@ -121,3 +123,40 @@ def token_logits(scores: Tensor, mask: Tensor) -> Tensor:
     """Scores (..., S) of places and `mask` (..., S), True at those that exist -> (..., V) of tokens, -inf at padding,
     at begin and at places that do not exist."""
     return F.pad(scores.masked_fill(~mask, -torch.inf), (SPECIALS - 1, 0), value=-torch.inf)
+
+
+class PositionEmbedding(TokenEmbedding):
+    """A row for each token of sets of at most `longest` points."""
+
+    def __init__(self, longest: int, embedding_dim: int, *, padding: int) -> None:
+        super().__init__(SPECIALS + longest, embedding_dim, padding_idx=padding)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(...) ids, or (..., V') probabilities of the first V' tokens, whose mean is read -> (..., E)."""
+        if tokens.is_floating_point():
+            tokens = F.pad(tokens, (0, self.num_embeddings - tokens.shape[-1]))
+        return super().forward(tokens)
+
+
+class PositionVocabulary(nn.Linear):
+    """Scores of the end and of each of `longest` positions, one row of weights for each.
+
+    Places that a set does not have are masked. With sets of one size, as in the paper, this changes nothing.
+    """
+
+    def __init__(self, width: int, longest: int) -> None:
+        super().__init__(width, 1 + longest)
+
+    def logits(self, states: Tensor, mask: Tensor) -> Tensor:
+        """States (..., D) and `mask` (..., S), True at places that exist -> (..., V), -inf at all other tokens."""
+        return token_logits(self(states), F.pad(mask, (0, self.out_features - mask.shape[-1])))  # a negative pad cuts
+
+    def check(self, mask: Tensor) -> None:
+        """Raises DataError where a set with `mask` (B, S), True at places that exist, is too large."""
+        longest = self.out_features - 1
+        if mask.shape[1] > 1 + longest and mask[:, 1 + longest :].any():
+            raise DataError(
+                f"a set of {int(mask.sum(1).max()) - 1} points, but this network has names for the first {longest} "
+                "positions alone, the largest set that it was built for; test it with sets of at most "
+                f"{longest} points, train it with larger ones, or take model=pointer_net, which points at any number"
+            )

@@ -59,3 +59,9 @@ def pooling(name: Pooling, dim: int, attention_dim: int) -> AttentionPooling | M
     if name == "mean":
         return MeanPooling()
     return MaxPooling()
+
+
+def maxout(x: Tensor, pieces: int = 2) -> Tensor:
+    """(..., pieces * L) -> (..., L): entry l is the maximum of entries pieces * l, ..., pieces * l + pieces - 1
+    (Goodfellow et al. 2013)."""
+    return x.unflatten(-1, (-1, pieces)).amax(-1)

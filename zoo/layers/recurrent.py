@@ -16,20 +16,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from math import prod
+from typing import TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from zoo.errors import one_of
-from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, ResetFirstGRULoop, Walk
+from zoo.layers.loops.loop import uncompiled
+from zoo.layers.loops.recurrent import GRULoop, LSTMLoop, PackedLoop, ResetFirstGRULoop, Walk
 from zoo.layers.packing import Packing
-from zoo.layers.uncompiled import uncompiled
 from zoo.precision import precise_dtype
 
 KERNELS = ("auto", "loop", "torch")
 RESETS = ("after", "before")
 UPDATES = ("keep", "new")
+
+
+class RNNArguments(TypedDict, total=False):
+    """Arguments of both networks that have a default."""
+
+    num_layers: int
+    bidirectional: bool
+    dropout: float
+    kernel: str
 
 
 class _PackedRNN(nn.RNNBase, ABC):
@@ -38,16 +48,18 @@ class _PackedRNN(nn.RNNBase, ABC):
 
     weight_ih_l0: nn.Parameter  # created by torch
     known_to_torch = True  # whether torch's kernel computes this form
+    form: type[PackedLoop]
 
     def __init__(
         self,
         mode: str,
         input_size: int,
         hidden_size: int,
-        num_layers: int,
-        bidirectional: bool,
-        dropout: float,
-        kernel: str,
+        *,
+        num_layers: int = 1,
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        kernel: str = "auto",
     ) -> None:
         one_of("kernel", kernel, KERNELS)
         super().__init__(mode, input_size, hidden_size, num_layers, bidirectional=bidirectional, dropout=dropout)
@@ -97,7 +109,7 @@ class _PackedRNN(nn.RNNBase, ABC):
             table = self._table(output, w_x.flatten(0, 1), b_x, b_h).to(dtype)
             begin = [state[layer * directions : (layer + 1) * directions].to(dtype) for state in start]
             walk = Walk.of(packing, directions, at)
-            output, *final = self._walked(table, w_h.to(dtype), begin, constant, walk)
+            output, *final = self.form(walk)(table, w_h.to(dtype), tuple(begin), constant)
             output = output.view(len(packing.cell), directions * self.hidden_size).to(weight_dtype)
             finals.append(final)
         return output, tuple(torch.cat(states).to(weight_dtype) for states in zip(*finals, strict=True))
@@ -118,11 +130,24 @@ class _PackedRNN(nn.RNNBase, ABC):
         """
         return F.linear(x, weight, sum_of_biases(bias_x, bias_h).flatten()).view(-1, bias_x.shape[1])
 
+    def _step(
+        self, x: Tensor, states: tuple[Tensor, ...], context: Tensor | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Output (R, H) and states (L, R, H) of one time step."""
+        self._check_step(x, *states)
+        layers: list[tuple[Tensor, ...]] = []
+        with torch.autocast(x.device.type, enabled=False):
+            output = x.to(self.weight_ih_l0.dtype)
+            for layer in range(self.num_layers):
+                if layer:
+                    output = F.dropout(output, self.dropout, self.training)
+                layers.append(self._cell(output, [state[layer].to(output.dtype) for state in states], layer, context))
+                output = layers[-1][0]
+        return output, tuple(torch.stack(parts) for parts in zip(*layers, strict=True))
+
     @abstractmethod
-    def _walked(
-        self, table: Tensor, weight: Tensor, start: list[Tensor], constant: Tensor | None, walk: Walk
-    ) -> tuple[Tensor, ...]:
-        """Output rows (N * D, H) and the final states (D, R, H) of one layer."""
+    def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
+        """The new states (R, H) of one layer."""
 
     def _check(self, x: Tensor, packing: Packing, at: Tensor | None) -> None:
         positions = len(packing.cell)
@@ -183,17 +208,15 @@ class GRU(_PackedRNN):
         input_size: int,
         hidden_size: int,
         *,
-        num_layers: int = 1,
-        bidirectional: bool = False,
-        dropout: float = 0.0,
-        kernel: str = "auto",
         reset: str = "after",
         update: str = "keep",
+        **rest: Unpack[RNNArguments],
     ) -> None:
-        super().__init__("GRU", input_size, hidden_size, num_layers, bidirectional, dropout, kernel)
+        super().__init__("GRU", input_size, hidden_size, **rest)
         self.reset, self.update = one_of("reset", reset, RESETS), one_of("update", update, UPDATES)
+        self.form = ResetFirstGRULoop if reset == "before" else GRULoop
         self.known_to_torch = (reset, update) == ("after", "keep")
-        if kernel == "torch" and not self.known_to_torch:
+        if self.kernel == "torch" and not self.known_to_torch:
             raise ValueError(f"kernel=torch requires reset=after and update=keep, found {reset} and {update}")
 
     def forward(
@@ -213,6 +236,7 @@ class GRU(_PackedRNN):
         Raises ValueError when the shapes of x, `at`, `state`, `context` and `packing` do not fit.
         """
         self._check_context(context, prod(packing.shape[:-1]))
+        context = None if context is None else self._kept(context)
         output, (final,) = self._run(x, packing, None if state is None else (state,), at, context)
         return output, final
 
@@ -221,23 +245,15 @@ class GRU(_PackedRNN):
 
         `context` (R, 3H) as in `forward`. Raises ValueError when the shapes do not fit or there are two directions.
         """
-        self._check_step(x, state)
         self._check_context(context, len(x))
-        states: list[Tensor] = []
-        with torch.autocast(x.device.type, enabled=False):
-            output = x.to(self.weight_ih_l0.dtype)
-            for layer in range(self.num_layers):
-                if layer:
-                    output = F.dropout(output, self.dropout, self.training)
-                output = self._cell(output, state[layer].to(output.dtype), layer, context)
-                states.append(output)
-        return output, torch.stack(states)
+        output, (after,) = self._step(x, (state,), context)
+        return output, after
 
-    def _cell(self, x: Tensor, h: Tensor, layer: int, context: Tensor | None) -> Tensor:
-        """The new state (R, H) of one layer."""
+    def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
+        (h,) = states
         w_x, w_h, b_x, b_h = (part[0] for part in super()._weights(layer))
         if self.known_to_torch and context is None:
-            return torch.gru_cell(x, h, w_x, w_h, b_x, b_h)
+            return (torch.gru_cell(x, h, w_x, w_h, b_x, b_h),)
         inner = b_h if context is None else b_h + context.to(b_h.dtype)  # added to the product with U
         width = [2 * self.hidden_size, self.hidden_size]
         x_rz, x_n = F.linear(x, w_x, b_x).split(width, -1)
@@ -246,14 +262,17 @@ class GRU(_PackedRNN):
         r, z = (x_rz + F.linear(h, u_rz) + inner_rz).sigmoid().chunk(2, -1)
         n = x_n + (F.linear(r * h, u_n) + inner_n if self.reset == "before" else r * (F.linear(h, u_n) + inner_n))
         n = n.tanh()
-        return torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z)
+        return (torch.lerp(n, h, z) if self.update == "keep" else torch.lerp(h, n, z),)
 
     def _weights(self, layer: int) -> list[Tensor]:
-        weights = super()._weights(layer)
+        return [self._kept(part) for part in super()._weights(layer)]
+
+    def _kept(self, part: Tensor) -> Tensor:
+        """Sums or weights of the gates (., 3H, ...) for the loops, which keep with z: 1 - sigmoid(a) = sigmoid(-a)."""
         if self.update == "keep":
-            return weights
-        r_z_n = (part.chunk(3, 1) for part in weights)  # the loops keep with z, and 1 - sigmoid(a) = sigmoid(-a)
-        return [torch.cat([r, -z, n], 1) for r, z, n in r_z_n]
+            return part
+        r, z, n = part.chunk(3, 1)
+        return torch.cat([r, -z, n], 1)
 
     def _table(self, x: Tensor, weight: Tensor, bias_x: Tensor, bias_h: Tensor) -> Tensor:
         """As everywhere; with reset=after rows ((U or N) * D, 4H), whose third part b_n acts inside the reset gate."""
@@ -264,15 +283,6 @@ class GRU(_PackedRNN):
         table = F.linear(x, weight, bias.flatten()).view(len(x), *bias.shape)  # (U or N, D, 3H)
         b_n = bias_h[:, width:].to(table.dtype).expand(len(x), -1, -1)
         return torch.cat([table[..., :width], b_n, table[..., width:]], 2).flatten(0, 1)
-
-    def _walked(
-        self, table: Tensor, weight: Tensor, start: list[Tensor], constant: Tensor | None, walk: Walk
-    ) -> tuple[Tensor, ...]:
-        if constant is not None and self.update == "new":
-            r, z, n = constant.chunk(3, 2)
-            constant = torch.cat([r, -z, n], 2)
-        loop = ResetFirstGRULoop if self.reset == "before" else GRULoop
-        return loop.apply(table, weight, *start, constant, walk)
 
     def _check_context(self, context: Tensor | None, rows: int) -> None:
         if context is None:
@@ -293,17 +303,10 @@ class LSTM(_PackedRNN):
     `kernel` = auto (loop on the CPU, torch's elsewhere) | loop | torch. `dropout` acts between layers.
     """
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        *,
-        num_layers: int = 1,
-        bidirectional: bool = False,
-        dropout: float = 0.0,
-        kernel: str = "auto",
-    ) -> None:
-        super().__init__("LSTM", input_size, hidden_size, num_layers, bidirectional, dropout, kernel)
+    form = LSTMLoop
+
+    def __init__(self, input_size: int, hidden_size: int, **rest: Unpack[RNNArguments]) -> None:
+        super().__init__("LSTM", input_size, hidden_size, **rest)
 
     def forward(
         self, x: Tensor, packing: Packing, state: tuple[Tensor, Tensor] | None = None, *, at: Tensor | None = None
@@ -321,19 +324,8 @@ class LSTM(_PackedRNN):
 
         Raises ValueError when the shapes do not fit or there are two directions.
         """
-        self._check_step(x, *state)
-        hidden: list[Tensor] = []
-        cells: list[Tensor] = []
-        with torch.autocast(x.device.type, enabled=False):
-            output = x.to(self.weight_ih_l0.dtype)
-            for layer in range(self.num_layers):
-                if layer:
-                    output = F.dropout(output, self.dropout, self.training)
-                before = [part[layer].to(output.dtype) for part in state]
-                output, cell = torch.lstm_cell(output, before, *(part[0] for part in self._weights(layer)))
-                hidden.append(output)
-                cells.append(cell)
-        return output, (torch.stack(hidden), torch.stack(cells))
+        output, (h, c) = self._step(x, state)
+        return output, (h, c)
 
     @staticmethod
     def hypotheses(state: tuple[Tensor, Tensor]) -> dict[str, Tensor]:
@@ -348,7 +340,5 @@ class LSTM(_PackedRNN):
         h, c = (part.transpose(0, 1).unflatten(0, shape) for part in (h, c))
         return output.unflatten(0, shape), {"hidden": h, "cell": c}
 
-    def _walked(
-        self, table: Tensor, weight: Tensor, start: list[Tensor], constant: Tensor | None, walk: Walk
-    ) -> tuple[Tensor, ...]:
-        return LSTMLoop.apply(table, weight, *start, walk)
+    def _cell(self, x: Tensor, states: list[Tensor], layer: int, context: Tensor | None) -> tuple[Tensor, ...]:
+        return torch.lstm_cell(x, states, *(part[0] for part in self._weights(layer)))

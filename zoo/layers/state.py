@@ -5,13 +5,13 @@ A generating model has two faces on the same weights. `forward(batch)` scores al
 `start(batch)` gives the `State` before the first token, and `step(tokens, state)` reads one token of each hypothesis
 and gives a `Step`.
 
-Notation: B examples, K hypotheses of each (1 for greedy decoding and for training), S positions of a memory, V
-vocabulary.
+Notation: B examples, K hypotheses of each (1 for greedy decoding and for training), S positions of a memory, M real
+ones of all, I images, D width, V vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -19,7 +19,35 @@ import torch
 from torch import Tensor
 
 from zoo.errors import ConfigError
+from zoo.layers.packing import Packing
 from zoo.precision import precise_dtype
+
+
+class Annotations(NamedTuple):
+    """The vectors that a decoder attends to, one per position of a source (Bahdanau et al. 2015, Xu et al. 2015).
+
+    Each is stored once, so that its projections are computed once: for real tokens and not for padding, for an image
+    and not for each of its captions.
+    """
+
+    vectors: Tensor
+    """(M, D) of tokens, packed, or (I, S, D) of the cells of images."""
+    mask: Tensor
+    """(B, S) True at real positions."""
+    laid_out: Callable[[Tensor], Tensor]
+    """Lays out values computed from the vectors, (M, ...) or (I, S, ...) -> (B, S, ...), zero at padding."""
+
+    @classmethod
+    def of_tokens(cls, vectors: Tensor, packing: Packing, mask: Tensor) -> Annotations:
+        """The annotations of B sources: vectors (M, D) in the order of `packing`, which packs the `mask` (B, S)."""
+        return cls(vectors, mask, packing.unpack)
+
+    @classmethod
+    def of_cells(cls, vectors: Tensor, picture: Tensor) -> Annotations:
+        """The annotations of I images: vectors (I, S, D) of the cells, and for each of the B examples the row of its
+        image, `picture` (B,)."""
+        mask = vectors.new_ones(len(picture), vectors.shape[1]).bool()
+        return cls(vectors, mask, lambda made: made.index_select(0, picture))
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,8 @@ from zoo.attention.scores import score as score_called
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.errors import one_of
-from zoo.layers.annotations import Annotations
 from zoo.layers.images.encoder import image_encoder
-from zoo.layers.state import State
+from zoo.layers.state import Annotations, State
 from zoo.models.output import Output
 from zoo.models.rnnsearch import Init, RNNSearchDecoder
 

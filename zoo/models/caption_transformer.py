@@ -33,11 +33,9 @@ from zoo.attention import MultiHeadAttention
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.errors import one_of
-from zoo.layers.annotations import Annotations
-from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
 from zoo.layers.images.encoder import image_encoder
-from zoo.layers.positions import Positions, positions_called
-from zoo.layers.state import State
+from zoo.layers.state import Annotations, State
 from zoo.models.output import Output
 from zoo.models.transformer import Layer, Norm, TransformerDecoder, end_norm
 

@@ -31,8 +31,7 @@ from zoo.attention import masked_softmax
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.layers.convolution import GatedConvolution, WeightNormLinear, window_index, windows
-from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.positions import LearnedPositions
+from zoo.layers.embedding import LearnedPositions, TokenEmbedding
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output

@@ -31,7 +31,7 @@ from zoo.attention.allocation import allocation, followed, linked, usage
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.layers.cell_steps import steps_of_cell
-from zoo.layers.loops.dnc import Interface, Weights, dnc_loop
+from zoo.layers.loops.dnc import DNCLoop, Interface, Weights
 from zoo.layers.packing import Packing
 from zoo.models.network import Network
 from zoo.models.output import Output
@@ -135,7 +135,7 @@ class DNC(Network):
             interface=precise(self.interface.weight).index_select(0, order),
             interface_bias=precise(self.interface.bias).index_select(0, order),
         )
-        found, read, write = dnc_loop(parts, sizes, self.memory_size, x, weights)
+        found, read, write = DNCLoop(parts, sizes, self.memory_size)(x, weights)
         return found, read, write[:, None]
 
     def start(self, rows: int) -> State:

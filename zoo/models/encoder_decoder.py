@@ -38,7 +38,7 @@ from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_
-from zoo.layers.maxout import maxout
+from zoo.layers.pooling import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.network import WritingNetwork

@@ -46,8 +46,8 @@ from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
-from zoo.layers.loops.attention import AttendedSource, TimeSteps, say_where_unknown
-from zoo.layers.loops.attention_lstm import attention_lstm
+from zoo.layers.loops.attention import AttendedSource, say_where_unknown
+from zoo.layers.loops.attention_lstm import AttentionLSTM
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM, sum_of_biases
 from zoo.layers.state import State, Step, log_probabilities
@@ -219,7 +219,7 @@ class Luong(WritingNetwork):
         h, c = (part.index_select(1, targets.order).to(dtype) for part in state)
         table = nn.functional.linear(y, of_token, biases[0]).to(dtype)
         decoder = weights.to(dtype), biases[1:].to(dtype), of_hidden.to(dtype)
-        attentional, found = attention_lstm(table, (h, c), *decoder, scene, TimeSteps.of(targets), drops)
+        attentional, found = AttentionLSTM()(table, (h, c), *decoder, scene, drops)
         if drops is not None:
             attentional = attentional * drops[-1]
         return attentional.to(memory.dtype), targets.unpack(found.to(memory.dtype))

@@ -31,7 +31,7 @@ from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.errors import one_of
-from zoo.layers.init import start_lstm_, start_words_
+from zoo.layers.init import start_lstm_, start_uniform_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.trees.head import Similarity
 from zoo.layers.trees.phrases import Readings
@@ -59,7 +59,7 @@ class PhraseLSTM(TreeNetwork):
     ) -> None:
         super().__init__(spec, embedding_dim, dropout=dropout, **head)
         one_of("directions", directions, get_args(Directions))
-        start_words_(self.embedding, init_range)
+        start_uniform_(self.embedding, init_range)
         between = dropout if layers > 1 else 0.0
         self.lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)
         self.backward_lstm = None

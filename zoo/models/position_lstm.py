@@ -26,8 +26,7 @@ from zoo.arguments import Count, Positive
 from zoo.attention.scores import AdditiveScore
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
-from zoo.layers.fixed_positions import PositionEmbedding, PositionVocabulary
-from zoo.layers.pointing import start_pointing_
+from zoo.layers.pointing import PositionEmbedding, PositionVocabulary, start_pointing_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.network import WritingNetwork

@@ -41,14 +41,13 @@ from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
-from zoo.layers.annotations import Annotations
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_, orthogonal_matrix_
-from zoo.layers.loops.attention import AttendedSource, TimeSteps, say_where_unknown
-from zoo.layers.loops.attention_gru import attention_gru
-from zoo.layers.maxout import maxout
+from zoo.layers.loops.attention import AttendedSource, say_where_unknown
+from zoo.layers.loops.attention_gru import AttentionGRU
+from zoo.layers.pooling import maxout
 from zoo.layers.recurrent import GRU
-from zoo.layers.state import State, Step, log_probabilities
+from zoo.layers.state import Annotations, State, Step, log_probabilities
 from zoo.layers.walk import walk
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
@@ -83,7 +82,7 @@ class RNNSearchDecoder(WritingNetwork):
             part.to(scene.values.dtype)
             for part in (self.decoder_token(y), s.index_select(0, targets.order), self.decoder_state.weight)
         )
-        s, a = attention_gru(table, s, u, scene, TimeSteps.of(targets))  # s_{i-1} (N, n), (N, S)
+        s, a = AttentionGRU()(table, s, u, scene)  # s_{i-1} (N, n), (N, S)
         weights = targets.unpack(a.to(h.vectors.dtype))  # (B, T, S)
         c = targets.pack(weights @ start.memory["states"])  # (N, D)
         return Output(self._scores(s.to(h.vectors.dtype), y, c), {"source": weights})

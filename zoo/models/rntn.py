@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.layers.init import start_blocks_, start_words_
+from zoo.layers.init import start_blocks_, start_uniform_
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.trees.head import NodeClassifier
 from zoo.models.tree_network import HeadArguments, TreeNetwork
@@ -61,7 +61,7 @@ class RNTN(TreeNetwork):
         self.add_head(hidden_dim)
         start_blocks_(self.composition, 1.0)
         nn.init.uniform_(self.tensor, -0.25 / hidden_dim, 0.25 / hidden_dim)
-        start_words_(self.embedding, init_range)
+        start_uniform_(self.embedding, init_range)
         if isinstance(self.head, NodeClassifier):
             nn.init.uniform_(self.head.classifier.weight, -(hidden_dim**-0.5), hidden_dim**-0.5)
             nn.init.zeros_(self.head.classifier.bias)

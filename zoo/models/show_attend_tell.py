@@ -46,15 +46,15 @@ import torch
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.attention.draw import draw
 from zoo.attention.hard_rule import Baseline, Hard, HardOptions, hard_loss
-from zoo.attention.pointing import additive_scores
+from zoo.attention.softmax import draw
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
 from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import orthogonal_matrix_
+from zoo.layers.loops.additive import additive_scores
 from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.loops.attention_viewer import AttendedImages, Look, ViewerOutput, attention_viewer
 from zoo.layers.packing import Packing

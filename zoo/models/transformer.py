@@ -41,11 +41,9 @@ from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.errors import one_of
-from zoo.layers.annotations import Annotations
-from zoo.layers.embedding import TokenEmbedding
+from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
 from zoo.layers.packing import Packing
-from zoo.layers.positions import LearnedPositions, Positions, positions_called
-from zoo.layers.state import State, Step, log_probabilities
+from zoo.layers.state import Annotations, State, Step, log_probabilities
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 

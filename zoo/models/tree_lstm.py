@@ -40,8 +40,8 @@ from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.errors import one_of
-from zoo.layers.init import start_words_
-from zoo.layers.loops.child_sum import child_sum_tree_lstm
+from zoo.layers.init import start_uniform_
+from zoo.layers.loops.child_sum import ChildSumTreeLSTM
 from zoo.layers.loops.tree_lstm import tree_lstm
 from zoo.models.tree_network import HeadArguments, TreeNetwork
 from zoo.precision import precise
@@ -77,7 +77,7 @@ class TreeLSTM(TreeNetwork):
         self.n_ary, self.hidden_dim = composition == "n_ary", hidden_dim
         children = max(spec.arity, 1) if self.n_ary else 1  # number of state matrices per gate, and of forget gates
         once, forget = (2 + output_gate) * hidden_dim, children * hidden_dim
-        start_words_(self.embedding, init_range)
+        start_uniform_(self.embedding, init_range)
         self.words_inside = spec.words_inside
         self.leaf_cell = self.leaf_output = self.word = None
         if self.n_ary and leaf == "linear" and not spec.words_inside:
@@ -102,7 +102,7 @@ class TreeLSTM(TreeNetwork):
         sums = self._read(x, trees)  # (N, once + H), or (N, once)
         forget = sums[inner, once:] if self.words_inside else self._bias(sums.dtype)[:, once:]
         u, u_f = self.state.weight.to(sums.dtype), self.forget.weight.to(sums.dtype)
-        return child_sum_tree_lstm(trees.forest, sums[:, :once], u, forget, u_f)
+        return ChildSumTreeLSTM(trees.forest)(sums[:, :once], u, forget, u_f)
 
     def _in_order(self, x: Tensor, trees: Trees) -> Tensor:
         """(9)-(14): h (N, H) by the vectors of the distinct words (U, E)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from zoo.attention.draw import draw
+from zoo.attention.softmax import draw
 from zoo.decoding.protocol import Specials
 from zoo.layers import walk as by_steps
 from zoo.models.output import Output

@@ -6,6 +6,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from tests.families.trees import random_trees
+from tests.layers.compared import assert_equal
 from zoo.layers.loops.climb import Product, climb
 from zoo.layers.trees.forest import Forest
 
@@ -31,13 +32,7 @@ def test_equals_the_definition_with_gradients():
     first, second = Product(weight), Product(other)
     found = climb(forest, leaves, lambda c: (first(c.flatten(1)) + bias).tanh() * second(c.flatten(1)))
     expected = one_by_one(forest, leaves, lambda c: (c.flatten(1) @ weight.T + bias).tanh() * (c.flatten(1) @ other.T))
-    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
-    asked = torch.randn_like(found)
-    inputs = (weight, other, bias, leaves)
-    for one, two in zip(
-        torch.autograd.grad(found, inputs, asked), torch.autograd.grad(expected, inputs, asked), strict=True
-    ):
-        torch.testing.assert_close(one, two, rtol=1e-10, atol=1e-12)
+    assert_equal((found,), (expected,), weight, other, bias, leaves)
 
 
 def test_a_second_way_back_gives_the_same():

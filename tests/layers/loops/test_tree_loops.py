@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.families.trees import random_trees
-from zoo.layers.loops.child_sum import child_sum_tree_lstm
+from zoo.layers.loops.child_sum import ChildSumTreeLSTM
 from zoo.layers.loops.tree_lstm import tree_lstm
 from zoo.layers.trees.forest import Forest
 
@@ -52,7 +52,7 @@ def test_child_sum_derivatives(gates, shared):
     torch.manual_seed(0)
     sizes = [(len(forest), 2 * gates), (2 * gates, 2), (1 if shared else inner, 2), (2, 2)]
     inputs = tuple(torch.randn(*size, **DOUBLE) for size in sizes)
-    assert torch.autograd.gradcheck(lambda *parts: child_sum_tree_lstm(forest, *parts), inputs)
+    assert torch.autograd.gradcheck(lambda *parts: ChildSumTreeLSTM(forest)(*parts), inputs)
 
 
 def test_a_star_of_two_hundred_children():
@@ -61,7 +61,7 @@ def test_a_star_of_two_hundred_children():
     weight, forget = torch.zeros(6, 2, **DOUBLE), torch.zeros(2, 2, **DOUBLE)
     with torch.no_grad():
         table[:200, :2] = 1.0  # u of the leaves: their c is tanh(1) / 2, and half of each is kept
-    h = child_sum_tree_lstm(forest, table, weight, torch.zeros(1, 2).double(), forget)
+    h = ChildSumTreeLSTM(forest)(table, weight, torch.zeros(1, 2).double(), forget)
     c = 200 * 0.5 * 0.5 * torch.tensor(1.0).double().tanh()
     torch.testing.assert_close(h[-1], 0.5 * c.tanh().expand(2))
 
@@ -70,7 +70,7 @@ def test_forests_without_a_node_or_without_an_edge():
     none = Forest.of([], [0, 0])
     empty = torch.zeros(0, 2)
     assert tree_lstm(none, (empty, empty), torch.arange(0), torch.zeros(1, 10), torch.zeros(10, 4)).shape == (0, 2)
-    assert child_sum_tree_lstm(none, torch.zeros(0, 6), torch.zeros(6, 2), torch.zeros(1, 2), torch.eye(2)).shape == (
+    assert ChildSumTreeLSTM(none)(torch.zeros(0, 6), torch.zeros(6, 2), torch.zeros(1, 2), torch.eye(2)).shape == (
         0,
         2,
     )

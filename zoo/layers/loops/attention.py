@@ -11,7 +11,7 @@ steps, S source positions, H width of a decoder's state, A of a prepared key, D 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -19,21 +19,17 @@ from torch import Tensor
 
 from zoo.attention.local import PredictedWindow
 from zoo.attention.scores import CosineScore, Form, Score
-from zoo.layers.loops.recurrent import sigmoid_backward, tanh_backward
+from zoo.layers.loops.loop import PackedSteps, sigmoid_backward, softmax_backward, tanh_backward
 from zoo.layers.packing import Packing
 from zoo.precision import precise_dtype
-
-softmax_backward = torch.ops.aten._softmax_backward_data.out  # (gradient, softmax, dim, dtype, grad_input=)
-
 
 log = logging.getLogger(__name__)
 
 
-class TimeSteps(NamedTuple):
+@dataclass(frozen=True)
+class TimeSteps(PackedSteps):
     """The time step and the row of each packed target position."""
 
-    sizes: tuple[int, ...]
-    """Rows at each time step."""
     slot: Tensor
     """(N,) the cell of each packed position in the flat grid (R, T)."""
 
@@ -45,20 +41,11 @@ class TimeSteps(NamedTuple):
         at = rank.index_select(0, packing.row) * len(packing.batch_sizes) + packing.time
         return cls(packing.batch_sizes, at)
 
-    def steps(self, *parts: Tensor) -> list[tuple[Tensor, ...]]:
-        """The views (b, ...) of each (N, ...) tensor at each time step."""
-        return list(zip(*(part.split(self.sizes) for part in parts), strict=True))
-
     def grid(self, packed: Tensor) -> Tensor:
         """(N, ...) -> (R, T, ...), zero where a row has ended."""
         rows, steps = max(self.sizes, default=0), len(self.sizes)
         flat = packed.new_zeros(rows * steps, *packed.shape[1:]).index_copy_(0, self.slot, packed)
         return flat.view(rows, steps, *packed.shape[1:])
-
-    def previous(self, start: Tensor, states: Tensor) -> Tensor:
-        """(N, H) the state that each position began with: `start` (R, H), then the step before in `states` (N, H)."""
-        before = zip(states.split(self.sizes), self.sizes[1:], strict=False)
-        return torch.cat([start, *(state[:size] for state, size in before)])
 
 
 def say_where_unknown(score: Score) -> None:
@@ -70,19 +57,14 @@ def say_where_unknown(score: Score) -> None:
         )
 
 
-class Settings(NamedTuple):
-    """The parts of an `AttendedSource` that are not tensors."""
-
-    reach: int
-    """D of local-p."""
-    unit: bool
-    """The state is compared by its direction, q / |q|."""
-
-
 class AttendedSource(NamedTuple):
     """The keys and values that the R target rows attend to, and the score; every tensor in the dtype of the loop."""
 
-    settings: Settings
+    time_steps: TimeSteps
+    reach: int
+    """D of local-p, else 0."""
+    unit: bool
+    """The state is compared by its direction, q / |q|."""
     keys: Tensor
     """(R, S, A)."""
     values: Tensor
@@ -125,7 +107,9 @@ class AttendedSource(NamedTuple):
         somewhere = seen.any(-1, keepdim=True)
         bias = torch.zeros_like(seen, dtype=dtype).masked_fill(~seen & somewhere, -torch.inf)
         return cls(
-            settings=Settings(reach=0 if window is None else window.reach, unit=form.unit),
+            time_steps=TimeSteps.of(packing),
+            reach=0 if window is None else window.reach,
+            unit=form.unit,
             keys=form.keys.index_select(0, packing.order).to(dtype),
             values=values.index_select(0, packing.order).to(dtype),
             asks=torch.cat(asks).to(dtype) if asks else values.new_empty(0, form.keys.shape[2], dtype=dtype),
@@ -142,19 +126,6 @@ class AttendedSource(NamedTuple):
         return asked[:, :width] if width else state, asked[:, width:]
 
 
-TENSORS = len(AttendedSource._fields) - 1
-"""The number of tensors of a source, which follow its settings: autograd needs them one by one."""
-
-
-def parted(tensors: Sequence[Any], *counts: int) -> list[Sequence[Any]]:
-    """`tensors` split into parts of the sizes `counts`, and the rest."""
-    parts = []
-    for count in counts:
-        parts.append(tensors[:count])
-        tensors = tensors[count:]
-    return [*parts, tensors]
-
-
 class AttentionSteps:
     """The attention at all time steps during one pass of a loop, with the tensors that its backward pass reads.
 
@@ -162,18 +133,16 @@ class AttentionSteps:
     p_t / length of local-p; `inner` is tanh(q + k) (N, S, A), the queries' directions (N, A), or nothing.
     """
 
-    def __init__(self, source: AttendedSource, time_steps: TimeSteps, saved: Sequence[Tensor] | None = None) -> None:
-        self.source, self.time_steps = source, time_steps
+    def __init__(self, source: AttendedSource, saved: tuple[Tensor, ...] | None = None) -> None:
+        self.source = source
         if saved is None:
             positions, (_, steps, width) = len(source.bias), source.keys.shape
             weights = torch.empty_like(source.bias)
             inside = weights if source.place is None else torch.empty_like(weights)
-            inner = (
-                (positions, steps, width) if source.v is not None else (positions, width if source.settings.unit else 0)
-            )
+            inner = (positions, steps, width) if source.v is not None else (positions, width if source.unit else 0)
             saved = weights, inside, torch.empty_like(source.length), source.keys.new_empty(inner)
         self.saved = self.weights, self.inside, self.share, self.inner = saved
-        self.steps = time_steps.steps(source.bias, source.somewhere, source.length, *saved)
+        self.steps = source.time_steps.steps(source.bias, source.somewhere, source.length, *saved)
         self.keys_transposed, self.values_transposed = source.keys.transpose(1, 2), source.values.transpose(1, 2)
         self.position = torch.arange(source.keys.shape[1], device=source.keys.device)
 
@@ -186,7 +155,7 @@ class AttentionSteps:
             torch.add(query[:, None], self.source.keys[:size], out=inner).tanh_()
             scores = (inner @ self.source.v)[:, None].add_(bias)
         else:
-            if self.source.settings.unit:
+            if self.source.unit:
                 query = torch.mul(query, _inverse_length(query), out=inner)
             scores = torch.baddbmm(bias, query[:, None], self.keys_transposed[:size])
         if self.source.place is None:
@@ -194,7 +163,7 @@ class AttentionSteps:
         else:
             share.copy_((place.tanh_() @ self.source.place).sigmoid_()[:, None, None])
             p = share * length
-            outside = (self.position - p.floor()).abs_() > self.source.settings.reach
+            outside = (self.position - p.floor()).abs_() > self.source.reach
             scores.masked_fill_(outside, torch.finfo(scores.dtype).min)  # not -inf: a window may hold it alone
             torch.softmax(scores, -1, out=inside).masked_fill_(outside, 0.0).mul_(somewhere)
             torch.mul(inside, self.bell(p), out=weights)
@@ -202,7 +171,7 @@ class AttentionSteps:
 
     def bell(self, p: Tensor) -> Tensor:
         """exp(-(s - p)^2 / (2 (D / 2)^2)) of p (..., 1, 1): (..., 1, S)."""
-        return (self.position - p).square_().mul_(-2 / self.source.settings.reach**2).exp_()
+        return (self.position - p).square_().mul_(-2 / self.source.reach**2).exp_()
 
 
 class AttentionStepsBackward:
@@ -217,7 +186,7 @@ class AttentionStepsBackward:
         self.d_share = torch.empty_like(attention.share)  # of the sum inside the sigmoid
         self.by_tanh = torch.empty_like(source.keys) if source.v is not None else None
         parts = (d_weights[:, None], self.d_scores, self.d_share, self.query, place)
-        self.steps = attention.time_steps.steps(*parts)
+        self.steps = source.time_steps.steps(*parts)
 
     def backward(self, t: int, d_mean: Tensor, d_asked: Tensor) -> Tensor | None:
         """Step t: write the gradient of `asked` (b, A') into `d_asked`, from the gradient of the mean (b, D). If the
@@ -230,14 +199,12 @@ class AttentionStepsBackward:
         by_weights = torch.baddbmm(d_weights, d_mean[:, None], attention.values_transposed[:size])
         if source.place is not None:
             p = share * length
-            slope = (attention.position - p).mul_(
-                4 / source.settings.reach**2
-            )  # derivative of the Gaussian by p, divided by it
+            slope = (attention.position - p).mul_(4 / source.reach**2)  # derivative of the Gaussian by p, divided by it
             d_p = (by_weights * weights).mul_(slope).sum(-1, keepdim=True)
             sigmoid_backward.grad_input(d_p * length, share, grad_input=d_share)
             tanh_backward.grad_input(d_share[:, 0] * source.place, place, grad_input=d_place)
             by_weights.mul_(attention.bell(p))
-        softmax_backward(by_weights, inside, -1, inside.dtype, grad_input=d_scores)
+        softmax_backward.out(by_weights, inside, -1, inside.dtype, grad_input=d_scores)
         if self.by_tanh is not None and source.v is not None:
             by_tanh = self.by_tanh[:size]  # without the factor v, which is the same everywhere
             tanh_backward.grad_input(d_scores.transpose(1, 2).expand_as(inner), inner, grad_input=by_tanh)
@@ -245,32 +212,28 @@ class AttentionStepsBackward:
             torch.mul(by_tanh.sum(1), source.v, out=d_query)
             return None
         by_query = torch.bmm(d_scores, source.keys[:size])[:, 0]
-        if source.settings.unit:
+        if source.unit:
             along = (inner * by_query).sum(-1, keepdim=True)
             by_query.addcmul_(inner, along, value=-1).mul_(_inverse_length(query))
         return by_query
 
-    def finish(self, asked: Tensor, d_means: Tensor, d_asks: Tensor) -> tuple[Tensor | None, ...]:
-        """The gradients of the source's tensors in its order, from those of all means (N, D) and of `asks`. Called
-        once, after the backward pass of the first step."""
-        attention, source, grid = self.attention, self.attention.source, self.attention.time_steps.grid
-        d_v = d_place = None
+    def finish(self, asked: Tensor, d_means: Tensor, d_asks: Tensor) -> AttendedSource:
+        """The gradients of the source, from those of all means (N, D) and of `asks`. Called once, after the backward
+        pass of the first step."""
+        attention, source = self.attention, self.attention.source
+        grid, d_v, d_place = source.time_steps.grid, None, None
         if source.place is not None:
-            d_place = self.d_share[:, 0].T @ source.parts(asked, asked)[1]
+            d_place = (self.d_share[:, 0].T @ source.parts(asked, asked)[1])[0]
         if source.v is not None:
-            d_v = self.d_scores.reshape(1, -1) @ attention.inner.flatten(0, 1)
+            d_v = (self.d_scores.reshape(1, -1) @ attention.inner.flatten(0, 1))[0]
             d_keys = self.d_keys.mul_(source.v)
         else:
-            compared = grid(attention.inner if source.settings.unit else self.query)  # (R, T, A)
+            compared = grid(attention.inner if source.unit else self.query)  # (R, T, A)
             d_keys = torch.bmm(grid(self.d_scores[:, 0]).transpose(1, 2), compared)
         d_values = torch.bmm(grid(attention.weights[:, 0]).transpose(1, 2), grid(d_means))
-        return (
-            d_keys,
-            d_values,
-            d_asks,
-            d_v if d_v is None else d_v[0],
-            d_place if d_place is None else d_place[0],
-            *[None] * (TENSORS - 5),
+        without: Any = dict.fromkeys(AttendedSource._fields)
+        return AttendedSource(
+            **without | {"keys": d_keys, "values": d_values, "asks": d_asks, "v": d_v, "place": d_place}
         )
 
 

@@ -1,36 +1,21 @@
-"""The GRU that attends to the source before each step (Bahdanau et al. 2015), over packed rows with its own backward.
-
-It is differentiable once.
+"""The GRU that attends to the source before each step (Bahdanau et al. 2015), over packed rows.
 
 Notation: as in `loops.attention`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from zoo.layers.loops.attention import (
-    TENSORS,
-    AttendedSource,
-    AttentionSteps,
-    AttentionStepsBackward,
-    Settings,
-    TimeSteps,
-    parted,
-)
-from zoo.layers.loops.recurrent import outside_autocast, sigmoid_backward, tanh_backward
-from zoo.layers.uncompiled import uncompiled
+from zoo.layers.loops.attention import AttendedSource, AttentionSteps, AttentionStepsBackward
+from zoo.layers.loops.loop import Loop, sigmoid_backward, tanh_backward
 
 
-@uncompiled
-def attention_gru(
-    table: Tensor, start: Tensor, weight: Tensor, source: AttendedSource, time_steps: TimeSteps
-) -> tuple[Tensor, Tensor]:
+class AttentionGRU(Loop):
     """Starting from s = `start` (R, H), each position computes the weights a from s, m = sum_j a_j value_j, and then:
 
         r, z = sigmoid(x_rz + U_rz s + m_rz);  n = tanh(x_n + U_n (r s) + m_n);  s' = (1 - z) s + z n.
@@ -39,39 +24,18 @@ def attention_gru(
     in one dtype. Returns the state s that each position began with, (N, H), and the weights (N, S): the loss may read
     both.
     """
-    settings, *seen = source
-    return _AttentionGRU.apply(time_steps, settings, table, start, weight, *seen)
 
-
-class _SavedForBackward(NamedTuple):
-    """Tensors that the backward pass reads of the GRU itself."""
-
-    weight: Tensor
-    sums: Tensor
-    """(N, A' + 3H) the products with `asks`, r, z and n."""
-    previous: Tensor
-    """(N, H) the state that each position began with."""
-
-
-class _AttentionGRU(torch.autograd.Function):
-    """`seen` is a `AttendedSource` without its settings, tensor by tensor, as autograd requires them."""
-
-    @staticmethod
-    @outside_autocast
-    def forward(
-        ctx: Any, time_steps: TimeSteps, settings: Settings, table: Tensor, start: Tensor, weight: Tensor, *seen: Any
-    ) -> tuple[Tensor, Tensor]:
-        source = AttendedSource(settings, *seen)
-        attention = AttentionSteps(source, time_steps)
+    def forward(self, table: Tensor, start: Tensor, weight: Tensor, source: AttendedSource) -> tuple[Tensor, Tensor]:
+        attention = AttentionSteps(source)
         width, asked = start.shape[1], len(source.asks)
         u_rz, u_n = weight.split([2 * width, width])
         of_state = torch.cat([source.asks, u_rz])
-        sums = F.pad(table, (asked, 0))  # what was asked, and overwritten step by step with r, z, n
-        previous = table.new_empty(len(table), width)
+        sums = F.pad(table, (asked, 0))  # (N, A' + 3H) the products with `asks`; overwritten step by step with r, z, n
+        previous = table.new_empty(len(table), width)  # (N, H) the state that each position began with
         parts = sums.split([asked, width, width, width], 1)
         blocks = (sums[:, :-width], sums[:, asked:], sums[:, asked:-width])
         s = start
-        steps = time_steps.steps(previous, *parts, *blocks)
+        steps = source.time_steps.steps(previous, *parts, *blocks)
         for t, (s_t, asked_t, r_t, z_t, n_t, arz_t, rzn_t, rz_t) in enumerate(steps):
             s = s_t.copy_(s[: len(s_t)])
             arz_t.addmm_(s, of_state.T)
@@ -79,22 +43,14 @@ class _AttentionGRU(torch.autograd.Function):
             rz_t.sigmoid_()
             n_t.addmm_(r_t * s, u_n.T).tanh_()
             s = torch.lerp(s, n_t, z_t)
-        ctx.save_for_backward(*_SavedForBackward(weight, sums, previous), *seen, *attention.saved)
-        ctx.time_steps, ctx.settings = time_steps, settings
+        self.weight, self.source, self.saved, self.sums, self.previous = weight, source, attention.saved, sums, previous
         return previous.clone(), attention.weights[:, 0].clone()
 
-    @staticmethod
-    @outside_autocast
-    @once_differentiable
-    def backward(ctx: Any, d_previous: Tensor, d_weights: Tensor) -> tuple[Tensor | None, ...]:
-        kept, seen, saved = parted(ctx.saved_tensors, len(_SavedForBackward._fields), TENSORS)
-        weight, sums, previous = _SavedForBackward(*kept)
-        source, time_steps = AttendedSource(ctx.settings, *seen), ctx.time_steps
+    def backward(self, d_previous: Tensor, d_weights: Tensor) -> tuple[Any, ...]:
+        source, sums, previous = self.source, self.sums, self.previous
         width, asked = previous.shape[1], len(source.asks)
-        attention = AttentionStepsBackward(
-            AttentionSteps(source, time_steps, saved), sums[:, :asked], previous, d_weights
-        )
-        u_rz, u_n = weight.split([2 * width, width])
+        attention = AttentionStepsBackward(AttentionSteps(source, self.saved), sums[:, :asked], previous, d_weights)
+        u_rz, u_n = self.weight.split([2 * width, width])
         of_state = torch.cat([source.asks, u_rz])
         _, r, z, n = sums.split([asked, width, width, width], 1)
         d_sums = torch.empty_like(sums)  # first the derivatives of s' by the sums in z, n, and of r s by that in r
@@ -103,10 +59,8 @@ class _AttentionGRU(torch.autograd.Function):
         sigmoid_backward.grad_input(previous, r, grad_input=d_r)
         sigmoid_backward.grad_input(n - previous, z, grad_input=d_z)
         tanh_backward.grad_input(z, n, grad_input=d_n)
-        carry = previous.new_zeros(
-            max(time_steps.sizes, default=0), width
-        )  # gradient of s'; a row joins at its last step
-        steps = time_steps.steps(r, 1 - z, d_previous, d_asked, d_r, d_n, d_arz, d_rzn, d_zn)
+        carry = previous.new_zeros(len(source.keys), width)  # gradient of s'; a row joins at its last step
+        steps = source.time_steps.steps(r, 1 - z, d_previous, d_asked, d_r, d_n, d_arz, d_rzn, d_zn)
         for t in reversed(range(len(steps))):
             r_t, kept_t, d_previous_t, d_asked_t, d_r_t, d_n_t, d_arz_t, d_rzn_t, d_zn_t = steps[t]
             d = carry[: len(r_t)]
@@ -120,4 +74,4 @@ class _AttentionGRU(torch.autograd.Function):
             d.addmm_(d_arz_t, of_state)
         d_asks, d_rz_weight = (d_arz.T @ previous).split([asked, 2 * width])
         d_weight = torch.cat([d_rz_weight, d_n.T @ (r * previous)])
-        return None, None, d_rzn, carry, d_weight, *attention.finish(sums[:, :asked], d_rzn, d_asks)
+        return d_rzn, carry, d_weight, attention.finish(sums[:, :asked], d_rzn, d_asks)

@@ -18,9 +18,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from zoo.layers.loops.recurrent import outside_autocast
+from zoo.layers.loops.loop import outside_autocast, uncompiled
 from zoo.layers.trees.forest import Forest, Level
-from zoo.layers.uncompiled import uncompiled
 from zoo.precision import precise
 
 NO_NODES = Level(slice(0, 0), slice(0, 0))

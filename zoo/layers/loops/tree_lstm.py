@@ -1,8 +1,8 @@
-"""The N-ary Tree-LSTM (Tai et al. 2015) over a forest, one autograd Function over all heights with its own backward.
+"""The N-ary Tree-LSTM (Tai et al. 2015) over all heights of a forest.
 
 The backward pass computes the local derivatives of all nodes at once. Then it visits the heights from the roots down,
 and each node reads the gradient that its parent wrote: reading rows is several times cheaper than adding to them. The
-gradient of U is one product at the end. It is differentiable once.
+gradient of U is one product at the end.
 
 Notation: as in `forest`; n leaves, I = N - n inner nodes, A children each, H hidden units, G = 3 + A gates, or 2 + A
 without an output gate; L different leaves.
@@ -11,15 +11,12 @@ without an output gate; L different leaves.
 from __future__ import annotations
 
 from itertools import repeat
-from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from zoo.layers.loops.recurrent import outside_autocast, sigmoid_backward, tanh_backward
+from zoo.layers.loops.loop import Loop, sigmoid_backward, tanh_backward, uncompiled
 from zoo.layers.trees.forest import Forest
-from zoo.layers.uncompiled import uncompiled
 
 
 @uncompiled
@@ -34,7 +31,7 @@ def tree_lstm(forest: Forest, leaves: tuple[Tensor, Tensor], at: Tensor, table: 
     in one dtype.
     """
     arity = weight.shape[1] // leaves[0].shape[1]
-    return _TreeLSTM.apply(forest, forest.slots(arity), forest.above(arity), at, *leaves, table, weight)
+    return _TreeLSTM(forest, forest.slots(arity), forest.above(arity), at)(leaves, table, weight)
 
 
 def _gates(gates: Tensor, hidden: int, arity: int) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
@@ -43,26 +40,18 @@ def _gates(gates: Tensor, hidden: int, arity: int) -> tuple[Tensor, Tensor, Tens
     return u, i, o[0] if o else None, gates[:, -arity * hidden :].unflatten(1, (arity, hidden))
 
 
-class _TreeLSTM(torch.autograd.Function):
-    @staticmethod
-    @outside_autocast
-    def forward(
-        ctx: Any,
-        forest: Forest,
-        slots: Tensor,
-        above: Tensor,
-        at: Tensor,
-        leaf_h: Tensor,
-        leaf_c: Tensor,
-        table: Tensor,
-        weight: Tensor,
-    ) -> Tensor:
-        nodes, leaves, (inner, arity), hidden = len(forest), forest.leaves, slots.shape, leaf_h.shape[1]
-        states = leaf_h.new_empty(2, nodes + 1, hidden)
+class _TreeLSTM(Loop):
+    def __init__(self, forest: Forest, slots: Tensor, above: Tensor, at: Tensor) -> None:
+        self.forest, self.slots, self.above, self.at = forest, slots, above, at
+
+    def forward(self, leaf_states: tuple[Tensor, Tensor], table: Tensor, weight: Tensor) -> Tensor:
+        forest, slots, (different, hidden) = self.forest, self.slots, leaf_states[0].shape
+        nodes, leaves, (inner, arity) = len(forest), forest.leaves, slots.shape
+        states = table.new_empty(2, nodes + 1, hidden)
         states[:, nodes].zero_()  # of a missing child
         h, c = states
-        for given, found in ((leaf_h, h), (leaf_c, c)):
-            torch.index_select(given, 0, at, out=found[:leaves])
+        for given, found in zip(leaf_states, states, strict=True):
+            torch.index_select(given, 0, self.at, out=found[:leaves])
         gates, tanh_c = h.new_empty(inner, weight.shape[0]), h.new_empty(inner, hidden)
         u, i, o, f = _gates(gates, hidden, arity)
         shared = len(table) == 1
@@ -90,17 +79,14 @@ class _TreeLSTM(torch.autograd.Function):
                 new_h.copy_(tanh_t)
             else:
                 torch.mul(o_t, tanh_t, out=new_h)
-        ctx.forest, ctx.shared, ctx.different = forest, shared, len(leaf_h)
-        ctx.save_for_backward(slots, above, at, weight, states, gates, tanh_c)
-        return h[:nodes]
+        self.shared, self.different, self.weight = shared, different, weight
+        self.states, self.gates, self.tanh_c = states, gates, tanh_c
+        return h[:nodes].clone()
 
-    @staticmethod
-    @outside_autocast
-    @once_differentiable
-    def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor | None, ...]:
-        slots, above, at, weight, states, gates, tanh_c = ctx.saved_tensors
-        forest, (inner, arity), hidden = ctx.forest, slots.shape, tanh_c.shape[1]
-        leaves, slots, (h, c) = forest.leaves, slots.view(-1), states
+    def backward(self, d_states: Tensor) -> tuple[Tensor | tuple[Tensor, ...], ...]:
+        forest, gates, tanh_c, above = self.forest, self.gates, self.tanh_c, self.above
+        (inner, arity), hidden = self.slots.shape, tanh_c.shape[1]
+        leaves, slots, (h, c) = forest.leaves, self.slots.view(-1), self.states
         u, i, o, f = _gates(gates, hidden, arity)
         d_gates = torch.empty_like(gates)  # first the derivatives of c, and of h by o, by the sums in the gates
         d_u, d_i, d_o, d_f = _gates(d_gates, hidden, arity)
@@ -138,11 +124,11 @@ class _TreeLSTM(torch.autograd.Function):
             if d_o_t is not None:
                 d_o_t.mul_(d_h_t)
             torch.mul(f_t, d_c_each, out=below_c)
-            below_h.addmm_(d_gates_t, weight)
-        of_leaves = (
-            h.new_zeros(ctx.different, hidden).index_add_(0, at, part.index_select(0, above[:leaves]))
+            below_h.addmm_(d_gates_t, self.weight)
+        d_leaves = (
+            h.new_zeros(self.different, hidden).index_add_(0, self.at, part.index_select(0, above[:leaves]))
             for part in (d_h, d_c)
         )
-        d_table = d_gates.sum(0, keepdim=True) if ctx.shared else d_gates
+        d_table = d_gates.sum(0, keepdim=True) if self.shared else d_gates
         d_weight = d_gates.T @ h.index_select(0, slots).view(inner, arity * hidden)
-        return None, None, None, None, *of_leaves, d_table, d_weight
+        return tuple(d_leaves), d_table, d_weight

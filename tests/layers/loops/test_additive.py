@@ -5,8 +5,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from zoo.attention import pointing
-from zoo.attention.pointing import additive_scores
+from tests.layers.compared import assert_equal
+from zoo.layers.loops import additive
+from zoo.layers.loops.additive import additive_scores
 
 DOUBLE = torch.float64
 
@@ -28,14 +29,10 @@ def plain(queries, keys, v, lengths):
 @pytest.mark.parametrize("limit", [1, 150, 10**6])
 def test_equals_the_plain_sum(monkeypatch, limit, lengths):
     """`limit` cuts the work into parts of one set, of some, of all."""
-    monkeypatch.setattr(pointing, "ON_CPU", limit)
+    monkeypatch.setattr(additive, "ON_CPU", limit)
     given = parts()
     found, expected = additive_scores(*given, lengths), plain(*given, lengths)
-    torch.testing.assert_close(found, expected, rtol=1e-13, atol=1e-13)
-    random = torch.randn_like(expected)
-    ours, theirs = (torch.autograd.grad((side * random).sum(), given) for side in (found, expected))
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+    assert_equal((found,), (expected,), *given, tolerance=1e-12)
 
 
 def test_by_hand():
@@ -49,7 +46,7 @@ def test_by_hand():
 
 @pytest.mark.parametrize("limit", [1, 10**6])
 def test_gradients_by_differences(monkeypatch, limit):
-    monkeypatch.setattr(pointing, "ON_CPU", limit)
+    monkeypatch.setattr(additive, "ON_CPU", limit)
     given = parts(size=3, steps=2, places=4, width=2)
     assert torch.autograd.gradcheck(lambda *given: additive_scores(*given, [2, 0, 1]), given)
     assert torch.autograd.gradcheck(additive_scores, given)
@@ -109,7 +106,7 @@ def is_real(part):
 
 def test_no_tensor_holds_all_pairs(monkeypatch):
     """Forward and backward hold the sums of one set here, of 40, and keep the queries, the keys and v alone."""
-    monkeypatch.setattr(pointing, "ON_CPU", 1)
+    monkeypatch.setattr(additive, "ON_CPU", 1)
     given = parts(size=40, steps=10, places=10, width=8)
     kept = []
     keep = torch.autograd.graph.saved_tensors_hooks(lambda part: kept.append(part.numel()) or part, lambda part: part)
@@ -120,13 +117,6 @@ def test_no_tensor_holds_all_pairs(monkeypatch):
     with Largest() as largest:
         plain(*given, [10] * 40)
     assert largest.numbers == 40 * 10 * 10 * 8
-
-
-def test_it_is_differentiable_once():
-    given = parts()
-    (gradient,) = torch.autograd.grad(additive_scores(*given).square().sum(), given[:1], create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        gradient.sum().backward()
 
 
 @pytest.mark.parametrize(

@@ -11,27 +11,28 @@ Notation: B sets, T queries of each, S places, A width of a prepared query and k
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
+from zoo.layers.loops.loop import Loop, sigmoid_backward
 from zoo.precision import precise_dtype
 
-sigmoid_backward = torch.ops.aten.sigmoid_backward  # (gradient, sigmoid) -> gradient * sigmoid * (1 - sigmoid)
-
 ON_CPU, ELSEWHERE = 2**21, 2**24
-"""How many numbers of the sum are computed at once: as many as fit into a processor's last cache, and as many as fill
-other devices."""
+
+
+def most_numbers(like: Tensor) -> int:
+    """How many numbers of a sum are computed at once on the device of `like`: as many as fit into a processor's last
+    cache, and as many as fill other devices."""
+    return ON_CPU if like.device.type == "cpu" else ELSEWHERE
 
 
 def additive_scores(queries: Tensor, keys: Tensor, v: Tensor, lengths: Sequence[int] | None = None) -> Tensor:
     """v . tanh(q + k) of each pair: queries (B, T, A), keys (B, S, A), v (A) -> (B, T, S), in float32 at least.
 
     `lengths`, B whole numbers, says how many of its T queries each set has, all unless given; the scores of the others
-    are 0, without a gradient. They cost least where sets of similar length are neighbours. Differentiable once.
-    Raises ValueError where the shapes do not fit.
+    are 0, without a gradient. They cost least where sets of similar length are neighbours. Raises
+    ValueError where the shapes do not fit.
     """
     size, steps, width = queries.shape
     if keys.shape[0] != size or keys.shape[2] != width or v.shape != (width,):
@@ -43,46 +44,42 @@ def additive_scores(queries: Tensor, keys: Tensor, v: Tensor, lengths: Sequence[
     if len(lengths) != size or max(lengths, default=0) > steps:
         raise ValueError(f"lengths must be {size} numbers of at most {steps} queries, got {lengths}")
     dtype = precise_dtype(queries.dtype)
-    scores: Tensor = _AdditiveScores.apply(queries.to(dtype), keys.to(dtype), v.to(dtype), tuple(lengths))
+    scores: Tensor = _AdditiveScores(lengths)(queries.to(dtype), keys.to(dtype), v.to(dtype))
     return scores
 
 
-class _AdditiveScores(torch.autograd.Function):
+class _AdditiveScores(Loop):
     """u = 2 sum_a v_a s_a - sum_a v_a with s = sigmoid(2 (q + k)), whose derivative by q and k is 4 v s (1 - s)."""
 
-    @staticmethod
-    def forward(ctx: Any, queries: Tensor, keys: Tensor, v: Tensor, lengths: tuple[int, ...]) -> Tensor:
-        ctx.save_for_backward(queries, keys, v)
-        ctx.lengths = lengths
+    def __init__(self, lengths: list[int]) -> None:
+        self.lengths = lengths
+
+    def forward(self, queries: Tensor, keys: Tensor, v: Tensor) -> Tensor:
+        self.queries, self.keys, self.v = queries, keys, v
         scores = queries.new_zeros(*queries.shape[:2], keys.shape[1])
         total = v.sum()
-        with torch.autocast(queries.device.type, enabled=False):
-            for sets, steps, sigmoid in _parts(queries, keys, lengths):
-                torch.sub(2 * (sigmoid @ v), total, out=scores[sets, :steps])
-            return _cut(scores, lengths)
+        for sets, steps, sigmoid in _parts(queries, keys, self.lengths):
+            torch.sub(2 * (sigmoid @ v), total, out=scores[sets, :steps])
+        return _cut(scores, self.lengths)
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        queries, keys, v = ctx.saved_tensors
-        gradient = _cut(gradient.clone(), ctx.lengths)
-        d_queries, d_keys = torch.zeros_like(queries), torch.zeros_like(keys)
-        d_v = torch.zeros_like(v)
-        with torch.autocast(queries.device.type, enabled=False):
-            for sets, steps, sigmoid in _parts(queries, keys, ctx.lengths):
-                d_scores = gradient[sets, :steps].contiguous()  # (b, t, S)
-                d_v += d_scores.view(-1) @ sigmoid.flatten(0, 2)
-                d_sums = d_scores[..., None].expand_as(sigmoid)  # but for the factor 4 v, which is the same everywhere
-                sigmoid_backward.grad_input(d_sums, sigmoid, grad_input=sigmoid)
-                torch.sum(sigmoid, 2, out=d_queries[sets, :steps])
-                torch.sum(sigmoid, 1, out=d_keys[sets])
-            return d_queries.mul_(4 * v), d_keys.mul_(4 * v), d_v.mul_(2).sub_(gradient.sum()), None
+    def backward(self, gradient: Tensor) -> tuple[Tensor, ...]:
+        queries, keys, v = self.queries, self.keys, self.v
+        gradient = _cut(gradient.clone(), self.lengths)
+        d_queries, d_keys, d_v = map(torch.zeros_like, (queries, keys, v))
+        for sets, steps, sigmoid in _parts(queries, keys, self.lengths):
+            d_scores = gradient[sets, :steps].contiguous()  # (b, t, S)
+            d_v += d_scores.view(-1) @ sigmoid.flatten(0, 2)
+            d_sums = d_scores[..., None].expand_as(sigmoid)  # but for the factor 4 v, which is the same everywhere
+            sigmoid_backward.grad_input(d_sums, sigmoid, grad_input=sigmoid)
+            torch.sum(sigmoid, 2, out=d_queries[sets, :steps])
+            torch.sum(sigmoid, 1, out=d_keys[sets])
+        return d_queries.mul_(4 * v), d_keys.mul_(4 * v), d_v.mul_(2).sub_(gradient.sum())
 
 
-def _parts(queries: Tensor, keys: Tensor, lengths: tuple[int, ...]) -> Iterator[tuple[slice, int, Tensor]]:
+def _parts(queries: Tensor, keys: Tensor, lengths: list[int]) -> Iterator[tuple[slice, int, Tensor]]:
     """For some sets after the others: which they are, the steps t of the longest, and sigmoid(2 (q + k)) (b, t, S, A)
     of theirs, in memory that the next ones take over."""
-    limit = ON_CPU if queries.device.type == "cpu" else ELSEWHERE
+    limit = most_numbers(queries)
     pair = keys.shape[1] * keys.shape[2]  # numbers of one query
     twice_queries, twice_keys = 2 * queries, 2 * keys
     memory = queries.new_empty(0)
@@ -101,7 +98,7 @@ def _parts(queries: Tensor, keys: Tensor, lengths: tuple[int, ...]) -> Iterator[
         first = after
 
 
-def _cut(scores: Tensor, lengths: tuple[int, ...]) -> Tensor:
+def _cut(scores: Tensor, lengths: list[int]) -> Tensor:
     """`scores` (B, T, S) with 0, in place, at the queries that a set does not have."""
     if min(lengths, default=0) < scores.shape[1]:
         step = torch.arange(scores.shape[1], device=scores.device)

@@ -1,4 +1,4 @@
-"""Ours and torch's recurrent nets side by side: the same weights, the same rows, values and every gradient."""
+"""Two computations compared in values and every gradient, and our recurrent networks beside those of torch."""
 
 import torch
 from torch import nn
@@ -58,17 +58,20 @@ def run_torch(module, grid, mask, states=None):
     return put_back(output, 0), *(put_back(state, 1) for state in as_tuple(final))
 
 
-def values_and_gradients(run, module, grid, mask, states=None):
-    """Outputs, and the gradients of a random sum of them by the grid, the initial states and the weights."""
+def of_rows(run, module, grid, mask, states=None):
+    """`values_and_gradients` of a run, by the grid, the initial states and the weights."""
     grid = grid.clone().requires_grad_()
     states = None if states is None else tuple(state.clone().requires_grad_() for state in states)
-    outputs = run(module, grid, mask, states)
+    inputs = {"x": grid, **{f"state {i}": state for i, state in enumerate(states or ())}}
+    return values_and_gradients(run(module, grid, mask, states), inputs | dict(module.named_parameters()))
+
+
+def values_and_gradients(outputs, inputs):
+    """The outputs, and the gradients of a random sum of them by the inputs, by name."""
     generator = torch.Generator().manual_seed(7)
     weights = [torch.randn(output.shape, dtype=output.dtype, generator=generator) for output in outputs]
     loss = sum((output * weight).sum() for output, weight in zip(outputs, weights, strict=True))
-    inputs = {"x": grid, **{f"state {i}": state for i, state in enumerate(states or ())}}
-    inputs |= dict(module.named_parameters())
-    gradients = torch.autograd.grad(loss, list(inputs.values()))
+    gradients = torch.autograd.grad(loss, list(inputs.values()), retain_graph=True, materialize_grads=True)
     values = {f"output {i}": output.detach() for i, output in enumerate(outputs)}
     return values | {f"gradient of {name}": gradient for name, gradient in zip(inputs, gradients, strict=True)}
 
@@ -77,3 +80,13 @@ def assert_same(ours, theirs, **tolerance):
     assert ours.keys() == theirs.keys()
     for name, value in ours.items():
         torch.testing.assert_close(value, theirs[name], msg=lambda text, name=name: f"{name}: {text}", **tolerance)
+
+
+def assert_equal(found, expected, *inputs, tolerance=1e-10):
+    """Two tuples of outputs are equal, and so are their gradients by the inputs: tensors, dictionaries, modules."""
+    named = {}
+    for number, one in enumerate(inputs):
+        parts = dict(one.named_parameters()) if isinstance(one, nn.Module) else one
+        named |= parts if isinstance(parts, dict) else {f"input {number}": parts}
+    sides = (values_and_gradients(outputs, named) for outputs in (found, expected))
+    assert_same(*sides, rtol=tolerance, atol=tolerance)
