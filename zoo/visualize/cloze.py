@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
-from zoo.tasks.cloze import ClozePrediction, ExaminedQuestion
-from zoo.tasks.cloze_reranking import FILE, beside
+from zoo.tasks.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.visualize.blocks import UNKNOWN, Block, Classes, Head, Passage
 from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown
