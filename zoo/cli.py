@@ -115,13 +115,10 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
     return predict
 
 
+@patient_streams()
 def main(arguments: list[str] | None = None) -> None:
     """Run one command; a ZooError ends in one line and exit code 2."""
-    with patient_streams():
-        _main(sys.argv[1:] if arguments is None else arguments)
-
-
-def _main(words: list[str]) -> None:
+    words = sys.argv[1:] if arguments is None else arguments
     if words[:1] == ["train"]:  # Hydra reads what follows, --help and -m among it
         from zoo.run.launch import main as train
 
@@ -133,7 +130,7 @@ def _main(words: list[str]) -> None:
 
         words = search_path.take(words)
         if words[:1] == ["train"]:
-            return _main([*words, *search_path.overrides()])
+            return main([*words, *search_path.overrides()])
         if words[:1] == ["predict"]:
             return _predict(words[1:])
         if words and not words[0].startswith("-") and words[0] not in COMMANDS:
@@ -154,19 +151,13 @@ def _main(words: list[str]) -> None:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except Exception as error:
-        _explain(error, overrides)
-    return None
+        from zoo.run.messages import explain
 
-
-def _explain(error: Exception, overrides: list[str]) -> None:
-    """End with the line that `python train.py` prints for `error`; raise it where there is none."""
-    from zoo.run.messages import explain
-
-    message = explain(error, overrides)
-    if message is None:
-        raise error
-    print(message, file=sys.stderr)
-    sys.exit(2)
+        message = explain(error, overrides)  # the line that `python train.py` prints
+        if message is None:
+            raise
+        print(message, file=sys.stderr)
+        sys.exit(2)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -261,7 +252,6 @@ def _looks_like_checkpoint(word: str) -> bool:
 
 
 def _print(view: View, predictions: Sequence[Any | None], options: argparse.Namespace) -> None:
-    """Print an answer for each input, in their order."""
     console = _console()
     for number, prediction in enumerate(predictions):
         if options.json:
@@ -284,7 +274,6 @@ def _summarise(view: View, predictions: Sequence[Any | None]) -> None:
 
 
 def _name_unknown(view: View, predictions: Sequence[Any | None]) -> None:
-    """Print the words that the network does not know."""
     from zoo.visualize.printable import shown
 
     unknown = [shown(word) for prediction in predictions if prediction is not None for word in view.unknown(prediction)]

@@ -19,6 +19,18 @@ GROUP, WHOLE, NUMBER = "a group of keys", "a whole number", "a number"
 KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": (GROUP,), "string": ("text",)}
 """The types of a JSON schema without bounds, in words."""
 
+BOUNDS = {
+    ("minimum", "maximum"): "from {} to {}",
+    ("minimum", "exclusiveMaximum"): "from {0} up to {1}, without {1}",
+    ("exclusiveMinimum", "maximum"): "above {} and up to {}",
+    ("exclusiveMinimum", "exclusiveMaximum"): "above {} and below {}",
+    ("minimum",): "from {} on",
+    ("exclusiveMinimum",): "above {}",
+    ("maximum",): "up to {}",
+    ("exclusiveMaximum",): "below {}",
+}
+"""The bounds of a JSON schema, in words."""
+
 
 def hold(key: str, value: Any, hint: Any) -> None:
     """Raise ConfigError, `key=value: expected ..., found ...`, unless plain `value` fits the annotation `hint`."""
@@ -100,24 +112,9 @@ def _phrases(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _between(kind: str, bounds: Mapping[str, Any]) -> str:
-    match bounds:
-        case {"minimum": least, "maximum": most}:
-            return f"{kind} from {least} to {most}"
-        case {"minimum": least, "exclusiveMaximum": end}:
-            return f"{kind} from {least} up to {end}, without {end}"
-        case {"exclusiveMinimum": start, "maximum": most}:
-            return f"{kind} above {start} and up to {most}"
-        case {"exclusiveMinimum": start, "exclusiveMaximum": end}:
-            return f"{kind} above {start} and below {end}"
-        case {"minimum": least}:
-            return f"{kind} from {least} on"
-        case {"exclusiveMinimum": start}:
-            return f"{kind} above {start}"
-        case {"maximum": most}:
-            return f"{kind} up to {most}"
-        case {"exclusiveMaximum": end}:
-            return f"{kind} below {end}"
-    return kind
+    names = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
+    given = {name: bounds[name] for name in names if name in bounds}
+    return f"{kind} {BOUNDS[tuple(given)].format(*given.values())}" if given else kind
 
 
 def _list(schema: Mapping[str, Any]) -> str:
@@ -128,5 +125,4 @@ def _list(schema: Mapping[str, Any]) -> str:
 
 
 def _words(schema: Mapping[str, Any]) -> list[str]:
-    """The words that a schema allows."""
     return [str(word) for part in schema.get("anyOf", [schema]) for word in part.get("enum", [])]

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import torch
-from lightning import Trainer
 from torch.utils.data import DataLoader
 
+from tests.tasks import running
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.tasks import Classification
@@ -73,14 +73,7 @@ def loader(batches=BATCHES, shuffle=False):
 
 
 def trainer(folder, callbacks, **options):
-    quiet = {
-        "enable_progress_bar": False,
-        "enable_model_summary": False,
-        "logger": False,
-        "enable_checkpointing": False,
-    }
-    settings = {"max_epochs": 1, "accelerator": "cpu", "default_root_dir": folder, **quiet, **options}
-    return Trainer(callbacks=callbacks, **settings)
+    return running.trainer(folder, callbacks=callbacks, **{"max_epochs": 1, **options})
 
 
 def random_states():

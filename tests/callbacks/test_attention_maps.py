@@ -9,11 +9,10 @@ from torch import nn
 
 from tests.callbacks import runs
 from tests.run.programs import TINY_PAIRS, launch
-from zoo.callbacks import attention_maps
-from zoo.callbacks.attention_maps import AttentionMaps
+from zoo.callbacks import pictures
 from zoo.callbacks.examples import FirstExamples
+from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
-from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.errors import ZooError
 from zoo.visualize.classification import ClassificationView
 
@@ -35,7 +34,7 @@ def drawn(monkeypatch):
         return "a figure"
 
     monkeypatch.setattr(ClassificationView, "picture", draw)
-    monkeypatch.setattr(attention_maps, "keep_picture", lambda trainer, key, figure, name: None)
+    monkeypatch.setattr(pictures, "keep_picture", lambda trainer, key, figure, name: None)
     return calls
 
 
@@ -49,15 +48,19 @@ def test_files_tell_stage_epoch_and_number(tmp_path):
 
 
 @pytest.mark.parametrize("epochs", [1, 12])
-def test_a_fit_of_short_epochs_draws_once(tmp_path, drawn, epochs):
+def test_a_fit_of_short_epochs_draws_once_and_not_in_the_sanity_check(tmp_path, drawn, epochs):
+    class Look(Callback):
+        def on_train_start(self, trainer, pl_module):
+            assert not drawn
+
     options = {"max_epochs": epochs, "val_check_interval": 2}
-    runs.trainer(tmp_path, [AttentionMaps(3)], **options).fit(runs.task(), runs.loader(), runs.loader())
+    runs.trainer(tmp_path, [AttentionMaps(3), Look()], **options).fit(runs.task(), runs.loader(), runs.loader())
     assert len(drawn) == 3
 
 
 def test_a_fit_of_long_epochs_draws_every_few_minutes(tmp_path, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(attention_maps, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(pictures, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
     class Clock(Callback):
         def on_train_epoch_start(self, trainer, pl_module):
@@ -77,17 +80,6 @@ def test_what_was_just_drawn_is_not_drawn_again_at_the_end(tmp_path, drawn):
 def test_validation_alone_has_no_epoch(tmp_path):
     runs.trainer(tmp_path, [AttentionMaps(1)]).validate(runs.task(), runs.loader(), verbose=False)
     assert names(tmp_path) == ["val_1.png"]
-
-
-def test_the_sanity_check_is_not_drawn(tmp_path, drawn):
-    class Look(Callback):
-        def on_train_start(self, trainer, pl_module):
-            seen.append(len(drawn))
-
-    seen = []
-    runs.trainer(tmp_path, [AttentionMaps(3), Look()]).fit(runs.task(), runs.loader(), runs.loader())
-    assert seen == [0]
-    assert len(drawn) == 3
 
 
 @pytest.mark.parametrize("count", [0, 3, 8, 100])
@@ -149,22 +141,16 @@ def test_predicting_leaves_every_part_in_its_mode_and_uses_no_dropout():
     assert gradients == [False, False]
 
 
-def test_a_document_without_words_can_be_drawn(tmp_path):
+@pytest.mark.parametrize("pooling", ["attention", "mean", "max"])
+def test_a_document_without_words_and_every_pooling_can_be_drawn(tmp_path, pooling):
     batch = runs.documents(0, 3)
     mask = batch.word_mask.clone()
     mask[1] = False
     empty = type(batch).of(batch.words * mask, mask, batch.label)
-    runs.trainer(tmp_path, [AttentionMaps(3), PredictionsTable(3)]).test(
-        runs.task(), runs.loader([empty]), verbose=False
-    )
-    assert names(tmp_path) == ["test_1.png", "test_2.png", "test_3.png"]
-
-
-@pytest.mark.parametrize("pooling", ["mean", "max"])
-def test_other_poolings_can_be_drawn(tmp_path, pooling):
     task = runs.task(word_pooling=pooling, sentence_pooling=pooling)
-    runs.trainer(tmp_path, [AttentionMaps(2), PredictionsTable(2)]).test(task, runs.loader(), verbose=False)
-    assert names(tmp_path) == ["test_1.png", "test_2.png"]
+    watching = [AttentionMaps(3), PredictionsTable(3)]
+    runs.trainer(tmp_path, watching).test(task, runs.loader([empty]), verbose=False)
+    assert names(tmp_path) == ["test_1.png", "test_2.png", "test_3.png"]
 
 
 def test_other_ranks_keep_nothing_and_draw_nothing(drawn):

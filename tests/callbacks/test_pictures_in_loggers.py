@@ -9,11 +9,9 @@ from matplotlib.image import imread
 
 from tests.callbacks import runs
 from tests.callbacks.wandb_records import finished_records, history
-from zoo.callbacks.artifact import BestCheckpointArtifact
-from zoo.callbacks.attention_maps import AttentionMaps
-from zoo.callbacks.checkpoint import BestCheckpoint
+from zoo.callbacks.checkpoint import BestCheckpoint, BestCheckpointArtifact
+from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
-from zoo.callbacks.whole_test import WholeTestPictures
 from zoo.visualize.classification import ClassificationView
 
 DOCUMENT_COLUMNS = ClassificationView().examined_columns()

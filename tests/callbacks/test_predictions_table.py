@@ -34,11 +34,7 @@ def test_rows_are_the_first_test_documents(tmp_path):
     assert [row[2] for row in rows] == [["bad", "good"][i] for i in labels[:8]]
     assert [row[3] for row in rows] == [["bad", "good"][i] for i in probabilities.argmax(1)[:8]]
     assert [float(row[4]) for row in rows] == pytest.approx(probabilities.amax(1)[:8].tolist(), abs=1e-4)
-
-
-def test_top_words_fall_and_stand_in_the_text(tmp_path):
-    runs.trainer(tmp_path, [PredictionsTable(8)]).test(runs.task(), runs.loader(), verbose=False)
-    for row in table(tmp_path):
+    for row in rows:  # the words with the largest shares, which fall
         pairs = [pair.split(" ") for pair in row[5].split(", ")]
         shares = [float(share) for _, share in pairs]
         assert 1 <= len(pairs) <= 5

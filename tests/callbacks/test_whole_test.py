@@ -5,8 +5,7 @@ from matplotlib.figure import Figure
 
 from tests.callbacks import runs
 from tests.run.programs import ranks
-from zoo.callbacks.attention_maps import AttentionMaps
-from zoo.callbacks.whole_test import WholeTestPictures
+from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
 from zoo.visualize import confusion_figure
 from zoo.visualize.classification import ClassificationView
 
@@ -56,8 +55,7 @@ TWO_RANKS = """
 import sys
 from lightning import Callback
 from tests.callbacks import runs
-from zoo.callbacks.attention_maps import AttentionMaps
-from zoo.callbacks.whole_test import WholeTestPictures
+from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
 from zoo.visualize import classification
 

@@ -1,4 +1,4 @@
-"""Runs that learn to caption: two ranks, a kill, and pictures of a user's own, captioned and looked at."""
+"""A run that learns to caption, and pictures of a user's own, captioned and looked at."""
 
 from __future__ import annotations
 
@@ -14,29 +14,11 @@ import pytest
 from PIL import Image
 
 import zoo
-from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks
+from tests.run.families import CAPTIONING
+from tests.run.programs import launch, result
 from zoo.cli import main
 from zoo.data.images.samples.scenes import scenes
-from zoo.tasks.captioning import Captioning
 
-TINY = [
-    "model=show_attend_tell",
-    "data=scenes",
-    "model.embedding_dim=8",
-    "model.hidden_dim=8",
-    "model.attention_dim=8",
-    "model.encoder.dim=8",
-    "model.encoder.width=4",
-    "data.size=32",
-    "data.grid=[4,4]",
-    "data.sample.train=25",  # uneven on purpose: neither batches nor ranks divide it
-    "data.sample.val=7",
-    "data.sample.test=11",
-    "data.loader.batch_size=4",
-    "decoding.beam_size=2",
-    "trainer.accelerator=cpu",
-    "trainer.enable_progress_bar=false",
-]
 KNOWN = {"loss", "perplexity", "attention_recall", "attention_chance", "pointing", "true"}
 KNOWN |= {"bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d"}
 
@@ -45,7 +27,9 @@ KNOWN |= {"bleu1", "bleu2", "bleu3", "bleu4", "rouge_l", "cider_d"}
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One finished run with everything on."""
     where = tmp_path_factory.mktemp("captioning")
-    assert launch([*TINY, "regularizer=doubly_stochastic", "trainer.max_epochs=2", "hydra.run.dir=run"], where) == 0
+    assert (
+        launch([*CAPTIONING, "regularizer=doubly_stochastic", "trainer.max_epochs=2", "hydra.run.dir=run"], where) == 0
+    )
     return where / "run"
 
 
@@ -66,28 +50,6 @@ def test_pictures_and_table_of_predictions_are_of_as_many_images(folder: Path) -
     rows = list(csv.DictReader((folder / "predictions.csv").open(encoding="utf-8")))
     assert len({row["index"] for row in rows}) == len(rows) == 11
     assert all(len(row["captions"].split(" | ")) == 5 and row["true"] in ("yes", "no") for row in rows)
-
-
-def test_two_ranks_make_the_steps_of_one_and_count_each_image_once(
-    program_env: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    steps = [
-        "model.dropout=0.0",
-        "optimizer=sgd",
-        "optimizer.lr=0.1",
-        "scheduler=none",
-        "trainer.max_epochs=1",
-        "callbacks=checkpoint",
-    ]
-    same_on_two_ranks([*TINY, *steps], tmp_path, program_env)
-    assert "zoo predict one/checkpoints/best.ckpt image.jpg\n" in capsys.readouterr().out
-
-
-def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    killed_and_resumed([*TINY, "callbacks=checkpoint", "trainer.max_epochs=2"], tmp_path, Captioning, monkeypatch, 9)
-    assert result(tmp_path / "resumed9")["metrics"] == result(tmp_path / "whole")["metrics"]
 
 
 @pytest.fixture

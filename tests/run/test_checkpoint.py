@@ -84,29 +84,27 @@ def test_a_folder_that_cannot_be_made(tmp_path):
         AtomicCheckpointIO().save_checkpoint(CONTENT, tmp_path / "file" / "a.ckpt")
 
 
-def test_missing(tmp_path):
-    with pytest.raises(CheckpointError, match="no such checkpoint"):
-        zoo.load(tmp_path / "none.ckpt")
-
-
-def test_damaged(tmp_path):
-    path = tmp_path / "a.ckpt"
+def cut_short(path):
     AtomicCheckpointIO().save_checkpoint(CONTENT, path)
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(CheckpointError, match=r"a\.ckpt: not a readable checkpoint"):
-        read_checkpoint(path)
 
 
-def test_text(tmp_path):
-    (tmp_path / "a.ckpt").write_text("hello")
-    with pytest.raises(CheckpointError, match="not a readable checkpoint"):
-        read_checkpoint(tmp_path / "a.ckpt")
-
-
-def test_a_pickled_module_is_not_run(tmp_path):
-    torch.save(torch.nn.Linear(1, 1), tmp_path / "a.ckpt")
-    with pytest.raises(CheckpointError, match="not plain data"):
-        read_checkpoint(tmp_path / "a.ckpt")
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda path: None, "no such checkpoint"),
+        (cut_short, "not a readable checkpoint"),
+        (lambda path: path.write_text("hello"), "not a readable checkpoint"),
+        (lambda path: torch.save(torch.nn.Linear(1, 1), path), "not plain data"),
+        (lambda path: torch.save({"state_dict": {}}, path), "not written by attention-zoo"),
+        (lambda path: torch.save({"zoo": {"format": 99}}, path), "format 99; this version reads format 1"),
+    ],
+)
+def test_a_file_that_is_not_a_checkpoint(tmp_path, write, message):
+    """A pickled module is not run."""
+    write(tmp_path / "a.ckpt")
+    with pytest.raises(CheckpointError, match=rf"a\.ckpt: .*{message}"):
+        zoo.load(tmp_path / "a.ckpt")
 
 
 def test_what_a_run_was_trained_by_is_not_called_to_predict(tmp_path):
@@ -126,18 +124,6 @@ def test_what_a_run_was_trained_by_is_not_called_to_predict(tmp_path):
     assert not (tmp_path / "no").exists()
     instantiate(called)
     assert (tmp_path / "no").exists()  # it would have been
-
-
-def test_foreign(tmp_path):
-    torch.save({"state_dict": {}}, tmp_path / "a.ckpt")
-    with pytest.raises(CheckpointError, match="not written by attention-zoo"):
-        read_checkpoint(tmp_path / "a.ckpt")
-
-
-def test_another_format(tmp_path):
-    torch.save({"zoo": {"format": 99}}, tmp_path / "a.ckpt")
-    with pytest.raises(CheckpointError, match="format 99; this version reads format 1"):
-        read_checkpoint(tmp_path / "a.ckpt")
 
 
 @pytest.mark.parametrize("damage", ["one bit", "a block of zeros"])
@@ -312,19 +298,15 @@ def test_last_is_the_newest_of_this_model_and_data(tmp_path, monkeypatch):
     assert find_last("han", "yelp", own, []).parent.parent.name == "1"
 
 
-def test_last_is_looked_for_beside_a_folder_of_ones_own(tmp_path, monkeypatch):
+def test_last_is_looked_for_beside_a_folder_of_ones_own_but_not_below(tmp_path, monkeypatch):
+    """Only folders directly beside the run are searched, since its parent may be all of /tmp."""
     monkeypatch.chdir(tmp_path)
+    run_of(tmp_path / "runs/deep/down", 1)
+    with pytest.raises(CheckpointError, match="no earlier run"):
+        find_last("han", "yelp", tmp_path / "runs/b", [])
     before = run_of(tmp_path / "runs/a", 5)
     assert find_last("han", "yelp", tmp_path / "runs/b", []) == before
     assert find_last("han", "yelp", tmp_path / "runs/a", []) == before  # the same folder again
-
-
-def test_last_beside_a_folder_of_ones_own_is_not_looked_for_below(tmp_path, monkeypatch):
-    """Only folders directly beside the run are searched, since its parent may be all of /tmp."""
-    monkeypatch.chdir(tmp_path)
-    run_of(tmp_path / "runs/deep/down", 5)
-    with pytest.raises(CheckpointError, match="no earlier run"):
-        find_last("han", "yelp", tmp_path / "runs/b", [])
 
 
 def test_every_rank_is_told_which_checkpoint_was_found(tmp_path, monkeypatch):

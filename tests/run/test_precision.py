@@ -48,13 +48,6 @@ def test_an_average_is_never_less_exact_than_the_weights(precision, dtype, tmp_p
     assert {value.dtype for name, value in saved.items() if name.startswith("network.")} == {dtype}
 
 
-def test_float16_is_refused_in_one_line(tmp_path, capsys):
-    assert launch([*SHORT, "trainer.precision=16-true", "hydra.run.dir=run"], tmp_path) == 2
-    said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert "16-true" in said and "use bf16-true" in said
-    assert not (tmp_path / "run" / "result.json").exists()
-
-
 @dataclass(frozen=True)
 class Points(Batch):
     """A batch with all kinds of fields."""

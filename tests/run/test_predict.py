@@ -5,13 +5,8 @@ import json
 
 import pytest
 
-from tests.run.programs import SHORT, TINY_PAIRS, launch
 from zoo.cli import main
 
-RUNS = {
-    "classification": [*SHORT, "trainer.max_epochs=1", "data.text.minimum_frequency=1"],
-    "translation": [*TINY_PAIRS, "callbacks=none", "trainer.max_epochs=1"],
-}
 LINES = {
     "classification": ["The food was slow.", "", "The foood <b>was</b> slow."],
     "translation": ["ein mann schläft .", "", "ein mann <b>tanzzt</b> ."],
@@ -19,16 +14,14 @@ LINES = {
 UNKNOWN = {"classification": "foood", "translation": "tanzzt"}
 
 
-@pytest.fixture(scope="module", params=RUNS)
+@pytest.fixture(params=LINES)
 def task(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
-def checkpoint(task, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(task)
-    assert launch([*RUNS[task], "hydra.run.dir=run"], folder) == 0
-    return str(folder / "run/checkpoints/last.ckpt")
+@pytest.fixture
+def checkpoint(task, finished, translated):
+    return str({"classification": finished[0], "translation": translated}[task] / "checkpoints/last.ckpt")
 
 
 @pytest.fixture

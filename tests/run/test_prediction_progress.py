@@ -6,7 +6,7 @@ from rich.console import Console
 
 from tests.decoding.toys import SPEC, Table, batch_of
 from zoo.decoding import Greedy
-from zoo.run.prediction_progress import AGAIN, DELAY, PredictionProgress
+from zoo.run.prediction_progress import AGAIN, DELAY, prediction_progress
 
 
 class Clock:
@@ -27,9 +27,9 @@ def shown(*, terminal, seconds, inputs=1):
             clock.now += seconds
             return super().step(tokens, state)
 
-    with PredictionProgress(inputs, Console(file=out, force_terminal=terminal, width=100), clock) as progress:
+    with prediction_progress(inputs, Console(file=out, force_terminal=terminal, width=100), clock) as predicted:
         Greedy(min_length=(2.0, 1.0), max_length=(2.0, 1.0))(Slow(), batch_of(4), SPEC)
-        progress.predicted(1)
+        predicted(1)
     return out.getvalue()
 
 

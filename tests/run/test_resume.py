@@ -115,7 +115,7 @@ def whole(tmp_path_factory):
     return fit(tmp_path_factory.mktemp("whole"), extra=[trace]), trace.documents
 
 
-@pytest.mark.parametrize("step", [1, 3, 4, 5, 6, 9, 10, 14])
+@pytest.mark.parametrize("step", [1, 4, 5, 6, 14])
 def test_killed_before_a_step(tmp_path, whole, step):
     result, documents = whole
     with pytest.raises(Killed):
@@ -195,7 +195,7 @@ def validated(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kill", [KillBefore, KillDuringValidation])
-@pytest.mark.parametrize("step", [2, 4, 5, 10])
+@pytest.mark.parametrize("step", [2, 5])
 def test_a_resume_skips_no_validation(tmp_path, validated, kill, step):
     """A checkpoint after every step: none is written before a validation that the resumed run would leave out."""
     interval, found, weights = validated
@@ -208,7 +208,7 @@ def test_a_resume_skips_no_validation(tmp_path, validated, kill, step):
     assert equal(best(tmp_path / "second"), weights)
 
 
-@pytest.mark.parametrize("step", [5, 6, 10])
+@pytest.mark.parametrize("step", [5, 6])
 def test_a_rate_that_follows_the_validation_resumes(tmp_path, step):
     plateau = {"_target_": "torch.optim.lr_scheduler.ReduceLROnPlateau", "factor": 0.5, "patience": 0, "mode": "max"}
     scheduler = {"scheduler": plateau, "monitor": "val/loss", "interval": "epoch"}

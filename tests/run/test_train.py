@@ -8,17 +8,8 @@ import pytest
 import torch
 
 import zoo
-from tests.run.programs import SHORT, TINY, Program, launch, result, train
+from tests.run.programs import SHORT, TINY, Program, launch, result
 from zoo.models import HAN
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory, program_env):
-    """One finished run with everything on, and what it printed."""
-    folder = tmp_path_factory.mktemp("finished")
-    settings = ["trainer.max_epochs=2", "hydra.run.dir=run", "tags=[a test]", "model.dropout=0.5"]
-    done = train([*TINY, *settings], folder, program_env)
-    return folder / "run", done
 
 
 def test_the_run_folder(finished):
@@ -103,10 +94,8 @@ def test_a_loaded_network_predicts_without_dropout(finished):
 
 def test_loading_reproduces_the_tested_accuracy(finished, tmp_path):
     folder, _ = finished
-    assert (
-        launch([*SHORT, "train=false", f"ckpt_path={folder}/checkpoints/best.ckpt", "hydra.run.dir=again"], tmp_path)
-        == 0
-    )
+    again = ["train=false", f"ckpt_path={folder}/checkpoints/best.ckpt", "hydra.run.dir=again"]
+    assert launch([*SHORT, "data.text.minimum_frequency=1", *again], tmp_path) == 0
     again, before = result(tmp_path / "again"), result(folder)
     assert again["metrics"] == before["metrics"] and again["steps"] == 0
 
@@ -123,8 +112,8 @@ def test_zoo_predict(finished, program_env, tmp_path, how):
         assert "The food was great" in done.stdout and "star" in done.stdout
 
 
-def test_mixed_precision(tmp_path, monkeypatch):
-    types, read = set(), HAN.forward
+def test_mixed_precision_compiled_in_place(tmp_path, monkeypatch):
+    types, compiled, read = set(), [], HAN.forward
 
     def forward(network, batch):
         output = read(network, batch)
@@ -132,16 +121,11 @@ def test_mixed_precision(tmp_path, monkeypatch):
         return output
 
     monkeypatch.setattr(HAN, "forward", forward)
-    assert launch([*SHORT, "trainer=fast", "trainer.precision=bf16-mixed", "hydra.run.dir=run"], tmp_path) == 0
-    assert types == {torch.bfloat16}
-    assert zoo.load(tmp_path / "run/checkpoints/last.ckpt")(["fine"])
-
-
-def test_compile_in_place(tmp_path, monkeypatch):
-    compiled = []
     monkeypatch.setattr(torch.nn.Module, "compile", lambda module: compiled.append(type(module).__name__))
-    assert launch([*SHORT, "trainer=fast", "compile=true", "hydra.run.dir=run"], tmp_path) == 0
-    assert compiled == ["HAN"]
+    words = ["trainer=fast", "trainer.precision=bf16-mixed", "compile=true", "hydra.run.dir=run"]
+    assert launch([*SHORT, *words], tmp_path) == 0
+    assert types == {torch.bfloat16} and compiled == ["HAN"]
+    assert zoo.load(tmp_path / "run/checkpoints/last.ckpt")(["fine"])
 
 
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path, capfd):
@@ -181,15 +165,6 @@ def test_data_of_your_own(tmp_path):
         for prediction in predict([f'Sehr {word}.\nZeile "zwei" Nummer 3.' for word in ("gut", "schlecht")])
     ]
     assert said == ["gut", "übel"]
-
-
-def test_debug_overfit_learns_its_batches_by_heart(tmp_path):
-    """The metric on the training batches is what this mode is for."""
-    overrides = [*TINY, "debug=overfit", "callbacks=none", "optimizer.lr=0.05", "hydra.run.dir=run"]
-    assert launch(overrides, tmp_path) == 0
-    rows = [row for row in csv.DictReader((tmp_path / "run/metrics.csv").open()) if row.get("train/loss")]
-    assert float(rows[-1]["train/loss"]) < 0.1 * float(rows[0]["train/loss"])
-    assert result(tmp_path / "run")["metrics"]["train/accuracy"] == 1
 
 
 def test_a_pattern_that_fits_two_checkpoints_is_not_taken_for_texts(capsys):

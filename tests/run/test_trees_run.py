@@ -1,4 +1,4 @@
-"""Runs that learn from trees: two ranks, a kill, a table without trees, and what is asked of them."""
+"""Runs that learn from trees: a table without trees, the treebank, pairs, and what is asked of them."""
 
 from __future__ import annotations
 
@@ -10,62 +10,11 @@ import pytest
 from PIL import Image
 
 import zoo
-from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, weights
+from tests.run.families import PAIRS, QUIET, SENTIMENT
+from tests.run.programs import launch, result, weights
 from tests.run.tree_files import WORTH, write_sick, write_sst
 from zoo.cli import main
 from zoo.errors import UnusableInput
-from zoo.tasks.relatedness import Relatedness
-from zoo.tasks.tree_classification import TreeClassification
-
-TINY = [
-    "model.hidden_dim=8",
-    "data.sample.train=25",  # uneven on purpose: neither batches nor ranks divide it
-    "data.sample.val=7",
-    "data.sample.test=11",
-    "data.loader.batch_size=4",
-    "trainer.accelerator=cpu",
-    "trainer.enable_progress_bar=false",
-    "callbacks=checkpoint",
-]
-SENTIMENT = ["model=rntn", "data=sst", *TINY]
-PAIRS = ["model=tree_lstm", "data=sick", "model.embedding_dim=8", "model.similarity_dim=4", *TINY]
-
-
-# as one process
-
-
-@pytest.mark.parametrize(
-    ("run", "told"),
-    [
-        (SENTIMENT, "test/accuracy_roots_binary"),
-        # nearly equal scores: their correlation would depend on rounding
-        ([*PAIRS, "trainer.precision=64-true"], "test/spearman"),
-    ],
-    ids=["sst", "sick"],
-)
-def test_two_ranks_make_the_steps_and_the_metrics_of_one(
-    run: list[str], told: str, program_env: dict[str, str], tmp_path: Path
-) -> None:
-    """Which are of the whole split: 11 examples are 6 on one rank and 5 on the other."""
-    steps = ["model.dropout=0", "optimizer=sgd", "optimizer.lr=0.05", "scheduler=none", "trainer.max_epochs=2"]
-    assert told in same_on_two_ranks([*run, *steps], tmp_path, program_env)
-
-
-@pytest.mark.parametrize(
-    ("run", "task"),
-    [([*SENTIMENT, "optimizer=adagrad_rntn"], TreeClassification), (PAIRS, Relatedness)],
-    ids=["sst", "sick"],
-)
-def test_a_killed_run_goes_on_with_the_weights_of_an_uninterrupted_one(
-    run: list[str],
-    task: type[TreeClassification] | type[Relatedness],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Within an epoch, since AdaGrad forgets only at its start."""
-    killed_and_resumed([*run, "trainer.max_epochs=2"], tmp_path, task, monkeypatch, 10)
-    assert result(tmp_path / "resumed10")["metrics"] == result(tmp_path / "whole")["metrics"]
-
 
 # texts without trees
 
@@ -83,7 +32,15 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "reviews.csv").write_text("review,verdict\n" + "".join(rows), encoding="utf-8")
     table = ["data=trees", "data.path=reviews.csv", "data.text_column=review", "data.label_column=verdict"]
     small = ["model=tree_lstm", "model.embedding_dim=16", "model.hidden_dim=16", "data.loader.batch_size=8"]
-    run = [*table, "data.trees=balanced", *small, "optimizer.lr=0.01", "trainer.max_epochs=6", *TINY[-3:]]
+    run = [
+        *table,
+        "data.trees=balanced",
+        *small,
+        "optimizer.lr=0.01",
+        "trainer.max_epochs=6",
+        *QUIET,
+        "callbacks=checkpoint",
+    ]
     assert launch([*run, "hydra.run.dir=run"], folder) == 0
     return folder / "run"
 

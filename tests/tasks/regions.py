@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.attention import masked_softmax
-from zoo.data.batch import Batch
+from zoo.data.batch import WritingBatch
 from zoo.data.spec import Spec
 from zoo.decoding import Hypothesis
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.packing import Forced, Packing
 from zoo.layers.state import State, Step
 from zoo.metrics import ExactMatch
 from zoo.models.output import Output
@@ -41,66 +40,48 @@ SPEC = RegionSpec()
 
 
 @dataclass(frozen=True)
-class RegionBatch(Batch):
+class RegionBatch(WritingBatch):
     """B pictures of R regions, and the words for them."""
 
     regions: Tensor
     """(B, R, D) the kind and the position of each."""
-    region_mask: Tensor
+    memory_mask: Tensor
     """(B, R) True at regions. Missing ones may be anywhere."""
     index: Tensor
-    target: Tensor
-    """(B, T) the words, and the end."""
-    target_mask: Tensor
-    target_packing: Packing
     alignment: Tensor | None
     """(B, T, R)."""
 
     @property
-    def memory_mask(self) -> Tensor:
-        return self.region_mask
-
-    @property
     def content_mask(self) -> Tensor:
-        return self.region_mask
+        return self.memory_mask
 
     @property
     def memory_length(self) -> Tensor:
         """A caption's length does not follow from the number of regions: it is measured by the picture."""
         return torch.ones(len(self), dtype=torch.long)
 
-    @property
-    def forced(self) -> Forced:
-        begin = self.target.new_full((len(self), 1), SPEC.begin)
-        return Forced(torch.cat([begin, self.target[:, :-1]], 1), self.target_mask, self.target_packing)
-
-    @property
-    def true_tokens(self) -> Tensor:
-        return self.target_packing.pack(self.target)
-
     def __len__(self) -> int:
         return len(self.regions)
-
-    def first(self, count: int) -> Self:
-        kinds = self.regions[:count, :, :KINDS].argmax(2).masked_fill(~self.region_mask[:count], -1)
-        return replace(pictures(kinds.tolist()), index=self.index[:count])  # type: ignore[return-value]
 
 
 def pictures(kinds: list[list[int]]) -> RegionBatch:
     """Pictures of regions of these kinds, -1 where there is none."""
     kind = torch.tensor(kinds)
     mask = kind >= 0
-    what = nn.functional.one_hot(kind.clamp(min=0), KINDS)
-    where = torch.eye(REGIONS).expand(len(kind), -1, -1)
+    what, where = nn.functional.one_hot(kind.clamp(min=0), KINDS), torch.eye(REGIONS).expand(len(kind), -1, -1)
     target = torch.full((len(kind), REGIONS + 1), SPEC.padding)
     alignment = torch.zeros(len(kind), REGIONS + 1, REGIONS, dtype=torch.bool)
     for b, row in enumerate(kinds):
         there = [r for r in range(REGIONS) if row[r] >= 0]
         target[b, : len(there) + 1] = torch.tensor([*(4 + row[r] for r in there), SPEC.end])
         alignment[b, range(len(there)), there] = True
-    regions = torch.cat([what, where], 2) * mask[..., None]
-    real = target != SPEC.padding
-    return RegionBatch(regions, mask, torch.arange(len(kind)), target, real, Packing.of(real), alignment)
+    return RegionBatch(
+        **RegionBatch.writing(target, target != SPEC.padding, SPEC.begin),
+        regions=torch.cat([what, where], 2) * mask[..., None],
+        memory_mask=mask,
+        index=torch.arange(len(kind)),
+        alignment=alignment,
+    )
 
 
 SEVERAL = pictures([[0, 1, 2, 3], [4, -1, 0, 0], [-1, 2, -1, 1], [3, 3, -1, -1], [1, 4, 2, -1], [-1, -1, -1, 2]])
@@ -122,7 +103,7 @@ class Namer(nn.Module):
     def start(self, batch: RegionBatch) -> State:
         states = self.region(batch.regions)
         hidden = torch.zeros_like(states[:, :1])  # all that it knows of a picture comes by attention
-        return State({"states": states, "mask": batch.region_mask[:, None]}, {"hidden": hidden})
+        return State({"states": states, "mask": batch.memory_mask[:, None]}, {"hidden": hidden})
 
     def step(self, tokens: Tensor, state: State) -> Step:
         states, before = state.memory["states"], state.hypotheses["hidden"]
@@ -145,7 +126,7 @@ class Naming(Generation):
         return {**super().metrics(), "exact_match": ExactMatch()}
 
     def score_written(self, stage: str, metrics: Any, batch: RegionBatch, hypotheses: list[Hypothesis]) -> None:
-        true = [tuple(row[mask].tolist()) for row, mask in zip(batch.target, batch.target_mask, strict=True)]
+        true = [tuple(row[mask].tolist()) for row, mask in zip(batch.target, batch.forced.mask, strict=True)]
         self.record(stage, metrics, "exact_match", len(batch), [best.ids for best in hypotheses], true)
 
     def predictions(self, batch: RegionBatch, words: list[Any]) -> list[Any]:
@@ -155,9 +136,7 @@ class Naming(Generation):
         return self.predict_step(batch)
 
 
-def naming(
-    objective: dict[str, Any] | None = None, decoding: dict[str, Any] | None = None, regularizer: Any = None
-) -> Naming:
+def naming(objective: Any = None, decoding: Any = None, regularizer: Any = None) -> Naming:
     """A new task with its network, seeded."""
     torch.manual_seed(0)
     task = Naming(

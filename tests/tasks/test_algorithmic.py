@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from lightning import Trainer
-from torch.utils.data import DataLoader
 
 from tests.data.bits.goals import KINDS, stream
 from tests.families.algorithmic import FAMILY
+from tests.tasks.running import loader, trainer
 from zoo.data.bits.copy_bits import CopyBits
 from zoo.data.bits.dynamic_ngrams import Ngrams
 from zoo.data.bits.repeat_copy import RepeatCopies
@@ -33,11 +32,6 @@ def task(data: BitStream, model: dict[str, Any] = UNDECIDED, **arguments: Any) -
     made = Algorithmic(**{"model": model, "optimizer": SGD, **CHOOSE, **arguments})
     made.build(data.spec, data.encoder)
     return made
-
-
-def trainer(folder: Path, **arguments: Any) -> Trainer:
-    quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
-    return Trainer(accelerator="cpu", default_root_dir=folder, **{**quiet, **arguments})
 
 
 def scores(made: Algorithmic, data: BitStream, folder: Path) -> dict[str, float]:
@@ -82,7 +76,7 @@ def test_metrics_by_hand(tmp_path: Path) -> None:
     made = task(data)
     said = torch.where(wrong, -sure, sure) + 100 * ~batch.scored[..., None]
     made.forward = lambda _: Output(said)  # type: ignore[method-assign]
-    (found,) = trainer(tmp_path).test(made, DataLoader([batch], batch_size=None), verbose=False)
+    (found,) = trainer(tmp_path).test(made, loader(batch), verbose=False)
     right = math.log2(4 / 3)
     bits = (2 * right + right + 2) / 2, (4 * right + 2 * right + 4) / 2
     for name, values in {"bits_per_sequence": bits, "error_bits": (0.5, 1), "exact": (0.5, 0.5)}.items():
@@ -121,7 +115,7 @@ def test_a_step_follows_the_mean_over_sequences(tmp_path: Path) -> None:
     data = stream(CopyBits)
     batch = next(iter(data.train_dataloader()))
     made = task(data)
-    trainer(tmp_path, max_epochs=1).fit(made, DataLoader([batch], batch_size=None))
+    trainer(tmp_path, max_epochs=1).fit(made, loader(batch))
     gradient = ((0.5 - batch.targets) * batch.scored[..., None]).sum(1).mean(0)
     torch.testing.assert_close(made.network.bias.detach(), -0.1 * gradient)  # type: ignore[union-attr,operator]
 

@@ -9,12 +9,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from lightning import Callback, LightningModule, Trainer
-from torch.utils.data import DataLoader
 
 from tests.families.answering import FAMILY
+from tests.tasks.running import loader, trainer
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.story import Shown
-from zoo.errors import ConfigError
 from zoo.models.output import Output
 from zoo.tasks.answering import Answering
 
@@ -46,18 +45,9 @@ def task(cls: type[Answering] = Answering, **arguments: Any) -> Answering:
 
 
 def fitted(made: Answering, batches: list[StoryBatch], folder: Path, **arguments: Any) -> Trainer:
-    trainer = Trainer(
-        accelerator="cpu",
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        default_root_dir=folder,
-        **arguments,
-    )
-    loader = DataLoader(batches, batch_size=None)
-    trainer.fit(made, loader, loader)
-    return trainer
+    found = trainer(folder, **arguments)
+    found.fit(made, loader(*batches), loader(*batches))
+    return found
 
 
 def test_metrics_by_hand(tmp_path: Path) -> None:
@@ -77,8 +67,7 @@ def test_metrics_by_hand(tmp_path: Path) -> None:
     )
     weights = [torch.full(batch.sentence_mask.shape, share) * batch.sentence_mask for share in (0.1, 0.3)]
     made.forward = lambda _: Output(logits, {"hop.0": weights[0], "hop.1": weights[1]})  # type: ignore[method-assign]
-    trainer = Trainer(accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False)
-    (found,) = trainer.test(made, DataLoader([batch], batch_size=None), verbose=False)
+    (found,) = trainer(tmp_path).test(made, loader(batch), verbose=False)
     assert found["test/error_where"] == pytest.approx(2 / 3) and found["test/error_who"] == pytest.approx(1 / 2)
     assert found["test/error"] == pytest.approx((2 / 3 + 1 / 2) / 2) and found["test/failed_tasks"] == 2
     assert found["test/attention_recall_hop_0"] == pytest.approx(0.1)
@@ -122,8 +111,8 @@ def test_the_training_loss_is_that_of_all_steps(
         for batch in batches
     ]
     options = {"max_epochs": 2, "max_steps": steps, "limit_val_batches": 0, "callbacks": callbacks}
-    trainer = fitted(made, batches, tmp_path, **options)
-    torch.testing.assert_close(trainer.callback_metrics["train/loss"], torch.cat(losses[:counted]).mean().detach())
+    fit = fitted(made, batches, tmp_path, **options)
+    torch.testing.assert_close(fit.callback_metrics["train/loss"], torch.cat(losses[:counted]).mean().detach())
 
 
 def test_padding_stays_zero_though_its_gradient_is_clipped(tmp_path: Path) -> None:
@@ -171,14 +160,14 @@ def test_the_restart_with_the_lowest_training_error_is_kept(tmp_path: Path) -> N
     made = task(Watched, restarts=3, loss="sum", optimizer={**SGD, "lr": 0.05})
     assert made.restarts is not None and made.network is not None
     batches = [FAMILY.batch(seed, empty=False) for seed in range(3)]
-    trainer = fitted(made, batches, tmp_path, max_epochs=8, limit_val_batches=0)
+    fit = fitted(made, batches, tmp_path, max_epochs=8, limit_val_batches=0)
     errors = made.restarts.errors
     torch.testing.assert_close(errors, torch.cat(wrong[-1], 1).float().mean(1))  # of the last epoch alone
     assert len(set(errors.tolist())) > 1  # else there is nothing to choose
     kept = made.restarts.stacked["tables"][int(errors.argmin())]
     assert torch.equal(made.network.tables, kept)
     assert not any(parameter.requires_grad for parameter in made.network.parameters())
-    (found,) = trainer.test(made, DataLoader(batches, batch_size=None), verbose=False)
+    (found,) = fit.test(made, loader(*batches), verbose=False)
     alone = [found[f"test/restart_{number}/error"] for number in range(3)]
     assert found["test/error"] == alone[int(errors.argmin())]
     assert found["test/restarts_median_error"] == pytest.approx(sorted(alone)[1])
@@ -227,24 +216,3 @@ def test_examined_questions_without_their_words_are_shown_by_the_vocabulary() ->
         assert one.prediction.question == " ".join(words)
         assert one.truth == f"w{int(batch.answer[row])}" and one.supporting is None
         assert len(one.prediction.sentences) == int(batch.sentence_mask[row].sum())
-
-
-def test_what_cannot_be_is_refused_before_anything_is_built() -> None:
-    from zoo.run.check import check
-    from zoo.run.compose import compose
-
-    for words, said in [
-        (["model=kv_memnn", "task.linear_start=3"], "task.linear_start=3: KeyValueMemNN has no softmax to leave out"),
-        (["model=memn2n", "task.restarts=2", "start_from=some.ckpt"], "task.restarts=2: all of them would begin"),
-        (
-            ["model=memn2n", "task.restarts=2", "callbacks=[default,averaging]"],
-            "task.restarts=2 with callbacks=averaging",
-        ),
-        (["model=memn2n", "task.restarts=0"], "task.restarts=0: expected a whole number from 1 on"),
-        (["model=memn2n", "task.clip=some"], "task.clip=some: expected all or matrix"),
-        (["model=memn2n", "model.encoding=position"], "model.encoding=position: expected"),
-        (["model=kv_memnn", "model.side=-1"], "model.side=-1: expected a whole number from 0 on"),
-    ]:
-        with pytest.raises(ConfigError) as refusal:
-            check(compose(["data=babi", *words]))
-        assert said in str(refusal.value), str(refusal.value)

@@ -11,10 +11,8 @@ import torch
 from PIL import Image
 
 from tests.tasks.images import CELLS, GRID, SPEC, captioning, images
-from tests.tasks.test_translation import logged
+from tests.tasks.running import logged
 from zoo.data.images.samples.scenes import scenes
-from zoo.decoding import BeamSearch
-from zoo.errors import ConfigError
 from zoo.metrics import CiderD, Meteor
 from zoo.tasks.captioning import ExaminedCaption
 
@@ -75,9 +73,8 @@ def test_both_sides_are_compared_in_words_of_the_treebank(monkeypatch):
     assert same["bleu2"] == pytest.approx(100)
 
 
-def test_validation_is_greedy_and_the_test_as_it_is_told(monkeypatch):
-    task = captioning(SAID, decoding={"_target_": "zoo.decoding.BeamSearch", "beam_size": 3, "length_penalty": 0.0})
-    assert isinstance(task.decode, BeamSearch) and task.decode.beam_size == 3
+def test_every_figure_of_the_validation_can_be_monitored(monkeypatch):
+    task = captioning(SAID)
     found = figures(task, [images(TRUE)], monkeypatch, stage="val")
     assert found == pytest.approx(figures(captioning(SAID), [images(TRUE)], monkeypatch))
     assert task.headline[0] == "bleu4" and set(found) - {"attention_chance"} <= set(task.monitors)
@@ -228,8 +225,3 @@ def test_a_scene_is_examined_with_its_picture_and_its_boxes():
     (one,) = task.examine(batch)
     assert one.true is False and one.boxes == (None, None)
     assert np.asarray(Image.open(io.BytesIO(one.prediction.picture.png))).shape == (8, 12, 3)
-
-
-def test_beam_and_nbest_that_make_no_sense_are_refused():
-    with pytest.raises(ConfigError, match="beam_size=2"):
-        captioning(SAID).search(beam_size=2, nbest=3)

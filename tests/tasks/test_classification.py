@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
+from tests.tasks.running import logged
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.errors import CheckpointError, ConfigError
@@ -56,15 +57,14 @@ def batch(size, seed=0, evidence=True):
 
 def test_metrics_over_uneven_batches_equal_scikit_learn(monkeypatch):
     classification = task().eval()
-    logged = {}
-    monkeypatch.setattr(classification, "log", lambda name, value, **options: logged.update({name: value}))
+    found = logged(classification, monkeypatch)
     batches = [batch(size, seed) for seed, size in enumerate((5, 1, 9))]
     with torch.no_grad():
         for number, one in enumerate(batches):
             classification.test_step(one, number)
         logits = torch.cat([classification(one).logits for one in batches])
     labels, guesses = torch.cat([one.label for one in batches]), logits.argmax(1)
-    value = {name.removeprefix("test/"): metric.compute().item() for name, metric in logged.items()}
+    value = {name.removeprefix("test/"): metric.compute().item() for name, metric in found.items()}
     assert value["accuracy"] == pytest.approx(accuracy_score(labels, guesses))
     assert value["macro_f1"] == pytest.approx(f1_score(labels, guesses, average="macro", zero_division=0))
     assert value["loss"] == pytest.approx(F.cross_entropy(logits, labels).item(), rel=1e-5)
@@ -99,8 +99,7 @@ def test_gradients_are_cut_to_their_greatest_norm(limit, norm):
 
 def test_attention_recall_is_the_mass_on_evidence(monkeypatch):
     classification = task().eval()
-    logged = {}
-    monkeypatch.setattr(classification, "log", lambda name, value, **options: logged.update({name: value}))
+    found = logged(classification, monkeypatch)
     one = batch(6)
     with torch.no_grad():
         classification.validation_step(one, 0)
@@ -116,8 +115,8 @@ def test_attention_recall_is_the_mass_on_evidence(monkeypatch):
             ]
             expected.append(sum(joint))
             chance.append(len(joint) / one.word_mask[b].sum().item())
-    assert logged["val/attention_recall"].compute().item() == pytest.approx(sum(expected) / len(expected), rel=1e-5)
-    assert logged["val/attention_chance"].compute().item() == pytest.approx(sum(chance) / len(chance), rel=1e-5)
+    assert found["val/attention_recall"].compute().item() == pytest.approx(sum(expected) / len(expected), rel=1e-5)
+    assert found["val/attention_chance"].compute().item() == pytest.approx(sum(chance) / len(chance), rel=1e-5)
 
 
 def test_without_evidence_or_attention_nothing_is_made_up(monkeypatch):
@@ -125,10 +124,9 @@ def test_without_evidence_or_attention_nothing_is_made_up(monkeypatch):
         (task(), batch(3, evidence=False)),
         (task(word_pooling="max", sentence_pooling="max"), batch(3)),
     ):
-        logged = []
-        monkeypatch.setattr(classification, "log", lambda name, value, **options: logged.append(name))  # noqa: B023
+        found = logged(classification, monkeypatch)
         classification.validation_step(one, 0)
-        assert sorted(logged) == ["val/accuracy", "val/loss", "val/macro_f1"]
+        assert sorted(found) == ["val/accuracy", "val/loss", "val/macro_f1"]
 
 
 def test_word_importance_sums_to_one_a_document():
@@ -200,28 +198,18 @@ def test_a_checkpoint_of_another_vocabulary_is_refused():
         classification.on_load_checkpoint({})
 
 
-def test_the_loss_is_weighed_by_the_global_count(monkeypatch):
-    """Ranks with 4 and 1 documents and losses of 8 and 5 in sum: the mean is 13 / 5; DDP averages the two gradients."""
-    from zoo.tasks import task as module
-
-    monkeypatch.setattr(module.dist, "is_initialized", lambda: True)
-    monkeypatch.setattr(module.dist, "get_world_size", lambda: 2)
-    monkeypatch.setattr(module.dist, "all_reduce", lambda counts: counts.fill_(5.0))
-    losses = [task().global_mean(torch.tensor(total), count) for total, count in ((8.0, 4), (5.0, 1))]
-    assert sum(losses).item() / 2 == pytest.approx(13 / 5)
+def optimizers(steps, **schedule):
+    """The optimiser and the schedule of a run of so many steps."""
+    plan, sgd = {"scheduler": schedule, "interval": "step"}, {"_target_": "torch.optim.SGD", "lr": 0.5}
+    made = Classification(model=MODEL, optimizer=sgd, scheduler=plan, monitor="val/accuracy", mode="max")
+    made.build(SPEC, encoder=None)
+    made._trainer = SimpleNamespace(estimated_stepping_batches=steps, precision="32-true", gradient_clip_val=None)
+    return made.configure_optimizers()
 
 
 def test_the_length_of_the_run_is_filled_into_the_scheduler():
-    plan = {
-        "scheduler": {"_target_": "torch.optim.lr_scheduler.PolynomialLR", "total_iters": "total_steps", "power": 1.0},
-        "interval": "step",
-    }
-    optimizer = {"_target_": "torch.optim.SGD", "lr": 0.5}
-    made = Classification(model=MODEL, optimizer=optimizer, scheduler=plan, monitor="val/accuracy", mode="max")
-    made.build(SPEC, encoder=None)
-    made._trainer = SimpleNamespace(estimated_stepping_batches=4, precision="32-true", gradient_clip_val=None)
-    configured = made.configure_optimizers()
-    rates = []
+    target = "torch.optim.lr_scheduler.PolynomialLR"
+    configured, rates = optimizers(4, _target_=target, total_iters="total_steps", power=1.0), []
     for _ in range(4):
         rates.append(configured["optimizer"].param_groups[0]["lr"])
         configured["optimizer"].step()
@@ -232,13 +220,7 @@ def test_the_length_of_the_run_is_filled_into_the_scheduler():
 
 @pytest.mark.parametrize(("warmup", "said"), [(100, ""), (400, "rises for 400 steps, and the run has 100")])
 def test_a_warm_up_that_outlasts_the_run_is_said(warmup, said, caplog):
-    schedule = {"_target_": "zoo.tasks.schedules.Noam", "dim": 16, "warmup": warmup, "scale": 2.0}
-    plan = {"scheduler": schedule, "interval": "step"}
-    optimizer = {"_target_": "torch.optim.SGD", "lr": 0.5}
-    made = Classification(model=MODEL, optimizer=optimizer, scheduler=plan, monitor="val/accuracy", mode="max")
-    made.build(SPEC, encoder=None)
-    made._trainer = SimpleNamespace(estimated_stepping_batches=100, precision="32-true", gradient_clip_val=None)
-    made.configure_optimizers()
+    optimizers(100, _target_="zoo.tasks.schedules.Noam", dim=16, warmup=warmup, scale=2.0)
     assert said in caplog.text
     assert bool(caplog.text) == bool(said)
     assert ("scheduler.scheduler.warmup=25 scheduler.scheduler.scale=0.5," in caplog.text) == bool(said)

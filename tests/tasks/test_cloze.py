@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from tests.models.cloze_batches import SPEC, batch_of
+from tests.tasks.running import logged
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.question import Shown
 from zoo.models.output import Output
@@ -38,13 +39,6 @@ def task(network=None):
     if network is not None:
         made.network = network
     return made
-
-
-def logged(made, monkeypatch):
-    """The figures that `made` logs, by name."""
-    found = {}
-    monkeypatch.setattr(made, "log", lambda name, value, **options: found.update({name: value}))
-    return found
 
 
 def with_evidence(batch, evidence):

@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from lightning import LightningDataModule, Trainer
+from lightning import LightningDataModule
 
 from tests.models.cloze_batches import SPEC, batch_of
+from tests.tasks.running import trainer
 from zoo.data.cloze.cbt import ChildrensBookTest
 from zoo.data.cloze.question import Shown
 from zoo.errors import CheckpointError, ConfigError
 from zoo.reranking.reranker import FILE
-from zoo.tasks.cloze import Cloze
-from zoo.tasks.cloze_reranking import asked_of, beside
+from zoo.tasks.cloze import Cloze, asked_of, beside
 from zoo.visualize.view import view_of
 
 MODEL = {"_target_": "zoo.models.aoa_reader.AoAReader", "embedding_dim": 6, "hidden_dim": 4, "dropout": 0.0}
@@ -30,21 +30,12 @@ def run(tmp_path_factory):
     torch.manual_seed(0)
     data = ChildrensBookTest(sample={"train": 60, "val": 30, "test": 25, "seed": 1}, loader={"batch_size": 8})
     task = Cloze(model=MODEL, rerank=True, rerank_best=4, ngram_order=3, monitor="val/accuracy", mode="max")
-    trainer = Trainer(
-        accelerator="cpu",
-        default_root_dir=folder,
-        logger=False,
-        enable_progress_bar=False,
-        enable_checkpointing=False,
-        enable_model_summary=False,
-        use_distributed_sampler=False,
-    )
-    log = logging.getLogger("zoo.tasks.cloze_reranking")
+    log = logging.getLogger("zoo.tasks.cloze")
     said, log.level = [], logging.INFO
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())
     log.addHandler(handler)
-    (metrics,) = trainer.test(task, datamodule=data, verbose=False)
+    (metrics,) = trainer(folder, use_distributed_sampler=False).test(task, datamodule=data, verbose=False)
     log.removeHandler(handler)
     return SimpleNamespace(task=task.eval(), data=data, folder=folder, metrics=metrics, said=said)
 

@@ -1,5 +1,5 @@
-"""Parts of a network that are frozen until some epoch, and have a rate of their own: on one device, resumed, on two
-ranks."""
+"""Parts of a network that are frozen until some epoch, and have a rate of their own. Killed runs and two ranks are
+tested in tests/run/test_families.py."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import torch
 from hydra.utils import instantiate
 from torch import nn
 
-from tests.run.programs import TINY, killed_and_resumed, launch, train_ranks, weights
+from tests.run.programs import TINY, launch, weights
 from tests.tasks.thawing import TARGET
 from zoo.layers.pretrained import Pretrained, pretrained_parts
 from zoo.run.compose import compose, plain
-from zoo.tasks import Classification
-from zoo.tasks.freezing import parameter_groups
+from zoo.tasks.optimizing import parameter_groups
 from zoo.tasks.schedules import OWN_RATE, Noam
 
 BROUGHT = "network.brought.body.0.weight"
@@ -29,7 +28,7 @@ def test_the_groups_of_an_optimizer() -> None:
     """One for all that the optimizer has its rate for, frozen or not, in the order of the network; one for each part
     that will be trained."""
     network = nn.Sequential(part(finetune_from=5), nn.Linear(3, 2), part(), part(finetune_from=0))
-    rest, first, second = parameter_groups(network.parameters(), pretrained_parts(network))
+    rest, first, second = parameter_groups(network.parameters(), pretrained_parts(network).values())
     assert [id(p) for p in rest["params"]] == [id(p) for n in (1, 2) for p in network[n].parameters()]
     for group, number in ((first, 0), (second, 3)):
         assert [id(p) for p in group["params"]] == [id(p) for p in network[number].parameters()]
@@ -40,7 +39,7 @@ def test_the_groups_of_an_optimizer() -> None:
 
 def test_without_such_a_part_there_is_one_group() -> None:
     network = nn.Sequential(part(), nn.Linear(3, 2))
-    groups = parameter_groups(network.parameters(), pretrained_parts(network))
+    groups = parameter_groups(network.parameters(), pretrained_parts(network).values())
     assert [id(p) for p in groups] == [id(p) for p in network.parameters()]
 
 
@@ -52,7 +51,7 @@ def test_a_schedule_scales_the_rate_of_each_group(name: str) -> None:
     told = {key: 12 if value == "total_steps" else value for key, value in told.items()}
     if name == "noam":
         told |= {"warmup": 4}
-    optimizer = torch.optim.SGD(parameter_groups(network.parameters(), pretrained_parts(network)), lr=0.5)
+    optimizer = torch.optim.SGD(parameter_groups(network.parameters(), pretrained_parts(network).values()), lr=0.5)
     schedule = instantiate(told, optimizer=optimizer, _convert_="all")
     highest = schedule.scale * schedule.dim**-0.5 * 4**-0.5 if isinstance(schedule, Noam) else 0.5
     shares = []
@@ -112,30 +111,3 @@ def test_a_run_goes_on_with_the_parts_that_it_had(tmp_path, capfd) -> None:
     assert launch([*RUN, tuned, "train=false", "hydra.run.dir=tested", "ckpt_path=frozen"], tmp_path) == 0
     assert launch([*RUN, last, "hydra.run.dir=not", "ckpt_path=begun"], tmp_path) == 2
     assert "had 1 parts of its network to train at a rate of their own, this one has 0:" in capfd.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_resumed_run_is_the_uninterrupted_one(tmp_path, monkeypatch) -> None:
-    """Resumed before, at the beginning of, and within the epoch of the part. Epochs have 4 steps."""
-    words = [*RUN, "+model.finetune_from=1", "trainer.max_epochs=2"]
-    killed_and_resumed(words, tmp_path, Classification, monkeypatch, 3, 4, 6)
-
-
-@pytest.mark.slow
-def test_two_ranks_train_as_one_process(program_env, tmp_path, frozen) -> None:
-    """In the epoch before and in the one in which the part is trained: Adam, whose state tells what its gradients
-    were."""
-    told = [
-        *TINY,
-        f"model._target_={TARGET}",
-        "callbacks=none",
-        "trainer.gradient_clip_val=null",
-        "data.sample.train=64",
-    ]
-    told += ["scheduler=none", "optimizer.eps=0.01", "+model.finetune_from=1", "trainer.max_epochs=2"]
-    assert launch([*told, "trainer=cpu", "hydra.run.dir=one"], tmp_path) == 0
-    train_ranks([*told, "hydra.run.dir=two"], tmp_path, program_env)
-    one, two = weights(tmp_path / "one"), weights(tmp_path / "two")
-    assert (one[BROUGHT] - frozen).abs().max() > 1e-3
-    for name, value in one.items():
-        torch.testing.assert_close(two[name], value, rtol=0, atol=1e-5, msg=name.__add__)

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-import lightning
 import pytest
 import torch
 
 from tests.tasks.regions import KINDS, REGIONS, SEVERAL, SPEC, naming, pictures
+from tests.tasks.running import loader, logged, trainer
 from tests.tasks.test_translation import batch as pairs
-from tests.tasks.test_translation import logged
 from tests.tasks.test_translation import task as translation
 from zoo.decoding import BeamSearch, Greedy, Sampling
 
@@ -25,25 +24,16 @@ def trained():
     """A task that was fitted, validated and tested by Lightning, and what it logged."""
     torch.manual_seed(0)
     kinds = torch.randint(-1, KINDS, (256, REGIONS)).tolist()
-    loader = torch.utils.data.DataLoader([pictures(kinds[i : i + 64]) for i in range(0, 256, 64)], batch_size=None)
+    batches = loader(*(pictures(kinds[i : i + 64]) for i in range(0, 256, 64)))
     task = naming(
         decoding={"_target_": "zoo.decoding.BeamSearch", "beam_size": 3, "coverage_penalty": 0.1},
         regularizer=COVERAGE,
     )
-    trainer = lightning.Trainer(
-        max_epochs=50,
-        check_val_every_n_epoch=25,
-        num_sanity_val_steps=0,
-        accelerator="cpu",
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-    )
-    trainer.fit(task, loader, loader)
-    metrics = dict(trainer.callback_metrics)
-    trainer.test(task, torch.utils.data.DataLoader([SEVERAL], batch_size=None), verbose=False)
-    return task.eval(), {name: value.item() for name, value in {**metrics, **trainer.callback_metrics}.items()}
+    made = trainer(max_epochs=50, check_val_every_n_epoch=25, num_sanity_val_steps=0)
+    made.fit(task, batches, batches)
+    metrics = dict(made.callback_metrics)
+    made.test(task, loader(SEVERAL), verbose=False)
+    return task.eval(), {name: value.item() for name, value in {**metrics, **made.callback_metrics}.items()}
 
 
 def test_it_learns_by_cross_entropy_and_coverage_and_is_scored(trained):
@@ -63,7 +53,7 @@ def test_it_learns_by_cross_entropy_and_coverage_and_is_scored(trained):
 def test_every_way_of_decoding_names_the_regions(trained, decode):
     task, _ = trained
     for b, hypotheses in enumerate(decode(task.network, SEVERAL, SPEC)):
-        there = SEVERAL.region_mask[b]
+        there = SEVERAL.memory_mask[b]
         for hypothesis in hypotheses:
             assert hypothesis.ids == tuple(SEVERAL.target[b][SEVERAL.target_mask[b]].tolist())
             assert hypothesis.finished
@@ -80,7 +70,7 @@ def test_the_coverage_penalty_counts_the_regions_that_there_are():
         for hypothesis in hypotheses:
             missed = hypothesis.alignment.sum(0).clamp(max=1).log().sum().item()
             assert hypothesis.score == pytest.approx(hypothesis.log_prob + 0.3 * missed, rel=1e-5)
-            assert missed < -0.1 or SEVERAL.region_mask[b].sum() < 3  # two words cannot cover three regions
+            assert missed < -0.1 or SEVERAL.memory_mask[b].sum() < 3  # two words cannot cover three regions
 
 
 @torch.no_grad()

@@ -3,16 +3,14 @@ by hand, for each part of the test; constraints, and what is refused."""
 
 from itertools import permutations
 
-import lightning
 import numpy as np
 import pytest
 import torch
 from scipy.spatial import ConvexHull
-from torch.utils.data import DataLoader
 
 from tests.objectives.test_tours import Mean
 from tests.tasks.points import GROUPS, batch_of, pointing
-from tests.tasks.test_translation import logged
+from tests.tasks.running import loader, logged, trainer
 from zoo.decoding import BeamSearch, Hypothesis
 from zoo.decoding.constraint import Constrained
 from zoo.errors import ConfigError
@@ -42,15 +40,6 @@ def tours(count, size, seed, solved=True):
     return batch_of([points.tolist() for points in sets], rows)
 
 
-def trainer(epochs, **options):
-    quiet = dict(logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False)
-    return lightning.Trainer(max_epochs=epochs, accelerator="cpu", num_sanity_val_steps=0, **{**quiet, **options})
-
-
-def loader(*batches):
-    return DataLoader(list(batches), batch_size=None)
-
-
 def metrics(made):
     return {name: value.item() for name, value in made.callback_metrics.items()}
 
@@ -59,7 +48,7 @@ def metrics(made):
 def trained():
     """A task that was fitted, validated and tested on hulls, and what was logged."""
     task = pointing(decoding={"_target_": "zoo.decoding.BeamSearch", "beam_size": 3}, constraint="hull")
-    made = trainer(6, check_val_every_n_epoch=6)
+    made = trainer(max_epochs=6, check_val_every_n_epoch=6, num_sanity_val_steps=0)
     made.fit(task, loader(*(hulls(64, (4, 5), seed) for seed in range(20))), loader(hulls(64, (4, 5), 99)))
     found = metrics(made)
     made.test(task, loader(hulls(64, (4, 5), 100), hulls(64, (4, 5), 101)), verbose=False)
@@ -132,12 +121,12 @@ def written(*rows):
 
 def scored(goal, sets, targets, rows, groups=GROUPS, **options):
     """The logged figures of a test in which a network wrote these rows, and the figures of each part."""
-    task, found = pointing(goal, groups=groups), {}
-    task.log = lambda name, value, **_: found.update({name: float(value)})
-    batch = batch_of(sets, targets, **options)
-    task.score_written("test", task.test_metrics, batch, written(*rows))
-    task.on_test_epoch_end()
-    return found, task.figures
+    task = pointing(goal, groups=groups)
+    with pytest.MonkeyPatch.context() as patch:
+        found = logged(task, patch)
+        task.score_written("test", task.test_metrics, batch_of(sets, targets, **options), written(*rows))
+        task.on_test_epoch_end()
+    return {name: float(value) for name, value in found.items()}, task.figures
 
 
 def test_hulls_by_hand():
@@ -236,7 +225,7 @@ def test_it_learns_tours_from_their_length_alone(critic, monkeypatch):
 
 
 def test_a_critic_is_in_the_optimiser_and_in_the_checkpoint_but_not_in_what_predicts():
-    task, made = pointing("tour", **rewarded(critic=True)), trainer(1)
+    task, made = pointing("tour", **rewarded(critic=True)), trainer(max_epochs=1, num_sanity_val_steps=0)
     made.fit(task, loader(tours(8, 5, 1, solved=False)), loader(tours(8, 5, 2)))
     found, critic = metrics(made), task.objective.critic.output
     assert found["val/invalid"] == 0 and found["train/loss"] == pytest.approx(

@@ -8,6 +8,7 @@ import torch
 from scipy import stats
 
 from tests.families.relatedness import FAMILY
+from tests.tasks.running import logged
 from zoo.tasks.relatedness import Relatedness, divergences
 
 
@@ -55,10 +56,9 @@ def test_what_is_trained_on_and_what_is_measured(monkeypatch):
     task.build(FAMILY.spec, None)
     task.network.head.grade.weight.data.zero_()
     task.network.head.grade.bias.data.zero_()
-    batch, found = FAMILY.batch(1, empty=False), {}
+    batch, found = FAMILY.batch(1, empty=False), logged(task, monkeypatch)
     shares = [target(score) for score in batch.score.tolist()]
     expected = np.mean([math.log(5) + float(torch.special.xlogy(p, p).sum()) for p in shares])
-    monkeypatch.setattr(task, "log", lambda name, value, **_: found.update({name: value}))
     assert task.training_step(batch, 0).item() == pytest.approx(expected, abs=1e-5)
     task.validation_step(batch, 0)
     assert found["val/loss"].compute().item() == pytest.approx(expected, abs=1e-5)

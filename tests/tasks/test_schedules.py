@@ -46,18 +46,6 @@ def test_every_group_gets_the_rate_whatever_its_own_was():
     assert schedule.get_last_lr()[0] == schedule.get_last_lr()[1] == pytest.approx(2**-1.5 / 4)
 
 
-def test_a_resumed_run_goes_on_with_the_same_rates():
-    whole = Noam(optimizer(), dim=8, warmup=5)
-    rates(whole, 3)
-    optimizer_state, state = copy.deepcopy((whole.optimizer.state_dict(), whole.state_dict()))
-    assert all(isinstance(value, (int, float, bool, str, list, type(None))) for value in state.values())
-    resumed = Noam(optimizer(), dim=8, warmup=5)
-    resumed.optimizer.load_state_dict(optimizer_state)
-    resumed.load_state_dict(state)
-    assert resumed.optimizer.param_groups[0]["lr"] == whole.optimizer.param_groups[0]["lr"]
-    assert rates(resumed, 9) == rates(whole, 9)
-
-
 @pytest.mark.parametrize("sizes", [{"dim": 0}, {"dim": 4, "warmup": 0}])
 def test_sizes_are_positive(sizes):
     with pytest.raises(ValueError, match="positive"):
@@ -102,12 +90,15 @@ def test_triangle_numbers_by_hand():
     assert found[11] == pytest.approx(1 - (1 - 4e-6) * 9.9 / 18.9)
 
 
-def test_a_resumed_triangle_goes_on_with_the_same_rates():
-    whole = triangle(30, 0.5)
-    rates(whole, 11)
-    resumed = triangle(30, 0.5)
-    resumed.optimizer.load_state_dict(copy.deepcopy(whole.optimizer.state_dict()))
-    resumed.load_state_dict(copy.deepcopy(whole.state_dict()))
+@pytest.mark.parametrize("made", [lambda: Noam(optimizer(), dim=8, warmup=5), lambda: triangle(30, 0.5)])
+def test_a_resumed_run_goes_on_with_the_same_rates(made):
+    whole, resumed = made(), made()
+    rates(whole, 3)
+    optimizer_state, state = copy.deepcopy((whole.optimizer.state_dict(), whole.state_dict()))
+    assert all(isinstance(value, (int, float, bool, str, list, type(None))) for value in state.values())
+    resumed.optimizer.load_state_dict(optimizer_state)
+    resumed.load_state_dict(state)
+    assert resumed.optimizer.param_groups[0]["lr"] == whole.optimizer.param_groups[0]["lr"]
     assert rates(resumed, 19) == rates(whole, 19)
 
 

@@ -1,10 +1,10 @@
 """Translation in training: the loss of objectives and penalties, and the step and the state of an objective."""
 
-import lightning
 import pytest
 import torch
 
-from tests.tasks.test_translation import batch, logged, task
+from tests.tasks.running import loader, logged, trainer
+from tests.tasks.test_translation import batch, task
 from zoo.objectives import CrossEntropy
 from zoo.run.checkpoint import load
 
@@ -41,22 +41,11 @@ def test_an_objective_is_told_the_optimisers_step_also_after_a_resumption_and_is
     """Two batches make a step."""
 
     def fit(epochs, **options):
-        trainer = lightning.Trainer(
-            max_epochs=epochs,
-            accumulate_grad_batches=2,
-            default_root_dir=tmp_path,
-            accelerator="cpu",
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-        )
-        translation = task()
+        made, translation = trainer(tmp_path, max_epochs=epochs, accumulate_grad_batches=2), task()
         translation.objective = Spy(steps)
-        batches = [batch([row]) for row in range(4)]
-        loader = torch.utils.data.DataLoader(batches, batch_size=None)
-        trainer.fit(translation, loader, loader, **options)
-        return trainer
+        batches = loader(*(batch([row]) for row in range(4)))
+        made.fit(translation, batches, batches, **options)
+        return made
 
     steps = []
     fit(1).save_checkpoint(tmp_path / "one.ckpt")
@@ -70,16 +59,13 @@ def test_what_an_objective_remembers_travels_and_trains_with_the_network(tmp_pat
 
     def fit(epochs, **options):
         learning = task(objective="Reinforce", reward={"_target_": "zoo.objectives.SentenceBLEU"}, **average)
-        trainer = lightning.Trainer(max_epochs=epochs, default_root_dir=tmp_path, accelerator="cpu", **quiet)
-        trainer.fit(
-            learning, torch.utils.data.DataLoader([batch([row]) for row in range(4)], batch_size=None), **options
-        )
-        return trainer, learning.objective
+        made = trainer(tmp_path, max_epochs=epochs)
+        made.fit(learning, loader(*(batch([row]) for row in range(4))), **options)
+        return made, learning.objective
 
     average = {"baseline": "moving_average", "samples": 2}
-    quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
-    trainer, first = fit(1)
-    trainer.save_checkpoint(tmp_path / "one.ckpt")
+    made, first = fit(1)
+    made.save_checkpoint(tmp_path / "one.ckpt")
     assert first.counted.item() == pytest.approx(1 - 0.99**4)  # batches
     assert fit(2, ckpt_path=tmp_path / "one.ckpt")[1].counted.item() == pytest.approx(1 - 0.99**8)
     kept = torch.load(tmp_path / "one.ckpt", weights_only=True)

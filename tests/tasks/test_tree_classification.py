@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from tests.families.tree_classification import FAMILY
+from tests.tasks.running import logged
 from zoo.data.trees.batch import NO_LABEL, TreeBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec
 from zoo.models.output import Output
@@ -61,15 +62,14 @@ def test_the_loss_sums_over_labelled_nodes():
 
 def test_what_is_trained_on_is_the_mean_over_trees_and_what_the_network_adds(monkeypatch):
     subject = task(says=3)
-    monkeypatch.setattr(subject, "log", lambda *_, **__: None)
+    logged(subject, monkeypatch)
     loss = -math.log(math.e / (math.e + 4))
     assert subject.training_step(two_trees(), 0).item() == pytest.approx((loss + 2 * (loss + 1)) / 2 + 0.25)
 
 
 def test_all_nodes_roots_and_two_classes_each_have_a_name(monkeypatch):
-    found = {}
     subject = task(says=3)
-    monkeypatch.setattr(subject, "log", lambda name, value, **_: found.update({name: value}))
+    found = logged(subject, monkeypatch)
     subject.validation_step(two_trees(), 0)
     scores = {name: metric.compute().item() for name, metric in found.items()}
     assert scores["val/accuracy_nodes"] == pytest.approx(1 / 3)  # of 4, 3, 0

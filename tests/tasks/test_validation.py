@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from tests.tasks.test_translation import MODEL, SPEC, batch, encoder, logged
+from tests.tasks.running import logged
+from tests.tasks.test_translation import MODEL, SPEC, batch, encoder
 from zoo.decoding import Greedy
 from zoo.tasks import Translation
 

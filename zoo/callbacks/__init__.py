@@ -1,16 +1,19 @@
 """Callbacks of every run: checkpoints, random states, checks, pictures."""
 
-from zoo.callbacks.artifact import BestCheckpointArtifact
-from zoo.callbacks.attention_maps import AttentionMaps
 from zoo.callbacks.averaging import ExponentialAverage
-from zoo.callbacks.checkpoint import BestCheckpoint, FinalValidation, Interrupted, LastCheckpoint
+from zoo.callbacks.checkpoint import (
+    BestCheckpoint,
+    BestCheckpointArtifact,
+    FinalValidation,
+    Interrupted,
+    LastCheckpoint,
+)
 from zoo.callbacks.finite import NonFiniteLoss, StopOnNonFiniteLoss
-from zoo.callbacks.learning_rate import LearningRate
+from zoo.callbacks.pictures import AttentionMaps, WholeTestPictures
 from zoo.callbacks.predictions_table import PredictionsTable
-from zoo.callbacks.progress import Progress
+from zoo.callbacks.progress import LearningRate, Progress
 from zoo.callbacks.random_state import RandomState
 from zoo.callbacks.throughput import Throughput
-from zoo.callbacks.whole_test import WholeTestPictures
 
 __all__ = [
     "AttentionMaps",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from lightning import LightningModule, Trainer
+from lightning import Trainer
 from lightning.pytorch.callbacks import WeightAveraging
 from lightning.pytorch.trainer.states import TrainerFn
 from torch import Tensor
@@ -30,12 +30,12 @@ class ExponentialAverage(WeightAveraging):
         self.decay = decay
         super().__init__(use_buffers=False, multi_avg_fn=self._update)
 
-    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+    def setup(self, trainer: Trainer, pl_module: Any, stage: str) -> None:
         super().setup(trainer, pl_module, stage)
         if self._average_model is not None and trainer.precision == "64-true":
             self._average_model.double()  # it is copied before the network is converted
 
-    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_fit_start(self, trainer: Trainer, pl_module: Any) -> None:
         assert self._average_model is not None
         self._average_model.to(pl_module.device)  # Lightning's own place for it is the CPU, a copy of all every step
 
@@ -45,7 +45,7 @@ class ExponentialAverage(WeightAveraging):
         exact = [weight.to(mean.dtype) for mean, weight in zip(average, weights, strict=True)]
         torch._foreach_lerp_(average, exact, 1 - decay)
 
-    def on_load_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
+    def on_load_checkpoint(self, trainer: Trainer, pl_module: Any, checkpoint: dict[str, Any]) -> None:
         # Lightning's would put the weights of training in place of their average also for the test after a fit
         if trainer.state.fn == TrainerFn.FITTING:
             super().on_load_checkpoint(trainer, pl_module, checkpoint)

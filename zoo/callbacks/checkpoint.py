@@ -1,4 +1,5 @@
-"""Checkpoints: the best by the monitored metric, the last for resuming, and a clean end on SIGTERM and Ctrl-C."""
+"""Checkpoints: the best by the monitored metric (in wandb, too), the last for resuming, and a clean end on SIGTERM and
+Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,8 +13,9 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from lightning import LightningModule, Trainer
+from lightning import Trainer
 from lightning.pytorch.callbacks import Callback, Checkpoint, ModelCheckpoint
+from lightning.pytorch.loggers import WandbLogger
 from lightning.pytorch.trainer.states import TrainerFn
 from lightning.pytorch.utilities import rank_zero_only
 
@@ -54,11 +56,11 @@ class BestCheckpoint(ModelCheckpoint):
             monitor=monitor, mode=mode, filename="best", auto_insert_metric_name=False, enable_version_counter=False
         )
 
-    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+    def setup(self, trainer: Trainer, pl_module: Any, stage: str) -> None:
         self.dirpath = str(checkpoint_folder(trainer))
         super().setup(trainer, pl_module, stage)
 
-    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_validation_end(self, trainer: Trainer, pl_module: Any) -> None:
         if self.monitor not in trainer.callback_metrics:  # known before training if the run starts with a validation
             found = [name for name in trainer.callback_metrics if name.startswith("val/")]
             raise ConfigError(
@@ -84,12 +86,34 @@ class BestCheckpoint(ModelCheckpoint):
         self.best_k_models = {str(here): score}
 
 
+class BestCheckpointArtifact(Callback):
+    """Keeps the best checkpoint as the artifact `model-<run id>` of each wandb run when the training has ended.
+
+    `WandbLogger(log_model=True)` refuses to work offline.
+    """
+
+    def on_fit_end(self, trainer: Trainer, pl_module: Any) -> None:
+        loggers = [logger for logger in trainer.loggers if isinstance(logger, WandbLogger)]
+        checkpoint = trainer.checkpoint_callback
+        if not trainer.is_global_zero or not loggers or not isinstance(checkpoint, ModelCheckpoint):
+            return
+        path = Path(checkpoint.best_model_path)
+        if not path.is_file():  # nothing was saved, as under fast_dev_run
+            return
+        import wandb
+
+        score = checkpoint.best_model_score
+        metadata = {"monitor": checkpoint.monitor, "score": None if score is None else float(score)}
+        for logger in loggers:
+            artifact = wandb.Artifact(f"model-{logger.experiment.id}", type="model", metadata=metadata)
+            artifact.add_file(str(path), name=path.name)
+            logger.experiment.log_artifact(artifact, aliases=["best"])
+
+
 class FinalValidation(Callback):
     """Validates after the last step of a run, wherever in an epoch it falls: the last weights may be the best."""
 
-    def on_train_batch_end(
-        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         last_epoch = trainer.current_epoch + 1 == trainer.max_epochs
         if (trainer.is_last_batch and last_epoch) or 0 < trainer.max_steps <= trainer.global_step:
             trainer.check_val_every_n_epoch = 1
@@ -113,7 +137,7 @@ class LastCheckpoint(Checkpoint):
         self._asked_by: signal.Signals | None = None
         self._previous_handlers: dict[signal.Signals, Any] = {}
 
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_train_start(self, trainer: Trainer, pl_module: Any) -> None:
         self._step, self._saved_at = trainer.global_step, time.monotonic()
         if threading.current_thread() is threading.main_thread():
             # Lightning's own handlers raise out of the middle of an epoch on one rank, without saving
@@ -126,9 +150,7 @@ class LastCheckpoint(Checkpoint):
         if number == signal.SIGINT and first_rank():
             print("\nCtrl-C: saving after this step; once more ends at once", file=sys.stderr, flush=True)
 
-    def on_train_batch_end(
-        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         if trainer.global_step == self._step:
             return  # in the middle of an accumulated step
         self._step = trainer.global_step
@@ -142,11 +164,11 @@ class LastCheckpoint(Checkpoint):
         if not loop.epoch_loop._should_check_val_fx(loop._data_fetcher):
             self._save_where_asked(trainer)
 
-    def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_validation_end(self, trainer: Trainer, pl_module: Any) -> None:
         if trainer.state.fn == TrainerFn.FITTING and not trainer.sanity_checking and not trainer.is_last_batch:
             self._save_where_asked(trainer)
 
-    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: Any) -> None:
         self._save(trainer)
         self._stop_where_asked(trainer)
 
@@ -160,10 +182,10 @@ class LastCheckpoint(Checkpoint):
         """Whether any rank has the wish. Saving is collective, so that all ranks have to agree."""
         return trainer.strategy.reduce_boolean_decision(wish, all=False) if trainer.world_size > 1 else wish
 
-    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_train_end(self, trainer: Trainer, pl_module: Any) -> None:
         self._restore_handlers()
 
-    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+    def on_exception(self, trainer: Trainer, pl_module: Any, exception: BaseException) -> None:
         self._restore_handlers()
 
     def _restore_handlers(self) -> None:

@@ -8,7 +8,7 @@ import torch
 
 from zoo.layers.modes import evaluating
 from zoo.tasks import Task
-from zoo.tasks.ranks import map_tensors
+from zoo.tasks.remembering import map_tensors
 
 
 class FirstExamples:
@@ -33,7 +33,6 @@ class FirstExamples:
     def examine(self, task: Task) -> list[Any]:
         """The predictions of the task's network for each example now, each from the carried state it was read from.
         Without gradients, dropout and collectives, and without drawing from the random numbers of the training."""
-        assert task.network is not None
         found = []
         with evaluating(task.network), _own_random_numbers(task.device):
             for batch, began_with in self._batches:

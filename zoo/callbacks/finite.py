@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, Trainer
 from torch import Tensor
 
 from zoo.callbacks.checkpoint import checkpoint_folder
@@ -23,9 +23,7 @@ class StopOnNonFiniteLoss(Callback):
     def __init__(self) -> None:
         self._unseen: list[tuple[int, int, Any, Tensor]] = []
 
-    def on_train_batch_end(
-        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
         if loss is None:  # a step may return no loss
             return
@@ -33,10 +31,10 @@ class StopOnNonFiniteLoss(Callback):
         if loss.device.type == "cpu" or len(self._unseen) >= max(trainer.log_every_n_steps, 1):  # type: ignore[attr-defined]
             self._look(trainer)
 
-    def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_validation_start(self, trainer: Trainer, pl_module: Any) -> None:
         self._look(trainer)
 
-    def on_save_checkpoint(self, trainer: Trainer, pl_module: LightningModule, checkpoint: dict[str, Any]) -> None:
+    def on_save_checkpoint(self, trainer: Trainer, pl_module: Any, checkpoint: dict[str, Any]) -> None:
         self._look(trainer)
 
     def _look(self, trainer: Trainer) -> None:

@@ -1,22 +1,27 @@
-"""Where pictures go: a file in the run folder, and every logger that shows images."""
+"""Pictures of examples, the same ones each time, and of whole splits: files in the run folder, shown in loggers."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from lightning import Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.loggers import TensorBoardLogger, WandbLogger
 from matplotlib.figure import Figure
 from PIL import Image
 
+from zoo.arguments import Natural, Positive
+from zoo.callbacks.examples import FirstExamples
 from zoo.errors import ZooError
 from zoo.visualize.renderers.canvas import save_picture
+from zoo.visualize.view import view_of
 
 
 def keep_picture(trainer: Trainer, key: str, figure: Figure, name: str) -> Path:
-    """Writes `figure` to `name` in the run folder and shows it as `key` in wandb and TensorBoard. For rank 0."""
+    """Write `figure` to `name` in the run folder and show it as `key` in wandb and TensorBoard. For rank 0."""
     path = write(run_folder(trainer) / name, lambda path: save_picture(figure, path))
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
@@ -34,7 +39,7 @@ def run_folder(trainer: Trainer) -> Path:
 
 
 def write(path: Path, by: Callable[[Path], object]) -> Path:
-    """Has `by` write `path` in a folder that exists; raises ZooError where that fails."""
+    """Have `by` write `path` in a folder that exists; raises ZooError where that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         by(path)
@@ -44,3 +49,84 @@ def write(path: Path, by: Callable[[Path], object]) -> Path:
             "or run without pictures by callbacks=none"
         ) from error
     return path
+
+
+class AttentionMaps(Callback):
+    """Draws the first `count` examples of the validation set every `every_n_minutes` minutes, after the validation
+    that comes then, and at the end of the training; and those of the test set.
+
+    The pictures are `attention/val_epoch03_1.png`, `attention/test_1.png`, ... in the run folder, and
+    `val/attention_1`, `test/attention_1`, ... in wandb and TensorBoard; a view may have another name for what it
+    shows (`View.shows`). Later pictures of an epoch replace the files of earlier ones.
+    """
+
+    def __init__(self, count: Natural = 4, every_n_minutes: Positive = 5.0) -> None:
+        if count < 0 or not every_n_minutes > 0:
+            raise ValueError(f"count is at least 0 and every_n_minutes above 0; got {count} and {every_n_minutes}")
+        self.count, self.every_n_minutes = count, every_n_minutes
+        self._examples: dict[str, FirstExamples] = {}
+        self._epoch, self._drawn_at, self._drawn_step = 0, 0.0, -1
+
+    def setup(self, trainer: Trainer, pl_module: Any, stage: str) -> None:
+        self._examples = {"val": FirstExamples(self.count), "test": FirstExamples(self.count)}
+        self._drawn_at, self._drawn_step = time.monotonic(), -1
+
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: Any) -> None:
+        self._epoch = trainer.current_epoch  # at the end of the training, `current_epoch` is the next one
+
+    def on_validation_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
+        if trainer.is_global_zero and not trainer.sanity_checking:
+            self._examples["val"].add(batch, pl_module.began_with)
+
+    def on_test_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
+        if trainer.is_global_zero:
+            self._examples["test"].add(batch, pl_module.began_with)
+
+    def on_validation_end(self, trainer: Trainer, pl_module: Any) -> None:
+        if trainer.sanity_checking:
+            return
+        self._examples["val"].close()
+        if trainer.state.fn != "fit":
+            self._draw(trainer, pl_module, "val", "val")
+        elif time.monotonic() - self._drawn_at >= 60 * self.every_n_minutes:
+            self._draw_epoch(trainer, pl_module)
+
+    def on_fit_end(self, trainer: Trainer, pl_module: Any) -> None:
+        if self._drawn_step != trainer.global_step:
+            self._draw_epoch(trainer, pl_module)
+
+    def on_test_end(self, trainer: Trainer, pl_module: Any) -> None:
+        self._draw(trainer, pl_module, "test", "test")
+
+    def _draw_epoch(self, trainer: Trainer, task: Any) -> None:
+        self._drawn_at, self._drawn_step = time.monotonic(), trainer.global_step
+        self._draw(trainer, task, "val", f"val_epoch{self._epoch:02d}")
+
+    def _draw(self, trainer: Trainer, task: Any, stage: str, name: str) -> None:
+        if not trainer.is_global_zero:
+            return
+        view = view_of(task)
+        for number, examined in enumerate(self._examples[stage].examine(task), 1):
+            if (figure := view.picture(examined.prediction, examined)) is not None:
+                keep_picture(trainer, f"{stage}/{view.shows}_{number}", figure, f"{view.shows}/{name}_{number}.png")
+
+
+class WholeTestPictures(Callback):
+    """Draws the view's pictures of a whole split after a validation or a test.
+
+    A picture of the test is e.g. `confusion.png` in the run folder and `test/confusion` in wandb and TensorBoard. A
+    picture of the validation is e.g. `val_samples.png` and `val/samples`; the next validation replaces it.
+    """
+
+    def on_validation_end(self, trainer: Trainer, pl_module: Any) -> None:
+        if not trainer.sanity_checking:
+            _keep_all(trainer, view_of(pl_module).validation_pictures(pl_module), "val/", "val_")
+
+    def on_test_end(self, trainer: Trainer, pl_module: Any) -> None:
+        _keep_all(trainer, view_of(pl_module).test_pictures(pl_module), "test/", "")
+
+
+def _keep_all(trainer: Trainer, pictures: Any, key: str, file: str) -> None:
+    """Draw the pictures on rank 0. All ranks ask the view for them, since metrics add up the ranks."""
+    for name, draw in pictures.items() if trainer.is_global_zero else ():
+        keep_picture(trainer, f"{key}{name}", draw(), f"{file}{name}.png")

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.loggers import WandbLogger
 
 from zoo.arguments import Natural
 from zoo.callbacks.examples import FirstExamples
 from zoo.callbacks.pictures import run_folder, write
-from zoo.tasks import Task
 from zoo.visualize.files import csv_text
 from zoo.visualize.view import view_of
 
@@ -38,28 +37,19 @@ class PredictionsTable(Callback):
         self._left = 0.0
         self._first: list[Any] = []
 
-    def on_test_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_test_start(self, trainer: Trainer, pl_module: Any) -> None:
         self._first = []
         self._left = float("inf") if self.count is None else self.count
         if self._left and not (self.count is not None and trainer.global_rank):
-            header = csv_text(_view(pl_module).examined_columns(), [])
+            header = csv_text(view_of(pl_module).examined_columns(), [])
             write(_part(trainer), lambda path: path.write_text(header, "utf-8", newline=""))
 
-    def on_test_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        if dataloader_idx or (self.count is not None and trainer.global_rank) or not self._left:
+    def on_test_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
+        if (self.count is not None and trainer.global_rank) or not self._left:
             return
-        assert isinstance(pl_module, Task)
         examples = FirstExamples(int(min(self._left, batch.shown)))
         examples.add(batch, pl_module.began_with)
-        view = _view(pl_module)
+        view = view_of(pl_module)
         rows = [view.examined_row(examined) for examined in examples.examine(pl_module)]
         self._left -= len(rows)
         self._first += rows[: IN_WANDB - len(self._first)]
@@ -71,7 +61,7 @@ class PredictionsTable(Callback):
 
         write(_part(trainer), append)
 
-    def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_test_end(self, trainer: Trainer, pl_module: Any) -> None:
         trainer.strategy.barrier()
         if not trainer.is_global_zero or self.count == 0:
             return
@@ -82,13 +72,8 @@ class PredictionsTable(Callback):
             write(target, _part(trainer).replace)
         for logger in trainer.loggers:
             if isinstance(logger, WandbLogger):
-                columns = _view(pl_module).examined_columns()
+                columns = view_of(pl_module).examined_columns()
                 logger.log_table("test/predictions", columns=columns, data=self._first)
-
-
-def _view(task: LightningModule) -> Any:
-    assert isinstance(task, Task)
-    return view_of(task)
 
 
 def _part(trainer: Trainer, rank: int | None = None) -> Path:

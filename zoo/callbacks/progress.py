@@ -1,4 +1,5 @@
-"""Progress of the training: a bar on a terminal; elsewhere a line in the log after each epoch, and every minute."""
+"""Progress of the training: a bar on a terminal; elsewhere a line in the log after each epoch, and every minute. The
+learning rate in every logger."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from lightning import LightningModule, Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.callbacks import RichProgressBar
 from lightning.pytorch.callbacks.progress.rich_progress import (
     BatchesProcessedColumn,
@@ -55,9 +56,7 @@ class Progress(RichProgressBar):
         if self._metric_component is not None:
             self._metric_component._table_column = Column(no_wrap=True, overflow="ellipsis")
 
-    def get_metrics(
-        self, trainer: Trainer, pl_module: LightningModule
-    ) -> dict[str, int | str | float | dict[str, float]]:
+    def get_metrics(self, trainer: Trainer, pl_module: Any) -> dict[str, int | str | float | dict[str, float]]:
         """The metrics that fit; the loggers have them all."""
         metrics, monitor = super().get_metrics(trainer, pl_module), getattr(pl_module, "monitor", None)
         metrics.pop("v_num", None)
@@ -69,13 +68,11 @@ class Progress(RichProgressBar):
                 shown[name] = metrics[name]
         return shown
 
-    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: Any) -> None:
         super().on_train_epoch_start(trainer, pl_module)
         self._reported_at = time.monotonic()
 
-    def on_train_batch_end(
-        self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
+    def on_train_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         super().on_train_batch_end(trainer, pl_module, outputs, batch, batch_idx)
         if self.is_disabled and trainer.is_global_zero and time.monotonic() - self._reported_at >= EVERY:
             self._reported_at = time.monotonic()
@@ -84,10 +81,22 @@ class Progress(RichProgressBar):
             share = f" of {batches:,} ({done / batches:.0%})" if batches != float("inf") else ""
             log.info("epoch %d: batch %s%s, loss %.4g", trainer.current_epoch + 1, f"{done:,}", share, float(loss))
 
-    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: Any) -> None:
         # On every rank, not on the first alone: the first reading after an epoch's last step adds up all ranks.
         metrics: dict[str, Any] = trainer.progress_bar_metrics
         super().on_train_epoch_end(trainer, pl_module)
         if self.is_disabled and trainer.is_global_zero:
             shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
             log.info("epoch %d, step %d: %s", trainer.current_epoch + 1, trainer.global_step, shown)
+
+
+class LearningRate(Callback):
+    """Logs `train/learning_rate`, the rate of the first group of parameters, as often as the loss of a step.
+
+    With several optimisers there is one series for each: `train/learning_rate_1`, `train/learning_rate_2`, ...
+    """
+
+    def on_train_batch_start(self, trainer: Trainer, pl_module: Any, batch: Any, batch_idx: int) -> None:
+        for number, optimizer in enumerate(trainer.optimizers, 1):
+            name = "train/learning_rate" + (f"_{number}" if len(trainer.optimizers) > 1 else "")
+            pl_module.log(name, optimizer.param_groups[0]["lr"], on_step=True, on_epoch=False, batch_size=1)

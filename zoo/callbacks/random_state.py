@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, Trainer
 
 from zoo.arguments import Natural
-from zoo.tasks.ranks import from_all_ranks
+from zoo.tasks.remembering import from_all_ranks
 
 
 class RandomState(Callback):
@@ -23,13 +23,13 @@ class RandomState(Callback):
         self.seed = seed
         self._saved: list[dict[str, Any]] | None = None
 
-    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_fit_start(self, trainer: Trainer, pl_module: Any) -> None:
         seed = self.seed + trainer.global_rank
         torch.manual_seed(seed)
         np.random.seed(seed % 2**32)
         random.seed(seed)
 
-    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+    def on_train_start(self, trainer: Trainer, pl_module: Any) -> None:
         # after the sanity check, so that nothing draws between the restored state and the first step
         if self._saved is not None and trainer.global_rank < len(self._saved):
             set_random_state(self._saved[trainer.global_rank])

@@ -1,23 +1,31 @@
-"""Builds the parts of a run from a checked configuration, without touching the disk."""
+"""Builds the parts of a run from a checked configuration, without touching the disk; among them precisions that the
+weights themselves have (`trainer.precision=bf16-true`, `64-true`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+import torch
 from hydra.utils import instantiate
 from lightning import Callback, Trainer
 from lightning.pytorch.loggers import WandbLogger
+from lightning.pytorch.plugins import Precision
 from omegaconf import DictConfig, OmegaConf
+from torch import nn
 
 from zoo.callbacks import Progress, Throughput
+from zoo.data.batch import Batch
 from zoo.data.serving import ServedData
 from zoo.dotted import class_at
+from zoo.errors import ConfigError
 from zoo.run.arguments import make
 from zoo.run.checkpoint import AtomicCheckpointIO
 from zoo.run.compose import plain
-from zoo.run.precision import whole_precision
 from zoo.tasks import Task
+
+Whole = Literal["bf16-true", "64-true"]
+DTYPES: dict[Whole, torch.dtype] = {"bf16-true": torch.bfloat16, "64-true": torch.float64}
 
 
 @dataclass(frozen=True)
@@ -66,14 +74,39 @@ def build(cfg: DictConfig) -> Parts:
     for logger in trainer.loggers:
         if isinstance(logger, WandbLogger):
             logger._wandb_init.pop("anonymous", None)  # wandb warns of this argument, which Lightning always passes
-        logger.log_hyperparams(plain(_without_hydra(cfg)))
+        logger.log_hyperparams(plain(OmegaConf.masked_copy(cfg, [str(key) for key in cfg if key != "hydra"])))
     return Parts(task, data, trainer)
 
 
 def _made(cfg: DictConfig, group: str) -> list[Any]:
-    """Build the parts of a group that holds several by name."""
     return [make(node, f"{group}.{name}") for name, node in (cfg[group] or {}).items() if node is not None]
 
 
-def _without_hydra(cfg: DictConfig) -> DictConfig:
-    return OmegaConf.masked_copy(cfg, [str(key) for key in cfg if key != "hydra"])
+class WholePrecision(Precision):
+    """Converts the network's weights and the floats of a batch to one dtype.
+
+    Lightning's own plugins write into the fields of a batch, which are frozen here. They also let the metrics count in
+    bfloat16, where 256 + 1 is 256. The network is built in float32 and converted, so that it starts as in other runs.
+    """
+
+    def __init__(self, precision: Whole) -> None:
+        self.precision, self.dtype = precision, DTYPES[precision]
+
+    def convert_module(self, module: nn.Module) -> nn.Module:
+        module.network.to(self.dtype)
+        return module
+
+    def convert_input(self, data: Any) -> Any:
+        return data.cast(self.dtype) if isinstance(data, Batch) else data
+
+
+def whole_precision(precision: Any) -> WholePrecision | None:
+    """The plugin for a `trainer.precision`, or None for Lightning's own. Raises ConfigError for 16-true."""
+    if precision == "16-true":
+        raise ConfigError(
+            "trainer.precision=16-true: in float16 the 1e-8 that Adam adds is 0, and training fails; use bf16-true, or "
+            "16-mixed on a GPU"
+        )
+    if precision == "bf16-true":
+        return WholePrecision("bf16-true")
+    return WholePrecision("64-true") if str(precision) in ("64-true", "64") else None

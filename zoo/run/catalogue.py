@@ -1,17 +1,24 @@
-"""Models, data and experiments: the files of conf are the catalogue. No network is imported, for a fast `zoo list`."""
+"""Models, data and experiments: the files of conf are the catalogue. No network is imported, for a fast `zoo list`:
+docstrings and class attributes are read from source files."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TypeVar
 
 import yaml
 
 import zoo
 from zoo.errors import ConfigError
-from zoo.run.declared import Declared
 from zoo.run.search_path import folders
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,43 +59,27 @@ def conf_dir() -> Path:
     return beside if (beside / "train.yaml").is_file() else package / "conf"
 
 
-def _files(group: str, beside: tuple[Path, ...]) -> list[Path]:
+def _groups(group: str) -> list[Path]:
+    return [folder / group for folder in (conf_dir(), *folders())]
+
+
+def _files(group: str) -> list[Path]:
     """The files of a group, ours and the user's. Of files with one name the first counts, as in Hydra.
 
     A name that begins with an underscore or a dot cannot be chosen: it is a recipe that other files inherit.
     """
-    found = {path.stem: path for folder in reversed(_groups(group, beside)) for path in folder.glob("[!._]*.yaml")}
+    found = {path.stem: path for folder in reversed(_groups(group)) for path in folder.glob("[!._]*.yaml")}
     return sorted(found.values(), key=lambda path: path.stem)
 
 
 def has_group(name: str) -> bool:
     """Whether there is a group of configuration of that name, ours or the user's."""
-    return any(folder.is_dir() for folder in _groups(name, folders()))
+    return any(folder.is_dir() for folder in _groups(name))
 
 
 def choices(group: str) -> list[str]:
     """The choices of a group of configuration: `model/encoder=NAME`."""
-    return [path.stem for path in _files(group, folders())]
-
-
-def _groups(group: str, beside: tuple[Path, ...]) -> list[Path]:
-    return [folder / group for folder in (conf_dir(), *beside)]
-
-
-def _target(path: Path, beside: tuple[Path, ...]) -> Declared:
-    """The class that a file of conf builds, perhaps named in a file that it inherits."""
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from error
-    if "_target_" in content:
-        return Declared(content["_target_"])
-    for parent in (entry.partition("@")[0] for entry in content.get("defaults", []) if isinstance(entry, str)):
-        group = "" if parent.startswith("/") else path.parent.name  # /model/han, or han from the same group
-        for folder in _groups(group, beside):
-            if (found := folder / f"{parent.removeprefix('/')}.yaml").is_file():
-                return _target(found, beside)
-    raise ConfigError(f"{path}: it has no _target_, nor has a file that its defaults inherit; expected _target_: CLASS")
+    return [path.stem for path in _files(group)]
 
 
 def first_comment(path: Path) -> str:
@@ -99,44 +90,36 @@ def first_comment(path: Path) -> str:
     return next((line for line in lines if line and not line.startswith("@package")), "")
 
 
+def _once_per_folders(read: Callable[[], dict[str, T]]) -> Callable[[], dict[str, T]]:
+    """Cache what `read` returns for each choice of the user's folders of configuration."""
+    cached = cache(lambda beside: read())
+    return lambda: cached(folders())
+
+
+@_once_per_folders
 def models() -> dict[str, ModelEntry]:
     """Every model by the name that `model=` takes."""
-    return _models(folders())
-
-
-@cache
-def _models(beside: tuple[Path, ...]) -> dict[str, ModelEntry]:
     entries = {}
-    for path in _files("model", beside):
-        cls = _target(path, beside)
-        doc = cls.document.split("\n\n")
+    for path in _files("model"):
+        cls = _target(path)
+        doc = (ast.get_docstring(_tree(cls.module)) or "").split("\n\n")
         file = cls.module.replace(".", "/") + ".py"
         title, source = doc[0].rstrip("."), " ".join(doc[1].split()) if len(doc) > 1 else ""
         entries[path.stem] = ModelEntry(path.stem, title, source, tuple(cls.value("tasks")), file)
     return entries
 
 
+@_once_per_folders
 def datasets() -> dict[str, DataEntry]:
     """Every data module by the name that `data=` takes."""
-    return _datasets(folders())
+    files = _files("data")
+    return {path.stem: DataEntry(path.stem, first_comment(path), tuple(_target(path).value("tasks"))) for path in files}
 
 
-@cache
-def _datasets(beside: tuple[Path, ...]) -> dict[str, DataEntry]:
-    return {
-        path.stem: DataEntry(path.stem, first_comment(path), tuple(_target(path, beside).value("tasks")))
-        for path in _files("data", beside)
-    }
-
-
+@_once_per_folders
 def experiments() -> dict[str, ExperimentEntry]:
     """Every experiment by the name that `experiment=` takes."""
-    return _experiments(folders())
-
-
-@cache
-def _experiments(beside: tuple[Path, ...]) -> dict[str, ExperimentEntry]:
-    return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment", beside)}
+    return {path.stem: ExperimentEntry(path.stem, first_comment(path)) for path in _files("experiment")}
 
 
 def data_for(tasks: tuple[str, ...]) -> list[str]:
@@ -147,3 +130,98 @@ def data_for(tasks: tuple[str, ...]) -> list[str]:
 def models_for(tasks: tuple[str, ...]) -> list[str]:
     """The models that serve one of `tasks`."""
     return [entry.name for entry in models().values() if set(entry.tasks) & set(tasks)]
+
+
+# classes that are not imported
+
+
+def _target(path: Path) -> Declared:
+    """The class that a file of conf builds, perhaps named in a file that it inherits."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from error
+    if "_target_" in content:
+        return Declared(content["_target_"])
+    for parent in (entry.partition("@")[0] for entry in content.get("defaults", []) if isinstance(entry, str)):
+        group = "" if parent.startswith("/") else path.parent.name  # /model/han, or han from the same group
+        for folder in _groups(group):
+            if (found := folder / f"{parent.removeprefix('/')}.yaml").is_file():
+                return _target(found)
+    raise ConfigError(f"{path}: it has no _target_, nor has a file that its defaults inherit; expected _target_: CLASS")
+
+
+class Declared:
+    """The source of a class, found by its dotted name. Raises ConfigError where there is none."""
+
+    def __init__(self, dotted: str) -> None:
+        self.module, self.node = _find(dotted)
+
+    def value(self, name: str) -> Any:
+        """The class attribute `name`, a literal, of the class or a base class. Raises ConfigError where none has it."""
+        found = self._value(name)
+        if found is None:
+            raise ConfigError(
+                f"{self.module}.{self.node.name} has no `{name}`; add it as a class attribute with a plain value"
+            )
+        return found
+
+    def _value(self, name: str) -> Any:
+        for statement in self.node.body:
+            given = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            value = getattr(statement, "value", None)
+            if value is not None and any(isinstance(target, ast.Name) and target.id == name for target in given):
+                try:
+                    return ast.literal_eval(value)
+                except ValueError as error:
+                    where = f"{_file(self.module)}, line {value.lineno}"
+                    raise ConfigError(
+                        f"{where}: {name} is {ast.unparse(value)}; write it out as a plain value"
+                    ) from error
+        for base in map(ast.unparse, (b.value if isinstance(b, ast.Subscript) else b for b in self.node.bases)):
+            try:
+                above = Declared(f"{self.module}.{base}" if "." not in base else base)
+            except ConfigError:  # a class of a library, which has no such attribute
+                continue
+            if (found := above._value(name)) is not None:
+                return found
+        return None
+
+
+def _find(dotted: str) -> tuple[str, ast.ClassDef]:
+    """The module that defines a class, and the definition. `dotted` may name a package that only imports the class."""
+    module, _, name = dotted.rpartition(".")
+    nodes = list(ast.walk(_tree(module)))
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return module, node
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                if name == (alias.asname or alias.name) and node.module != module:
+                    return _find(f"{node.module}.{alias.name}")
+    raise ConfigError(f"{dotted}: there is no class {name} in {_file(module)}")
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    path = _file(module)
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise ConfigError(f"{path}, line {error.lineno}: {error.msg}") from error
+
+
+def _file(module: str) -> Path:
+    """The file of a module. The packages above it are searched, not run."""
+    name, *rest = module.split(".")
+    try:
+        spec = find_spec(name)
+    except ValueError:  # a program that is run, such as __main__
+        spec = None
+    for part in rest:
+        name = f"{name}.{part}"
+        spec = PathFinder.find_spec(name, spec.submodule_search_locations) if spec else None
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        raise ConfigError(f"{module}: there is no such module; is its folder on the PYTHONPATH?")
+    return Path(spec.origin)

@@ -5,22 +5,24 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import Any, Literal, get_type_hints
 
+import torch
 from omegaconf import DictConfig, OmegaConf
 
 from zoo.arguments import Count
 from zoo.errors import ConfigError, did_you_mean
+from zoo.layers.pretrained import not_pretrained
 from zoo.run import fit
 from zoo.run.arguments import check_arguments, check_target, class_of, is_built, make, plain_value
+from zoo.run.build import whole_precision
 from zoo.run.catalogue import has_group
 from zoo.run.compose import TrainConfig, plain
 from zoo.signature import signature
+from zoo.tasks import Task
+from zoo.tasks.task import TOTAL_STEPS
 from zoo.values import below_key, hold
 from zoo.visualize.view import view_of
-
-if TYPE_CHECKING:
-    from zoo.tasks import Task
 
 TIMING = {
     "interval": Literal["step", "epoch"],
@@ -37,12 +39,19 @@ MANY = 10**6
 
 def check(cfg: DictConfig) -> None:
     """Raise ConfigError for keys that do not exist, values of the wrong type or size, and parts that do not fit."""
-    task = _task(cfg)
+    if not cfg.task or "_target_" not in cfg.task:
+        raise ConfigError("task has no _target_: it names nothing to build; remove task=..., or set task=NAME")
+    task = class_of(cfg.task, "task")
+    for name in ("name", "headline", "monitors"):
+        fit.declared_by(task, name)
+    view_of(task)  # else it is missed when the first picture is drawn
     _check_root(cfg, task)
     groups = tuple(group for group in task.groups if cfg.get(group))
     schedule = _schedule(cfg)
     check_arguments(cfg.model, "model", given=("spec",))
-    _check_parts_of_model(cfg)
+    with not_pretrained() if cfg.ckpt_path or cfg.start_from else nullcontext():
+        for key, node in _built_inside(cfg.model, "model"):
+            _check_part(node, key)
     check_arguments(cfg.data, "data")
     check_arguments(cfg.task, "task", given=("model", "optimizer", "scheduler", "compile", *groups))
     check_arguments(cfg.optimizer, "optimizer", given=("params",))
@@ -63,16 +72,6 @@ def check(cfg: DictConfig) -> None:
     _try_out(cfg, groups, schedule)
 
 
-def _task(cfg: DictConfig) -> type[Task]:
-    if not cfg.task or "_target_" not in cfg.task:
-        raise ConfigError("task has no _target_: it names nothing to build; remove task=..., or set task=NAME")
-    task = class_of(cfg.task, "task")
-    for name in ("name", "headline", "monitors"):
-        fit.declared_by(task, name)
-    view_of(task)  # else it is missed when the first picture is drawn
-    return task
-
-
 def _check_root(cfg: DictConfig, task: type[Task]) -> None:
     hints = get_type_hints(TrainConfig, include_extras=True)
     known = [*hints, *task.groups, "hydra"]
@@ -85,14 +84,6 @@ def _check_root(cfg: DictConfig, task: type[Task]) -> None:
             hold(name, plain_value(cfg[name]), hint)
     for name in ("trainer", "optimizer", "model", "data"):
         check_target(cfg.get(name), name)
-
-
-def _check_parts_of_model(cfg: DictConfig) -> None:
-    from zoo.layers.pretrained import not_pretrained
-
-    with not_pretrained() if cfg.ckpt_path or cfg.start_from else nullcontext():
-        for key, node in _built_inside(cfg.model, "model"):
-            _check_part(node, key)
 
 
 def _built_inside(node: Any, key: str) -> Iterator[tuple[str, Any]]:
@@ -124,8 +115,6 @@ def _check_part(node: Any, key: str) -> None:
 
 def _schedule(cfg: DictConfig) -> DictConfig | None:
     """The scheduler's node with a number of steps filled in; None for a constant rate."""
-    from zoo.tasks.task import TOTAL_STEPS
-
     if not cfg.scheduler:
         return None
     known = ["scheduler", *TIMING]
@@ -135,7 +124,9 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
         if key in cfg.scheduler:
             hold(f"scheduler.{key}", cfg.scheduler[key], hint)
     shape = plain(cfg.scheduler.scheduler)
-    if TOTAL_STEPS in shape.values() and _endless(cfg.trainer):
+    epochs, steps, time = (cfg.trainer[f"max_{name}"] for name in ("epochs", "steps", "time"))
+    endless = steps == -1 and (epochs == -1 or (epochs is None and time is not None))
+    if TOTAL_STEPS in shape.values() and endless:
         raise ConfigError(
             "scheduler: its rate falls until the last step, and this run has none: add trainer.max_epochs=N or "
             "trainer.max_steps=N, or use scheduler=none"
@@ -143,21 +134,11 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
     return OmegaConf.create({key: MANY if value == TOTAL_STEPS else value for key, value in shape.items()})
 
 
-def _endless(trainer: DictConfig) -> bool:
-    """Whether the number of steps of a run cannot be known."""
-    epochs = trainer.max_epochs
-    return trainer.max_steps == -1 and (epochs == -1 or (epochs is None and trainer.max_time is not None))
-
-
 def _try_out(cfg: DictConfig, groups: tuple[str, ...], schedule: DictConfig | None) -> None:
     """Build the parts that a run builds after its data are prepared, only to see whether they refuse.
 
     A constructor can refuse more than an annotation, e.g. more hypotheses than the beam holds.
     """
-    import torch
-
-    from zoo.run.precision import whole_precision
-
     whole_precision(cfg.trainer.precision)
 
     def parameters() -> list[torch.nn.Parameter]:
@@ -172,7 +153,4 @@ def _try_out(cfg: DictConfig, groups: tuple[str, ...], schedule: DictConfig | No
 
 
 def _is_optimizer(node: Any, key: str) -> bool:
-    """Whether a group of a task is another optimiser, which gets its parameters from the task."""
-    from torch.optim import Optimizer
-
-    return OmegaConf.is_dict(node) and "_target_" in node and issubclass(class_of(node, key), Optimizer)
+    return is_built(node) and issubclass(class_of(node, key), torch.optim.Optimizer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from zoo.layers.pretrained import not_pretrained
 from zoo.run import search_path
 from zoo.run.folder import resolve, temporary
 from zoo.run.old_checkpoints import modernised
-from zoo.run.prediction_progress import PredictionProgress
+from zoo.run.prediction_progress import prediction_progress
 from zoo.tasks import Task
 
 
@@ -81,18 +82,12 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
         with named_by_a_checkpoint(_own_folders()):
             return modernised(content)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(
-            f"{path}: its parts differ from those that a run writes ({_reason(error)}): damaged?"
-        ) from error
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise CheckpointError(f"{path}: its parts differ from those that a run writes ({reason}): damaged?") from error
 
 
 def _own_folders() -> list[Path]:
-    """The folders with the modules of the user's own configuration."""
     return [folder.parent for folder in search_path.folders()]
-
-
-def _reason(error: Exception) -> str:
-    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def check_resumable(content: dict[str, Any], path: Path) -> None:
@@ -138,36 +133,23 @@ class Predictor:
         `unusable` and its prediction is None."""
         if isinstance(inputs, str):
             raise TypeError("give a list of inputs: zoo.load(path)(['one text'])")
-        if not progress:
-            return self._predictions(inputs, unusable, lambda done: None)
-        with PredictionProgress(len(inputs), Console(stderr=True)) as bars:
-            return self._predictions(inputs, unusable, bars.predicted)
-
-    def _predictions(
-        self,
-        inputs: Sequence[Any],
-        unusable: Callable[[UnusableInput], None] | None,
-        predicted: Callable[[int], None],
-    ) -> list[Any]:
-        """The predictions, in batches; `predicted` is called with the number of inputs that are done."""
+        shown = prediction_progress(len(inputs), Console(stderr=True)) if progress else nullcontext(lambda done: None)
         predictions: dict[int, Any] = {}
-        for start in range(0, len(inputs), self.batch_size):
-            given, inputs_shown = [], []
-            chunk: list[int] = []
-            for number, one in enumerate(inputs[start : start + self.batch_size], start):
-                try:
-                    inputs_shown.append(self.encoder.display(one))
-                except UnusableInput as error:
-                    if unusable is None:
-                        raise
-                    unusable(error)
-                else:
-                    given.append(one)
-                    chunk.append(number)
-            if given:
-                found = self.task.predictions(self.encoder(given).to(self.task.device), inputs_shown)
-                predictions.update(zip(chunk, found, strict=True))
-            predicted(min(start + self.batch_size, len(inputs)))
+        with shown as predicted:
+            for start in range(0, len(inputs), self.batch_size):
+                chunk: dict[int, tuple[Any, Any]] = {}
+                for number, one in enumerate(inputs[start : start + self.batch_size], start):
+                    try:
+                        chunk[number] = one, self.encoder.display(one)
+                    except UnusableInput as error:
+                        if unusable is None:
+                            raise
+                        unusable(error)
+                if chunk:
+                    given, words = map(list, zip(*chunk.values(), strict=True))
+                    found = self.task.predictions(self.encoder(given).to(self.task.device), words)
+                    predictions.update(zip(chunk, found, strict=True))
+                predicted(min(start + self.batch_size, len(inputs)))
         return [predictions.get(number) for number in range(len(inputs))]
 
 

@@ -171,7 +171,6 @@ class CommandLineFirst(ConfigLoaderImpl):
 
 
 def _below(node: Any, keys: list[str]) -> Any:
-    """The node at a path of keys; None where there is none."""
     for key in keys:
         node = node.get(key) if OmegaConf.is_dict(node) else None
     return node

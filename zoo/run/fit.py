@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omegaconf import DictConfig
 
+from zoo.data.cache import cache_root
+from zoo.data.spec import Spec
+from zoo.data.streams import StreamData
 from zoo.dotted import name_of
 from zoo.errors import ConfigError, did_you_mean
 from zoo.memory import size_of
@@ -15,9 +18,8 @@ from zoo.run.arguments import class_of
 from zoo.run.catalogue import data_for, models_for
 from zoo.run.compose import plain
 from zoo.signature import signature
-
-if TYPE_CHECKING:
-    from zoo.tasks import Task
+from zoo.tasks import Task
+from zoo.tasks.size import check_size, smallest_spec
 
 SMALLEST_EXAMPLE = 250
 """Bytes of a generated example, at least."""
@@ -96,9 +98,6 @@ def check_data_and_task(data: Any, task: type[Task]) -> None:
 
 def check_size_of_model(cfg: DictConfig) -> None:
     """Raise ConfigError for a network that is too large on the smallest data, before any are prepared."""
-    from zoo.data.spec import Spec
-    from zoo.tasks.size import check_size, smallest_spec
-
     cls = class_of(cfg.model, "model")
     kind = next((one.annotation for one in signature(cls).parameters.values()), None)
     if isinstance(kind, type) and issubclass(kind, Spec):
@@ -107,9 +106,6 @@ def check_size_of_model(cfg: DictConfig) -> None:
 
 def check_size_of_sample(cfg: DictConfig) -> None:
     """Raise ConfigError for more generated examples than the disk has room for; those of a stream are never stored."""
-    from zoo.data.cache import cache_root
-    from zoo.data.streams import StreamData
-
     asked = plain(cfg.data.get("sample"))
     counts = {name: count for name, count in asked.items() if name in ("train", "val", "test") and count}
     if not counts or issubclass(class_of(cfg.data, "data"), StreamData):

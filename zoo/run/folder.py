@@ -118,7 +118,6 @@ def _newest_first(found: Set[Path]) -> list[Path]:
 
 
 def _ran(folder: Path, model: str, data: str) -> bool:
-    """Whether the run of a folder was of this model and data."""
     try:
         hydra = yaml.safe_load((folder / ".hydra" / "hydra.yaml").read_text(encoding="utf-8"))["hydra"]
         choices = hydra["runtime"]["choices"]

@@ -34,16 +34,12 @@ DDP_ENV = ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "LOCAL_RANK", "WORLD_SIZE"
 log = logging.getLogger(__name__)
 
 
+@patient_streams()
 def main(command: tuple[str, ...] = ()) -> None:
     """Compose the configuration from `sys.argv` and train. A one-line error ends the process with code 2.
 
     `command` holds the words before the overrides, e.g. `zoo train`.
     """
-    with patient_streams():
-        _main(command)
-
-
-def _main(command: tuple[str, ...]) -> None:
     register()
     try:
         overrides = search_path.take(sys.argv[1:])

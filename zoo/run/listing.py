@@ -70,7 +70,6 @@ def as_text(entries: Entries, width: int) -> Text:
 
 
 def _wrapped(entry: Mapping[str, Any], width: int) -> Iterator[str]:
-    """The lines of one entry."""
     indent = " " * 4
 
     def wrap(text: str, start: str = indent) -> list[str]:

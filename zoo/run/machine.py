@@ -103,7 +103,6 @@ def check_machine(cfg: DictConfig) -> None:
 
 
 def _wandb_ready() -> bool:
-    """Whether wandb has a key, or needs none."""
     if os.environ.get("WANDB_MODE") in ("offline", "disabled", "dryrun") or os.environ.get("WANDB_API_KEY"):
         return True
     import wandb

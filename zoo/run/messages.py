@@ -68,7 +68,6 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
 
 
 def _needs_quotes(word: str) -> bool:
-    """Whether an override can be read only with its value in quotes."""
     key, equals, value = word.partition("=")
     if not equals or not value or value[0] in "[{'\"" or _is_readable(word):
         return False

@@ -36,7 +36,6 @@ def modernised(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _moved(part: Any) -> Any:
-    """Return `part` with the new names of classes in place of the old ones."""
     if isinstance(part, dict):
         return {key: _moved(value) for key, value in part.items()}
     if isinstance(part, list):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import Progress
@@ -16,45 +15,37 @@ DELAY, AGAIN = 3.0, 60.0
 """Seconds until progress is first shown, and between two lines where the output is not a terminal."""
 
 
-class PredictionProgress:
-    """Bars on a terminal after a few seconds. In a file or a pipe it prints a line per minute instead."""
+@contextmanager
+def prediction_progress(
+    inputs: int, console: Console, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[int], None]]:
+    """Show bars on a terminal after a few seconds; in a file or a pipe print a line per minute instead. Gives the
+    function that reports how many of the `inputs` are done."""
+    bars, due = Progress(console=console), clock() + DELAY
+    done = bars.add_task("predicting", total=inputs, visible=inputs > 1)
+    written = bars.add_task("writing", visible=False)
 
-    def __init__(self, inputs: int, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
-        self.console, self.clock, self.inputs = console, clock, inputs
-        self.bars = Progress(console=console)
-        self.done = self.bars.add_task("predicting", total=inputs, visible=inputs > 1)
-        self.written = self.bars.add_task("writing", visible=False)
-        self.due = clock() + DELAY
-        self.reporting = reporting(self.step)
+    def show(line: str) -> None:
+        nonlocal due
+        if clock() >= due and console.is_terminal:
+            bars.start()
+        elif clock() >= due:
+            console.print(line, highlight=False)
+            due = clock() + AGAIN
 
-    def __enter__(self) -> Self:
-        self.reporting.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.reporting.__exit__(kind, error, trace)
-        if self.bars.live.is_started:
-            self.bars.stop()
-
-    def predicted(self, inputs: int) -> None:
-        """Report the number of inputs that are done."""
-        self.bars.update(self.done, completed=inputs)
-        self.bars.update(self.written, visible=False)
-        self._show(f"{inputs:,} of {self.inputs:,} inputs predicted")
-
-    def step(self, number: int, most: int) -> None:
-        """Report that decoding begins a step, and the largest number of steps."""
+    def step(number: int, most: int) -> None:
         line = f"writing token {number:,} of at most {most:,}"
-        self.bars.update(self.written, completed=number, total=most, visible=True, description=line)
-        self._show(line)
+        bars.update(written, completed=number, total=most, visible=True, description=line)
+        show(line)
 
-    def _show(self, line: str) -> None:
-        if self.clock() < self.due:
-            return
-        if self.console.is_terminal:
-            self.bars.start()
-        else:
-            self.console.print(line, highlight=False)
-            self.due = self.clock() + AGAIN
+    def predicted(count: int) -> None:
+        bars.update(done, completed=count)
+        bars.update(written, visible=False)
+        show(f"{count:,} of {inputs:,} inputs predicted")
+
+    try:
+        with reporting(step):
+            yield predicted
+    finally:
+        if bars.live.is_started:
+            bars.stop()

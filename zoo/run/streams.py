@@ -35,7 +35,6 @@ class PatientStream:
             self._discard()
 
     def _discard(self) -> None:
-        """Discard all further output."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._stream.fileno())
         os.close(nowhere)

@@ -63,7 +63,6 @@ def conclude(folder: Path) -> int:
 
 
 def _read(paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
-    """Contents by file, in the order of the jobs."""
     ordered = sorted(paths, key=lambda path: (len(path.parent.name), path.parent.name))
     return {path: json.loads(path.read_text(encoding="utf-8")) for path in ordered}
 

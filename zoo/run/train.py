@@ -101,7 +101,6 @@ def _last() -> Path:
 
 
 def _start(cfg: DictConfig) -> dict[str, Any] | None:
-    """The content of the checkpoint whose weights the run begins with."""
     if cfg.start_from is None:
         return None
     path = resolve(_last().parent.parent if cfg.start_from == "last" else cfg.start_from)
@@ -111,7 +110,6 @@ def _start(cfg: DictConfig) -> dict[str, Any] | None:
 
 
 def _check_network(cfg: DictConfig, key: str, path: Path, content: dict[str, Any]) -> None:
-    """Raise CheckpointError for the weights of another network. Other sizes are found when it is built."""
     there = content.get("hyper_parameters", {}).get("model", {}).get("_target_", cfg.model._target_)
     if there != cfg.model._target_:
         raise CheckpointError(

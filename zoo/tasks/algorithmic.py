@@ -110,8 +110,8 @@ class Algorithmic(Scoring):
     monitors: ClassVar = {
         "loss": "min", "bits_per_sequence": "min", "error_bits": "min", "exact": "max", ABOVE: "min"
     }  # fmt: skip
-    on_bar: ClassVar[tuple[str, ...]] = ("bits_per_sequence", "exact")
-    spec: BitSpec | None
+    on_bar: tuple[str, ...] = ("bits_per_sequence", "exact")
+    spec: BitSpec
     converged_at: int | None = None
     """Training sequences before the first validation that converged; None as long as there was none."""
 
@@ -122,7 +122,6 @@ class Algorithmic(Scoring):
         self._newest: Tensor | None = None
 
     def metrics(self) -> dict[str, Metric]:
-        assert self.spec is not None
         return {name: GroupMeans(len(self.spec.groups)) for name in (*MEASURES, OPTIMAL)}
 
     # training
@@ -160,33 +159,25 @@ class Algorithmic(Scoring):
         means = self._means(self.val_metrics)
         if self._newest is not None and self.trainer.state.fn == TrainerFn.FITTING:
             self._count(self._newest, means.get(ABOVE, means["bits_per_sequence"]).nanmean())
-        self._log_means("val", means)
+        self._log("val", means)
 
     def on_test_epoch_end(self) -> None:
-        assert self.spec is not None
         means = self._means(self.test_metrics)
-        self._log_means("test", means)
+        self._log("test", means)
         self.log_groups(means, self.spec.groups)
         if self.converged_at is not None:
             self.log("test/sequences_to_converge", float(self.converged_at))
 
     def _means(self, metrics: nn.ModuleDict) -> dict[str, Tensor]:
         """(G,) the mean of each measure over the sequences of each group."""
-        means: dict[str, Tensor] = {}
-        for name, metric in metrics.items():
-            assert isinstance(metric, GroupMeans)
-            if metric.update_count or name != OPTIMAL:
-                means[name] = metric.compute().reshape(-1)
-            metric.reset()
-        if OPTIMAL in means:
+        known = metrics[OPTIMAL].update_count
+        means = self.group_means(metrics, [*MEASURES, *[OPTIMAL] * bool(known)])
+        if known:
             means[ABOVE] = means["bits_per_sequence"] - means[OPTIMAL]
         return means
 
-    def _log_means(self, stage: str, means: dict[str, Tensor]) -> None:
-        """Log the means over all groups, each group with the same weight."""
-        for name, values in means.items():
-            bar = stage == "val" and name in self.on_bar
-            self.log(f"{stage}/{name}", values.nanmean().float(), prog_bar=bar)
+    def _log(self, stage: str, means: dict[str, Tensor]) -> None:
+        self.log_means(stage, means)
         self.log(f"{stage}/loss", (means["bits_per_sequence"].nanmean() * math.log(2)).float())
 
     def _count(self, newest: Tensor, bits: Tensor) -> None:

@@ -25,7 +25,7 @@ from zoo.precision import precise
 from zoo.tasks.clipping import clip_matrices
 from zoo.tasks.restarts import Restarts
 from zoo.tasks.scoring import Scoring
-from zoo.tasks.task import Examined, Prediction, TaskArguments
+from zoo.tasks.task import Examined, Prediction, TaskArguments, computed, names_at
 
 LIKELIEST, LOSS_EVERY = 5, 10
 HOP = "attention_recall_hop_"
@@ -72,7 +72,7 @@ class Answering(Scoring):
     headline: tuple[str, ...] = ("error", "failed_tasks", "attention_recall")
     view: ClassVar[str] = "zoo.visualize.answering.AnsweringView"
     monitors: ClassVar = {"loss": "min", "error": "min", "failed_tasks": "min", "attention_recall": "max"}
-    spec: StorySpec | None
+    spec: StorySpec
 
     def __init__(
         self,
@@ -111,7 +111,6 @@ class Answering(Scoring):
     # building
 
     def metrics(self) -> dict[str, Metric]:
-        assert self.spec is not None
         return {
             **super().metrics(),
             "errors": TaskErrors(len(self.spec.tasks)),
@@ -123,7 +122,6 @@ class Answering(Scoring):
         count = self.hparams["restarts"]
         if count == 1:
             return
-        assert self.network is not None and self.spec is not None
         model, spec = self.hparams["model"], self.spec
         self.restarts = Restarts(self.network, lambda: instantiate(model, spec, _recursive_=False), count)
         self.restart_errors = TaskErrors(len(spec.tasks), (count,))
@@ -134,16 +132,13 @@ class Answering(Scoring):
     def on_train_epoch_start(self) -> None:
         super().on_train_epoch_start()
         if self.linear_start:
-            self.network.linear = self.current_epoch < self.linear_start  # type: ignore[union-attr]
+            self.network.linear = self.current_epoch < self.linear_start
 
     def training_step(self, batch: StoryBatch, batch_idx: int) -> Tensor:
-        assert batch.answer is not None and self.network is not None
+        assert batch.answer is not None
         size, networks = len(batch), 1 if self.restarts is None else len(self.restarts)
         output: Output = (self.network if self.restarts is None else self.restarts)(batch)
-        total = self.total_loss(output, batch)
-        own = self.own_losses(
-            Output(output.logits, losses={name: loss.sum() for name, loss in output.losses.items()}), size
-        )
+        total, own = self.total_loss(output, batch), self.own_losses(output, size)
         if self.restarts is not None:
             self.restarts.count((output.logits.detach().argmax(-1) != batch.answer).sum(1), size)
         self._record_loss(total.detach() + size * own.detach(), size * networks, batch_idx)
@@ -172,7 +167,6 @@ class Answering(Scoring):
             self._count_loss()
 
     def _count_loss(self) -> None:
-        """Move the accumulated sums into the metric that is logged."""
         if self._examples:
             self.train_loss.update(self._loss / self._examples, self._examples)
             self._loss, self._examples = 0.0, 0
@@ -247,28 +241,22 @@ class Answering(Scoring):
 
     def on_test_epoch_end(self) -> None:
         errors = self._errors("test", self.test_metrics)
-        assert self.spec is not None
         self.log_groups({"error": errors}, self.spec.tasks)
         if self.restarts is not None:
             self._errors_of_restarts(self.restarts)
 
     def _errors(self, stage: str, metrics: nn.ModuleDict) -> Tensor:
         """(T,) the error of each task; logs their mean, how many failed, and the recall of each hop."""
-        metric: Any = metrics["errors"]
-        errors: Tensor = metric.compute()
-        metric.reset()
+        errors: Tensor = computed(metrics["errors"])
         self.log(f"{stage}/error", mean_error(errors), prog_bar=stage == "val")
         self.log(f"{stage}/failed_tasks", failed_tasks(errors))
         for name, recall in metrics.items():
             if name.startswith(HOP):
-                assert isinstance(recall, Metric)
-                self.log_defined({f"{stage}/{name}": recall.compute()})
-                recall.reset()
+                self.log_defined({f"{stage}/{name}": computed(recall)})
         return errors
 
     def _errors_of_restarts(self, restarts: Restarts) -> None:
-        errors: Tensor = self.restart_errors.compute()  # (R, T)
-        self.restart_errors.reset()
+        errors: Tensor = computed(self.restart_errors)  # (R, T)
         mean, failed, train = mean_error(errors), failed_tasks(errors), restarts.errors
         self.log("test/restarts_median_error", mean.quantile(0.5))
         for number in range(len(restarts)):
@@ -279,7 +267,6 @@ class Answering(Scoring):
 
     def predictions(self, batch: StoryBatch, words: list[Shown]) -> list[AnswerPrediction]:
         """Answers and attention; `words` are stories and questions as shown."""
-        assert self.spec is not None
         output = self.predict_step(batch)
         no_answers = torch.tensor([self.spec.padding, self.spec.unknown], device=output.logits.device)
         probabilities = precise(output.logits).index_fill(-1, no_answers, -torch.inf).softmax(-1)
@@ -304,17 +291,11 @@ class Answering(Scoring):
     def examine(self, batch: StoryBatch) -> list[ExaminedAnswer]:
         vocabulary = self.encoder.vocabulary.words
         shown = list(batch.text) if batch.text is not None else [self._as_ids(batch, b) for b in range(len(batch))]
-        return [
-            ExaminedAnswer(
-                index=int(batch.index[b]),
-                prediction=prediction,
-                truth=None if batch.answer is None else vocabulary[int(batch.answer[b])],
-                supporting=None
-                if batch.supporting is None
-                else tuple(batch.supporting[b][: len(prediction.sentences)].tolist()),
-            )
-            for b, prediction in enumerate(self.predictions(batch, shown))
-        ]
+        facts = None
+        if batch.supporting is not None:
+            rows = zip(shown, batch.supporting.tolist(), strict=True)
+            facts = [tuple(row[: len(one.sentences)]) for one, row in rows]
+        return self.examined(ExaminedAnswer, batch, shown, names_at(batch.answer, vocabulary), facts)
 
     def _as_ids(self, batch: StoryBatch, row: int) -> Shown:
         """A question whose text is not stored, in words of the vocabulary."""

@@ -101,9 +101,9 @@ class Captioning(Generation):
         "pointing": "max",
         **dict.fromkeys((*OVERLAP, "true"), "max"),
     }
-    on_bar = (*Generation.on_bar, "bleu4", "true")
+    on_bar: tuple[str, ...] = (*Generation.on_bar, "bleu4", "true")
     length_penalty = 0.0  # as conf/decoding/beam_captioning.yaml has it
-    spec: ImageSpec | None
+    spec: ImageSpec
 
     def __init__(self, *, meteor: bool = True, **rest: Unpack[GenerationArguments]) -> None:
         """With `meteor` a test also computes METEOR, if Java and pycocoevalcap are installed. The other arguments are
@@ -112,7 +112,6 @@ class Captioning(Generation):
         self.meteor = meteor
 
     def build(self, spec: Spec, encoder: Any) -> None:
-        assert isinstance(spec, ImageSpec)
         super().build(spec, encoder)
         if self.meteor and Meteor.missing() is None:
             self.test_metrics["meteor"] = Meteor()
@@ -133,7 +132,6 @@ class Captioning(Generation):
     def _decoding_options(self) -> dict[str, Any]:
         """By default captions may be as long as the longest of the data. So they may with a `max_length` [a, b] with a
         above 0, which counts the tokens of a source: an image has none."""
-        assert self.spec is not None
         options = super()._decoding_options()
         if not options.get("max_length") or options["max_length"][0] > 0:
             options["max_length"] = (0.0, float(self.spec.longest_target))
@@ -192,7 +190,6 @@ class Captioning(Generation):
 
     def examine(self, batch: ImageBatch) -> list[ExaminedCaption]:
         """Examine each image of `batch` once, however many captions it has."""
-        assert self.spec is not None
         images = batch.each_image()
         assert images.about is not None
         pixels = [

@@ -13,8 +13,8 @@ from zoo.data.documents.spec import DocumentSpec
 from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.tasks.single_label import SingleLabel
-from zoo.tasks.task import Examined, Prediction
+from zoo.tasks.scoring import SingleLabel
+from zoo.tasks.task import Examined, Prediction, marked, names_at
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Classification(SingleLabel):
     headline = (*SingleLabel.headline, "attention_recall")
     view: ClassVar[str] = "zoo.visualize.classification.ClassificationView"
     monitors: ClassVar = {**SingleLabel.monitors, "attention_recall": "max", "sentence_recall": "max"}
-    spec: DocumentSpec | None
+    spec: DocumentSpec
 
     def metrics(self) -> dict[str, Metric]:
         names = ("attention_recall", "sentence_recall", "attention_chance")
@@ -83,9 +83,8 @@ class Classification(SingleLabel):
         lists of words."""
         output = self.predict_step(batch)
         probabilities = precise(output.logits).softmax(-1).tolist()
-        sentence_weights = output.attention["sentence"].tolist() if "sentence" in output.attention else None
-        word_weights = output.attention["word"].tolist() if "word" in output.attention else None
-        assert self.spec is not None
+        weights = {name: part.tolist() for name, part in output.attention.items()}
+        sentence_weights, word_weights = weights.get("sentence"), weights.get("word")
         unknown = (batch.words == self.spec.unknown).tolist()
         return [
             DocumentPrediction(
@@ -96,7 +95,7 @@ class Classification(SingleLabel):
                         words=tuple(sentence),
                         weight=sentence_weights[b][s] if sentence_weights else None,
                         word_weights=tuple(word_weights[b][s][: len(sentence)]) if word_weights else None,
-                        unknown=tuple(i for i in range(len(sentence)) if unknown[b][s][i]),
+                        unknown=marked(unknown[b][s], len(sentence)),
                     )
                     for s, sentence in enumerate(words[b])
                 ),
@@ -105,7 +104,6 @@ class Classification(SingleLabel):
         ]
 
     def examine(self, batch: DocumentBatch) -> list[ExaminedDocument]:
-        assert self.spec is not None
         documents: Any = batch.text
         if documents is None:
             known = self.encoder.vocabulary.words
@@ -113,15 +111,8 @@ class Classification(SingleLabel):
                 [[known[number] for number in sentence] for sentence in _real(words, mask)]
                 for words, mask in zip(batch.words, batch.word_mask, strict=True)
             ]
-        return [
-            ExaminedDocument(
-                index=int(batch.index[b]),
-                prediction=prediction,
-                truth=None if batch.label is None else self.spec.classes[int(batch.label[b])],
-                evidence=None if batch.evidence is None else _real(batch.evidence[b], batch.word_mask[b]),
-            )
-            for b, prediction in enumerate(self.predictions(batch, documents))
-        ]
+        evidence = None if batch.evidence is None else list(map(_real, batch.evidence, batch.word_mask))
+        return self.examined(ExaminedDocument, batch, documents, names_at(batch.label, self.spec.classes), evidence)
 
 
 def _real(values: Tensor, mask: Tensor) -> list[list]:

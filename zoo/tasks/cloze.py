@@ -1,13 +1,19 @@
-"""A word that is missing from a sentence, to be found among candidates that occur in a document."""
+"""A word that is missing from a sentence, to be found among candidates that occur in a document. A test can re-rank
+the candidates: one process fits the re-ranking when it begins, and stores it in the run's folder."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
+import numpy as np
 import torch
+from lightning import Trainer
 from torch import Tensor, nn
 from torchmetrics import MeanMetric, Metric
 
@@ -15,13 +21,15 @@ from zoo.arguments import Count
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.question import Shown
 from zoo.data.cloze.spec import ClozeSpec
+from zoo.errors import ConfigError
 from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
 from zoo.precision import precise
-from zoo.reranking.reranker import Reranker, ScoredQuestion
-from zoo.tasks.cloze_reranking import asked_of, fitted, vocabulary_key
+from zoo.reranking.reranker import FEATURES, FILE, Reranker, ScoredQuestion
 from zoo.tasks.scoring import Scoring
-from zoo.tasks.task import Examined, Prediction, TaskArguments
+from zoo.tasks.task import Examined, Prediction, TaskArguments, marked
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -73,8 +81,8 @@ class Cloze(Scoring):
     headline: tuple[str, ...] = ("accuracy", "accuracy_reranked", "attention_recall", "sentence_recall")
     view: ClassVar[str] = "zoo.visualize.cloze.ClozeView"
     monitors: ClassVar = {"loss": "min", "accuracy": "max", "attention_recall": "max", "sentence_recall": "max"}
-    on_bar: ClassVar[tuple[str, ...]] = ("loss", "accuracy")
-    spec: ClozeSpec | None
+    on_bar: tuple[str, ...] = ("loss", "accuracy")
+    spec: ClozeSpec
 
     def __init__(
         self,
@@ -96,24 +104,20 @@ class Cloze(Scoring):
         means = ("loss", "accuracy", "accuracy_reranked")
         return {**{name: MeanMetric() for name in means}, **{name: AttentionRecall() for name in recalls}}
 
-    # training
+    def total_loss(self, output: Output, batch: ClozeBatch) -> Tensor:
+        return answer_losses(output.logits, batch)[0].sum()
 
-    def training_step(self, batch: ClozeBatch, batch_idx: int) -> Tensor:
-        output = self(batch)
-        losses, counted = answer_losses(output.logits, batch)
-        own = self.own_losses(output, len(batch))
-        self.log_loss((losses + own).detach(), counted, len(batch))
-        return self.global_mean(losses.sum(), counted.sum().clamp(min=1)) + own
+    def counted(self, output: Output, batch: ClozeBatch) -> Tensor:
+        return answer_losses(output.logits, batch)[1].sum()
 
     # evaluation
 
     def on_test_start(self) -> None:
         super().on_test_start()
         if self.hparams["rerank"]:
-            assert self.spec is not None
             options = {"best": "rerank_best", "order": "ngram_order", "classes": "word_classes"}
             chosen = {name: self.hparams[key] for name, key in options.items()}
-            self.reranker = fitted(self.trainer, self._asked_and_answered, self.spec, **chosen)
+            self.reranker = fitted(self.trainer, self._scored_questions, self.spec, **chosen)
 
     def test_step(self, batch: ClozeBatch, batch_idx: int) -> None:
         output = self.evaluate(batch, "test", self.test_metrics)
@@ -128,28 +132,18 @@ class Cloze(Scoring):
         or belongs to another network."""
         self.reranker = Reranker.load(path, vocabulary_key(self.encoder))
 
-    def _asked_and_answered(self, batch: ClozeBatch) -> tuple[list[ScoredQuestion], list[int]]:
+    def _scored_questions(self, batch: ClozeBatch) -> tuple[list[ScoredQuestion], list[int]]:
         """The questions of a batch with the network's scores, and the answers."""
-        assert batch.answer is not None and batch.text is not None and self.spec is not None
+        assert batch.answer is not None and batch.text is not None
         logits = self(batch.to(self.device)).logits
         return asked_of(batch, logits, batch.text, self.spec.blank), batch.answer.tolist()
 
     def _reranked(self, reranker: Reranker, batch: ClozeBatch, logits: Tensor, texts: Sequence[Shown]) -> Tensor:
         """(B, C) log-probabilities of the candidates, -inf for those that are not among the best."""
-        assert self.spec is not None
         found = torch.full(logits.shape, -torch.inf)
         for row, asked in enumerate(asked_of(batch, logits, texts, self.spec.blank)):
             found[row, : len(asked.log_p)] = torch.from_numpy(reranker.scores(asked))
         return found.to(logits.device)
-
-    def total_loss(self, output: Output, batch: ClozeBatch) -> Tensor:
-        return answer_losses(output.logits, batch)[0].sum()
-
-    def evaluate(self, batch: ClozeBatch, stage: str, metrics: nn.ModuleDict) -> Output:
-        output = self(batch)
-        self.record(stage, metrics, "loss", len(batch), *answer_losses(output.logits, batch))
-        self.score(stage, metrics, batch, output)
-        return output
 
     def score(self, stage: str, metrics: nn.ModuleDict, batch: ClozeBatch, output: Output) -> None:
         assert batch.answer is not None
@@ -169,7 +163,6 @@ class Cloze(Scoring):
         again = None if self.reranker is None else self._reranked(self.reranker, batch, output.logits, words)
         chosen = best(output.logits if again is None else again, batch).tolist()
         final = shares if again is None else again.exp().tolist()
-        assert self.spec is not None
         unknown = self.spec.unknown
         documents = _read([one.document for one in words], batch.document == unknown, output.attention.get("document"))
         queries = _read([one.query for one in words], batch.query == unknown, output.attention.get("query"))
@@ -188,16 +181,13 @@ class Cloze(Scoring):
     def examine(self, batch: ClozeBatch) -> list[ExaminedQuestion]:
         assert batch.text is not None, "the data give the text of each question of a split that is evaluated"
         text: list[Shown] = list(batch.text)
-        evidence = None if batch.evidence is None else batch.evidence.tolist()
-        return [
-            ExaminedQuestion(
-                index=int(batch.index[b]),
-                prediction=prediction,
-                truth=None if batch.answer is None else text[b].candidates[int(batch.answer[b])],
-                evidence=None if evidence is None else tuple(evidence[b][: len(text[b].document)]),
-            )
-            for b, prediction in enumerate(self.predictions(batch, text))
-        ]
+        truth = evidence = None
+        if batch.answer is not None:
+            truth = [one.candidates[number] for one, number in zip(text, batch.answer.tolist(), strict=True)]
+        if batch.evidence is not None:
+            rows = zip(text, batch.evidence.tolist(), strict=True)
+            evidence = [tuple(row[: len(one.document)]) for one, row in rows]
+        return self.examined(ExaminedQuestion, batch, text, truth, evidence)
 
 
 def _by_name(candidates: Sequence[str], shares: Sequence[float]) -> dict[str, float]:
@@ -242,7 +232,80 @@ def _read(texts: list[list[str]], unknown: Tensor, attention: Tensor | None) -> 
         ReadText(
             words=tuple(words),
             weights=None if weights is None else tuple(weights[b][: len(words)]),
-            unknown=tuple(i for i in range(len(words)) if unknown_at[b][i]),
+            unknown=marked(unknown_at[b], len(words)),
         )
         for b, words in enumerate(texts)
     ]
+
+
+# re-ranking
+
+
+def beside(checkpoint: Path) -> Path:
+    """The re-ranking file of the run that wrote a checkpoint."""
+    return checkpoint.resolve().parent.parent / FILE
+
+
+def vocabulary_key(encoder: Any) -> str:
+    """A hash that identifies the vocabulary of an encoder."""
+    return sha256(json.dumps(encoder.state(), sort_keys=True).encode()).hexdigest()
+
+
+def asked_of(batch: ClozeBatch, logits: Tensor, texts: Sequence[Shown], blank: int) -> list[ScoredQuestion]:
+    """The questions of a batch, with the scores of the reader."""
+    counts = [mask.sum(1).tolist() for mask in (batch.document_mask, batch.query_mask, batch.candidate_mask)]
+    tensors = (batch.document, batch.occurrence, batch.query, logits.double())
+    document, occurrence, query, log_p = (tensor.cpu().numpy() for tensor in tensors)
+    return [
+        ScoredQuestion(
+            document=document[b, :words],
+            ends=texts[b].sentence_ends,
+            occurrence=occurrence[b, :words],
+            query=query[b, :asked],
+            blank=int(np.argmax(query[b] == blank)),
+            log_p=log_p[b, :candidates],
+        )
+        for b, (words, asked, candidates) in enumerate(zip(*counts, strict=True))
+    ]
+
+
+def fitted(
+    trainer: Trainer,
+    questions_of: Callable[[ClozeBatch], tuple[list[ScoredQuestion], list[int]]],
+    spec: ClozeSpec,
+    **options: int,
+) -> Reranker:
+    """The re-ranking of a run. The first process learns it from the training documents, fits it to the validation set
+    and writes it into the run's folder; every process reads it from there. Raises ConfigError for data without
+    sentences to learn from."""
+    data: Any = trainer.datamodule  # type: ignore[attr-defined]
+    path, key = Path(trainer.default_root_dir) / FILE, vocabulary_key(data.encoder)
+    if not hasattr(data, "every_batch"):
+        raise ConfigError(
+            f"task.rerank=true: {type(data).__name__} has no sentences to train language models on: remove it"
+        )
+    if trainer.is_global_zero:
+        text, lengths = data.sentences()
+        log.info(
+            "re-ranking: language models of %s words in %s different sentences", f"{len(text):,}", f"{len(lengths):,}"
+        )
+        reranker = Reranker.learn(
+            text, lengths, words=spec.vocabulary_size, unknown=spec.unknown, vocabulary=key, **options
+        )
+        questions: list[ScoredQuestion] = []
+        answers: list[int] = []
+        for batch in data.every_batch("val"):
+            asked, right = questions_of(batch)
+            questions, answers = questions + asked, answers + right
+        reranker = reranker.fitted(questions, answers)
+        chosen = [int(reranker.scores(asked).argmax()) for asked in questions]
+        before = [int(asked.log_p.argmax()) for asked in questions]
+        log.info(
+            "re-ranking: %s; val/accuracy %.4f -> %.4f",
+            ", ".join(f"{name} {weight:.3f}" for name, weight in zip(FEATURES, reranker.weights, strict=True)),
+            np.mean(np.equal(before, answers)),
+            np.mean(np.equal(chosen, answers)),
+        )
+        reranker.save(path)
+    trainer.strategy.barrier("re-ranking")
+    return Reranker.load(path, key)

@@ -50,19 +50,11 @@ class GenerationArguments(TaskArguments, total=False):
 
 class Generation(Task):
     """A task for any network with `forward`, `start` and `step` (see `zoo.layers.state`). Its batches are `Evaluated`.
-    The network alone knows whether it writes from tokens, regions, points or sentences. Its class names in `attends`
-    the batch's mask for the attention `source`, or None where it chooses the positions (see `zoo.models.output`).
+    The network alone knows whether it writes from tokens, regions, points or sentences.
 
-    A subclass defines
-
-    - `name` and `headline`, and its own metrics in `metrics()` and `monitors`, in addition to those of this class;
-    - `score_written()`, which counts the hypotheses that the network wrote by itself;
-    - `predictions()`, `examine()` and `view`, as every task.
-
-    It may extend `score_forced()` and `score_attention()`, which count scores and attention under teacher forcing, and
-    `on_bar` and `reads_attention`. Every metric is counted by `record()`.
-
-    A language model that carries a state from batch to batch derives from `Task` instead.
+    A subclass defines `score_written()` and what every task does; it adds its own metrics to those of this class. It
+    may extend `score_forced()` and `score_attention()`, which count scores and attention under teacher forcing. A
+    language model that carries a state from batch to batch derives from `Task` instead.
     """
 
     headline: tuple[str, ...] = ("perplexity", "free_running_perplexity")
@@ -76,7 +68,7 @@ class Generation(Task):
     groups = ("objective", "decoding", "regularizer")
     reads_attention: ClassVar[tuple[tuple[str, str], ...]] = (("decoding", "coverage_penalty"),)
     """Keys, by group, that need a network with attention."""
-    on_bar: ClassVar[tuple[str, ...]] = ("perplexity",)
+    on_bar: tuple[str, ...] = ("perplexity",)
     length_penalty: ClassVar[float] = 0.6
     """The length penalty of `--beam` where the run was configured for another way of decoding."""
     spec: Any
@@ -136,7 +128,6 @@ class Generation(Task):
         }
 
     def forward(self, batch: Any, *, need_weights: bool = True) -> Output:
-        assert self.network is not None
         return self.network(batch, need_weights=need_weights)
 
     @property
@@ -185,14 +176,10 @@ class Generation(Task):
     # evaluation
 
     def evaluate(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
-        self._forced(batch, stage, metrics)
+        self.score_forced(stage, metrics, batch, self(batch, need_weights=batch.alignment is not None))
         self._written(batch, stage, metrics)
         if "free_running_perplexity" in metrics:
             self._free_running(batch, stage, metrics)
-
-    def _forced(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
-        """Count the scores of the true tokens under teacher forcing."""
-        self.score_forced(stage, metrics, batch, self(batch, need_weights=batch.alignment is not None))
 
     def score_forced(self, stage: str, metrics: nn.ModuleDict, batch: Any, output: Output) -> None:
         """Count how likely the true tokens are. If the data has the true alignment, and the network attends to the
@@ -205,8 +192,7 @@ class Generation(Task):
         if batch.alignment is not None and weights is not None:
             if positions_of("source", output.memories, batch, weights).own:
                 return  # the alignment is one to the positions of the batch's memory
-            network: Any = self.network
-            seen: Tensor = getattr(batch, network.attends["source"])
+            seen: Tensor = getattr(batch, self.network.attends["source"])
             possible = batch.alignment & seen[:, None]  # (B, T, S): where a network may not look it misses nothing
             self.score_attention(stage, metrics, batch, weights, possible)
             real = batch.forced.mask
@@ -235,8 +221,7 @@ class Generation(Task):
     def _free_running(self, batch: Evaluated, stage: str, metrics: nn.ModuleDict) -> None:
         """Count the perplexity of the true tokens while the network reads its own likeliest ones."""
         spec, target = self.spec, batch.true_tokens
-        network: Any = self.network
-        own = walk(network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
+        own = walk(self.network, batch, lambda log_probs, true: likeliest(log_probs, spec), need_weights=False)
         nll = nn.functional.nll_loss(own.logits.float(), target, reduction="sum")
         self.record(stage, metrics, "free_running_perplexity", len(batch), nll, len(target))
 

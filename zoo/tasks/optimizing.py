@@ -1,7 +1,8 @@
-"""How a task makes its optimisers and schedules, and how it steps several optimisers itself."""
+"""How a task makes its optimisers and schedules, steps several optimisers itself, and frees frozen parts."""
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from collections.abc import Iterable, Mapping
@@ -12,12 +13,12 @@ from lightning import LightningModule
 from lightning.pytorch.loops.optimization.manual import _ManualOptimization
 from lightning.pytorch.strategies import DDPStrategy
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
-from zoo.errors import ConfigError
+from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained
-from zoo.tasks.freezing import parameter_groups
-from zoo.tasks.schedules import Noam
+from zoo.tasks.schedules import OWN_RATE, Noam
 
 TOTAL_STEPS = "total_steps"
 """In a scheduler's arguments, a placeholder for the number of optimiser steps of the whole run."""
@@ -70,13 +71,7 @@ class Optimizing(LightningModule):
         make = instantiate(options, _partial_=True, _convert_="all")
         if getattr(make.func, "by_name", False):  # such an optimiser makes its own groups
             return make(named)
-        own = {id(parameter) for _, parameter in named}
-        parts = {
-            name: part
-            for name, part in self.pretrained.items()
-            if all(id(parameter) in own for parameter in part.parameters())
-        }
-        return make(parameter_groups([parameter for _, parameter in named], parts))
+        return make(parameter_groups([parameter for _, parameter in named], self.pretrained.values()))
 
     def schedule_for(self, optimizer: Optimizer, plan: Mapping[str, Any]) -> dict[str, Any]:
         """A schedule for `optimizer`, in Lightning's form; `plan` is the group `scheduler` of the configuration."""
@@ -95,6 +90,46 @@ class Optimizing(LightningModule):
         return {"optimizer": optimizer, "lr_scheduler": self.schedule_for(optimizer, plan)}
 
     # training
+
+    def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:
+        """Freeze and free parts of the network by epoch. This happens before each batch, since a run that is resumed
+        within an epoch, or at its end, does not begin it."""
+        changed = {name: part for name, part in self.pretrained.items() if part.reach(self.current_epoch)}
+        for name, part in changed.items():
+            state = f"trained, at a rate of up to {part.learning_rate:g}" if part.trained else "frozen"
+            log.info("epoch %d: from now on %s is %s", self.current_epoch, name, state)
+        if changed:
+            self._wrap_again()
+
+    def _wrap_again(self) -> None:
+        """Wrap the task in DDP again: DDP averages only gradients of parameters that were not frozen when it was made.
+
+        Looking for unused parameters in each step would cost time in all steps. So would sending zeros for frozen
+        parameters, and Adam would count those steps."""
+        strategy = self.trainer.strategy
+        if isinstance(strategy, DDPStrategy) and isinstance(strategy.model, DistributedDataParallel):
+            strategy.model = self
+            gc.collect()  # the hooks of the old one on the parameters go with it
+            strategy.configure_ddp()
+
+    def on_train_epoch_start(self) -> None:
+        """Tell an optimiser that counts epochs that one begins. A run resumed within an epoch does not begin it."""
+        super().on_train_epoch_start()
+        for optimizer in self.trainer.optimizers:
+            getattr(optimizer, "start_epoch", lambda: None)()
+
+    def check_groups(self, optimizers: Iterable[Mapping[str, Any]]) -> None:
+        """Raise CheckpointError where the optimisers of a resumed run had groups for other parts than this network."""
+        own = [name for name, part in self.pretrained.items() if part.finetune_from is not None]
+        for state in optimizers:
+            there = sum(OWN_RATE in group for group in state["param_groups"])
+            if there != len(own):
+                named = f" ({', '.join(own)})" if own else ""
+                raise CheckpointError(
+                    f"ckpt_path: that run had {there} parts of its network to train at a rate of their own, this one "
+                    f"has {len(own)}{named}: use the same finetune_from, or begin another run from its weights with "
+                    "start_from=PATH"
+                )
 
     def update(self, optimizer: Any, loss: Tensor) -> None:
         """Take one step of one of several optimisers: backward, clipping as the trainer says, and the step itself.
@@ -178,3 +213,22 @@ class BatchSteps(_ManualOptimization):
         if loop._num_ready_batches_reached():
             self._task.step_schedules("epoch")
         return super().on_run_end()
+
+
+def parameter_groups(parameters: Iterable[nn.Parameter], parts: Iterable[Pretrained]) -> list[Any]:
+    """Groups of `parameters` for an optimiser: one for all with the common rate, then one for each of the `parts` that
+    has its own rate and is among the parameters.
+
+    Groups of frozen parts exist from the first epoch on, so that a run can be resumed in any epoch. An optimiser
+    ignores parameters without a gradient.
+    """
+    parameters = list(parameters)
+    given = set(map(id, parameters))
+    apart = [part for part in parts if part.finetune_from is not None and given.issuperset(map(id, part.parameters()))]
+    if not apart:
+        return parameters
+    own = {id(parameter) for part in apart for parameter in part.parameters()}
+    return [
+        {"params": [parameter for parameter in parameters if id(parameter) not in own]},
+        *({"params": list(part.parameters()), "lr": part.learning_rate, OWN_RATE: True} for part in apart),
+    ]

@@ -10,7 +10,7 @@ from math import nan
 from typing import Any, ClassVar, Literal, Unpack
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torchmetrics import Metric
 
 from zoo.data.points.batch import PointBatch
@@ -95,9 +95,8 @@ class Pointing(Generation):
     headline = (*dict.fromkeys(name for names in FIGURES.values() for name in names), "perplexity")
     view: ClassVar[str] = "zoo.visualize.pointing.PointingView"
     monitors: ClassVar[Mapping[str, str]] = {**Generation.monitors, **BEST}
-    on_bar: ClassVar[tuple[str, ...]] = ()
     length_penalty = 0.0  # as conf/decoding/beam_pointing.yaml has it
-    spec: PointSpec | None
+    spec: PointSpec
 
     def __init__(
         self,
@@ -129,6 +128,7 @@ class Pointing(Generation):
                 f"use task.constraint={alternatives(fitting)}"
             )
         self.constraint = None if name == "none" else CONSTRAINTS[name]()
+        self.on_bar = FIGURES[spec.goal][:1]
         super().build(spec, encoder)
 
     @property
@@ -139,7 +139,6 @@ class Pointing(Generation):
         """Raise ConfigError for a monitor that this goal does not have, for sequences that must end too early, and for
         an objective without the targets that it needs."""
         super().prepare_training()
-        assert self.spec is not None
         goal, name = self.spec.goal, self.monitor.removeprefix("val/")
         known = [*Generation.monitors, *FIGURES[goal]]
         if name not in known:
@@ -162,12 +161,10 @@ class Pointing(Generation):
             )
 
     def metrics(self) -> dict[str, Metric]:
-        assert self.spec is not None
         groups = len(self.spec.groups)
         return {**super().metrics(), **{name: GroupMeans(groups) for name in FIGURES[self.spec.goal]}}
 
     def _decoding_options(self) -> dict[str, Any]:
-        assert self.spec is not None
         return {"max_length": LONGEST[self.spec.goal], **super()._decoding_options()}
 
     # evaluation
@@ -182,7 +179,6 @@ class Pointing(Generation):
         self, stage: str, metrics: nn.ModuleDict, batch: PointBatch, hypotheses: list[Hypothesis]
     ) -> None:
         """Record the figures of each hypothesis."""
-        assert self.spec is not None
         found = self._judge(batch, [pointers(best.ids, self.spec) for best in hypotheses])
         for name in FIGURES[self.spec.goal]:
             figures = torch.tensor(
@@ -192,22 +188,18 @@ class Pointing(Generation):
             metrics[name].update(figures[defined], batch.group[defined])  # type: ignore[operator]
 
     def _judge(self, batch: PointBatch, written: Sequence[Sequence[int]]) -> list[dict[str, float]]:
-        """The figures of `written`, one sequence of pointers for each example."""
-        assert self.spec is not None
         judge, truth = JUDGES[self.spec.goal], targets(batch, self.spec)
         sets, lengths = batch.points.cpu().double().numpy(), batch.memory_length.tolist()
         rows = zip(sets, lengths, written, truth, batch.scale.tolist(), strict=True)
         return [judge(points[:n], ours, theirs, scale) for points, n, ours, theirs, scale in rows]
 
     def on_validation_epoch_end(self) -> None:
-        for name, values in self._computed(self.val_metrics).items():
-            self.log(f"val/{name}", values.nanmean().float(), prog_bar=name == self._shown_first)
+        self.log_means("val", self.group_means(self.val_metrics, FIGURES[self.spec.goal]))
 
     def on_test_epoch_end(self) -> None:
-        assert self.spec is not None
-        found, groups = self._computed(self.test_metrics), self.spec.groups
+        found, groups = self.group_means(self.test_metrics, FIGURES[self.spec.goal]), self.spec.groups
         for name, values in found.items():
-            self.log_defined({f"test/{name}": values.nanmean()})
+            self.log_means("test", {name: values})
             self.log_groups({name: values}, groups)
         self.figures = {
             group: {name: float(values[number]) for name, values in found.items()}
@@ -228,27 +220,10 @@ class Pointing(Generation):
                 found[name] = f"FAIL: {100 * share:.1f}% of the polygons are not simple"
         return found
 
-    @property
-    def _shown_first(self) -> str:
-        """The figure that the progress bar shows."""
-        assert self.spec is not None
-        return FIGURES[self.spec.goal][0]
-
-    def _computed(self, metrics: nn.ModuleDict) -> dict[str, Tensor]:
-        """(G,) the mean of each figure in each group, over all ranks. The metrics are reset."""
-        assert self.spec is not None
-        found = {}
-        for name in FIGURES[self.spec.goal]:
-            metric: Any = metrics[name]
-            found[name] = metric.compute().reshape(-1)  # torchmetrics turns a single group into a number
-            metric.reset()
-        return found
-
     # predicting
 
     def predictions(self, batch: PointBatch, words: list[Any]) -> list[PointingPrediction]:
         """The answers to each set; `words` are the sets in the units of their source."""
-        assert self.spec is not None
         found = self.predict_step(batch)
         written = [[pointers(answer.ids, self.spec) for answer in nbest] for nbest in found]
         ranks = range(max(map(len, written), default=0))
@@ -271,7 +246,6 @@ class Pointing(Generation):
 
     def examine(self, batch: PointBatch) -> list[ExaminedPointing]:
         """Examine each set, in the units of its source, with the corner of the unit square as the origin."""
-        assert self.spec is not None
         sets = (batch.points * batch.scale[:, None, None]).cpu().double().numpy()
         shown = [points[:n] for points, n in zip(sets, batch.memory_length.tolist(), strict=True)]
         rows = zip(batch.index.tolist(), self.predictions(batch, shown), targets(batch, self.spec), strict=True)

@@ -59,8 +59,8 @@ class Relatedness(Scoring):
     headline: tuple[str, ...] = ("pearson", "spearman", "mse")
     view: ClassVar[str] = "zoo.visualize.relatedness.RelatednessView"
     monitors: ClassVar = {"loss": "min", "pearson": "max", "spearman": "max", "mse": "min"}
-    on_bar: ClassVar[tuple[str, ...]] = ("loss", "pearson")
-    spec: TreePairSpec | None
+    on_bar: tuple[str, ...] = ("loss", "pearson")
+    spec: TreePairSpec
 
     def metrics(self) -> dict[str, Metric]:
         """The metrics of a whole split, over all ranks."""
@@ -69,7 +69,7 @@ class Relatedness(Scoring):
             return {**super().metrics(), "pearson": Pearson(), "spearman": Spearman(), "mse": MeanSquaredError()}
 
     def total_loss(self, output: Output, batch: TreePairBatch) -> Tensor:
-        assert batch.score is not None and self.spec is not None
+        assert batch.score is not None
         return divergences(output.logits, batch.score - self.spec.lowest).sum()
 
     def score(self, stage: str, metrics: nn.ModuleDict, batch: TreePairBatch, output: Output) -> None:
@@ -78,7 +78,6 @@ class Relatedness(Scoring):
 
     def _scores(self, logits: Tensor) -> Tensor:
         """(B,) the mean grades."""
-        assert self.spec is not None
         shares = precise(logits).softmax(-1)
         return shares @ torch.arange(self.spec.lowest, self.spec.highest + 1).to(shares)
 
@@ -86,39 +85,24 @@ class Relatedness(Scoring):
 
     def predictions(self, batch: TreePairBatch, words: list[Any]) -> list[RelatednessPrediction]:
         """Scores; `words` are the words of both sentences of each pair, as shown."""
-        assert self.spec is not None
         with head_inputs(self.network) as states:
             output = self.predict_step(batch)
-        similarity = node_similarity(states, batch.trees)
         shares, scores = precise(output.logits).softmax(-1).tolist(), self._scores(output.logits).tolist()
         weights = output.attention.get("node")
         sentences = [sentence for pair in words for sentence in pair]
         trees = read_trees(batch, sentences, self.spec.unknown, None if weights is None else weights.flatten(0, 1))
         grades = [str(grade) for grade in range(self.spec.lowest, self.spec.highest + 1)]
-        return [
-            RelatednessPrediction(
-                score=scores[b],
-                probabilities=dict(zip(grades, shares[b], strict=True)),
-                first=trees[2 * b],
-                second=trees[2 * b + 1],
-                similarity=None if similarity is None else similarity[b],
-            )
-            for b in range(len(batch))
-        ]
+        named = (dict(zip(grades, row, strict=True)) for row in shares)
+        similarities: Any = node_similarity(states, batch.trees) or [None] * len(scores)
+        rows = zip(scores, named, trees[::2], trees[1::2], similarities, strict=True)
+        return [RelatednessPrediction(*row) for row in rows]
 
     def examine(self, batch: TreePairBatch) -> list[ExaminedPair]:
         assert batch.text is not None, "a split that is evaluated has the words"
         scores = None if batch.score is None else batch.score.tolist()
+        truth = None if scores is None else [f"{score:g}" for score in scores]
         pairs = list(zip(batch.text[::2], batch.text[1::2], strict=True))
-        return [
-            ExaminedPair(
-                index=int(batch.index[b]),
-                prediction=prediction,
-                truth=None if scores is None else f"{scores[b]:g}",
-                score=None if scores is None else scores[b],
-            )
-            for b, prediction in enumerate(self.predictions(batch, pairs))
-        ]
+        return self.examined(ExaminedPair, batch, pairs, truth, scores)
 
 
 @contextmanager

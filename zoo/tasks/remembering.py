@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import torch.distributed as dist
 from lightning import LightningModule
 from lightning.pytorch.trainer.states import TrainerFn
-from torch import Tensor, nn
+from torch import Tensor
 
 from zoo.errors import CheckpointError
 from zoo.models.output import Output
-from zoo.tasks.ranks import from_all_ranks, map_tensors
 
 TRAINING, EVALUATION, EXAMPLES = "training", "evaluation", "examples"
+
+
+def from_all_ranks(value: Any) -> list[Any]:
+    """The `value` of every process, in the order of their ranks. Every process has to call it."""
+    if not (dist.is_available() and dist.is_initialized()):
+        return [value]
+    values: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(values, value)
+    return values
+
+
+def map_tensors(state: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """`state` with `change` applied to its tensors, at any depth of its dicts, lists and tuples."""
+    if isinstance(state, Tensor):
+        return change(state)
+    if isinstance(state, dict):
+        return {name: map_tensors(part, change) for name, part in state.items()}
+    if isinstance(state, list | tuple):
+        parts = [map_tensors(part, change) for part in state]
+        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
+    return state
 
 
 class Remembering(LightningModule):
@@ -25,7 +46,7 @@ class Remembering(LightningModule):
     validation or a test, which leaves the state of training alone.
     """
 
-    network: nn.Module | None
+    network: Any
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,13 +61,12 @@ class Remembering(LightningModule):
     def read(self, batch: Any) -> Output:
         """Run the network on the next batch of a stream, from the state that the batch before left. The batch may have
         fewer rows than the one before: its rows continue the first ones. Without a trainer nothing is carried."""
-        network: Any = self.network
-        if not getattr(network, "carries", False):
-            return network(batch)
+        if not getattr(self.network, "carries", False):
+            return self.network(batch)
         place = self._place()
         before = None if place is None else self._carried.get(place)
         self.began_with = map_tensors(before, lambda part: part[: len(batch)])
-        output: Output = network(batch, self.began_with)
+        output: Output = self.network(batch, self.began_with)
         if place is not None:
             self._carried[place] = map_tensors(output.carried, Tensor.detach)
         return output

@@ -44,11 +44,13 @@ class Restarts(nn.Module):
         )
         self._places = _places(network)
         # not buffers: DDP would copy those of the first rank to all
-        self._counts = torch.zeros(count + 1, dtype=torch.long)
-        self._errors = torch.full((count,), torch.nan)
+        self.counts = torch.zeros(count + 1, dtype=torch.long)
+        """(R + 1,) wrong answers of each restart and examples, counted by this process since the epoch began."""
+        self.errors = torch.full((count,), torch.nan)
+        """(R,) training error of each restart in the last settled epoch, over all ranks; NaN before the first."""
 
     def __len__(self) -> int:
-        return len(self._errors)
+        return len(self.errors)
 
     def forward(self, batch: Any) -> Output:
         """The outputs of all restarts: each tensor has R as its first axis."""
@@ -73,48 +75,34 @@ class Restarts(nn.Module):
 
     def begin(self) -> None:
         """Forget the counts: an epoch begins."""
-        self._counts = torch.zeros_like(self._counts)
+        self.counts = torch.zeros_like(self.counts)
 
     def count(self, wrong: Tensor, seen: int) -> None:
         """Count `seen` training examples of the current epoch, and the `wrong` (R,) answers of each restart."""
-        self._counts = self._counts.to(wrong.device)
-        self._counts[:-1] += wrong
-        self._counts[-1] += seen
-
-    @property
-    def counts(self) -> Tensor:
-        """(R + 1,) wrong answers of each restart and examples, counted by this process since the epoch began."""
-        return self._counts
-
-    @counts.setter
-    def counts(self, counts: Tensor) -> None:
-        self._counts = counts
+        self.counts = self.counts.to(wrong.device)
+        self.counts[:-1] += wrong
+        self.counts[-1] += seen
 
     def settle(self) -> None:
         """Compute `errors` from the counts of this epoch on all ranks. Every rank has to call it."""
-        counts = self._counts.to(next(self.parameters()).device, copy=True)
+        counts = self.counts.to(next(self.parameters()).device, copy=True)
         if dist.is_available() and dist.is_initialized():
             dist.all_reduce(counts)
         if counts[-1]:
-            self._errors = counts[:-1] / counts[-1]
-
-    @property
-    def errors(self) -> Tensor:
-        """(R,) training error of each restart in the last settled epoch, over all ranks; NaN before the first."""
-        return self._errors
+            self.errors = counts[:-1] / counts[-1]
 
     @property
     def best(self) -> int | None:
         """The restart with the lowest training error; None before any is known."""
-        return None if self._errors.isnan().any() else int(self._errors.argmin())
+        return None if self.errors.isnan().any() else int(self.errors.argmin())
 
     def get_extra_state(self) -> Tensor:
         """(R,) the errors, for a checkpoint. The counts differ between ranks: the task remembers those."""
-        return self._errors.double().cpu()
+        return self.errors.double().cpu()
 
     def set_extra_state(self, state: Tensor) -> None:
         """Restore the errors. Older checkpoints have the counts of the first rank after them, which are not read."""
-        self._errors = state[: len(self)].to(self._errors.dtype)
+        self.errors = state[: len(self)].to(self.errors.dtype)
 
 
 def _places(network: nn.Module) -> dict[str, str]:

@@ -63,7 +63,6 @@ def _smallest(name: str, hint: Any) -> Any:
 
 
 def _numbers(node: Any, key: str) -> Iterator[tuple[str, int]]:
-    """Every whole number of a node, with its key."""
     if isinstance(node, Mapping):
         for name, value in node.items():
             yield from _numbers(value, f"{key}.{name}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Required, TypedDict
+from typing import Any, ClassVar, Required, TypedDict, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from torchmetrics import Metric
 
 from zoo.data.spec import Spec, spec_from_state, spec_state
+from zoo.dotted import name_of
 from zoo.errors import CheckpointError, ConfigError
 from zoo.layers.pretrained import Pretrained, not_pretrained, pretrained_parts
 from zoo.metrics import uniform_weights
 from zoo.models.output import Output
-from zoo.tasks.freezing import check_groups, reach_epoch
 from zoo.tasks.optimizing import TOTAL_STEPS, Optimizing
 from zoo.tasks.remembering import Remembering
 from zoo.tasks.size import check_size
@@ -46,6 +46,9 @@ class Examined:
     index: int
     prediction: Any
     truth: str | None
+
+
+E = TypeVar("E", bound=Examined)
 
 
 class TaskArguments(TypedDict, total=False):
@@ -73,11 +76,14 @@ class Task(Optimizing, Remembering, ABC):
     """The dotted name of the `zoo.visualize.view.View` that shows inputs and predictions."""
     monitors: ClassVar[Mapping[str, str]]
     """The validation metrics that can select the best weights, each with `max` or `min` as its best end."""
-    on_bar: ClassVar[tuple[str, ...]] = ()
+    on_bar: tuple[str, ...] = ()
     """Validation metrics that the progress bar shows."""
     groups: ClassVar[tuple[str, ...]] = ()
     """The groups of the configuration that the task uses, besides the optimiser and the scheduler."""
-    network: nn.Module | None
+    network: Any
+    """The network; None until the data are known."""
+    spec: Any
+    """The `Spec` of the data; None until they are known."""
 
     def __init__(
         self,
@@ -93,7 +99,7 @@ class Task(Optimizing, Remembering, ABC):
         self.save_hyperparameters()
         self.monitor, self.mode = monitor, mode
         self.network = None
-        self.spec: Spec | None = None
+        self.spec = None
         self.encoder: Any = None
         """The `Encoder` of the data."""
         self.start: dict[str, Any] | None = None
@@ -116,14 +122,13 @@ class Task(Optimizing, Remembering, ABC):
 
     def configure_model(self) -> None:
         """Build the network from the data's spec, once, and copy pretrained vectors into its embedding."""
-        if self.network is not None:
+        if self.spec is not None:
             return
         data = self.trainer.datamodule  # type: ignore[attr-defined]
         check_size(self.hparams["model"], data.spec)
         with not_pretrained() if self.restored or self.start is not None else nullcontext():
             self.build(data.spec, data.encoder)
         self.prepare_training()
-        assert self.network is not None
         count = sum(parameter.numel() for parameter in self.network.parameters())
         frozen = sum(parameter.numel() for parameter in self.network.parameters() if not parameter.requires_grad)
         apart = f", {frozen:,} of them frozen" if frozen else ""
@@ -141,7 +146,6 @@ class Task(Optimizing, Remembering, ABC):
         and checkpoints store it."""
         self.spec, self.encoder = spec, encoder
         self.network = instantiate(self.hparams["model"], spec, _recursive_=False)
-        assert self.network is not None
         self.pretrained = pretrained_parts(self.network)
         self.val_metrics, self.test_metrics = nn.ModuleDict(self.metrics()), nn.ModuleDict(self.metrics())
 
@@ -154,7 +158,6 @@ class Task(Optimizing, Remembering, ABC):
         that the hyperparameters of a foreign checkpoint cannot name code to run."""
 
     def _copy_weights(self, checkpoint: dict[str, Any]) -> None:
-        assert self.network is not None
         self._check_data(checkpoint)
         prefix, weights = "network.", checkpoint["state_dict"]
         try:
@@ -184,7 +187,6 @@ class Task(Optimizing, Remembering, ABC):
     # predicting
 
     def forward(self, batch: Any) -> Output:
-        assert self.network is not None
         return self.network(batch)
 
     def predict_step(self, batch: Any, batch_idx: int = 0) -> Any:
@@ -198,6 +200,17 @@ class Task(Optimizing, Remembering, ABC):
     def examine(self, batch: Any) -> list[Any]:
         """Prediction and true target of each example of a batch, as `Examined` or a subclass, for pictures and
         tables."""
+
+    def examined(self, kind: type[E], batch: Any, words: Any, *columns: Sequence[Any] | None) -> list[E]:
+        """Predict a batch whose inputs are shown as `words`, beside what is true.
+
+        Args:
+            kind: the class of the results.
+            columns: its fields from `truth` on, each with an entry for each example, or None where it is not known.
+        """
+        predictions = self.predictions(batch, words)
+        known = ([None] * len(predictions) if column is None else column for column in columns)
+        return [kind(*row) for row in zip(batch.index.tolist(), predictions, *known, strict=True)]
 
     def signatures(self) -> dict[str, str]:
         """The definitions by which test metrics were computed, for metrics with several; stored in result.json."""
@@ -237,6 +250,18 @@ class Task(Optimizing, Remembering, ABC):
             if not value.isnan():
                 self.log(name, value.float())
 
+    def group_means(self, metrics: nn.ModuleDict, names: Iterable[str]) -> dict[str, Tensor]:
+        """(G,) the mean of each named metric in each group, over all ranks. The metrics are reset."""
+        # torchmetrics turns a single group into a number
+        return {name: computed(metrics[name]).reshape(-1) for name in names}
+
+    def log_means(self, stage: str, means: Mapping[str, Tensor]) -> None:
+        """Log the means of figures over all groups, in which each group has the same weight."""
+        for name, values in means.items():
+            mean = values.nanmean().float()
+            if stage == "val" or not mean.isnan():
+                self.log(f"{stage}/{name}", mean, prog_bar=stage == "val" and name in self.on_bar)
+
     def log_groups(self, means: Mapping[str, Tensor], groups: Sequence[str]) -> None:
         """Log test figures of each part of the test, such as `test/accuracy_n5`.
 
@@ -252,8 +277,8 @@ class Task(Optimizing, Remembering, ABC):
 
     def own_losses(self, output: Output | None, size: int) -> Tensor:
         """The sum of the losses in a network's output, each a mean over its batch of `size`, to be added to the task's
-        loss. Each is logged under its name."""
-        losses = {} if output is None else output.losses
+        loss. Each is logged under its name; that of several networks is their sum."""
+        losses = {} if output is None else {name: loss.sum() for name, loss in output.losses.items()}
         for name, loss in losses.items():
             self.log(f"train/{name}", loss.detach(), on_step=False, on_epoch=True, sync_dist=True, batch_size=size)
         return torch.stack(list(losses.values())).sum() if losses else torch.zeros((), device=self.device)
@@ -273,12 +298,11 @@ class Task(Optimizing, Remembering, ABC):
     # checkpoints
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        assert self.spec is not None
         checkpoint["zoo"] = {
             "format": 1,
-            "task": f"{type(self).__module__}.{type(self).__qualname__}",
+            "task": name_of(type(self)),
             "spec": spec_state(self.spec),
-            "encoder_class": f"{type(self.encoder).__module__}.{type(self.encoder).__qualname__}",
+            "encoder_class": name_of(type(self.encoder)),
             "encoder": self.encoder.state(),
         }
         fitting = self._trainer is not None and self._trainer.state.fn == TrainerFn.FITTING
@@ -295,11 +319,10 @@ class Task(Optimizing, Remembering, ABC):
             self.restore_ranks(checkpoint)
             optimizers = checkpoint.get("optimizer_states", [])
             if optimizers and self.trainer.state.fn == TrainerFn.FITTING:
-                check_groups(optimizers, self.pretrained)
+                self.check_groups(optimizers)
 
     def _check_data(self, checkpoint: dict[str, Any]) -> None:
         """Raise CheckpointError unless spec (apart from its limits) and encoder equal those of the checkpoint."""
-        assert self.spec is not None
         there, here = spec_state(spec_from_state(checkpoint["zoo"]["spec"])), spec_state(self.spec)
         differing = [
             f"{name} is {there.get(name)} there, {here.get(name)} here"
@@ -337,13 +360,19 @@ class Task(Optimizing, Remembering, ABC):
                 if name in own:
                     state[name] = own[name]
 
-    def on_train_epoch_start(self) -> None:
-        """Tell an optimiser that counts epochs that one begins. A run resumed within an epoch does not begin it."""
-        super().on_train_epoch_start()
-        for optimizer in self.trainer.optimizers:
-            getattr(optimizer, "start_epoch", lambda: None)()
 
-    def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:
-        """Freeze and free parts of the network by epoch. This happens before each batch, since a run that is resumed
-        within an epoch, or at its end, does not begin it."""
-        reach_epoch(self, self.pretrained)
+def computed(metric: Any) -> Any:
+    """The value of a metric over all batches and ranks; the metric is reset."""
+    value = metric.compute()
+    metric.reset()
+    return value
+
+
+def names_at(numbers: Tensor | None, names: Sequence[str]) -> list[str] | None:
+    """The name of each number, such as the class of each label; None without numbers."""
+    return None if numbers is None else [names[number] for number in numbers.tolist()]
+
+
+def marked(mask: Sequence[bool], length: int) -> tuple[int, ...]:
+    """The positions below `length` at which `mask` is True."""
+    return tuple(place for place in range(length) if mask[place])

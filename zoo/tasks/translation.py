@@ -18,7 +18,7 @@ from zoo.decoding import Hypothesis, replace_unknown
 from zoo.errors import ConfigError
 from zoo.metrics import CorpusBLEU, CorpusChrF, ExactMatch, bleu_tokenizer
 from zoo.tasks.generation import Generation, GenerationArguments, search_fields
-from zoo.tasks.task import Examined, Prediction
+from zoo.tasks.task import Examined, Prediction, marked
 
 log = logging.getLogger(__name__)
 
@@ -93,8 +93,8 @@ class Translation(Generation):
         "exact_match": "max",
     }
     reads_attention = (*Generation.reads_attention, ("task", "replace_unknown"))
-    on_bar = (*Generation.on_bar, "bleu", "exact_match")
-    spec: PairSpec | None
+    on_bar: tuple[str, ...] = (*Generation.on_bar, "bleu", "exact_match")
+    spec: PairSpec
 
     def __init__(self, *, replace_unknown: bool = False, **rest: Unpack[GenerationArguments]) -> None:
         """With `replace_unknown` the source word with the largest attention replaces an unknown word. The other
@@ -112,7 +112,6 @@ class Translation(Generation):
             )
 
     def build(self, spec: Spec, encoder: Any) -> None:
-        assert isinstance(spec, PairSpec)
         super().build(spec, encoder)
         language = encoder.languages[1]
         _, missing = bleu_tokenizer(writing(language).bleu)
@@ -139,8 +138,7 @@ class Translation(Generation):
 
     def score_written(self, stage: str, metrics: nn.ModuleDict, batch: PairBatch, hypotheses: list[Hypothesis]) -> None:
         """Compare the best translations with the references."""
-        assert batch.source_text is not None
-        assert batch.target_text is not None
+        assert batch.source_text is not None and batch.target_text is not None
         size, encoder = len(batch), self.encoder
         sources = [encoder.display(text) for text in batch.source_text] if self.replace_unknown else [()] * size
         tokens = [self._words(best, source) for best, source in zip(hypotheses, sources, strict=True)]
@@ -169,13 +167,12 @@ class Translation(Generation):
 
     def predictions(self, batch: PairBatch, words: list[Any]) -> list[TranslationPrediction]:
         """Translations, best first; `words` are the source tokens as shown, with the end marks."""
-        assert self.spec is not None
         found, unknown = self.predict_step(batch), (batch.source == self.spec.unknown).tolist()
         return [
             TranslationPrediction(
                 source=tuple(source),
                 translations=tuple(self._shown(hypothesis, source) for hypothesis in nbest),
-                unknown=tuple(i for i in range(len(source)) if row[i]),
+                unknown=marked(row, len(source)),
             )
             for source, nbest, row in zip(words, found, unknown, strict=True)
         ]
@@ -184,7 +181,6 @@ class Translation(Generation):
         """The target tokens without their end; with `replace_unknown`, unknown ones come from the `source` tokens."""
         words, encoder = self.encoder.target_vocabulary.decode(hypothesis.ids), self.encoder
         if self.replace_unknown:
-            assert self.spec is not None
             read = [word.lower() if encoder.text_options.lower else word for word in source[:-1]]  # without its end
             words = replace_unknown(words, hypothesis, read, unknown=self.spec.unknown, dictionary=self.dictionary)
         return words[: len(words) - hypothesis.finished]

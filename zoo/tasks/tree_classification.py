@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import Metric
@@ -74,11 +75,10 @@ class TreeClassification(Scoring):
         "accuracy_roots_binary": "max",
         "attention_recall": "max",
     }
-    on_bar: ClassVar[tuple[str, ...]] = ("loss", "accuracy_roots")
-    spec: LabelledTreeSpec | None
+    on_bar: tuple[str, ...] = ("loss", "accuracy_roots")
+    spec: LabelledTreeSpec
 
     def metrics(self) -> dict[str, Metric]:
-        assert self.spec is not None
         polarity, found = self.spec.polarity, super().metrics()
         for part in ("nodes", "roots"):
             found[f"accuracy_{part}"] = Accuracy()
@@ -108,17 +108,16 @@ class TreeClassification(Scoring):
 
     def predictions(self, batch: TreeBatch, words: list[Any]) -> list[TreePrediction]:
         """The classes of all nodes, beside those that were typed; `words` are the words of each sentence, as shown."""
-        assert self.spec is not None
         output = self.predict_step(batch)
         probabilities = batch.trees.by_tree(precise(output.logits).softmax(-1))
         classes = self.spec.classes
         trees = read_trees(batch, words, self.spec.unknown, output.attention.get("node"))
         typed = [[]] * len(trees) if batch.typed is None else batch.typed
         found = []
-        for tree, nodes, there in zip(trees, probabilities, typed, strict=True):
+        for tree, nodes, labels in zip(trees, probabilities, typed, strict=True):
             best = [max(range(len(row)), key=row.__getitem__) for row in nodes]
             root = tree.parent.index(-1)
-            given, unread = classes_of(there, self.spec)
+            given, unread = classes_of(labels, self.spec)
             found.append(
                 TreePrediction(
                     label=classes[best[root]],
@@ -133,23 +132,13 @@ class TreeClassification(Scoring):
         return found
 
     def examine(self, batch: TreeBatch) -> list[ExaminedTree]:
-        assert self.spec is not None and batch.text is not None, "a split that is evaluated has the words"
-        classes, trees = self.spec.classes, batch.trees
-        evidence = None if batch.evidence is None else trees.by_tree(batch.evidence)
-        found = []
-        for b, prediction in enumerate(self.predictions(batch, list(batch.text))):
-            numbers = [NO_LABEL] * len(prediction.labels) if batch.label is None else trees.by_tree(batch.label)[b]
-            labels = tuple(None if number == NO_LABEL else classes[number] for number in numbers)
-            found.append(
-                ExaminedTree(
-                    index=int(batch.index[b]),
-                    prediction=prediction,
-                    truth=labels[prediction.root],
-                    labels=labels,
-                    evidence=None if evidence is None else tuple(evidence[b]),
-                )
-            )
-        return found
+        assert batch.text is not None, "a split that is evaluated has the words"
+        trees, names = batch.trees, {NO_LABEL: None} | dict(enumerate(self.spec.classes))
+        evidence = None if batch.evidence is None else list(map(tuple, trees.by_tree(batch.evidence)))
+        label = torch.full_like(trees.first, NO_LABEL) if batch.label is None else batch.label
+        labels = [tuple(names[number] for number in numbers) for numbers in trees.by_tree(label)]
+        truth = [names[number] for number in label[trees.forest.root].tolist()]
+        return self.examined(ExaminedTree, batch, list(batch.text), truth, labels, evidence)
 
 
 def classes_of(

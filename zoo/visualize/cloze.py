@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import parse_line, read_file
 from zoo.errors import ConfigError
-from zoo.tasks.cloze import ClozePrediction, ExaminedQuestion
-from zoo.tasks.cloze_reranking import FILE, beside
+from zoo.tasks.cloze import FILE, ClozePrediction, ExaminedQuestion, beside
 from zoo.visualize.blocks import UNKNOWN, WEIGHINGS, Block, Classes, Head, Passage, top_words
 from zoo.visualize.drawing import Key
 from zoo.visualize.printable import shown

@@ -1,0 +1,28 @@
+"""Running a task in a test: a trainer that prints and stores nothing, and the figures that a task logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightning import Trainer
+from torch.utils.data import DataLoader
+
+from zoo.tasks import Task
+
+
+def trainer(folder: Path | None = None, **options: Any) -> Trainer:
+    quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+    return Trainer(**{"accelerator": "cpu", "default_root_dir": folder, **quiet, **options})
+
+
+def loader(*batches: Any) -> DataLoader[Any]:
+    return DataLoader(list(batches), batch_size=None)
+
+
+def logged(task: Task, patch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The figures and metrics that the task logs from now on, by name."""
+    found: dict[str, Any] = {}
+    patch.setattr(task, "log", lambda name, value, **options: found.update({name: value}))
+    return found
