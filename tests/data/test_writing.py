@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zoo.data.writing import write_new
+from zoo.data.cache import write_new
 from zoo.errors import DataError
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from zoo.data.cache import write_new
 from zoo.data.rows import BadRows
 from zoo.data.sources import Source
 from zoo.data.trees.brackets import written
 from zoo.data.trees.dependency_files import OUTSIDE
 from zoo.data.trees.sick_files import PARSES, Parse
 from zoo.data.trees.tree import Tree
-from zoo.data.writing import write_new
 
 OFFICIAL = {"train": "train", "val": "dev", "test": "test"}
 
