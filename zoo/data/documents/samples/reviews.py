@@ -51,16 +51,16 @@ PATTERNS = {
 def generate(count: int, *, seed: int) -> Iterator[Document]:
     """`count` reviews; review i depends on `seed` and i alone."""
     for index in range(count):
-        yield review(index, seed=seed)
+        yield _review(random.Random(f"review {seed} {index}"))
 
 
-def review(index: int, *, seed: int) -> Document:
-    """Review number `index` of the endless sequence that `seed` determines."""
-    draw = random.Random(f"review {seed} {index}")
+def _review(draw: random.Random) -> Document:
     label = draw.randrange(len(THRESHOLDS) + 1)  # first, so that all stars are equally frequent
     main, minors = _opinions(draw)
-    while not _clearly(label, score(main, minors)):
+    value = score(main, minors)
+    while bisect(THRESHOLDS, value) != label or min(abs(value - cut) for cut in THRESHOLDS) <= MARGIN:
         main, minors = _opinions(draw)
+        value = score(main, minors)
     rows = [_sentence(draw, "main", main.aspect, main)]
     rows += [_sentence(draw, "minor", minor.aspect, minor) for minor in minors]
     for _ in range(draw.randint(*DECOYS)):
@@ -75,10 +75,6 @@ def review(index: int, *, seed: int) -> Document:
 def score(main: Opinion, minors: list[Opinion]) -> float:
     """The weighted mean of the opinions that count, -2 to 2."""
     return (MAIN_WEIGHT * main.value + sum(minor.value for minor in minors)) / (MAIN_WEIGHT + len(minors))
-
-
-def _clearly(label: int, value: float) -> bool:
-    return bisect(THRESHOLDS, value) == label and min(abs(value - cut) for cut in THRESHOLDS) > MARGIN
 
 
 def _opinions(draw: random.Random) -> tuple[Opinion, list[Opinion]]:
