@@ -365,11 +365,7 @@ def _lengths(split: datasets.Dataset, part: Words) -> NDArray[np.int64]:
 
 def shortened(value: Any) -> str:
     """A text, or words, or sentences of words, as `zoo data` shows them."""
-    text = (
-        value
-        if isinstance(value, str)
-        else " ".join(map(shortened, value))
-        if isinstance(value, Sequence)
-        else str(value)
-    )
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = " ".join(map(shortened, value))
+    text = str(value)
     return text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + " ..."
