@@ -1,15 +1,16 @@
-"""Prepared data is there whole or not at all, and made once."""
+"""Prepared data and files for users are there whole or not at all; prepared data are made once."""
 
 import errno
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from PIL import Image
 
-from zoo.data.cache import cache_root, fingerprint, make_once, steps_beside
+from zoo.data.cache import cache_root, fingerprint, make_once, steps_beside, write_new
 from zoo.errors import DataError
 
 
@@ -155,3 +156,26 @@ def test_where(tmp_path, monkeypatch):
 def test_fingerprint():
     assert fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
     assert fingerprint({"a": 1}) != fingerprint({"a": 2})
+
+
+def broken() -> Iterator[str]:
+    yield "a line\n"
+    raise DataError("bad.txt, line 2: is none")
+
+
+def test_all_are_written(tmp_path: Path) -> None:
+    files = write_new(tmp_path / "new" / "folder", {"a.txt": ["one\n", "two\n"], "b.txt": iter(["drei ß\n"])})
+    assert [file.read_bytes() for file in files] == [b"one\ntwo\n", "drei ß\n".encode()]
+    assert sorted(tmp_path.joinpath("new", "folder").iterdir()) == files
+
+
+def test_or_none(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"bad\.txt, line 2"):
+        write_new(tmp_path / "out", {"a.txt": ["one\n"], "b.txt": broken()})
+    with pytest.raises(DataError, match=r"xxx\.txt: cannot be written: File name too long"):
+        write_new(tmp_path / "out", {"a.txt": ["one\n"], f"{'x' * 300}.txt": ["two\n"]})
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "b.txt").write_text("mine")
+    with pytest.raises(DataError, match=r"b\.txt: is there already, and stays as it is"):
+        write_new(tmp_path, {"a.txt": ["one\n"], "b.txt": ["two\n"]})
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]

@@ -1,18 +1,236 @@
-"""A stream in order, and what a family has to do to choose an order."""
+"""Orders: the same batches on any number of processes, nothing lost or doubled, similar lengths, streams in order."""
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.data.pairs.toy import Toy, prepared
-from zoo.data.order import InOrder
-from zoo.errors import ConfigError
+from zoo.data.order import Bucketed, Evaluation, InOrder, by_length
+from zoo.data.pairs.module import PairData
+from zoo.errors import ConfigError, DataError
+
+LENGTHS = st.lists(st.integers(0, 60), min_size=1, max_size=300)
+PAIR_LENGTHS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=200)
 
 
 def flat(lists):
     return [number for part in lists for number in part]
+
+
+def sampler(lengths, **options):
+    """The sampler, None where it rightly refuses."""
+    try:
+        return Bucketed(lengths, **options)
+    except ConfigError:
+        return None
+
+
+@settings(max_examples=150)
+@given(
+    LENGTHS,
+    st.integers(1, 80),
+    st.integers(1, 5),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.booleans(),
+    st.sampled_from([1, 50]),
+)
+def test_the_slices_of_the_ranks_make_up_the_batches_of_one_process(
+    lengths, batch_size, world, seed, epoch, shuffle, pool
+):
+    options = dict(batch_size=batch_size, seed=seed, epoch=epoch, shuffle=shuffle, pool=pool)
+    if sampler(lengths, world_size=world, **options) is None:
+        assert len(lengths) < world or batch_size < 2 * world
+        return
+    whole = list(Bucketed(lengths, **options))
+    ranks = [list(Bucketed(lengths, rank=rank, world_size=world, **options)) for rank in range(world)]
+    assert {len(rank) for rank in ranks} == {len(whole)}
+    for step, batch in enumerate(whole):
+        slices = [rank[step] for rank in ranks]
+        assert all(slices)
+        assert max(map(len, slices)) - min(map(len, slices)) <= 1
+        assert sorted(flat(slices)) == sorted(batch)
+        assert len(batch) <= batch_size
+    assert max(map(len, whole)) - min(map(len, whole)) <= 1
+    assert sorted(flat(whole)) == list(range(len(lengths)))
+
+
+@settings(max_examples=200)
+@given(st.one_of(LENGTHS, PAIR_LENGTHS), st.integers(1, 700), st.integers(1, 4), st.integers(0, 3))
+def test_batches_by_tokens(lengths, max_tokens, world, seed):
+    """The tokens of pairs are those of both sides."""
+    cost = np.maximum(lengths, 1).reshape(len(lengths), -1).sum(1)
+    options = dict(max_tokens=max_tokens, seed=seed, world_size=world)
+    first = sampler(lengths, **options)
+    if first is None:
+        assert len(lengths) < world or max_tokens < (2 * world + 1) * cost.max()
+        return
+    counts = set()
+    for epoch in range(3):
+        ranks = [list(Bucketed(lengths, rank=rank, epoch=epoch, **options)) for rank in range(world)]
+        for slices in zip(*ranks, strict=True):
+            assert all(slices)
+            assert cost[flat(slices)].sum() <= max_tokens
+        assert sorted([n for rank in ranks for part in rank for n in part]) == list(range(len(lengths)))
+        counts.add(len(ranks[0]))
+    assert counts == {len(first)}  # Lightning asks for the length once, in the first epoch
+
+
+def test_batches_of_a_pool_of_one_are_draws_from_all_examples():
+    """The mean of 64 lengths then varies by an eighth of what one length does; bucketed, nearly as one does."""
+    lengths = np.random.default_rng(0).integers(1, 100, 64_000)
+
+    def spread(pool):
+        batches = Bucketed(lengths, batch_size=64, pool=pool).global_batches()
+        return np.std([lengths[batch].mean() for batch in batches]) / lengths.std()
+
+    assert spread(1) == pytest.approx(1 / 8, rel=0.1)
+    assert spread(50) > 0.95
+
+
+def test_tokens_are_shared_out_evenly():
+    lengths = np.random.default_rng(0).integers(1, 400, 5000)
+    words = [lengths[batch].sum() for batch in Bucketed(lengths, max_tokens=8000).global_batches()]
+    assert max(words) <= 8000
+    assert min(words) > 8000 - 3 * 400
+
+
+def test_batches_are_mixed_within_an_epoch_and_differ_between_epochs():
+    lengths = np.random.default_rng(0).integers(1, 100, 6400)
+    batches = Bucketed(lengths, batch_size=64)
+    first = batches.global_batches()
+    means = np.array([lengths[batch].mean() for batch in first])
+    assert abs(np.corrcoef(np.arange(len(means)), means)[0, 1]) < 0.3  # not from short to long
+    batches.set_epoch(1)
+    second = batches.global_batches()
+    together = {frozenset(batch.tolist()) for batch in first} & {frozenset(batch.tolist()) for batch in second}
+    assert not together
+    batches.set_epoch(0)
+    assert [b.tolist() for b in batches.global_batches()] == [b.tolist() for b in first]
+    other = Bucketed(lengths, batch_size=64, seed=1)
+    assert [b.tolist() for b in other.global_batches()] != [b.tolist() for b in first]
+
+
+def test_without_shuffling_every_epoch_is_the_same():
+    batches = Bucketed(range(100), batch_size=10, shuffle=False)
+    first = list(batches)
+    batches.set_epoch(3)
+    assert list(batches) == first
+
+
+@pytest.mark.parametrize("options", [{"batch_size": 8}, {"max_tokens": 400}])
+def test_start_leaves_out_what_was_seen_in_that_epoch_only(options):
+    lengths = np.random.default_rng(0).integers(1, 50, 200)
+    whole = Bucketed(lengths, epoch=4, **options)
+    seen = list(whole)
+    resumed = Bucketed(lengths, epoch=4, start=3, **options)
+    assert len(resumed) == len(whole)
+    resumed.set_epoch(4)
+    assert list(resumed) == seen[3:]
+    resumed.set_epoch(5)
+    whole.set_epoch(5)
+    assert list(resumed) == list(whole)
+
+
+def test_lightning_reaches_set_epoch():
+    from lightning.fabric.utilities.data import _set_sampler_epoch
+    from torch.utils.data import DataLoader
+
+    batches = Bucketed(range(10), batch_size=2)
+    _set_sampler_epoch(DataLoader(list(range(10)), batch_sampler=batches), 7)
+    assert batches.epoch == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"batch_size": 2, "world_size": 3},
+            r"10 examples cannot .* 3 processes one in every step; data\.loader\.batch_size=2 is too small",
+        ),
+        ({"batch_size": 64, "world_size": 11}, r"10 examples cannot give each of 11 processes .*; there are too few"),
+        ({"max_tokens": 12}, r"data\.loader\.max_tokens=12 is too small: the longest has 9 tokens, 27 will do"),
+        ({"max_tokens": 30, "world_size": 4}, r"the longest has 9 tokens, 81 will do"),
+        ({"max_tokens": 5, "nouns": PairData.nouns}, r"^10 pairs .* is too small"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Bucketed(range(10), **options)
+    if "max_tokens" in options:
+        enough = 9 * (2 * options.get("world_size", 1) + 1)
+        assert len(Bucketed(range(10), **options | {"max_tokens": enough})) > 0
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 2, "max_tokens": 100}])
+def test_one_limit_is_given(options):
+    for order in (Bucketed, Evaluation):
+        with pytest.raises(ValueError, match="give one of them"):
+            order(range(10), **options)
+
+
+# evaluation
+
+
+@settings(max_examples=150)
+@given(
+    st.one_of(LENGTHS, PAIR_LENGTHS),
+    st.integers(1, 5),
+    st.one_of(
+        st.tuples(st.just("batch_size"), st.integers(1, 70)), st.tuples(st.just("max_tokens"), st.integers(1, 500))
+    ),
+)
+def test_evaluation_sees_each_document_once(lengths, world, limit):
+    if len(lengths) < world:
+        with pytest.raises(DataError, match=rf"^{len(lengths)} pairs cannot be shared by {world} processes"):
+            Evaluation(lengths, world_size=world, nouns=PairData.nouns, **dict([limit]))
+        return
+    ranks = [Evaluation(lengths, rank=rank, world_size=world, **dict([limit])) for rank in range(world)]
+    batches = [batch for rank in ranks for batch in rank]
+    assert sorted(flat(batches)) == list(range(len(lengths)))
+    assert all(batches)
+    assert [len(rank) for rank in ranks] == [len(list(rank)) for rank in ranks]
+    for batch in batches:
+        if limit[0] == "batch_size":
+            assert len(batch) <= max(1, limit[1] // world)
+        else:
+            assert len(batch) == 1 or np.maximum(lengths, 1)[batch].sum() <= limit[1] // world
+
+
+def test_evaluation_is_the_same_every_time_and_shows_long_and_short():
+    lengths = np.arange(1, 1001)
+    batches = list(Evaluation(lengths, batch_size=10))
+    assert batches == list(Evaluation(lengths, batch_size=10))
+    assert len({int(lengths[batch].mean()) // 250 for batch in batches[:8]}) >= 3
+
+
+# pairs
+
+
+def test_pairs_of_a_batch_are_of_similar_length_on_both_sides():
+    draw = np.random.default_rng(0)
+    target = draw.integers(4, 40, 20_000)
+    lengths = np.stack([np.maximum(target + draw.integers(-5, 6, 20_000), 1), target], 1)
+
+    def real(batches, side):
+        return lengths[:, side].sum() / sum(len(batch) * lengths[batch, side].max() for batch in batches)
+
+    for options in ({"batch_size": 64}, {"max_tokens": 2500}):
+        batches = Bucketed(lengths, **options).global_batches()
+        assert real(batches, 0) > 0.85
+        assert real(batches, 1) > 0.95
+        random = np.array_split(draw.permutation(len(lengths)), len(batches))
+        assert max(real(random, 0), real(random, 1)) < 0.7
+
+
+def test_by_length_by_hand():
+    """By target; among equal targets by source, up and down alternately."""
+    pairs = np.array([[3, 2], [1, 2], [9, 1], [5, 3], [7, 3], [4, 1], [2, 2]])
+    assert pairs[by_length(pairs)].tolist() == [[9, 1], [4, 1], [1, 2], [2, 2], [3, 2], [7, 3], [5, 3]]
+    assert by_length(np.array([[3], [1], [3], [2]])).tolist() == [1, 3, 0, 2]
 
 
 @settings(max_examples=150)

@@ -1,14 +1,21 @@
-"""Lines of text, packed or not; and whatever cannot be read is named."""
+"""Lines of text files in any encoding: what is read, what is named, and that no option hides a wrong encoding."""
 
 import gzip
 import io
+import json
 import re
 
 import pytest
 from PIL import Image
 
-from zoo.data.rows import Lines, read_lines, reading
-from zoo.errors import DataError
+from zoo.data.documents.own import OwnDocuments
+from zoo.data.documents.readers import read_table, read_yelp_json
+from zoo.data.encodings import proposal
+from zoo.data.images.readers import read_coco, read_karpathy
+from zoo.data.options import LoaderOptions
+from zoo.data.rows import BadRows, Lines, NotJson, guarded, parse_json, read_lines, reading
+from zoo.data.stories.readers import read_json
+from zoo.errors import ConfigError, DataError
 
 
 def test_a_picture_that_cannot_be_decoded_is_named(tmp_path):
@@ -64,3 +71,167 @@ def test_a_file_that_was_packed_badly_is_to_be_packed_again(tmp_path):
     (tmp_path / "empty.txt").touch()
     with pytest.raises(DataError, match=r"empty\.txt: the file is empty$"):
         read_lines(tmp_path / "empty.txt")
+
+
+TEXTS = {
+    "cp1252": "Für die schönen Bücher, größer als die übrigen; naïve cafés.",
+    "cp1250": "Příliš žluťoučký kůň úpěl ďábelské ódy.",
+    "cp1251": "Привет, как дела? Мама мыла раму. Это хороший день.",
+    "koi8-r": "Привет, как дела? Мама мыла раму. Это хороший день.",
+    "cp1253": "Καλημέρα σας, τι κάνετε σήμερα; Όλα καλά.",
+    "shift_jis": "私は学生です。今日は天気がいいですね。",
+    "euc_kr": "안녕하세요. 오늘은 날씨가 좋네요.",
+    "gb18030": "今天天气很好,我们去公园吧。这是我的书。",
+    "big5": "今天天氣很好,我們去公園吧。這是我的書。",
+    "utf-16": "Grüße",
+    "utf-16-le": "Grüße aus der Stadt",
+}
+
+
+@pytest.mark.parametrize("encoding", TEXTS)
+def test_the_encoding_of_a_text_is_proposed(encoding):
+    assert proposal(TEXTS[encoding].encode(encoding)) == encoding
+
+
+def table(tmp_path, encoding="cp1252", count=40):
+    """Documents of two classes, one in four with an umlaut."""
+    rows = [f'"{"schön" if n % 4 == 0 else "gut"} und alt {n}",{"a" if n % 2 else "b"}\n' for n in range(count)]
+    path = tmp_path / "own.csv"
+    path.write_bytes("".join(["text,label\n", *rows]).encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("policy", ["error", "skip"])
+def test_a_wrong_encoding_is_never_skipped(tmp_path, policy):
+    with pytest.raises(DataError, match=r"own.csv, line 2: not UTF-8: byte 0xf6 .*set data.loader.encoding=cp1252"):
+        list(read_table(table(tmp_path), "text", "label", BadRows(policy)))
+
+
+def test_a_damaged_line_of_a_right_file_can_be_skipped(tmp_path):
+    path = table(tmp_path, "utf-8")
+    path.write_bytes(path.read_bytes() + b'"sch\xf6n",a\n')
+    bad = BadRows("skip")
+    assert len(list(read_table(path, "text", "label", bad))) == 40
+    assert bad.problems == {"not UTF-8": 1}
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le"])
+def test_a_file_is_read_in_the_encoding_that_is_set(tmp_path, encoding):
+    rows = list(read_table(table(tmp_path, encoding), "text", "label", BadRows(encoding=encoding)))
+    assert len(rows) == 40 and rows[0].text == "schön und alt 0"
+    assert rows[4].place.endswith("line 6")
+
+
+def test_the_key_reaches_the_files_and_tells_prepared_data_apart(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZOO_CACHE", str(tmp_path / "cache"))
+    data = OwnDocuments(path=str(table(tmp_path)), text={"minimum_frequency": 1}, loader={"encoding": "cp1252"})
+    data.prepare_data()
+    data.setup()
+    assert "schön" in data.encoder.vocabulary
+    latin = OwnDocuments(path=str(table(tmp_path)), text={"minimum_frequency": 1}, loader={"encoding": "latin-1"})
+    assert latin._folder(latin.open_source()) != data._folder(data.open_source())
+
+
+def test_an_encoding_that_is_not_there():
+    with pytest.raises(ConfigError, match=r"data.loader.encoding=utf9: there is no such encoding; expected .*utf-8"):
+        LoaderOptions(encoding="utf9")
+
+
+def test_a_line_far_into_a_file_shows_its_encoding(tmp_path, monkeypatch):
+    monkeypatch.setattr("zoo.data.rows.SAMPLE", 64)
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"plain\n" * 100 + "schön\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"line 101: not UTF-8: .*probably cp1252: save it as UTF-8"):
+        read_lines(path)
+    with Lines(path, encoding="cp1252") as lines:
+        assert list(lines)[-1] == "schön\n"
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+LONG = "9" * 5000
+HALF = '"\\ud83d"'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (DEEP, "nested too deeply"),
+        (LONG, "too many digits"),
+        (HALF, r"half a letter: found \\ud83d without the other half"),
+        ("{", "not json"),
+    ],
+)
+def test_json_that_cannot_be_used(text, message):
+    with pytest.raises(NotJson, match=message):
+        parse_json(text)
+
+
+def karpathy(**image):
+    usual = {"filename": "a.jpg", "split": "train", "sentences": [{"raw": "a dog"}]}
+    return {"images": [usual | image]}
+
+
+def coco(**annotation):
+    usual = {"image_id": 1, "caption": "a dog"}
+    return {"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [usual | annotation]}
+
+
+CASES = [
+    (lambda path, bad: read_karpathy(path, False, bad), karpathy(split=["train"])),
+    (lambda path, bad: read_karpathy(path, False, bad), karpathy(filename=["a.jpg"])),
+    (lambda path, bad: read_karpathy(path, False, bad), karpathy(sentences="a dog")),
+    (lambda path, bad: read_karpathy(path, False, bad), {"images": [[1]]}),
+    (read_coco, coco(image_id=[1])),
+    (read_coco, coco(caption=["a dog"])),
+    (read_coco, {"images": [{"id": {}, "file_name": []}], "annotations": [1]}),
+    (read_yelp_json, {"stars": [5], "text": "good"}),
+    (read_yelp_json, {"stars": 10**400, "text": "good"}),
+    (read_yelp_json, {"stars": 5, "text": ["good"]}),
+    (lambda path, bad: read_table(path, "text", "label", bad), {"text": ["a"], "label": {"b": 1}}),
+    (lambda path, bad: read_json(path, 1, bad), {"story": "a b.", "question": "c?", "answer": ["d"]}),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+@pytest.mark.parametrize("policy", ["error", "skip"])
+def test_values_of_another_kind_are_one_line_with_the_file(tmp_path, number, policy):
+    read, content = CASES[number]
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(content))
+    bad = BadRows(policy)
+    if policy == "error":
+        with pytest.raises(DataError, match=rf"\A{re.escape(str(path))}.*\Z"):
+            list(read(path, bad))
+    else:
+        assert not [row for row in read(path, bad) if getattr(row, "captions", True)]
+        assert bad.total
+
+
+@pytest.mark.parametrize("text", [DEEP, LONG, HALF])
+@pytest.mark.parametrize("read", [read_coco, lambda path, bad: read_karpathy(path, False, bad)])
+def test_one_object_that_is_broken(tmp_path, read, text):
+    path = tmp_path / "a.json"
+    path.write_text(f'{{"images": {text}}}')
+    with pytest.raises(DataError, match=r"^\S*a.json"):
+        list(read(path, BadRows("skip")))
+
+
+def test_the_guard_names_the_file_of_what_its_reader_did_not_foresee(tmp_path):
+    @guarded
+    def read(path):
+        yield 1
+        raise KeyError("caption")
+
+    rows = read(tmp_path / "a.json")
+    assert next(rows) == 1
+    with pytest.raises(DataError, match=r"a.json: the file does not have the expected layout \(KeyError: 'caption'\)"):
+        next(rows)
+
+
+def test_only_the_first_few_are_told(caplog):
+    bad = BadRows("skip")
+    for number in range(20):
+        bad(f"a.csv, line {number}", "no text")
+    assert len(caplog.records) == 5
+    assert caplog.records[0].getMessage() == "left out: a.csv, line 0: no text"
+    assert bad.total == 20

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from zoo.data.options import SampleOptions
 from zoo.data.prepared import PreparedData
+from zoo.data.rows import visible
 from zoo.data.sources import Source, existing
 from zoo.data.table_data import TableArguments
 from zoo.errors import ConfigError, DataError
@@ -33,9 +34,11 @@ class _FileData(PreparedData):
 
     def _opened(self, given: str, key: str, expected: str, otherwise: str) -> Any:
         path = existing(given, key, expected)
-        if (found := self.open_files(path)) is None:
-            raise DataError(f"{path}: {contents_of(path)}; {otherwise}")
-        return found
+        if (found := self.open_files(path)) is not None:
+            return found
+        names = () if path.is_file() else sorted(part.name + "/" * part.is_dir() for part in visible(path))
+        some = f"found {', '.join(names[:8]) + ', ...' * (len(names) > 8)}" if names else "the folder is empty"
+        raise DataError(f"{path}: {'this file has another form' if path.is_file() else some}; {otherwise}")
 
 
 class Corpus(_FileData):
@@ -91,11 +94,3 @@ class OwnFiles(_FileData):
         if not self.path:
             raise ConfigError(f"data.path is empty; expected: {self.layout}")
         return self._opened(self.path, "data.path", self.layout, f"expected: {self.layout}")
-
-
-def contents_of(path: Path) -> str:
-    """Describe what is at a path, for messages."""
-    if path.is_file():
-        return "this file has another form"
-    names = sorted(part.name + "/" * part.is_dir() for part in path.iterdir() if not part.name.startswith("."))
-    return f"found {', '.join(names[:8]) + ', ...' * (len(names) > 8)}" if names else "the folder is empty"

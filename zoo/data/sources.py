@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -16,9 +17,11 @@ import datasets
 
 from zoo.data.options import SampleOptions
 from zoo.data.rows import BadRows
-from zoo.errors import DataError
+from zoo.errors import DataError, or_nearest
 
 Row = TypeVar("Row")
+SHOWN_LABELS = 8
+"""The most labels that a message names."""
 SPLITS = ("train", "val", "test")
 SPLIT_NAMES = {
     name: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.IGNORECASE)
@@ -40,6 +43,38 @@ class Source:
     """Readers, `train` first; missing splits are drawn from it."""
     classes: tuple[str, ...] | None = None
     """The names of the classes, if the format fixes them; otherwise they are those of the training examples."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The reading of one split, and the rows that it leaves out."""
+
+    split: str
+    bad: BadRows
+    dropped: Counter[str]
+    """The numbers of examples that are left out, by reason."""
+    labels: dict[str, None]
+    """The labels of the training examples so far, in the order in which they first occur."""
+
+    @property
+    def training(self) -> bool:
+        """Whether this is the training split."""
+        return self.split == "train"
+
+    def knows(self, label: str, place: str, noun: str) -> bool:
+        """Whether a label may occur. Every label of the training split may; another one of a later split is reported as
+        a bad row."""
+        if self.training:
+            self.labels[label] = None
+        elif label not in self.labels:
+            there = list(self.labels)
+            some = ", ".join(map(repr, there[:SHOWN_LABELS])) + ", ..." * (len(there) > SHOWN_LABELS)
+            hint = or_nearest(label, there)
+            self.bad(
+                place, "unknown label", f"{label!r} does not occur in the training {noun}, which have {some}{hint}"
+            )
+            return False
+        return True
 
 
 class SampleGenerator(Protocol):

@@ -34,9 +34,13 @@ PARALLEL = 5000
 # Writing
 
 
-def write_rows(file: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
-    """Stream rows into an Arrow file. Returns their number."""
-    count = 0
+def write_rows(file: Path, columns: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
+    """Stream rows into an Arrow file. Returns their number. The file has those `columns` that the first row has;
+    without a row it is not written."""
+    first = next(rows, None)
+    if first is None:
+        return 0
+    schema, rows, count = pa.schema([columns.field(name) for name in first]), chain([first], rows), 0
     bar = datasets.utils.tqdm(desc="reading", unit=f" {noun}", delay=2)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer, bar:
         while batch := list(islice(rows, ROWS)):
@@ -44,15 +48,6 @@ def write_rows(file: Path, schema: pa.Schema, rows: Iterator[dict[str, Any]], no
             count += len(batch)
             bar.update(len(batch))
     return count
-
-
-def write_table(file: Path, columns: pa.Schema, rows: Iterator[dict[str, Any]], noun: str) -> int:
-    """Stream rows into an Arrow file. Returns their number. The file has those `columns` that the first row has;
-    without a row it is not written."""
-    first = next(rows, None)
-    if first is None:
-        return 0
-    return write_rows(file, pa.schema([columns.field(name) for name in first]), chain([first], rows), noun)
 
 
 def map_split(part: datasets.Dataset, function: Any, file: Path, description: str) -> datasets.Dataset:

@@ -27,10 +27,9 @@ from zoo.data.notes import repeated
 from zoo.data.options import LoaderArguments, SplitOptions
 from zoo.data.parts import Part, Words
 from zoo.data.prepared import PreparedData
-from zoo.data.reading import Reading
 from zoo.data.rows import counted
-from zoo.data.sources import Source
-from zoo.data.stored import StoredSplit, draw_splits, map_split, numbers_of, save, values_of, write_table
+from zoo.data.sources import Reading, Source
+from zoo.data.stored import StoredSplit, draw_splits, map_split, numbers_of, save, values_of, write_rows
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.options import TokenOptions
 from zoo.errors import DataError
@@ -236,7 +235,7 @@ class TableData(PreparedData):
         """The raw examples of one split. Raises DataError for an empty one."""
         file, before = steps / f"{reading.split}.arrow", reading.bad.problems + reading.dropped
         rows = self.examples(source.splits[reading.split](reading.bad), source, reading)
-        if not write_table(file, self.encoding.raw, rows, self.row_noun):
+        if not write_rows(file, self.encoding.raw, rows, self.row_noun):
             gone = reading.bad.problems + reading.dropped - before
             left_out = f"; left out: {counted(gone)}" if gone else ""
             raise DataError(f"{source.place}: no {self.row_noun} in the {reading.split} split{left_out}")
@@ -366,11 +365,7 @@ def _lengths(split: datasets.Dataset, part: Words) -> NDArray[np.int64]:
 
 def shortened(value: Any) -> str:
     """A text, or words, or sentences of words, as `zoo data` shows them."""
-    text = (
-        value
-        if isinstance(value, str)
-        else " ".join(map(shortened, value))
-        if isinstance(value, Sequence)
-        else str(value)
-    )
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = " ".join(map(shortened, value))
+    text = str(value)
     return text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + " ..."

@@ -71,11 +71,11 @@ def test_what_a_checkpoint_keeps(cache_dir, tmp_path, tokenizer, joint):
     assert again.state() == state == encoder.state()
     assert len(state["vocabularies"]) == len(state["learned"]) == 2 - joint
     assert data.spec.shared == joint
-    assert (len(encoder.side("source").vocabulary), len(encoder.side("target").vocabulary)) == (
+    assert (len(encoder.known.vocabularies["source"]), len(encoder.known.vocabularies["target"])) == (
         data.spec.source_size,
         data.spec.target_size,
     )
-    assert (encoder.side("source").vocabulary.words == encoder.side("target").vocabulary.words) == joint
+    assert (encoder.known.vocabularies["source"].words == encoder.known.vocabularies["target"].words) == joint
     batch = next(iter(data.test_dataloader()))
     for made in (encoder, again):
         # texts give what was prepared, and the ids of a target its text

@@ -38,7 +38,9 @@ def test_every_pair_once_with_its_two_sides(cache_dir):
             assert len(batch) <= 7
             seen += batch.index.tolist()
             for b, number in enumerate(batch.index.tolist()):
-                source = data.encoder.side("source").vocabulary.decode(batch.source[b][batch.source_mask[b]].tolist())
+                source = data.encoder.known.vocabularies["source"].decode(
+                    batch.source[b][batch.source_mask[b]].tolist()
+                )
                 assert source == [*pairs[number].source, "</s>"]
                 assert data.encoder.decode(batch.target[b]) == pairs[number].target
             assert torch.equal(batch.target_input[:, 1:], batch.target[:, :-1])
@@ -54,7 +56,7 @@ def test_the_spec_covers_all_splits(cache_dir):
     assert spec.longest_source == max(len(pair.source) for pair in words) + 1
     assert spec.longest_target == max(len(pair.target) for pair in words) + 1
     assert (spec.padding, spec.unknown, spec.begin, spec.end) == (0, 1, 2, 3)
-    assert spec.source_size == len(data.encoder.side("source").vocabulary)
+    assert spec.source_size == len(data.encoder.known.vocabularies["source"])
     batches = [batch for loader in loaders(data).values() for batch in loader]
     assert max(batch.source.shape[1] for batch in batches) == spec.longest_source
     assert max(batch.target.shape[1] for batch in batches) == spec.longest_target
@@ -72,15 +74,15 @@ def test_alignment_moves_to_tokens_of_any_kind(cache_dir, tokenizer):
             expected = set()
             spans = []
             for side, words, text in (
-                (encoder.side("source"), pair.source, batch.source_text[b]),
-                (encoder.side("target"), pair.target, batch.target_text[b]),
+                ("source", pair.source, batch.source_text[b]),
+                ("target", pair.target, batch.target_text[b]),
             ):
                 owner, at = {}, 0  # letter of the text -> its word
                 for position, word in enumerate(words):
                     at = text.index(word, at)
                     owner |= dict.fromkeys(range(at, at + len(word)), position)
                     at += len(word)
-                tokens = side.tokenizer.spans(text)
+                tokens = encoder.tokenizers[side].spans(text)
                 spans.append([{owner[letter] for letter in range(*token) if letter in owner} for token in tokens])
             for s, source in enumerate(spans[0]):
                 for t, target in enumerate(spans[1]):
@@ -151,19 +153,19 @@ def test_vocabularies_are_the_training_splits(cache_dir):
     for side, words in (("source", [p.source for p in kept]), ("target", [p.target for p in kept])):
         counts = Counter(word.lower() for sentence in words for word in sentence)
         expected = sorted((w for w in counts if counts[w] >= 30), key=lambda w: (-counts[w], w))
-        assert data.encoder.side(side).vocabulary.state() == expected
+        assert data.encoder.known.vocabularies[side].state() == expected
         assert 0 < len(expected) < len(counts)
         test = [word.lower() for p in toys("test") for word in getattr(p, side)]
         unknown = np.mean([word not in expected for word in test])
         assert data.describe()["splits"]["test"][f"{side}_unknown_rate"] == pytest.approx(unknown)
     few = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "vocabulary_size": 6})).encoder
     for side in ("source", "target"):
-        assert few.side(side).vocabulary.state() == data.encoder.side(side).vocabulary.state()[:2]
+        assert few.known.vocabularies[side].state() == data.encoder.known.vocabularies[side].state()[:2]
     uneven = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "vocabulary_size": [6, 7]})).spec
     assert (uneven.source_size, uneven.target_size) == (6, 7)
     joint = prepared(Toy(text={"minimum_frequency": 30, "max_length": 9, "joint": True}))
     both = Counter(w.lower() for p in kept for w in [*p.source, *p.target])
-    assert set(joint.encoder.side("source").vocabulary.state()) == {word for word in both if both[word] >= 30}
+    assert set(joint.encoder.known.vocabularies["source"].state()) == {word for word in both if both[word] >= 30}
     assert joint.spec.shared
     assert joint.spec.source_size == joint.spec.target_size
 

@@ -1,9 +1,12 @@
-"""Words and ids."""
+"""Words and ids; marks of the Penn Treebank and plain ones, as a vocabulary has them, and vectors for both."""
 
 import pyarrow as pa
 import pytest
+import torch
 
-from zoo.data.text.vocabulary import READ_SPECIAL, WRITTEN_SPECIAL, Vocabulary
+from zoo.data.text.vectored import with_plain_marks
+from zoo.data.text.vectors import WordVectors
+from zoo.data.text.vocabulary import READ_SPECIAL, WRITTEN_SPECIAL, Spelling, Vocabulary
 
 
 def test_most_frequent_first_ties_by_alphabet():
@@ -47,3 +50,30 @@ def test_state_is_plain_and_comes_back():
 def test_a_word_stands_once():
     with pytest.raises(ValueError, match="each word once"):
         Vocabulary(["a", "b", "a"])
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "read"),
+    [
+        (["``", "''", "-LRB-", "-RRB-"], '( " a " ) " b', ["-LRB-", "``", "a", "''", "-RRB-", "``", "b"]),
+        (["``", "''", "-lrb-", "-rrb-"], "( a ) ``", ["-lrb-", "a", "-rrb-", "``"]),
+        (['"', "(", ")"], "-LRB- `` a '' -rrb-", ["(", '"', "a", '"', ")"]),
+        (['"', "``", "''", "(", "-LRB-"], '" `` ( -LRB- )', ['"', "``", "(", "-LRB-", ")"]),
+        (["``"], '" a', ['"', "a"]),
+    ],
+)
+def test_marks_are_spelled_as_the_vocabulary_has_them(words, typed, read):
+    assert Spelling(Vocabulary(words))(typed.split()) == read
+
+
+def test_a_mark_without_a_vector_has_that_of_the_plain_one():
+    known = {"(": [1.0, 2.0], "a": [3.0, 4.0], '"': [5.0, 6.0], "''": [7.0, 8.0]}
+
+    def read(words):
+        found = torch.tensor([word in known for word in words])
+        return WordVectors(torch.tensor([known.get(word, [0.0, 0.0]) for word in words]), found)
+
+    words = ["-LRB-", "a", "-RRB-", "``", "''", "b", "-lrb-"]
+    rows, found = with_plain_marks(words, read)
+    assert found.tolist() == [True, True, False, True, True, False, True]
+    assert rows.tolist() == [[1, 2], [3, 4], [0, 0], [5, 6], [7, 8], [0, 0], [1, 2]]

@@ -8,8 +8,7 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 from sacremoses import MosesTokenizer
 
 from zoo.data.text import word_rules
-from zoo.data.text.punkt import Punkt
-from zoo.data.text.word_rules import moses_words, treebank_words
+from zoo.data.text.word_rules import Punkt, moses_words, treebank_words
 
 SENTENCES = [
     "He said, \"I can't (or won't) pay $1,250.50 -- not today!\"",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import ClassVar, Literal, Required, Unpack
 
@@ -17,7 +17,6 @@ from zoo.data.cloze.module import ClozeData
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.cloze.readers import write_cbt
 from zoo.data.corpus import OwnFiles
-from zoo.data.encodings import UTF8
 from zoo.data.notes import key
 from zoo.data.options import Options
 from zoo.data.rows import BadRows, visible
@@ -88,7 +87,8 @@ class Books(OwnFiles, ClozeData):
 def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split: BookSplitOptions) -> Source:
     """The questions of books, which are read later.
 
-    Raises ConfigError if there are too few books for the splits, or if two have one name.
+    Raises ConfigError if there are too few books for the splits, or if two have one name. The readers raise DataError
+    for a book that is not text, and if there are no questions.
     """
     if len(files) >= FEW and split.val + split.test >= len(files):
         raise ConfigError(
@@ -99,7 +99,29 @@ def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split:
     for file in files:
         if (other := named.setdefault(file.stem, file)) is not file:
             raise ConfigError(f"{file}: has the name of another book, {other}; rename one of them")
-    collection = BookCollection(files, split, place)
+
+    @cache
+    def read(encoding: str) -> tuple[dict[str, list[Book]], Lexicon]:
+        """The books of each split, and the words to remove. Reading seventeen megabytes takes a minute."""
+        named = datasets.utils.tqdm(files, desc="reading", unit=" books", delay=2)
+        books = [read_book(file, encoding) for file in named]
+        return _parts(books, split), Lexicon.of(books)
+
+    def questions(name: str, bad: BadRows) -> Iterator[ClozeQuestion]:
+        """The questions of a split, without duplicates."""
+        (parts, lexicon), seen = read(bad.encoding), set[int]()
+        for book in parts[name]:
+            for question in cut(book, lexicon, kind, stride=stride, seed=split.seed):
+                filled = [question.answer if word == BLANK else word for word in question.query]
+                if (one := key([question.sentences, filled])) not in seen:
+                    seen.add(one)
+                    yield question
+        if not seen:
+            raise DataError(
+                f"{place}: no question in the {name} split; a question needs twenty-one sentences of a chapter with at "
+                "least four names, or nouns: use more text, or more books"
+            )
+
     return Source(
         place=place,
         description=f"path: {place}, {{count}} {kind} questions cut from {len(files)} books",
@@ -108,55 +130,20 @@ def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split:
             "rules": [RULES, kind, stride],
             "kept": [split.val, split.test, split.seed],
         },
-        splits={name: partial(collection.questions, name, kind, stride) for name in SPLITS},
+        splits={name: partial(questions, name) for name in SPLITS},
     )
 
 
-class BookCollection:
-    """Books that are read when the first question is requested."""
-
-    def __init__(self, files: Sequence[Path], split: BookSplitOptions, place: str) -> None:
-        """`place` is the name of the books in errors."""
-        self.files, self.split, self.place = list(files), split, place
-        self.encoding = UTF8
-        """The encoding of the files; the first reader sets it."""
-
-    @cached_property
-    def books(self) -> list[Book]:
-        """The books in the order of the files; reading seventeen megabytes takes a minute."""
-        files = datasets.utils.tqdm(self.files, desc="reading", unit=" books", delay=2)
-        return [read_book(file, self.encoding) for file in files]
-
-    @cached_property
-    def lexicon(self) -> Lexicon:
-        return Lexicon.of(self.books)
-
-    @cached_property
-    def parts(self) -> dict[str, list[Book]]:
-        """The books of each split."""
-        if len(self.files) < FEW:
-            return _by_sentences(self.books)
-        kept = random.Random(f"books {self.split.seed}").sample(self.books, self.split.val + self.split.test)
-        parts = {"val": kept[: self.split.val], "test": kept[self.split.val :]}
-        return {"train": [book for book in self.books if book not in kept], **parts}
-
-    def questions(self, split: str, kind: str, stride: int, bad: BadRows) -> Iterator[ClozeQuestion]:
-        """The questions of a split, without duplicates.
-
-        Raises DataError for a book that is not text, and if there are no questions.
-        """
-        self.encoding, seen = bad.encoding, set[int]()
-        for book in self.parts[split]:
-            for question in cut(book, self.lexicon, kind, stride=stride, seed=self.split.seed):
-                filled = [question.answer if word == BLANK else word for word in question.query]
-                if (one := key([question.sentences, filled])) not in seen:
-                    seen.add(one)
-                    yield question
-        if not seen:
-            raise DataError(
-                f"{self.place}: no question in the {split} split; a question needs twenty-one "
-                "sentences of a chapter with at least four names, or nouns: use more text, or more books"
-            )
+def _parts(books: Sequence[Book], split: BookSplitOptions) -> dict[str, list[Book]]:
+    """The books of each split. Few books are split into eight, one and one tenth of their sentences."""
+    if len(books) < FEW:
+        return _by_sentences(books)
+    kept = random.Random(f"books {split.seed}").sample(books, split.val + split.test)
+    return {
+        "train": [book for book in books if book not in kept],
+        "val": kept[: split.val],
+        "test": kept[split.val :],
+    }
 
 
 def _by_sentences(books: Sequence[Book]) -> dict[str, list[Book]]:

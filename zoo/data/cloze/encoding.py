@@ -119,12 +119,14 @@ class ClozeEncoder(TableEncoder):
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> ClozeBatch:
         document, query, text = parts["document"], parts["query"], parts.get("shown")
+        counts = parts["num_candidates"]
+        candidates = torch.arange(max(1, int(counts.max()) if len(counts) else 0)) < counts[:, None]
         return ClozeBatch(
             document.values,
             document.mask,
             query.values,
             query.mask,
-            _first(parts["num_candidates"]),
+            candidates,
             parts["occurrence"],
             parts.get("answer"),
             index=index,
@@ -154,8 +156,3 @@ def most_of(occurrence: Sequence[int], candidates: int) -> int:
     """The most frequent number in `occurrence`, out of `candidates` numbers."""
     found = np.asarray(occurrence, np.int64)
     return int(np.bincount(found[found >= 0], minlength=candidates).argmax())
-
-
-def _first(counts: Tensor) -> Tensor:
-    """(B, at least 1) True in the first places of each row."""
-    return torch.arange(max(1, int(counts.max()) if len(counts) else 0)) < counts[:, None]

@@ -17,8 +17,7 @@ from zoo.data.cloze.question import ClozeQuestion
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.data.notes import key
 from zoo.data.order import Evaluation, Nouns
-from zoo.data.reading import Reading
-from zoo.data.sources import Source
+from zoo.data.sources import Reading, Source
 from zoo.data.stored import ROWS, numbers_of, offsets
 from zoo.data.table_data import TableData, shortened
 from zoo.data.table_encoder import TableEncoder

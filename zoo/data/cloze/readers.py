@@ -13,12 +13,12 @@ from typing import Any
 
 import datasets
 
+from zoo.data.cache import write_new
 from zoo.data.cloze.question import BLANK, ClozeQuestion
 from zoo.data.rows import BadRows, Lines, decode_file, guarded, line_of, reading
 from zoo.data.sources import Source
 from zoo.data.text.sentences import clean, split_sentences
 from zoo.data.text.tokenization import TreebankTokenizer
-from zoo.data.writing import write_new
 from zoo.errors import DataError
 
 SENTENCES, CANDIDATES = 20, 10

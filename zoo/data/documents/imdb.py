@@ -13,14 +13,14 @@ from pathlib import Path
 
 from zoo.data.documents.corpus import DocumentCorpus
 from zoo.data.documents.readers import read_tang
-from zoo.data.documents.samples import reviews
+from zoo.data.documents.samples import Document, reviews
 from zoo.data.documents.sources import folder_source
 from zoo.data.sources import Source
 
 RATINGS = tuple(f"{n} of 10" for n in range(1, 11))
 
 
-def generate_polar(count: int, *, seed: int) -> Iterator[reviews.Review]:
+def generate_polar(count: int, *, seed: int) -> Iterator[Document]:
     """Reviews of the Yelp sample: one or two stars are negative, four or five positive, and three are left out."""
     polar = (review for review in reviews.generate(10 * count + 100, seed=seed) if review.label != 2)
     return islice((review._replace(label=int(review.label > 2)) for review in polar), count)

@@ -15,8 +15,7 @@ from zoo.data.documents.encoding import DocumentEncoder, DocumentTextOptions
 from zoo.data.documents.readers import Row
 from zoo.data.documents.spec import DocumentSpec
 from zoo.data.order import Nouns
-from zoo.data.reading import Reading
-from zoo.data.sources import Source
+from zoo.data.sources import Reading, Source
 from zoo.data.stored import count_words, values_of
 from zoo.data.table_data import shortened
 from zoo.data.table_encoder import TableEncoder

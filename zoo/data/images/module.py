@@ -26,8 +26,7 @@ from zoo.data.images.spec import ImageSpec
 from zoo.data.images.stored import CaptionedPictures
 from zoo.data.order import Bucketed, Evaluation, Nouns, Order
 from zoo.data.prepared import ABOUT
-from zoo.data.reading import Reading
-from zoo.data.sources import Source
+from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, numbers_of, save, values_of
 from zoo.data.table_data import EXAMPLES, TableArguments, TableData
 from zoo.data.table_encoder import TableEncoder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,13 +34,6 @@ def _side(name: str) -> Words:
         unknown=f"{name}_unknown_rate",
         unit=f"a training {name}",
     )
-
-
-class Side(NamedTuple):
-    """The tokenizer and the vocabulary of one language."""
-
-    tokenizer: Tokenizer
-    vocabulary: Vocabulary
 
 
 class PairEncoder(WritingEncoder):
@@ -82,10 +75,6 @@ class PairEncoder(WritingEncoder):
 
     def size(self, name: str) -> int | None:
         return self.text_options.sizes[SIDES.index(name) if name in SIDES else 0]
-
-    def side(self, name: str) -> Side:
-        """The tokenizer and the vocabulary of `source` or `target`."""
-        return Side(self.tokenizers[name], self.known.vocabularies[name])
 
     def typed(self, one: str) -> dict[str, Any]:
         return {"source_text": one}

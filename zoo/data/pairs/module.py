@@ -14,11 +14,9 @@ from zoo.data.pairs.encoding import SIDES, PairEncoder
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.sources import PairRow
 from zoo.data.pairs.spec import PairSpec
-from zoo.data.reading import Reading
-from zoo.data.sources import Source
+from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, numbers_of
 from zoo.data.table_data import TableArguments, TableData
-from zoo.data.text.vocabulary import BEGIN, END, PADDING, UNKNOWN
 
 
 class PairData(TableData):
@@ -83,10 +81,9 @@ class PairData(TableData):
         return {"languages": list(self.languages), "shared": self.text.joint, **longest}
 
     def set_spec(self, about: Mapping[str, Any]) -> None:
-        sizes = {f"{side}_size": len(self.encoder.side(side).vocabulary) for side in SIDES}
+        sizes = {f"{side}_size": len(self.encoder.known.vocabularies[side]) for side in SIDES}
         longest = {f"longest_{side}": about[f"longest_{side}"] for side in SIDES}
-        special = {"padding": PADDING, "unknown": UNKNOWN, "begin": BEGIN, "end": END}
-        self.spec = PairSpec(**sizes, **longest, shared=about["shared"], **special)
+        self.spec = PairSpec(**sizes, **longest, shared=about["shared"])
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
         texts = {f"{side}_text": row[f"{side}_text"] for side in SIDES}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -57,10 +57,6 @@ class OwnPairTextOptions(PairTextOptions):
     """The language of the sources, for the rules of `words` and `spacy`. `words` uses the rules of English for a
     language without rules; `spacy` requires a known one."""
     target_language: Language = "en"
-
-    def without_languages(self) -> PairTextOptions:
-        """The options that all pairs have."""
-        return PairTextOptions(**{field.name: getattr(self, field.name) for field in fields(PairTextOptions)})
 
 
 @dataclass(frozen=True)

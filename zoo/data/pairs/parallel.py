@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Unpack, cast
 
 from zoo.data.pairs.module import PairData
-from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns
+from zoo.data.pairs.options import OwnPairSplitOptions, OwnPairTextOptions, PairColumns, PairTextOptions
 from zoo.data.pairs.sources import NOUN, line_source, read_pair_table, read_tsv
 from zoo.data.readers import TABLES, is_table, kind_of
 from zoo.data.sources import Source, existing, file_source, find_splits
@@ -45,7 +45,8 @@ class Parallel(PairData):
         """`path` is one of LAYOUT, `columns` names its two columns; `text` also names the languages."""
         super().__init__(**rest)
         own = cast(OwnPairTextOptions, self.text)
-        self.text, self.languages = own.without_languages(), (own.source_language, own.target_language)
+        self.text = PairTextOptions(**{field.name: getattr(own, field.name) for field in fields(PairTextOptions)})
+        self.languages = own.source_language, own.target_language
         self.source_path, self.target_path, self.path = source_path, target_path, path
         self.columns = PairColumns.of(columns)
 

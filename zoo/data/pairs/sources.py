@@ -109,23 +109,18 @@ def generated_pairs(
     **arguments: Any,
 ) -> Source:
     """The first pairs of a generator; `join` makes a text from the words of each side. The rest as in
-    `sample_source`."""
+    `sample_source`. Each row has its alignment."""
     source = sample_source(generate, options, noun, **arguments)
 
     def rows(read: Callable[[BadRows], Iterator[Any]], bad: BadRows) -> Iterator[PairRow]:
         for number, pair in enumerate(read(bad), 1):
             place = f"{source.place}, pair {number}"
-            yield generated_row(pair, join, (place, place))
+            texts, links = [], dict[str, Any]()
+            for at, side in enumerate(SIDES):
+                words = getattr(pair, side)
+                texts.append(join[at](words))
+                links[f"{side}_spans"] = list(chain.from_iterable(find(texts[-1], words)))
+                links[f"linked_{side}"] = [link[at] for link in pair.alignment]
+            yield PairRow(texts[0], texts[1], (place, place), links)
 
     return replace(source, splits={name: partial(rows, read) for name, read in source.splits.items()})
-
-
-def generated_row(pair: Pair, join: tuple[Join, Join], places: tuple[str, str]) -> PairRow:
-    """A generated pair as a row of a file, with its alignment."""
-    texts, links = [], dict[str, Any]()
-    for number, side in enumerate(SIDES):
-        words = getattr(pair, side)
-        texts.append(join[number](words))
-        links[f"{side}_spans"] = list(chain.from_iterable(find(texts[-1], words)))
-        links[f"linked_{side}"] = [link[number] for link in pair.alignment]
-    return PairRow(texts[0], texts[1], places, links)

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
+from zoo.data.cache import write_new
 from zoo.data.order import Evaluation, Nouns, Order
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.description import facts, shown, sizes_said, tour_length, written
@@ -22,7 +23,6 @@ from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.sets import FLAT, PointSet, problem
 from zoo.data.points.spec import PointSpec
 from zoo.data.streams import Made, Make, Stream, StreamArguments, StreamData
-from zoo.data.writing import write_new
 from zoo.errors import ConfigError
 from zoo.memory import memory, size_of
 from zoo.values import refusal

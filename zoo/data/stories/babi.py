@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Unpack
 
 import datasets
 
+from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Source, download, identity
@@ -24,7 +25,6 @@ from zoo.data.stories.readers import StoryBuilder, read_stories
 from zoo.data.stories.samples import babi
 from zoo.data.stories.story import Story
 from zoo.data.stories.tasks import file_name, named, write_story
-from zoo.data.writing import write_new
 from zoo.errors import ConfigError, DataError
 
 ARCHIVE = "tasks_1-20_v1-2"

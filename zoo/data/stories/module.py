@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from zoo.data.notes import key, majority, uncut
 from zoo.data.order import Nouns, Order
-from zoo.data.reading import Reading
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source
+from zoo.data.sources import SPLITS, Reading, Source
 from zoo.data.stored import StoredSplit, histogram, numbers_of, values_of
 from zoo.data.stories.encoding import StoryEncoder
 from zoo.data.stories.options import StoryTextOptions

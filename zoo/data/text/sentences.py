@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from zoo.data.text.languages import primary
 from zoo.data.text.options import SentenceOptions
-from zoo.data.text.punkt import Punkt
 from zoo.data.text.tokenization import Tokenizer
+from zoo.data.text.word_rules import Punkt
 
 ABBREVIATIONS = {
     "en": """

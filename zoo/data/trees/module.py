@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from zoo.data.notes import key
 from zoo.data.order import Nouns, Order
-from zoo.data.reading import Reading
 from zoo.data.rows import beginning
-from zoo.data.sources import Source
+from zoo.data.sources import Reading, Source
 from zoo.data.stored import StoredSplit, count_words, histogram, list_array, numbers_of, values_of
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vectored import VectorArguments, Vectored

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack, get_args
 
+from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import SPLITS, ReadOnce, Source, identity, sample_source
@@ -19,7 +20,6 @@ from zoo.data.trees.options import BINARISED, SPACY, builds
 from zoo.data.trees.samples import relatedness
 from zoo.data.trees.sick_files import Parse, read_parsed, read_sick, write_parsed
 from zoo.data.trees.tree import Pair
-from zoo.data.writing import write_new
 from zoo.errors import ConfigError, one_of
 
 KNOWN = {

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Unpack, get_args
 
+from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows
 from zoo.data.sources import ReadOnce, Source, file_source, find_splits, hub_source, identity, sample_source
@@ -19,7 +20,6 @@ from zoo.data.trees.module import LabelledTreeArguments, TreeData
 from zoo.data.trees.samples import sentiment
 from zoo.data.trees.sst_files import FILES, read_raw
 from zoo.data.trees.tree import Labelled
-from zoo.data.writing import write_new
 from zoo.errors import one_of
 
 Classes = Literal["fine", "binary"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from zoo.data.documents.samples import Document, filled, patterns
 
 TOPICS = ("World", "Sports", "Business", "Sci/Tech")
 
@@ -75,46 +76,27 @@ FILLERS = """
 PLACES = "london, tokyo, nairobi, lima, berlin, cairo, toronto, jakarta, madrid, oslo, boston, delhi"
 DAYS = "monday, tuesday, wednesday, thursday, friday, saturday, sunday"
 PATTERNS = {
-    kind: tuple(tuple(line.split()) for line in lines.strip().splitlines())
+    kind: patterns(lines.strip().splitlines())
     for kind, lines in (("report", REPORTS), ("decoy", DECOYS), ("filler", FILLERS))
 }
 
 
-class Item(NamedTuple):
-    """One news item of lower-case words."""
-
-    sentences: list[list[str]]
-    evidence: list[list[bool]]
-    """True at the topic's words in the reports."""
-    label: int
-    """Number of the topic in TOPICS."""
-
-
-def generate(count: int, *, seed: int) -> Iterator[Item]:
+def generate(count: int, *, seed: int) -> Iterator[Document]:
     """`count` items; item i depends on the seed and on i alone."""
     for number in range(count):
         yield _item(random.Random(f"news {seed} {number}"))
 
 
-def _item(draw: random.Random) -> Item:
+def _item(draw: random.Random) -> Document:
     label = draw.randrange(len(TOPICS))
     others = [topic for topic in TOPICS if topic != TOPICS[label]]
     kinds = ["report"] * draw.randint(1, 2) + ["decoy"] * draw.randint(1, 2) + ["filler"] * draw.randint(1, 2)
     draw.shuffle(kinds)
     parts = [_sentence(draw, kind, TOPICS[label] if kind == "report" else draw.choice(others)) for kind in kinds]
-    return Item([words for words, _ in parts], [evidence for _, evidence in parts], label)
+    return Document([words for words, _ in parts], [evidence for _, evidence in parts], label)
 
 
 def _sentence(draw: random.Random, kind: str, topic: str) -> tuple[list[str], list[bool]]:
-    words: list[str] = []
-    evidence: list[bool] = []
-    for token in draw.choice(PATTERNS[kind]):
-        slot = token.strip("{}") if token.startswith("{") else None
-        filled = [token] if slot is None else draw.choice(_fillings(slot, topic).split(", ")).split()
-        words += filled
-        evidence += [slot in WORDS[topic] and kind == "report"] * len(filled)
-    return words, evidence
-
-
-def _fillings(slot: str, topic: str) -> str:
-    return {"place": PLACES, "day": DAYS}.get(slot) or WORDS[topic][slot]
+    fillings = {"place": PLACES, "day": DAYS, **WORDS[topic]}
+    evidence = WORDS[topic] if kind == "report" else ()
+    return filled(draw.choice(PATTERNS[kind]), lambda slot: draw.choice(fillings[slot].split(", ")).split(), evidence)

@@ -12,6 +12,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from zoo.data.documents.samples import Document, filled, patterns
 from zoo.data.documents.samples.phrases import ASPECTS, BAD, DECOY, FILLER, FREE, GOOD, MAIN, MINOR, STRENGTH, Aspect
 
 MAIN_WEIGHT = 3
@@ -24,17 +25,6 @@ NEGATED = 0.25
 """Share of negated opinions, such as "not bad" or "hardly tasteless"."""
 MINORS, DECOYS, FILLERS = (2, 6), (1, 3), (1, 3)
 """Fewest and most sentences of each kind in a review."""
-
-
-class Review(NamedTuple):
-    """One generated review."""
-
-    sentences: list[list[str]]
-    """The lower-case words of each sentence, punctuation among them."""
-    evidence: list[list[bool]]
-    """True at the words of the opinions that decided the label, negation and intensity included."""
-    label: int
-    """Stars - 1."""
 
 
 class Opinion(NamedTuple):
@@ -54,24 +44,23 @@ class Opinion(NamedTuple):
 
 
 PATTERNS = {
-    kind: tuple(tuple(pattern.split()) for pattern in patterns)
-    for kind, patterns in {"main": MAIN, "minor": MINOR, "decoy": DECOY, "filler": FILLER}.items()
+    kind: patterns(lines) for kind, lines in {"main": MAIN, "minor": MINOR, "decoy": DECOY, "filler": FILLER}.items()
 }
 
 
-def generate(count: int, *, seed: int) -> Iterator[Review]:
+def generate(count: int, *, seed: int) -> Iterator[Document]:
     """`count` reviews; review i depends on `seed` and i alone."""
     for index in range(count):
-        yield review(index, seed=seed)
+        yield _review(random.Random(f"review {seed} {index}"))
 
 
-def review(index: int, *, seed: int) -> Review:
-    """Review number `index` of the endless sequence that `seed` determines."""
-    draw = random.Random(f"review {seed} {index}")
+def _review(draw: random.Random) -> Document:
     label = draw.randrange(len(THRESHOLDS) + 1)  # first, so that all stars are equally frequent
     main, minors = _opinions(draw)
-    while not _clearly(label, score(main, minors)):
+    value = score(main, minors)
+    while bisect(THRESHOLDS, value) != label or min(abs(value - cut) for cut in THRESHOLDS) <= MARGIN:
         main, minors = _opinions(draw)
+        value = score(main, minors)
     rows = [_sentence(draw, "main", main.aspect, main)]
     rows += [_sentence(draw, "minor", minor.aspect, minor) for minor in minors]
     for _ in range(draw.randint(*DECOYS)):
@@ -80,16 +69,12 @@ def review(index: int, *, seed: int) -> Review:
     for _ in range(draw.randint(*FILLERS)):
         rows.append(_sentence(draw, "filler", draw.choice(ASPECTS), None))
     draw.shuffle(rows)
-    return Review([words for words, _ in rows], [evidence for _, evidence in rows], label)
+    return Document([words for words, _ in rows], [evidence for _, evidence in rows], label)
 
 
 def score(main: Opinion, minors: list[Opinion]) -> float:
     """The weighted mean of the opinions that count, -2 to 2."""
     return (MAIN_WEIGHT * main.value + sum(minor.value for minor in minors)) / (MAIN_WEIGHT + len(minors))
-
-
-def _clearly(label: int, value: float) -> bool:
-    return bisect(THRESHOLDS, value) == label and min(abs(value - cut) for cut in THRESHOLDS) > MARGIN
 
 
 def _opinions(draw: random.Random) -> tuple[Opinion, list[Opinion]]:
@@ -105,22 +90,14 @@ def _opinion(draw: random.Random, aspect: Aspect) -> Opinion:
 
 def _sentence(draw: random.Random, kind: str, aspect: Aspect, opinion: Opinion | None) -> tuple[list[str], list[bool]]:
     """The words of a sentence of `kind` about `aspect`, and a mask that is True at evidence."""
-    words: list[str] = []
-    evidence: list[bool] = []
-    for part in draw.choice(PATTERNS[kind]):
-        slot = part[1:-1] if part.startswith("{") else None
-        if slot is None:
-            filling = [part]
-        elif slot == "opinion":
-            assert opinion is not None
-            adjectives = (*aspect.good, *GOOD) if opinion.polarity > 0 else (*aspect.bad, *BAD)
-            filling = [*draw.choice(STRENGTH[opinion.negated, opinion.intensity]).split(), draw.choice(adjectives)]
-        elif slot == "aspect":
-            filling = draw.choice(aspect.things).split()
-        elif slot == "topic":
-            filling = aspect.topic.split()
-        else:
-            filling = draw.choice(FREE[slot]).split()
-        words += filling
-        evidence += [slot == "opinion" and kind in ("main", "minor")] * len(filling)
-    return words, evidence
+
+    def fill(slot: str) -> list[str]:
+        if slot == "topic":
+            return aspect.topic.split()
+        if slot != "opinion":
+            return draw.choice(aspect.things if slot == "aspect" else FREE[slot]).split()
+        assert opinion is not None
+        adjectives = (*aspect.good, *GOOD) if opinion.polarity > 0 else (*aspect.bad, *BAD)
+        return [*draw.choice(STRENGTH[opinion.negated, opinion.intensity]).split(), draw.choice(adjectives)]
+
+    return filled(draw.choice(PATTERNS[kind]), fill, ("opinion",) if kind in ("main", "minor") else ())

@@ -5,6 +5,7 @@ Many verbs share their forms and differ only in the particle or in the kind of t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from zoo.data.pairs.samples.lexicon import NOUNS, entries
@@ -116,29 +117,14 @@ stellen stellt gestellt vor h introduce introducing introduced pa p to
 }
 
 
-def _verbs(takes: str, table: str) -> list[Verb]:
+def _verbs(takes: str, table: str) -> Iterator[Verb]:
     """Entries: infinitive present participle particle auxiliary english progressive perfect [objects] subjects [to]."""
-    found = []
-    for infinitive, present, participle, particle, auxiliary, english, progressive, perfect, *rest in entries(table):
-        objects = rest.pop(0) if takes in ("A", "D", "DA") else ""
-        subjects, *to = rest
-        found.append(
-            Verb(
-                infinitive,
-                present,
-                participle,
-                "" if particle == "-" else particle,
-                "haben" if auxiliary == "h" else "sein",
-                tuple(english.split("_")),
-                tuple(progressive.split("_")),
-                tuple(perfect.split("_")),
-                takes,
-                tuple(KINDS[letter] for letter in objects),
-                to[0] if to else "",
-                "a" in subjects,
-            )
-        )
-    return found
+    for infinitive, present, participle, particle, auxiliary, *rest in entries(table):
+        english, progressive, perfect = (tuple(form.split("_")) for form in rest[:3])
+        objects = rest.pop(3) if "A" in takes or "D" in takes else ""
+        verb = infinitive, present, participle, particle.strip("-"), {"h": "haben", "s": "sein"}[auxiliary]
+        kinds, to = tuple(KINDS[letter] for letter in objects), "".join(rest[4:])
+        yield Verb(*verb, english, progressive, perfect, takes, kinds, to, animals="a" in rest[3])
 
 
-VERBS = {takes: _verbs(takes, table) for takes, table in VERB_TABLES.items()}
+VERBS = {takes: list(_verbs(takes, table)) for takes, table in VERB_TABLES.items()}
