@@ -1,12 +1,17 @@
-"""Metrics of captions: the values of coco-caption and NLTK, numbers by hand, parts of a corpus, and two ranks."""
+"""Metrics of captions: the values of coco-caption and NLTK, numbers by hand, and parts of a corpus.
+
+The metrics of two real ranks are compared in tests/run/test_captioning_run.py.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import random
 import shutil
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -16,12 +21,30 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu
 
 import zoo.metrics.captions as module
-from tests.metrics.caption_ranks import WORDS, corpus, metrics
-from tests.run.programs import ROOT, ranks
+from tests.run.programs import ROOT
 from zoo.errors import ZooError
 from zoo.metrics import CaptionBLEU, CiderD, DocumentFrequency, Meteor, RougeL
 from zoo.metrics.captions import common_subsequence, rouge_l
 from zoo.metrics.cider import cider_d
+
+WORDS = ("a", "the", "dog", "cat", "man", "runs", "sits", "über", "on", "in", "red", "blue", "ball", "grass", "café")
+
+
+def corpus(images=30, seed=0):
+    """Hypotheses that share most of their words with one of 1 to 5 references."""
+    draw = random.Random(seed)
+    references = [
+        [" ".join(draw.choices(WORDS, k=draw.randint(2, 12))) for _ in range(draw.randint(1, 5))] for _ in range(images)
+    ]
+    hypotheses = [
+        " ".join(draw.choice(WORDS) if draw.random() < 0.2 else word for word in draw.choice(several).split())
+        for several in references
+    ]
+    return hypotheses, references
+
+
+def metrics():
+    return {"bleu4": CaptionBLEU(4), "bleu1": CaptionBLEU(1), "rouge_l": RougeL(), "cider_d": CiderD()}
 
 
 @pytest.fixture(scope="module")
@@ -218,17 +241,6 @@ def test_uneven_batches_give_what_all_at_once_gives(name):
     assert scored(parts, hypotheses[:3], references[:3]) == scored(metrics()[name], hypotheses[:3], references[:3])
 
 
-def test_two_ranks_give_what_one_gives(program_env):
-    both = ranks(["-m", "tests.metrics.caption_ranks"], ROOT, program_env)
-    first, second = (json.loads(program.stdout.splitlines()[-1]) for program in both)
-    hypotheses, references = corpus()
-    right = {name: scored(metric, hypotheses, references) for name, metric in metrics().items()}
-    right["meteor"] = sum(map(len, hypotheses)) + sum(len(text) for several in references for text in several)
-    assert first["values"] == pytest.approx(right, rel=1e-14)
-    assert second["values"] == first["values"]
-    assert first["ran"] == [30] and second["ran"] == []  # one rank alone runs Java
-
-
 @pytest.mark.parametrize("metric", [*metrics().values(), Meteor()], ids=[*metrics(), "meteor"])
 def test_wrong_numbers_of_references_raise(metric):
     with pytest.raises(ValueError, match="2 hypotheses, but references of 1 images"):
@@ -292,6 +304,29 @@ def test_meteor_ends_its_program(java):
         metric.compute()
     assert len(java) == 2
     assert all(stream.closed for streams in java for stream in streams.values())
+
+
+@pytest.mark.parametrize(("rank", "error"), [(0, None), (1, None), (0, ZooError("no memory"))])
+def test_only_the_first_rank_runs_meteor(monkeypatch, rank, error):
+    ran, sent = [], []
+
+    def meteor(rows):
+        ran.append(rows)
+        if error:
+            raise error
+        return 7.0
+
+    monkeypatch.setattr(module, "meteor", meteor)
+    monkeypatch.setattr(module.dist, "get_rank", lambda: rank)
+    monkeypatch.setattr(module.dist, "broadcast", lambda score, source: sent.append((score.item(), source)))
+    metric = Meteor()
+    metric.update(["a cat"], [["the cat", "a dog"]])
+    metric._is_synced = True
+    with pytest.raises(ZooError, match="no memory") if error else nullcontext():
+        Meteor.compute(metric)  # without torchmetrics' own synchronisation
+    assert ran == ([[["a cat", "the cat", "a dog"]]] if rank == 0 else [])
+    expected = 7.0 if rank == 0 and not error else math.nan
+    assert sent == [(pytest.approx(expected, nan_ok=True), 0)]  # also after an error, since the others wait
 
 
 def test_meteor_is_left_out_without_java_or_the_package(java, monkeypatch):

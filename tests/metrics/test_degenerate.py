@@ -89,7 +89,7 @@ DEFINED = {
     "ROUGE-L of an empty hypothesis": (RougeL, [""], [["a ball"]], 0.0),
     "Pearson of two pairs": (Pearson, RISING[:2], -RISING[:2], -1.0),
     "Spearman of a rising row": (Spearman, RISING, RISING**2, 1.0),
-    "accuracy of one class": (Accuracy, torch.eye(3)[[0, 0]], torch.tensor([0, 1]), 0.5),
+    "accuracy of one class": (Accuracy, torch.eye(3)[[0, 0]], torch.tensor([0, 2]), 0.5),
 }
 
 

@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from tests.metrics.caption_ranks import corpus
 from zoo.metrics import (
     AlignmentErrorRate,
     AttentionRecall,
@@ -21,7 +20,8 @@ from zoo.metrics.ratios import Accuracy, GroupMeans, PolarAccuracy, TaskErrors, 
 
 FINE = (-1, -1, 0, 1, 1)
 WEIGHTS, TRUE = torch.rand(11, 2, 3), torch.rand(11, 2, 3) < 0.3
-HYPOTHESES, REFERENCES = corpus(11)
+REFERENCES = [f"a b c d e f{n}" for n in range(11)]
+HYPOTHESES = [text.replace("c", "c" * (1 + n % 2)) for n, text in enumerate(REFERENCES)]
 METRICS = {
     AttentionRecall: (WEIGHTS, TRUE),
     PointingGame: (WEIGHTS, TRUE),
@@ -32,8 +32,8 @@ METRICS = {
     lambda: TaskErrors(1): (TRUE[:, 0, 0], torch.zeros(11, dtype=torch.long)),
     lambda: PolarAccuracy(FINE): (torch.rand(11, 5), torch.arange(11) % 5),
     Accuracy: (torch.rand(11, 5), torch.arange(11) % 5),
-    CorpusBLEU: (HYPOTHESES, [several[0] for several in REFERENCES]),
-    CorpusChrF: (HYPOTHESES, [several[0] for several in REFERENCES]),
+    CorpusBLEU: (HYPOTHESES, REFERENCES),
+    CorpusChrF: (HYPOTHESES, REFERENCES),
 }
 
 

@@ -32,7 +32,7 @@ def of_parts(metric, hypotheses, references):
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
-@pytest.mark.parametrize("tokenize", ["13a", "none", "char"])
+@pytest.mark.parametrize("tokenize", ["13a", "none", "char", "zh"])
 def test_bleu_of_uneven_batches_is_sacrebleus_of_all_the_text(tokenize, lowercase):
     hypotheses, references = corpus()
     hypotheses = [text.lower() if n % 2 else text for n, text in enumerate(hypotheses)]
@@ -85,14 +85,6 @@ def test_unequal_numbers_of_texts_raise():
 def test_characters_replace_a_tokenizer_that_is_not_installed(monkeypatch, right, installed, found):
     monkeypatch.setattr(text, "find_spec", lambda name: importlib.util.find_spec("math") if name in installed else None)
     assert bleu_tokenizer(right) == found
-
-
-def test_bleu_of_chinese_is_sacrebleus_and_in_the_signature():
-    ours, theirs = ["我喜欢看红色的书。", "他 认识 Anna"], ["我喜欢看蓝色的书。", "他认识Anna。"]
-    metric = CorpusBLEU(tokenize="zh")
-    metric.update(ours, theirs)
-    assert metric.compute().item() == pytest.approx(sacrebleu.corpus_bleu(ours, [theirs], tokenize="zh").score)
-    assert "tok:zh" in metric.signature
 
 
 def test_a_copy_of_a_metric_shares_its_scorer():

@@ -1,12 +1,12 @@
-"""Word classes: the likelihood that they maximise, counted directly, and similar words that share a class."""
+"""Word classes: the likelihood that they maximise, from its definition, and similar words that share a class."""
 
-from itertools import product
+from collections import Counter
+from itertools import pairwise, product
 from math import log
 
 import numpy as np
-import pytest
 
-from zoo.reranking.word_classes import _Exchange, _neighbours, log_likelihood, word_classes
+from zoo.reranking.word_classes import _Exchange, _neighbours, word_classes
 
 
 def flat(sentences):
@@ -20,12 +20,11 @@ def sentences_of_kinds(count=400, seed=0):
     return [[int(draw.choice(kinds[kind])) for kind in (0, 1, 2, 0, 1)] for _ in range(count)]
 
 
-def test_likelihood_by_hand():
-    """`a b a` with a class each: N(a, b) = N(b, a) = 1, N(a) = 2, N(b) = 1: 0 - 2 * 2 log 2. In one class N = 2 pairs
-    and 3 words: 2 log 2 - 6 log 3."""
-    text, lengths = flat([[0, 1, 0]])
-    assert log_likelihood(text, lengths, np.array([0, 1])) == pytest.approx(-4 * log(2))
-    assert log_likelihood(text, lengths, np.array([0, 0])) == pytest.approx(2 * log(2) - 6 * log(3))
+def likelihood(sentences, found):
+    """F of some classes, from its definition."""
+    follows = Counter((found[one], found[other]) for words in sentences for one, other in pairwise(words))
+    occurs = Counter(found[word] for words in sentences for word in words)
+    return sum(n * log(n) for n in follows.values()) - 2 * sum(n * log(n) for n in occurs.values())
 
 
 def test_words_of_one_kind_share_a_class():
@@ -36,13 +35,13 @@ def test_words_of_one_kind_share_a_class():
 
 
 def test_no_single_move_is_better_in_the_end():
-    text, lengths = flat(sentences_of_kinds(60, seed=1))
-    found = word_classes(text, lengths, 15, classes=5, rounds=50)
-    best = log_likelihood(text, lengths, found)
+    sentences = sentences_of_kinds(60, seed=1)
+    found = word_classes(*flat(sentences), 15, classes=5, rounds=50)
+    best = likelihood(sentences, found)
     for word, other in product(range(15), range(1, 5)):
         moved = found.copy()
         moved[word] = other
-        assert log_likelihood(text, lengths, moved) <= best + 1e-6
+        assert likelihood(sentences, moved) <= best + 1e-6
 
 
 def test_counts_after_a_move_are_those_of_the_new_classes():
@@ -52,10 +51,10 @@ def test_counts_after_a_move_are_those_of_the_new_classes():
     text = text.astype(np.int64)
     found = draw.integers(1, 4, 8)
     exchange = _Exchange(found, 4, *_neighbours(text, lengths, 8), np.bincount(text, minlength=8))
-    before = log_likelihood(text, lengths, found)
+    before = likelihood(sentences, found)
     for word in range(8):
         exchange.move(word)
-        after = log_likelihood(text, lengths, found)
+        after = likelihood(sentences, found)
         assert after >= before - 1e-6
         before = after
         anew = _Exchange(found.copy(), 4, exchange.after, exchange.before, exchange.occurs)

@@ -40,7 +40,7 @@ class Ragged(NamedTuple):
     values: NDArray[Any]
     """(N,) the values of all rows."""
     lengths: NDArray[np.int64]
-    """(B,) the number of values in each row."""
+    """(B,) the number of values in each row, or of rows of rows in each of the inner ones."""
 
 
 class Known(NamedTuple):
@@ -132,7 +132,7 @@ class Words(Part):
     def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Padded | Ragged:
         values, lengths = flattened(column)
         if not self.padded:
-            return Ragged(np.asarray(values).astype(np.int64), lengths[0])
+            return Ragged(np.asarray(values).astype(np.int64), lengths[-1])
         return padded(np.asarray(values), lengths, END if self.written else None)
 
     def facts(self, split: datasets.Dataset, known: Known) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class Numbers(Part):
 
     def collated(self, column: pa.Array, before: Mapping[str, Any]) -> Ragged:
         values, lengths = flattened(column)
-        return Ragged(values.to_numpy(zero_copy_only=False), lengths[0])
+        return Ragged(values.to_numpy(zero_copy_only=False), lengths[-1])
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,8 @@ class TableEncoder(Encoder):
         for part in self.word_parts:
             if part.name in table.column_names:
                 spelling = Spelling(self.known.vocabularies[part.name])
-                words = [spelling(row) for row in table[part.name].to_pylist()]
+                rows = table[part.name].to_pylist()
+                words = [[spelling(one) for one in row] if part.levels > 1 else spelling(row) for row in rows]
                 at = table.column_names.index(part.name)
                 table = table.set_column(at, part.name, pa.array(words, table[part.name].type))
         return table

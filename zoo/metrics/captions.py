@@ -65,7 +65,8 @@ class CaptionBLEU(CaptionMetric):
     """
 
     statistics: Tensor
-    long_references: Tensor
+    defining: Tensor
+    """The number of captions with n tokens."""
 
     def __init__(self, order: int = ORDERS) -> None:
         """`order` is n, 1 to 4. The n-grams of a batch are counted once for all four."""
@@ -74,21 +75,20 @@ class CaptionBLEU(CaptionMetric):
             raise ValueError(f"order={order}: expected 1 to {ORDERS}")
         self.order = order
         self.add_state("statistics", torch.zeros(2 + 2 * ORDERS, dtype=torch.int64), dist_reduce_fx="sum")
-        self.add_state("long_references", torch.tensor(0), dist_reduce_fx="sum")
+        self.add_state("defining", torch.tensor(0), dist_reduce_fx="sum")
 
     def count(self, rows: Sequence[Sequence[list[str]]]) -> None:
         if rows:
             texts = tuple(tuple(map(" ".join, row)) for row in rows)
             self.statistics += torch.tensor(_bleu_statistics(texts), device=self.statistics.device)
-            self.long_references += sum(len(one) >= self.order for _, *several in rows for one in several)
+            self.defining += sum(len(one) >= self.order for row in rows for one in row)
 
     def compute(self) -> Tensor:
         """0 to 100; NaN if it is not defined."""
         written, expected, *counts = self.statistics.tolist()
         correct, total = counts[: self.order], counts[ORDERS : ORDERS + self.order]
         score = BLEU.compute_bleu(correct, total, written, expected, max_ngram_order=self.order).score
-        defined = bool(self.long_references) or bool(total[-1])
-        return torch.tensor(score if defined else torch.nan, dtype=torch.float64, device=self.statistics.device)
+        return torch.tensor(score if self.defining else torch.nan, dtype=torch.float64, device=self.statistics.device)
 
 
 @lru_cache(maxsize=1)

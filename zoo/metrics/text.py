@@ -42,6 +42,8 @@ class _CorpusScore(Metric):
     full_state_update = False
     higher_is_better = True
     statistics: Tensor
+    defining: Tensor
+    """The number of sentences that make the score defined."""
 
     def __init__(self, kind: type[BLEU] | type[CHRF], **options: Any) -> None:
         super().__init__()
@@ -49,6 +51,7 @@ class _CorpusScore(Metric):
         # sacrebleu does not publish the number of its statistics, which is equal for all texts
         width = len(self._statistics([""], [""])[0])
         self.add_state("statistics", torch.zeros(width, dtype=torch.int64), dist_reduce_fx="sum")
+        self.add_state("defining", torch.tensor(0), dist_reduce_fx="sum")
 
     @property
     def scorer(self) -> Any:
@@ -64,20 +67,16 @@ class _CorpusScore(Metric):
         if hypotheses:
             rows = torch.tensor(self._statistics(hypotheses, references), device=self.statistics.device)
             self.statistics += rows.sum(0)
-            self._count(rows)
-
-    def _count(self, rows: Tensor) -> None:
-        """Count what a score needs besides its statistics, from those of each sentence (B, ...)."""
-        return
+            self.defining += self._defines(rows).sum()
 
     def compute(self) -> Tensor:
         """The score of the corpus; NaN if it is not defined."""
-        score = self.scorer._compute_score_from_stats(self.statistics.tolist()).score if self._defined() else torch.nan
+        score = self.scorer._compute_score_from_stats(self.statistics.tolist()).score if self.defining else torch.nan
         return torch.tensor(score, dtype=torch.float64, device=self.statistics.device)
 
     @abstractmethod
-    def _defined(self) -> bool:
-        """Whether there is anything to compare."""
+    def _defines(self, rows: Tensor) -> Tensor:
+        """(B,) True at the sentences that have anything to compare, from their statistics (B, W)."""
 
     @property
     def signature(self) -> str:
@@ -91,18 +90,12 @@ class CorpusBLEU(_CorpusScore):
     It is not defined if neither a hypothesis nor a reference has four tokens, because then there is no 4-gram.
     """
 
-    long_references: Tensor
-
     def __init__(self, *, tokenize: str = "13a", lowercase: bool = False) -> None:
         super().__init__(BLEU, tokenize=tokenize, lowercase=lowercase, force=True)
-        self.add_state("long_references", torch.tensor(0), dist_reduce_fx="sum")
 
-    def _count(self, rows: Tensor) -> None:
-        self.long_references += (rows[:, 1] >= BLEU_ORDER).sum()
-
-    def _defined(self) -> bool:
-        """The statistics are two lengths, then the matches and the n-grams of each order."""
-        return bool(self.long_references) or bool(self.statistics[-1])
+    def _defines(self, rows: Tensor) -> Tensor:
+        # the lengths of hypothesis and reference, then the matches and the n-grams of each order
+        return (rows[:, 1] >= BLEU_ORDER) | (rows[:, -1] > 0)
 
 
 class CorpusChrF(_CorpusScore):
@@ -111,6 +104,6 @@ class CorpusChrF(_CorpusScore):
     def __init__(self, *, lowercase: bool = False) -> None:
         super().__init__(CHRF, lowercase=lowercase)
 
-    def _defined(self) -> bool:
-        """The statistics of each order are the n-grams of hypotheses, those of references, and the common ones."""
-        return bool(self.statistics[1::3].any())
+    def _defines(self, rows: Tensor) -> Tensor:
+        # for each order the n-grams of the hypothesis, those of the reference, and the common ones
+        return rows[:, 1::3].any(1)

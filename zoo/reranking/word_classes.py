@@ -56,15 +56,6 @@ def word_classes(text: Ints, lengths: Ints, words: int, *, classes: int, rounds:
     return found.astype(np.int32)
 
 
-def log_likelihood(text: Ints, lengths: Ints, found: NDArray[np.int32]) -> float:
-    """F of some classes of the words of a text."""
-    first, second = _pairs(text, lengths)
-    size = int(found.max(initial=0)) + 1
-    follows = np.bincount(found[first].astype(np.int64) * size + found[second]).astype(np.float64)
-    occurs = np.bincount(found[text], minlength=size).astype(np.float64)
-    return float(_phi(follows).sum() - 2 * _phi(occurs).sum())
-
-
 class _Exchange:
     """The counts of the classes, and their change when a word moves to another class."""
 

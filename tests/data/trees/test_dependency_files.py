@@ -6,7 +6,7 @@ import pytest
 
 from zoo.data.rows import BadRows
 from zoo.data.trees.brackets import parse
-from zoo.data.trees.dependency_files import BadTree, binary_tree, dependency_tree, read_conllu, tree_of
+from zoo.data.trees.dependency_files import BadTree, aligned, binary_tree, dependency_tree, read_conllu, tree_of
 from zoo.data.trees.tree import Tree
 from zoo.errors import DataError
 
@@ -126,6 +126,12 @@ def test_parents_that_do_not_form_a_tree(parents, message):
 def test_no_words_are_not_a_tree(builder):
     with pytest.raises(BadTree):
         builder([], [])
+
+
+def test_lines_that_are_blank_in_every_file_are_skipped(tmp_path):
+    (tmp_path / "a").write_text("x\n\ny\n \n")
+    (tmp_path / "b").write_text("1\n\n\n")
+    assert list(aligned([tmp_path / "a", tmp_path / "b"], BadRows())) == [(1, ["x", "1"]), (3, ["y", ""])]
 
 
 # CoNLL-U

@@ -6,7 +6,8 @@ from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder
 from zoo.data.trees.options import TreeTextOptions
 from zoo.data.trees.samples import relatedness, sentiment
-from zoo.data.trees.samples.parsing import EXAMPLES, PARSERS
+from zoo.data.trees.samples.parsing import EXAMPLES, PARSERS, Parser
+from zoo.data.trees.samples.phrases import then
 from zoo.errors import UnusableInput
 
 
@@ -33,6 +34,12 @@ def test_the_words_of_reviews_do_not_decide_their_class():
         assert leaves == list(range(len(found.words)))
         right += sentiment.labelled(found).tree.label[0] == row.tree.label[row.tree.root]
     assert 75 < right < 95
+
+
+@pytest.mark.parametrize(("weight", "best"), [(1, then("a", then("a", "b"))), (3, then(then("a", "a"), "b"))])
+def test_the_most_probable_tree(weight, best):
+    rules = {"TEXT": {"x X": 2, "Y y": weight}, "X": {"x y": 1}, "Y": {"x x": 1}}
+    assert Parser(rules, {"x": ["a"], "y": ["b"]})(["a", "a", "b"]) == best
 
 
 def test_an_unambiguous_sentence_has_its_one_tree():

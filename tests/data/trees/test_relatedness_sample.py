@@ -203,6 +203,7 @@ def test_sentences_have_their_meanings():
         assert read(row.second.words[:-1]) == second
         assert row.score == relatedness(first, second)
         assert len(set(first.nouns)) == len(first.nouns)
+        assert not first.clause or {first.clause.of, first.clause.other} <= lexicon.BEINGS.keys()
 
 
 # Networks can learn the scores from the trees, not from the words

@@ -28,7 +28,7 @@ def forest_of(parents):
 
 
 @given(trees())
-def test_every_node_stands_above_its_children_in_their_order(parents):
+def test_edges_lead_to_children_in_order(parents):
     forest = forest_of(parents)
     width = max(map(len, parents), default=0)
     named = [divmod(cell, width) for cell in forest.cells.cell.tolist()]  # tree and number of each node
@@ -51,7 +51,7 @@ def test_every_node_stands_above_its_children_in_their_order(parents):
 
 
 @given(trees())
-def test_a_level_holds_the_nodes_of_one_height_and_all_edges_to_them(parents):
+def test_a_level_has_the_nodes_of_one_height_and_all_edges_to_them(parents):
     forest = forest_of(parents)
     height = torch.zeros(len(forest), dtype=torch.long)
     for child, parent in zip(forest.child.tolist(), forest.parent.tolist(), strict=True):
@@ -64,12 +64,12 @@ def test_a_level_holds_the_nodes_of_one_height_and_all_edges_to_them(parents):
 
 
 @given(trees())
-def test_states_of_the_roots_stand_tree_by_tree(parents):
+def test_states_of_the_roots_are_in_the_order_of_the_trees(parents):
     forest = forest_of(parents)
     states = torch.arange(1.0, len(forest) + 1)[:, None]
     found = forest.at_root(states)
     assert len(found) == len(parents)
-    tops = dict(zip(forest.planted.tolist(), forest.root.tolist(), strict=True))
+    tops = dict(zip(forest.nonempty.tolist(), forest.root.tolist(), strict=True))
     for tree, parent in enumerate(parents):
         assert found[tree].item() == (tops[tree] + 1 if parent else 0)
         assert not parent or tops[tree] not in forest.child.tolist()
@@ -93,7 +93,7 @@ def test_slots_of_missing_children():
         ([-1, 1], [2], "cycle"),
     ],
 )
-def test_what_is_no_tree_is_refused(parent, lengths, message):
+def test_broken_trees_are_refused(parent, lengths, message):
     with pytest.raises(ValueError, match=message):
         Forest.of(parent, lengths)
 
@@ -102,7 +102,7 @@ def test_a_chain_of_any_length():
     assert heights(np.arange(-1, 4999)).tolist() == list(range(4999, -1, -1))
 
 
-def test_moves_as_a_whole():
+def test_cells_move_as_a_whole():
     forest = forest_of([[-1, 0, 0]])
     moved = forest.cells.to("meta")
     assert moved.cell.device.type == "meta" and moved.shape == (1, 3)

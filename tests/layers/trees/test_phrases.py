@@ -16,7 +16,7 @@ def phrases(draw):
 
 
 @given(phrases(), st.booleans())
-def test_on_the_way_to_its_end_a_reading_has_read_the_phrase(given_phrases, backward):
+def test_a_reading_up_to_its_end_is_the_phrase(given_phrases, backward):
     words, pairs = given_phrases
     first, last = torch.tensor(pairs).T
     readings = Readings.of(first, last, words, backward=backward)
@@ -29,7 +29,7 @@ def test_on_the_way_to_its_end_a_reading_has_read_the_phrase(given_phrases, back
         assert read == (phrase[::-1] if backward else phrase)
 
 
-def test_what_begins_together_is_read_once():
+def test_phrases_with_one_begin_are_read_once():
     first, last = torch.tensor([0, 0, 0, 2]), torch.tensor([4, 2, 0, 3])
     assert len(Readings.of(first, last, 5).word) == 5 + 2
     assert len(Readings.of(first, last, 5, backward=True).word) == 5 + 3 + 1 + 2

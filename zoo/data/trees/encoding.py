@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from torch import Tensor
 
-from zoo.data.parts import Class, Number, Numbers, Part, Ragged, Shown, Words, lowered
+from zoo.data.parts import Class, Number, Numbers, Shown, Words, flattened, lowered, nested
 from zoo.data.rows import beginning
-from zoo.data.stored import list_array, offsets, spread
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.batch import NO_LABEL, TreeBatch, TreePairBatch, Trees
@@ -23,28 +21,28 @@ from zoo.data.trees.options import GRAMMAR, TreeTextOptions
 from zoo.data.trees.tree import Tree
 from zoo.errors import UnusableInput
 
-ONE, TWO = ("",), ("_a", "_b")
-"""The suffix of the column names of each tree of an example."""
-NUMBERS, WORDS, FLAGS = pa.list_(pa.int32()), pa.list_(pa.string()), pa.list_(pa.bool_())
+NUMBERS, WORDS = pa.list_(pa.list_(pa.int32())), pa.list_(pa.list_(pa.string()))
+COLUMNS = {"parent": NUMBERS, "word": NUMBERS, "words": WORDS, "built": pa.list_(pa.string()), "typed": WORDS}
+"""The trees of an example, one or several, each with its nodes or words."""
 FACTS = {"cut": pa.bool_(), "key": pa.int64()}
+PARTS = (
+    Numbers("parent"),
+    Numbers("word"),
+    Words("words", levels=2, padded=False),
+    *(Shown(name) for name in ("text", "built", "typed")),
+)
 
 
-def _columns(sides: Sequence[str]) -> dict[str, pa.DataType]:
-    kinds = {"parent": NUMBERS, "word": NUMBERS, "words": WORDS, "built": pa.string(), "typed": WORDS}
-    return {f"{name}{side}": kind for side in sides for name, kind in kinds.items()}
-
-
-def _parts(sides: Sequence[str]) -> Iterator[Part]:
-    for side in sides:
-        yield from (Numbers(f"parent{side}"), Numbers(f"word{side}"), Words(f"words{side}", padded=False))
-        yield from (Shown(f"text{side}"), Shown(f"built{side}"), Shown(f"typed{side}"))
+def columns_of(trees: Sequence[Tree]) -> dict[str, Any]:
+    """The raw columns of the trees of an example."""
+    return {name: [getattr(tree, name) for tree in trees] for name in ("parent", "word", "words")}
 
 
 class TreeReading(TableEncoder):
     """Turns lines into trees, and trees into batches."""
 
     options = TreeTextOptions
-    sides: tuple[str, ...]
+    given = tuple(COLUMNS)
     cuts = False
     treebank_marks = True
     text_options: TreeTextOptions
@@ -110,70 +108,61 @@ class TreeReading(TableEncoder):
             f"{known}"
         )
 
-    def typed_tree(self, line: str, side: str) -> dict[str, Any]:
-        """The raw columns of a line that a user gives."""
-        tree, by = self.tree(line)
-        columns = {"parent": tree.parent, "word": tree.word, "words": tree.words, "built": by, "typed": tree.label}
-        return {f"{name}{side}": value for name, value in columns.items()}
+    def typed_trees(self, *lines: str) -> dict[str, Any]:
+        """The raw columns of the lines of an example."""
+        trees, built = zip(*map(self.tree, lines), strict=True)
+        return {**columns_of(trees), "built": built, "typed": [tree.label for tree in trees]}
 
     def tokens(self, table: pa.Table) -> pa.Table:
         """Keep the written words as `text`, and put the words into the form of the vocabulary."""
-        columns = {name: table[name] for name in table.column_names}
-        for side in self.sides:
-            words = table[f"words{side}"].combine_chunks()
-            columns[f"text{side}"] = words
-            if self.text_options.lower:
-                columns[f"words{side}"] = list_array(lowered(words.flatten()), pc.list_value_length(words))
-        return pa.table(columns)
+        table = table.append_column("text", table["words"])
+        if self.text_options.lower:
+            words, lengths = flattened(table["words"].combine_chunks())
+            at = table.column_names.index("words")
+            table = table.set_column(at, "words", nested(lowered(words), lengths))
+        return table
 
-    def trees(self, parts: Mapping[str, Any]) -> Trees:
-        """The trees of collated parts; the two trees of a pair are adjacent."""
-        names = ("parent", "word", "words")
-        parent, word, words = (_joined([parts[name + side] for side in self.sides]) for name in names)
-        return Trees.of(parent.values, parent.lengths, word.values, words.values, words.lengths)
-
-    def shown(self, parts: Mapping[str, Any], name: str) -> tuple[Any, ...] | None:
-        """A shown part of all trees, in order; None if the table does not have it."""
-        if f"{name}{self.sides[0]}" not in parts:
-            return None
-        return tuple(chain.from_iterable(zip(*(parts[name + side] for side in self.sides), strict=True)))
+    @staticmethod
+    def collated_trees(parts: Mapping[str, Any]) -> tuple[Trees, dict[str, Any]]:
+        """The trees of collated parts, those of one example adjacent, and the shown parts of each tree."""
+        parent, word, words = (parts[name] for name in ("parent", "word", "words"))
+        trees = Trees.of(parent.values, parent.lengths, word.values, words.values, words.lengths)
+        names = (name for name in ("text", "built", "typed") if name in parts)
+        return trees, {name: tuple(chain.from_iterable(parts[name])) for name in names}
 
 
 class TreeEncoder(TreeReading):
     """Turns lines, in brackets or as plain text, into a batch of trees."""
 
-    sides = ONE
-    raw = pa.schema({**_columns(ONE), "label": WORDS, "evidence": FLAGS, "root": pa.string(), **FACTS})
-    given = tuple(_columns(ONE))
-    parts = (*_parts(ONE), Class("label", missing=NO_LABEL), Numbers("evidence"), Class("root"))
+    raw = pa.schema(
+        {**COLUMNS, "label": pa.list_(pa.string()), "evidence": pa.list_(pa.bool_()), "root": pa.string(), **FACTS}
+    )
+    parts = (*PARTS, Class("label", missing=NO_LABEL), Numbers("evidence"), Class("root"))
 
     def typed(self, one: str) -> dict[str, Any]:
-        return self.typed_tree(one, "")
+        return self.typed_trees(one)
 
     def display(self, one: str) -> list[str]:
         """The words of the tree as they are written."""
         return self.tree(one)[0].words
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> TreeBatch:
-        trees = self.trees(parts)
+        trees, shown = self.collated_trees(parts)
         label, evidence = (
             None if name not in parts else trees.in_forest(parts[name].values) for name in ("label", "evidence")
         )
-        shown = (self.shown(parts, name) for name in ("text", "built", "typed"))
-        return TreeBatch(trees, index, label, evidence, *shown)
+        return TreeBatch(trees, index, label, evidence, **shown)
 
 
 class TreePairEncoder(TreeReading):
     """Turns pairs of lines into a batch of pairs of trees."""
 
-    sides = TWO
-    raw = pa.schema({**_columns(TWO), "score": pa.float64(), **FACTS})
-    given = tuple(_columns(TWO))
-    parts = (*_parts(TWO), Number("score", kind=np.float32))
+    raw = pa.schema({**COLUMNS, "score": pa.float64(), **FACTS})
+    parts = (*PARTS, Number("score", kind=np.float32))
 
     def typed(self, one: Sequence[str]) -> dict[str, Any]:
         first, second = one
-        return self.typed_tree(first, TWO[0]) | self.typed_tree(second, TWO[1])
+        return self.typed_trees(first, second)
 
     def display(self, one: Sequence[str]) -> tuple[list[str], list[str]]:
         """The words of both trees as they are written. Raises UnusableInput also for what is not a pair."""
@@ -189,16 +178,6 @@ class TreePairEncoder(TreeReading):
         return first, second
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> TreePairBatch:
-        text, built = self.shown(parts, "text"), self.shown(parts, "built")
-        return TreePairBatch(self.trees(parts), index, parts.get("score"), text, built)
-
-
-def _joined(sides: Sequence[Ragged]) -> Ragged:
-    """Interleave the rows of several sides: the first row of each, the second of each, ..."""
-    if len(sides) == 1:
-        return sides[0]
-    values = np.concatenate([one.values for one in sides])
-    at = offsets([len(one.values) for one in sides])
-    begin = [at[n] + offsets(one.lengths)[:-1] for n, one in enumerate(sides)]
-    lengths = np.stack([one.lengths for one in sides], 1).reshape(-1)
-    return Ragged(values[spread(np.stack(begin, 1).reshape(-1), lengths)], lengths)
+        trees, shown = self.collated_trees(parts)
+        shown.pop("typed", None)
+        return TreePairBatch(trees, index, parts.get("score"), **shown)

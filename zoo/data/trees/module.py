@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from zoo.data.notes import key
 from zoo.data.order import Nouns, Order
+from zoo.data.parts import flattened, nested
 from zoo.data.rows import beginning
 from zoo.data.sources import Reading, Source
-from zoo.data.stored import StoredSplit, count_words, histogram, list_array, numbers_of, values_of
+from zoo.data.stored import StoredSplit, count_words, histogram, numbers_of, offsets, values_of
 from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vectored import VectorArguments, Vectored
 from zoo.data.trees.batch import NO_LABEL
 from zoo.data.trees.builder import TreeBuilder
-from zoo.data.trees.encoding import TWO, TreeEncoder, TreePairEncoder, TreeReading
+from zoo.data.trees.encoding import TreeEncoder, TreePairEncoder, TreeReading, columns_of
 from zoo.data.trees.options import GIVEN, TreeTextOptions, check_way
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
 from zoo.data.trees.tree import Labelled, Pair, Tree
@@ -116,12 +117,12 @@ class TreeCorpus(Vectored):
 
     def lengths(self, split: datasets.Dataset) -> NDArray[Any]:
         """(N,) nodes of each example."""
-        return np.sum([_list_lengths(split, f"parent{side}") for side in self.encoding.sides], 0)
+        trees, nodes = flattened(split.data.column("parent").combine_chunks())[1]
+        return np.add.reduceat(nodes, offsets(trees)[:-1])
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
-        sides = self.encoding.sides
-        nodes = np.concatenate([_list_lengths(split, f"parent{side}") for side in sides])
-        words = np.concatenate([numbers_of(split, f"num_words{side}") for side in sides])
+        columns = {name: split.data.column(name).combine_chunks() for name in ("parent", "words")}
+        (_, nodes), (_, words) = (flattened(column)[1] for column in columns.values())
         return {"nodes": histogram(nodes), "words": histogram(words)}
 
     def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,10 +142,12 @@ class TreeCorpus(Vectored):
         contents = f"{kind}, {words}, {way}; vocabulary {about['vocabulary_size']:,} words"
         return [contents + (f", {len(about['classes'])} classes, counted at the roots" if about["classes"] else "")]
 
-    def row_of(self, tree: Tree, place: str, side: str) -> dict[str, Any]:
-        """The raw columns of a tree; count its shape."""
-        self._shapes.count(tree, place)
-        return {f"parent{side}": tree.parent, f"word{side}": tree.word, f"words{side}": tree.words}
+    def row_of(self, given: Sequence[Tree], built: Sequence[Tree], place: str) -> dict[str, Any]:
+        """The raw columns of the trees that were built of the given ones; count their shapes."""
+        for tree in built:
+            self._shapes.count(tree, place)
+        cut = any(len(tree.words) < len(one.words) for tree, one in zip(built, given, strict=True))
+        return columns_of(built) | {"cut": cut}
 
 
 class LabelledTreeArguments(TreeArguments, total=False):
@@ -187,9 +190,8 @@ class TreeData(TreeCorpus):
             if self.neutral is not None and label[tree.root] == self.neutral:
                 reading.dropped[f"{self.neutral} as a whole"] += 1
                 continue
-            cut = len(tree.words) < len(row.tree.words)
-            found = self.row_of(tree, row.place, "") | {"label": label, "cut": cut}
-            found |= {"root": label[tree.root], "key": key([tree.parent, tree.words])}
+            found = self.row_of([row.tree], [tree], row.place) | {"label": label, "root": label[tree.root]}
+            found["key"] = key([tree.parent, tree.words])
             if row.evidence is not None and tree is row.tree:
                 found["evidence"] = row.evidence
             yield found
@@ -239,11 +241,11 @@ class TreeData(TreeCorpus):
         return partial(_of_roots, number) if split == "train" and self.train_on == "roots" else number
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
-        labels = np.asarray(_flat(split.data.column("label")))
+        labels = np.asarray(split.data.column("label").combine_chunks().flatten())
         return {"labelled_rate": float(np.mean(labels != NO_LABEL)), **super().facts(split, encoder)}
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
-        return {"label": row["root"], "text": " ".join(row["words"])}
+        return {"label": row["root"], "text": " ".join(*row["words"])}
 
     def set_spec(self, about: Mapping[str, Any]) -> None:
         classes = about["classes"]
@@ -275,16 +277,14 @@ class TreePairData(TreeCorpus):
         for row in rows:
             given = row.first, row.second
             built = [self.builder.of_tree(tree) for tree in given]
-            found: dict[str, Any] = {"score": row.score, "key": key([tree.words for tree in built])}
-            for side, tree in zip(TWO, built, strict=True):
-                found |= self.row_of(tree, row.place, side)
-            yield found | {"cut": any(len(tree.words) < len(one.words) for tree, one in zip(built, given, strict=True))}
+            found = self.row_of(given, built, row.place)
+            yield found | {"score": row.score, "key": key([tree.words for tree in built])}
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
         return {"mean_score": round(float(numbers_of(split, "score").mean()), 3), **super().facts(split, encoder)}
 
     def example(self, row: Mapping[str, Any]) -> dict[str, str]:
-        texts = {f"text{side.replace('_', ' ')}": " ".join(row[f"words{side}"]) for side in TWO}
+        texts = {f"text {side}": " ".join(words) for side, words in zip("ab", row["words"], strict=True)}
         return {"score": f"{row['score']:g}", **texts}
 
     def set_spec(self, about: Mapping[str, Any]) -> None:
@@ -294,15 +294,7 @@ class TreePairData(TreeCorpus):
 
 def _of_roots(number: Callable[[pa.Table], pa.Table], table: pa.Table) -> pa.Table:
     """Number trees without the labels of nodes below the root."""
-    label, inner = table["label"].combine_chunks(), pc.greater_equal(_flat(table["parent"]), 0)
-    roots = pc.if_else(inner, pa.scalar(None, pa.string()), label.flatten())
-    at = table.column_names.index("label")
-    return number(table.set_column(at, "label", list_array(roots, pc.list_value_length(label))))
-
-
-def _flat(column: Any) -> Any:
-    return column.combine_chunks().flatten()
-
-
-def _list_lengths(split: datasets.Dataset, column: str) -> NDArray[np.int64]:
-    return np.asarray(pc.list_value_length(split.data.column(column)))
+    labels, lengths = flattened(table["label"].combine_chunks())
+    parents, _ = flattened(table["parent"].combine_chunks())
+    roots = pc.if_else(pc.greater_equal(parents, 0), pa.scalar(None, pa.string()), labels)
+    return number(table.set_column(table.column_names.index("label"), "label", nested(roots, lengths)))

@@ -31,7 +31,7 @@ class TreeTextOptions(TokenOptions):
     """The splits whose words get ids. With `all`, words that training does not have can use their pretrained vectors;
     without such vectors they keep random ones."""
     max_words: Count = 200
-    """A text without a tree is cut after this number of words."""
+    """The most words on which a tree is built; later ones are left out."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -47,7 +47,7 @@ class Forest:
     """(E,) which of its parent's children the lower node is, from 0."""
     cells: Cells
     """The position of each node in a grid (T, M): its row is its tree, its column is its number in the tree."""
-    planted: Tensor
+    nonempty: Tensor
     """(R,) the trees that have a node."""
     root: Tensor
     """(R,) their roots."""
@@ -94,7 +94,7 @@ class Forest:
             parent=torch.from_numpy(parent_at),
             slot=torch.from_numpy(slot),
             cells=Cells((len(length), widest), torch.from_numpy(tree * widest + number), torch.from_numpy(tree)),
-            planted=torch.from_numpy(np.flatnonzero(length)),
+            nonempty=torch.from_numpy(np.flatnonzero(length)),
             root=torch.from_numpy(position[roots]),
         )
 
@@ -133,7 +133,7 @@ class Forest:
     def at_root(self, states: Tensor) -> Tensor:
         """(N, ...) -> (T, ...) the states of the roots, zero for a tree without nodes."""
         found = states.new_zeros(self.cells.shape[0], *states.shape[1:])
-        return found.index_copy(0, self.planted, states.index_select(0, self.root))
+        return found.index_copy(0, self.nonempty, states.index_select(0, self.root))
 
 
 def heights(parent: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -30,7 +30,7 @@ class NodeClassifier(nn.Module):
         if self.pooling is None:
             return self.classifier(self.dropout(states)), {}
         pooled, weights = self.pooling(states, forest.cells)  # (T, D), (T, M)
-        states = states.index_copy(0, forest.root, pooled.index_select(0, forest.planted))
+        states = states.index_copy(0, forest.root, pooled.index_select(0, forest.nonempty))
         return self.classifier(self.dropout(states)), {"node": weights}
 
 
