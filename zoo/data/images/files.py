@@ -32,7 +32,7 @@ VARYING = ("random_crop", "flip")
 CHECKED = 64
 """Images that are checked at the same time."""
 
-Readers = Mapping[str, Callable[[BadRows], Iterator[ImageRow]]]
+Reader = Callable[[BadRows], Iterator[ImageRow]]
 
 
 def captioned_files(
@@ -75,22 +75,18 @@ def captioned_files(
 
 def checked_splits(
     read: Callable[[BadRows], Iterator[tuple[str, ImageRow]]], splits: Sequence[str], picture: PictureOptions
-) -> Readers:
+) -> Mapping[str, Reader]:
     """Readers of the splits from `read`, which yields (split, row) and is called once. Each image is opened, and one
     that a network cannot see is a bad row."""
-
-    def rows(split: Callable[[BadRows], Iterator[ImageRow]], bad: BadRows) -> Iterator[ImageRow]:
-        return _usable(split(bad), picture, bad)
-
-    return {name: partial(rows, split) for name, split in ReadOnce(read).splits(splits).items()}
+    return {name: partial(_usable, split, picture) for name, split in ReadOnce(read).splits(splits).items()}
 
 
-def _usable(rows: Iterator[ImageRow], picture: PictureOptions, bad: BadRows) -> Iterator[ImageRow]:
+def _usable(read: Reader, picture: PictureOptions, bad: BadRows) -> Iterator[ImageRow]:
     def look(row: ImageRow) -> UnusablePicture | None:
         assert isinstance(row.picture, Path)
         return problem(row.picture, picture)
 
-    pool = ThreadPoolExecutor(os.cpu_count())
+    rows, pool = read(bad), ThreadPoolExecutor(os.cpu_count())
     try:
         while some := list(islice(rows, CHECKED)):
             for row, wrong in zip(some, pool.map(look, some), strict=True):
