@@ -41,10 +41,10 @@ def captioned_files(
     read: Callable[[BadRows], Iterator[CaptionedFile]],
     splits: Sequence[str],
     picture: PictureOptions,
+    facts: Mapping[str, Any],
     *,
-    images: str | None = None,
+    images: str | None,
     noun: str = NOUN,
-    **facts: Any,
 ) -> Source:
     """The source of images that text files describe.
 
@@ -54,9 +54,9 @@ def captioned_files(
         read: reads the captions of all splits; images without a split belong to `train`.
         splits: the splits that occur.
         picture: how images are prepared.
+        facts: other plain data that the captions depend on.
         images: the folder of the images, or its parent; None: the folder of the first text file.
         noun: what the images are called.
-        facts: other plain data that the captions depend on.
 
     Raises:
         DataError: the folder does not exist.

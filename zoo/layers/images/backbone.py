@@ -32,25 +32,20 @@ from zoo.precision import precise
 Layout = Literal["channels first", "channels last", "tokens"]
 
 LAYERS = {
-    "convnext": "features",
-    "densenet": "relu",
-    "efficientnet": "features",
-    "googlenet": "inception5b",
-    "inception": "Mixed_7c",
-    "maxvit": "blocks",
-    "mnasnet": "layers",
-    "mobilenet": "features",
-    "regnet": "trunk_output",
-    "resnet": "layer4",
-    "resnext": "layer4",
-    "shufflenet": "conv5",
-    "squeezenet": "features",
-    "swin": "permute",
-    "vit": "encoder",
-    "wide_resnet": "layer4",
+    "Mixed_7c": ("inception",),
+    "blocks": ("maxvit",),
+    "conv5": ("shufflenet",),
+    "encoder": ("vit",),
+    "features": ("convnext", "efficientnet", "mobilenet", "squeezenet"),
+    "inception5b": ("googlenet",),
+    "layer4": ("resnet", "resnext", "wide_resnet"),
+    "layers": ("mnasnet",),
+    "permute": ("swin",),
+    "relu": ("densenet",),
+    "trunk_output": ("regnet",),
 }
-"""The last layer that has cells, by the beginning of a network's name. In AlexNet and VGG it is the layer before the
-last pool."""
+"""The last layer that has cells, with the beginnings of the names of its networks. In AlexNet and VGG it is the layer
+before the last pool."""
 
 
 class Axis(NamedTuple):
@@ -179,8 +174,8 @@ def _body(name: str, layer: str | None, sides: tuple[int, int], *, drawn: bool) 
 
 
 def _last_with_cells(name: str, whole: nn.Module) -> str:
-    for beginning, layer in LAYERS.items():
-        if name.startswith(beginning):
+    for layer, beginnings in LAYERS.items():
+        if name.startswith(beginnings):
             return layer
     if name.startswith(("alexnet", "vgg")):
         return f"features.{len(whole.features) - 2}"  # type: ignore[arg-type]
