@@ -56,7 +56,7 @@ for axis, scene in zip(axes, generate(4, seed=5), strict=True):
     for thing in scene.things[:2]:
         left, top, right, bottom = thing.box
         axis.add_patch(Rectangle((left, top), right - left, bottom - top, fill=False, edgecolor="orange"))
-    axis.set_title(textwrap.fill(scene.captions[0].text, 30), fontsize=8)
+    axis.set_title(textwrap.fill(scene.captions[0], 30), fontsize=8)
     axis.axis("off")
 
 # %% [markdown]

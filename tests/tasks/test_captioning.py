@@ -219,7 +219,7 @@ def test_images_are_examined_once_with_all_that_the_data_say():
 
 def test_a_scene_is_examined_with_its_picture_and_its_boxes():
     (scene,) = scenes(range(7, 8), seed=1)
-    text = scene.captions[0].text
+    text = scene.captions[0]
     task = captioning(["a dog"])
     batch = images([[text]], facts=[scene.facts])
     (one,) = task.examine(batch)

@@ -290,11 +290,19 @@ def test_a_large_picture_is_reduced_while_it_is_decoded(tmp_path, monkeypatch, m
     assert decode(path).shape == (3, 600, 900)  # without `side` all of it is decoded
 
 
-def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size_and_turned(tmp_path, monkeypatch):
+def test_a_large_jpeg_is_decoded_at_a_fraction_of_its_size(tmp_path, monkeypatch):
     monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
+    monkeypatch.setattr("zoo.data.images.decoding.MEMORY", 1600 * 800 * 4 - 1)
     path = saved(tmp_path / "a.jpg", Image.new("RGB", (1600, 800), (9, 200, 9)), exif=rotated(6))
     assert decode(path, side=50).shape == (3, 200, 100)  # an eighth, which is twice the needed size
     assert seen(path, PictureOptions(size=50)).shape == (3, 50, 50)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.tif"])
+def test_a_reduced_picture_is_turned(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("zoo.data.images.decoding.LARGE", 100_000)
+    path = saved(tmp_path / name, Image.new("RGB", (1600, 800)), exif=rotated(6))
+    assert decode(path, side=20).shape[1] >= 80 and decode(path, side=20).shape[1] == 2 * decode(path, side=20).shape[2]
 
 
 def test_a_picture_that_would_fill_the_memory_is_refused_before_it_is_decoded(tmp_path, monkeypatch):

@@ -74,6 +74,21 @@ def test_words_and_text_of_captions():
     assert encoder.words(encoder.text(ids)) == encoder.decode(ids)
 
 
+def test_tokens_are_aligned_with_objects_whatever_the_marks():
+    objects = [
+        {"size": "small", "colour": "red", "shape": "star", "box": [0.1, 0.2, 0.3, 0.4]},
+        {"size": "large", "colour": "blue", "shape": "circle", "box": [0.5, 0.5, 1, 1]},
+    ]
+    caption = "Look: a Red star, -- above a large blue circle's."
+    for encoder, positions in (
+        (encoder_of(), [2, 3, 6, 7, 8]),  # look a red star above a large blue circle 's
+        (encoder_of(punctuation=True), [3, 4, 9, 10, 11]),  # look : a red star , -- above a large blue circle 's .
+    ):
+        found, boxes = encoder.aligned(caption, {"objects": objects})
+        assert found == positions
+        assert boxes == objects[0]["box"] * 2 + objects[1]["box"] * 3
+
+
 def test_the_state_is_plain_and_complete():
     encoder = encoder_of(size=6, lower=False, max_length=7)
     again = ImageCaptionEncoder.from_state(json.loads(json.dumps(encoder.state())))

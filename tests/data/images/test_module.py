@@ -1,4 +1,4 @@
-"""The parts that all data sets of images share: batches of both orders, alignment, filters, pictures, description."""
+"""The parts that all data sets of images share: batches of both orders, filters, pictures, description."""
 
 import json
 import logging
@@ -11,7 +11,6 @@ import torch
 
 from tests.data.images.toy import SIDE, SIZES, Toy, colour, loaders, prepared, rows_of, text_of
 from zoo.data.images.batch import ImageBatch
-from zoo.data.images.boxes import cells
 from zoo.data.images.pictures import PictureStore, StoredPictures
 from zoo.data.images.row import ImageRow
 from zoo.errors import ConfigError, DataError
@@ -119,51 +118,12 @@ def test_an_evaluation_has_all_facts_about_an_image(shared):
         assert each.target is None
         for about, number in zip(each.about, each.index.tolist(), strict=True):
             row = ROWS["test"][number]
-            assert (about.name, about.captions, about.facts) == (row.name, row.captions, {"number": number})
+            assert (about.name, about.captions, about.facts) == (row.name, row.captions, row.facts)
             assert int((batch.index == number).sum()) == len(row.captions)
             seen.append(number)
     assert sorted(seen) == list(range(SIZES["test"]))
-    assert len(next(iter(data.test_dataloader())).first(2).image) == 2
-
-
-# Alignment
-
-
-def test_words_are_aligned_with_the_cells_of_their_boxes(shared):
-    """On 2 x 3 cells: the first word of each caption with the upper left one, the last with all."""
-    data = prepared(Toy(loader={"batch_size": 4}))
-    left = torch.tensor([True, False, False, False, False, False])
-    for batch in data.val_dataloader():
-        assert batch.alignment.shape == (*batch.target.shape, 6)
-        for b in range(len(batch)):
-            tokens, found = data.encoder.decode(batch.target[b]), batch.alignment[b]
-            first = 2 if tokens[:2] == ["it", "'s"] else 1
-            last = 2 if tokens[-2:] == ["it", "'s"] else 1
-            expected = torch.zeros(len(found), 6, dtype=torch.bool)
-            expected[:first] = left
-            expected[len(tokens) - last : len(tokens)] = True
-            assert torch.equal(found, expected)
-
-
-@pytest.mark.parametrize("tokenizer", ["bpe", "unigram", "characters", "whitespace"])
-def test_tokens_of_any_kind_are_aligned(cache_dir, tokenizer):
-    """A token has the boxes of the words that it shares a letter with."""
-    data = prepared(Toy(text={"tokenizer": tokenizer, "vocabulary_size": 60, "max_length": None}))
-    cut = 0
-    for batch in data.test_dataloader():
-        count = dict.fromkeys(batch.index.tolist(), 0)
-        for b, number in enumerate(batch.index.tolist()):
-            row, nth = ROWS["test"][number], count[number]
-            count[number] += 1
-            spans = data.encoder.target_tokenizer.spans(row.captions[nth])
-            assert len(spans) == int(batch.target_mask[b].sum()) - 1
-            cut += len(spans) != len(row.captions[nth].split())
-            for position, (begin, end) in enumerate(spans):
-                boxes = [word.box for word in row.boxes[nth] if max(begin, word.begin) < min(end, word.end)]
-                expected = cells(boxes, (2, 3)).any(0) if boxes else np.zeros(6, bool)
-                assert batch.alignment[b, position].tolist() == expected.tolist()
-            assert not batch.alignment[b, len(spans) :].any()
-    assert cut > 5 or tokenizer == "whitespace"
+    first = next(iter(data.test_dataloader())).first(2)
+    assert len(first.image) == 2 and set(first.picture.tolist()) == {0, 1}
 
 
 # Filters and splits
@@ -193,7 +153,7 @@ def test_long_captions_are_left_out_of_training_only(cache_dir, caplog):
 
 def test_the_vocabulary_is_that_of_the_training_captions(cache_dir):
     rows = rows_of(SIZES)
-    rows["test"].append(rows["test"][0]._replace(captions=("a zebra",), boxes=((),)))
+    rows["test"].append(rows["test"][0]._replace(captions=("a zebra",)))
     data = prepared(Toy(rows, text={"minimum_frequency": 78}))
     counts = Counter(word for one in ROWS["train"] for c in one.captions for word in data.encoder.words(c))
     expected = sorted((w for w in counts if counts[w] >= 78), key=lambda w: (-counts[w], w))
@@ -205,12 +165,12 @@ def test_the_vocabulary_is_that_of_the_training_captions(cache_dir):
 
 
 def test_blank_captions_are_counted_in_training_and_errors_elsewhere(cache_dir):
-    rows = changed("train", 3, captions=("", "a red dog"), boxes=((), ()))
-    rows["train"][4] = rows["train"][4]._replace(captions=(" ",), boxes=((),))
+    rows = changed("train", 3, captions=("", "a red dog"))
+    rows["train"][4] = rows["train"][4]._replace(captions=(" ",))
     data = prepared(Toy(rows))
     assert data.describe()["splits"]["train"]["dropped"] == {"empty captions": 2, "images without captions": 1}
     assert data.sizes["train"] == SIZES["train"] - 1
-    rows = changed("val", 3, captions=("", "a red dog"), boxes=((), ()))
+    rows = changed("val", 3, captions=("", "a red dog"))
     with pytest.raises(DataError, match=r"val\.csv, line 5: no text: a caption of val-3\.png is empty"):
         Toy(rows).prepare_data()
     skipping = prepared(Toy(rows, loader={"on_bad_row": "skip"}))
@@ -221,9 +181,9 @@ def test_blank_captions_are_counted_in_training_and_errors_elsewhere(cache_dir):
 @pytest.mark.parametrize(
     ("rows", "text", "message"),
     [
-        (changed("test", 0, captions=(), boxes=()), {}, r"test\.csv, line 2: no caption: test-0\.png has none"),
-        (changed("train", 0, captions=("a\0b",), boxes=((),)), {}, r"train\.csv, line 2: NUL byte"),
-        ({**ROWS, "train": [one._replace(captions=("a b",), boxes=((),)) for one in ROWS["train"]]}, {"max_length": 1},
+        (changed("test", 0, captions=()), {}, r"test\.csv, line 2: no caption: test-0\.png has none"),
+        (changed("train", 0, captions=("a\0b",)), {}, r"train\.csv, line 2: NUL byte"),
+        ({**ROWS, "train": [one._replace(captions=("a b",)) for one in ROWS["train"]]}, {"max_length": 1},
          r"toys: no captions are left to train on; .*longer than 1 tokens.*max_length"),
         ({**ROWS, "val": []}, {}, "toys: no images in the val split"),
     ],

@@ -122,7 +122,9 @@ def test_other_folders(root, tmp_path):
 
 
 def test_boxes_are_shuffled_in_training_only(root, cache_dir):
-    part = prepared(Nlvr(path=str(root))).part("train")
+    data = prepared(Nlvr(path=str(root)))
+    assert (data.grid, data.batches) == ((4, 16), "pictures")
+    part = data.part("train")
     plain = part.pictures[[0]][0]
     assert plain.shape == (3, 100, 400)
     boxes = [plain[:, :, at : at + 100] for at in (0, 150, 300)]

@@ -35,7 +35,7 @@ def data_of(own, **options):
 def test_a_folder_of_ones_own(own, cache_dir):
     for path in (own, own / "captions.csv"):
         data = data_of(path)
-        assert data.sizes == {"train": 8, "val": 1, "test": 1}
+        assert data.sizes == {"train": 8, "val": 1, "test": 1} and data.batches == "pictures"
         assert Counter(name for part in names(data).values() for name in part) == {f"{n}.png": 1 for n in range(10)}
     other = data_of(own, split={"seed": 2})
     assert names(other)["test"] + names(other)["val"] != names(data)["test"] + names(data)["val"]

@@ -8,8 +8,10 @@ import torch
 from PIL import Image
 
 from tests.data.images.toy import prepared
+from zoo.data.images.boxes import cells
 from zoo.data.images.own import OwnCaptions
 from zoo.data.images.samples import scenes
+from zoo.data.images.samples.grammar import read
 from zoo.data.images.scenes import Scenes
 from zoo.errors import ConfigError, DataError
 
@@ -24,40 +26,43 @@ def small(**options):
 
 def test_rows_are_the_scenes():
     made = iter(scenes.scenes(range(sum(SIZES.values())), seed=1))
-    for split, read in small().open_source().splits.items():
-        rows = list(read(None))
+    for split, rows_of in small().open_source().splits.items():
+        rows = list(rows_of(None))
         assert len(rows) == SIZES[split]
         for number, (row, scene) in enumerate(zip(rows, made, strict=False), 1):
             assert (row.name, row.facts) == (f"{split} {number}", scene.facts)
             assert np.array_equal(row.picture, scene.pixels)
-            assert row.captions == tuple(caption.text for caption in scene.captions)
+            assert row.captions == tuple(scene.captions)
             assert row.place == f"the sample, {split}, scene {number}"
 
 
-def test_a_word_is_aligned_with_the_object_that_it_names(cache_dir):
-    """Found from the words and the facts alone, by a loop over cells."""
-    data = prepared(small())
+@pytest.mark.parametrize("tokenizer", ["words", "bpe", "unigram", "characters"])
+def test_tokens_of_any_kind_are_aligned(cache_dir, tokenizer):
+    """A token has the box of the words that it shares a letter with."""
+    text = {"tokenizer": tokenizer, "vocabulary_size": 60, "max_length": None}
+    data = prepared(Scenes(text=text, sample=SIZES, loader={"batch_size": 3}))
     assert data.sizes == SIZES and data.spec.grid == (8, 8)
-    assert len(next(iter(data.train_dataloader()))) == 3 * SIZES["train"]  # three captions of each image
-    batch = next(iter(data.test_dataloader()))
-    for b in range(len(batch)):
-        words, things = data.encoder.decode(batch.target[b]), batch.about[batch.picture[b]].facts["objects"]
-        shapes = [n for n, word in enumerate(words) if word in scenes.SHAPES]
-        assert len(shapes) == 2
-        for position in range(batch.target.shape[1]):
-            expected = np.zeros((8, 8), bool)
-            for shape, thing in zip(shapes, things, strict=False):
-                if not (shape - 3 < position <= shape and words[position] in thing.values()):
-                    continue
-                left, top, right, bottom = thing["box"]
-                for row in range(8):
-                    for column in range(8):
-                        x, y = (column + 0.5) / 8, (row + 0.5) / 8
-                        expected[row, column] = (
-                            left - 1 / 16 <= x <= right + 1 / 16 and top - 1 / 16 <= y <= bottom + 1 / 16
-                        )
-            assert batch.alignment[b, position].reshape(8, 8).tolist() == expected.tolist()
-        assert batch.alignment[b].any(1).sum() in (4, 6)  # two objects by colour and shape, and most by size too
+    assert len(next(iter(data.train_dataloader()))) == 9  # three captions of each image
+    cut = 0
+    for batch in data.test_dataloader():
+        count = dict.fromkeys(batch.index.tolist(), 0)
+        for b, number in enumerate(batch.index.tolist()):
+            about = batch.about[batch.picture[b]]
+            caption = about.captions[count[number]]
+            count[number] += 1
+            letters = np.zeros((len(caption), 64), bool)
+            end = caption.index(read(caption).first.shape) + len(read(caption).first.shape)
+            for kind, thing, first in zip(read(caption)[::2], about.facts["objects"], (0, end), strict=False):
+                for word in kind.words:
+                    at = caption.index(word, first)
+                    letters[at : at + len(word)] = cells([thing["box"]], (8, 8))
+            spans = data.encoder.target_tokenizer.spans(caption)
+            cut += len(spans) != len(caption.split())
+            assert len(spans) == int(batch.target_mask[b].sum()) - 1
+            expected = [letters[begin:end].any(0).tolist() for begin, end in spans]
+            assert batch.alignment[b, : len(spans)].tolist() == expected
+            assert not batch.alignment[b, len(spans) :].any()
+    assert cut > 5 or tokenizer == "words"
 
 
 def test_the_size_of_pictures(cache_dir):
@@ -78,7 +83,7 @@ def test_scenes_as_files_are_data_of_your_own(cache_dir, tmp_path):
     assert len(table) == 5 * sum(SIZES.values())
     made = scenes.scenes(range(62), seed=1)
     assert np.array_equal(np.asarray(Image.open(folder / table[200]["file"])), made[40].pixels)
-    assert [row["caption"] for row in table[200:205]] == [caption.text for caption in made[40].captions]
+    assert [row["caption"] for row in table[200:205]] == made[40].captions
     assert table[200]["split"] == "val"
     with pytest.raises(DataError, match=r"folder: is not empty, and stays as it is"):
         small().write(folder)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from zoo.data.images.samples.grammar import relation
+from zoo.data.images.samples.grammar import read, relation
 from zoo.data.images.samples.scenes import scenes
-from zoo.data.images.truth import boxes_named, is_true
+from zoo.data.images.truth import boxes_named, is_true, named_words
 
 # y grows downwards: the star is at the upper left, one circle below it, the other far to the right
 FACTS = {
@@ -67,14 +67,20 @@ def test_the_relation_is_the_way_that_two_points_are_farther_apart():
 
 
 def test_the_words_of_every_caption_have_the_boxes_of_the_scenes():
+    """The first object of a caption is the first one of the scene, found here by the only shape before the second."""
     for scene in scenes(range(30), seed=4):
         for caption in scene.captions:
-            named, at, words = {begin: number for begin, _, number in caption.named}, 0, caption.text.split()
+            statement, words = read(caption), caption.split()
             found = boxes_named(words, scene.facts)
-            assert len(found) == len(words)
-            for word, box in zip(words, found, strict=True):
-                assert box == (tuple(scene.things[named[at]].box) if at in named else None), (caption.text, word)
-                at += len(word) + 1
+            end = words.index(statement.first.shape) + 1
+            for part, kind, thing in (
+                (slice(0, end), statement.first, scene.things[0]),
+                (slice(end, None), statement.second, scene.things[1]),
+            ):
+                assert found[part] == [tuple(thing.box) if word in kind.words else None for word in words[part]]
+            for begin, last, box in named_words(caption, scene.facts):
+                word = caption[begin:last]
+                assert word in words and box == found[caption[:begin].count(" ")]
 
 
 def test_words_outside_the_grammar_and_objects_outside_the_scene_have_no_box():

@@ -12,7 +12,7 @@ from PIL import Image
 
 from zoo.data.images.module import ImageData
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
-from zoo.data.images.row import Box, ImageRow, NamingWord
+from zoo.data.images.row import ImageRow
 from zoo.data.sources import Source
 
 WORDS = ("Red", "blue", "dog", "it's", "runs", "over", "grass", "Häuser", "tall")
@@ -29,23 +29,15 @@ def colour(split: str, number: int) -> list[int]:
 
 
 def row(split: str, number: int, folder: Path | None = None) -> ImageRow:
-    """An image of `split`, a file of `folder` or pixels; it has 1 to 6 captions of 1 to 9 words and a full stop.
-
-    The first word of each caption names the upper left corner, the last word the whole picture.
-    """
+    """An image of `split`, a file of `folder` or pixels; it has 1 to 6 captions of 1 to 9 words and a full stop."""
     draw = random.Random(f"toy {split} {number}")
-    captions, boxes = [], []
+    captions = []
     for _ in range(draw.randint(1, 6)):
-        words = draw.choices(WORDS, k=draw.randint(1, 9))
-        text = " ".join(words) + "."
-        captions.append(text)
-        last = len(text) - 1
-        first = NamingWord(0, len(words[0]), Box(0, 0, 0.1, 0.1))
-        boxes.append((first, NamingWord(last - len(words[-1]), last, Box(0, 0, 1, 1))))
+        captions.append(" ".join(draw.choices(WORDS, k=draw.randint(1, 9))) + ".")
     pixels = np.tile(np.array(colour(split, number), np.uint8), (*SIDE, 1))
     name, place = f"{split}-{number}.png", f"{split}.csv, line {number + 2}"
     if folder is None:
-        return ImageRow(name, pixels, tuple(captions), place, tuple(boxes), {"number": number})
+        return ImageRow(name, pixels, tuple(captions), place, {"number": number, "objects": []})
     Image.fromarray(pixels).save(folder / name)
     return ImageRow(name, folder / name, tuple(captions), place)
 

@@ -41,10 +41,10 @@ OPENING = Lock()
 class UnusablePicture(UnusableInput):
     """A picture that cannot be used."""
 
-    def __init__(self, place: str, problem: str = "", detail: str = "") -> None:
+    def __init__(self, problem: str, detail: str, place: str = GIVEN) -> None:
         """`problem` is the kind of problem, `detail` what was found and expected."""
-        super().__init__(": ".join(filter(None, [place, problem, detail])))
-        self.place, self.problem, self.detail = place, problem, detail
+        super().__init__(f"{place}: {problem}: {detail}")
+        self.problem, self.detail, self.place = problem, detail, place
 
 
 # Any picture to pixels
@@ -56,17 +56,17 @@ def decode(picture: Any, largest: int = LARGEST, side: int | None = None) -> Ten
     A large picture is reduced if `side` gives the pixels that its shorter side needs. Raises UnusablePicture for a
     picture that is missing, broken, of an unknown kind, or of more than `largest` pixels.
     """
-    if isinstance(picture, Image.Image):
-        with _named(GIVEN):
-            return _decode_image(picture, GIVEN, largest, side)
-    if not isinstance(picture, str | Path):
-        return _decode_array(picture)
-    path = Path(picture).expanduser()
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise UnusablePicture(str(path), "no picture", "found a pipe or a device, expected a file")
-    # A file object, because Pillow maps plain grey .tif files into memory by their names, and garbles rotated ones.
-    with _named(str(path)), path.open("rb") as file, _opened(file) as image:
-        return _decode_image(image, str(path), largest, side)
+    with _named(picture):
+        if isinstance(picture, Image.Image):
+            return _decode_image(picture, largest, side)
+        if not isinstance(picture, str | Path):
+            return _decode_array(picture)
+        path = Path(picture).expanduser()
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise UnusablePicture("no picture", "found a pipe or a device, expected a file")
+        # A file object, because Pillow maps plain grey .tif files into memory by their names, and garbles rotated ones.
+        with path.open("rb") as file, _opened(file) as image:
+            return _decode_image(image, largest, side)
 
 
 def _opened(file: IO[bytes]) -> Image.Image:
@@ -80,47 +80,48 @@ def _opened(file: IO[bytes]) -> Image.Image:
 
 
 @contextmanager
-def _named(place: str) -> Iterator[None]:
-    """Turns every error of Pillow's decoders into an UnusablePicture with the place."""
+def _named(picture: Any) -> Iterator[None]:
+    """Turns every error, also of Pillow's decoders, into an UnusablePicture with the place of the picture."""
+    place = str(Path(picture).expanduser()) if isinstance(picture, str | Path) else GIVEN
     try:
         yield
-    except UnusablePicture:
-        raise
+    except UnusablePicture as error:
+        raise UnusablePicture(error.problem, error.detail, place) from error
     except UnidentifiedImageError as error:
         size = Path(place).stat().st_size
         empty = "the file is empty" if size == 0 else f"none of the kinds that Pillow reads in its {size:,} bytes"
         detail = f"{empty}; expected a .jpg, .png, .webp, .gif, .bmp or .tif"
-        raise UnusablePicture(place, "no picture", detail) from error
+        raise UnusablePicture("no picture", detail, place) from error
     except MemoryError as error:
-        raise UnusablePicture(place, "too large a picture", "the memory does not hold it") from error
+        raise UnusablePicture("too large a picture", "the memory does not hold it", place) from error
     except Exception as error:  # OSError, SyntaxError, ValueError, struct.error, ...: each decoder has its own
         if isinstance(error, OSError) and error.errno is not None:
-            raise UnusablePicture(place, "cannot be read", error.strerror or str(error)) from error
+            raise UnusablePicture("cannot be read", error.strerror or str(error), place) from error
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UnusablePicture(place, "broken picture", f"{reason}; get the file anew") from error
+        raise UnusablePicture("broken picture", f"{reason}; get the file anew", place) from error
 
 
-def _decode_image(image: Image.Image, place: str, largest: int, side: int | None) -> Tensor:
+def _decode_image(image: Image.Image, largest: int, side: int | None) -> Tensor:
     width, height = image.size
     found = f"found {width} x {height} pixels"
     if width * height > largest:
         detail = f"{found}, expected {largest:,} or fewer (data.picture.max_pixels)"
-        raise UnusablePicture(place, "too large a picture", detail)
+        raise UnusablePicture("too large a picture", detail)
     if width * height == 0:
-        raise UnusablePicture(place, "no picture", found)
+        raise UnusablePicture("no picture", found)
     needed = 2 * side if side and width * height > LARGE else min(image.size)
     if min(image.size) >= 2 * needed:  # JPEG is decoded at a half, a quarter or an eighth of its size
         image.draft(image.mode, (needed, needed))
     if (taken := image.width * image.height * BYTES.get(image.mode, 4)) > MEMORY:
         detail = f"of mode {image.mode}, which take {taken // 2**20:,} MB, expected {MEMORY // 2**20} MB or less"
-        raise UnusablePicture(place, "too large a picture", f"{found} {detail}")
+        raise UnusablePicture("too large a picture", f"{found} {detail}")
     image.load()  # all of it, to find damage; the first frame of an animation
     image = _reduced(image, min(image.size) // needed)
     with suppress(Exception):  # a tag that cannot be read is ignored
         if image.getexif().get(ORIENTATION, 1) != 1:
             image = ImageOps.exif_transpose(image)
     if image.mode.startswith("I") or image.mode == "F":
-        return torch.from_numpy(_scaled(np.asarray(image), place)).expand(3, -1, -1).contiguous()
+        return torch.from_numpy(_scaled(np.asarray(image))).expand(3, -1, -1).contiguous()
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, WHITE), image)
@@ -140,17 +141,17 @@ def _reduced(image: Image.Image, factor: int) -> Image.Image:
     return small
 
 
-def _scaled(grey: NDArray[Any], place: str) -> NDArray[np.uint8]:
+def _scaled(grey: NDArray[Any]) -> NDArray[np.uint8]:
     """(1, h, w) bytes of grey (h, w) in more than 8 bits. The range is that of the numbers: 16 bits, or 32 if some are
     larger, and 0 to 1 or 0 to 255 for fractions."""
     least, most = float(grey.min()), float(grey.max())
     if grey.dtype.kind == "f":
         if not 0 <= least <= most <= 255:  # also for NaN
             found = f"found {least:g} to {most:g}, expected 0 to 1 or 0 to 255"
-            raise UnusablePicture(place, "unknown range of grey", found)
+            raise UnusablePicture("unknown range of grey", found)
         unit = 1 if most <= 1 else 255
     elif least < 0:
-        raise UnusablePicture(place, "unknown range of grey", f"found {least:.0f}, expected no number below 0")
+        raise UnusablePicture("unknown range of grey", f"found {least:.0f}, expected no number below 0")
     else:
         unit = 2**16 - 1 if most < 2**16 else 2**31 - 1
     return np.rint(grey.astype(np.float64) * (255 / unit)).astype(np.uint8)[None]
@@ -158,11 +159,11 @@ def _scaled(grey: NDArray[Any], place: str) -> NDArray[np.uint8]:
 
 def _decode_array(given: Any) -> Tensor:
     if not isinstance(given, np.ndarray | Tensor):
-        raise UnusablePicture(GIVEN, "no picture", f"found a {type(given).__name__}, expected {KINDS}")
+        raise UnusablePicture("no picture", f"found a {type(given).__name__}, expected {KINDS}")
     pixels = given if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
     if pixels.dtype != torch.uint8 or pixels.dim() != 3 or 3 not in (pixels.shape[0], pixels.shape[2]):
         found = f"{str(pixels.dtype).removeprefix('torch.')} of {tuple(pixels.shape)}"
-        raise UnusablePicture(GIVEN, "no picture", f"found {found}, expected {KINDS}")
+        raise UnusablePicture("no picture", f"found {found}, expected {KINDS}")
     return pixels if pixels.shape[0] == 3 else pixels.permute(2, 0, 1).contiguous()
 
 
@@ -198,8 +199,8 @@ def problem(path: Path, options: PictureOptions) -> UnusablePicture | None:
 def _framed(picture: Any, options: PictureOptions) -> tuple[Tensor, Frame]:
     """The pixels of a picture, and the frame of its middle."""
     pixels = decode(picture, options.max_pixels, max(options.resize or 0, *options.sides))
-    place = str(picture) if isinstance(picture, str | Path) else GIVEN
-    return pixels, central((pixels.shape[1], pixels.shape[2]), options, place)
+    with _named(picture):
+        return pixels, central((pixels.shape[1], pixels.shape[2]), options)
 
 
 def fit(pixels: Tensor, options: PictureOptions, frame: Frame) -> Tensor:
@@ -212,7 +213,7 @@ def fit(pixels: Tensor, options: PictureOptions, frame: Frame) -> Tensor:
     return (pixels.flip(2) if frame.mirrored else pixels).contiguous()
 
 
-def central(size: tuple[int, int], options: PictureOptions, place: str = GIVEN) -> Frame:
+def central(size: tuple[int, int], options: PictureOptions) -> Frame:
     """The middle of a picture of (h, w) pixels, which an evaluation sees. The picture is scaled to the least size of
     its own shape that covers `resize`."""
     (height, width), (high, wide) = size, options.sides
@@ -224,7 +225,7 @@ def central(size: tuple[int, int], options: PictureOptions, place: str = GIVEN) 
     tall, broad = max(high, int(height * scale + 1e-6)), max(wide, int(width * scale + 1e-6))
     if tall * broad > options.max_pixels:
         found = f"found {width} x {height} pixels, which data.picture.size would scale to {broad} x {tall}"
-        raise UnusablePicture(place, "too long a picture", f"{found}; expected sides that differ less")
+        raise UnusablePicture("too long a picture", f"{found}; expected sides that differ less")
     return Frame(tall, broad, round((tall - high) / 2), round((broad - wide) / 2))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -23,6 +23,7 @@ from zoo.data.images.features import FrozenEncoder
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
 from zoo.data.images.row import ImageDescription
 from zoo.data.images.stored import CaptionRows
+from zoo.data.images.truth import named_words
 from zoo.data.parts import Numbers, Padded, Ragged, Stored, Words
 from zoo.data.stored import values_of
 from zoo.data.table_encoder import WritingEncoder
@@ -44,8 +45,6 @@ class ImageCaptionEncoder(WritingEncoder):
             "key": pa.int64(),
             "captions": pa.list_(pa.string()),
             "facts": pa.string(),
-            # For each caption six numbers per word that names an object: begin, end, and the sides of the box.
-            "named": pa.list_(pa.list_(pa.float32())),
         }
     )
     given = ("captions",)
@@ -95,11 +94,20 @@ class ImageCaptionEncoder(WritingEncoder):
         forms = self.target_tokenizer.split(caption).forms
         return [form for form in forms if is_word(form)] if self.text_options.without_marks else forms
 
-    def spans(self, caption: str) -> list[tuple[int, int]]:
-        """The begin and end of each of the `words` in the caption."""
+    def aligned(self, caption: str, facts: Any) -> tuple[list[int], list[float]]:
+        """The positions of the tokens that share a letter with a word that names an object, and four numbers per
+        box."""
         spans = self.target_tokenizer.spans(caption)
-        without_marks = self.text_options.without_marks
-        return [span for span in spans if is_word(caption[slice(*span)])] if without_marks else spans
+        if self.text_options.without_marks:
+            spans = [span for span in spans if is_word(caption[slice(*span)])]
+        positions: list[int] = []
+        boxes: list[float] = []
+        for first, last, box in named_words(caption, facts):
+            for position, (begin, end) in enumerate(spans):
+                if max(begin, first) < min(end, last):  # some tokens have no letter
+                    positions.append(position)
+                    boxes += box
+        return positions, boxes
 
     def learned_from(self, train: datasets.Dataset, columns: Sequence[str]) -> Iterable[str]:
         return chain.from_iterable(values_of(train, *columns))
@@ -126,15 +134,17 @@ class ImageCaptionEncoder(WritingEncoder):
     def tokens(self, table: pa.Table) -> pa.Table:
         """Turn a row per image into a row per caption: the number of the stored picture, the tokens, and the boxes of
         tokens that name an object."""
-        rows = table.select([c for c in ("stored", "captions", "named") if c in table.column_names]).to_pylist()
+        rows = table.select([c for c in ("stored", "captions", "facts") if c in table.column_names]).to_pylist()
         captions = [caption for row in rows for caption in row["captions"]]
         columns: dict[str, Any] = {
             "stored": pa.array([row["stored"] for row in rows for _ in row["captions"]], pa.int64()),
             WORDS: pa.array(map(self.words, captions), pa.list_(pa.string())),
         }
-        if "named" in table.column_names:
-            named = [words for row in rows for words in row["named"]]
-            found = [boxes_of_tokens(*one) for one in zip(named, map(self.spans, captions), strict=True)]
+        if "facts" in table.column_names:
+            facts = [json.loads(row["facts"]) for row in rows]
+            found = [
+                self.aligned(caption, of) for row, of in zip(rows, facts, strict=True) for caption in row["captions"]
+            ]
             columns["named"] = pa.array([positions for positions, _ in found], pa.list_(pa.int32()))
             columns["boxes"] = pa.array([boxes for _, boxes in found], pa.list_(pa.float32()))
         return pa.table(columns)
@@ -164,22 +174,3 @@ class ImageCaptionEncoder(WritingEncoder):
 def is_word(token: str) -> bool:
     """Whether a token is more than punctuation."""
     return token.isalnum() or LETTER.search(token) is not None
-
-
-def boxes_of_tokens(named: Sequence[float], spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[float]]:
-    """The positions of the tokens that share a letter with a word that names an object, and four numbers per box.
-
-    `named` is a row of the column `named`; `spans` are the begin and end of each token.
-    """
-    positions: list[int] = []
-    boxes: list[float] = []
-    ends = [end for _, end in spans]
-    for word in range(0, len(named), 6):
-        first, last = named[word : word + 2]
-        position = bisect_right(ends, first)
-        while position < len(spans) and spans[position][0] < last:
-            if spans[position][0] < ends[position]:  # some tokens have no letter
-                positions.append(position)
-                boxes += named[word + 2 : word + 6]
-            position += 1
-    return positions, boxes

@@ -26,8 +26,8 @@ from torch.utils.data import DataLoader
 from zoo.data.cache import fingerprint
 from zoo.data.images.pictures import Pictures, StoredPictures
 from zoo.data.images.spec import ImageSpec
-from zoo.dotted import class_at
 from zoo.errors import ConfigError, DataError
+from zoo.layers.images.encoder import ImageEncoder, image_encoder
 from zoo.values import below_key
 
 log = logging.getLogger(__name__)
@@ -60,10 +60,11 @@ class FrozenEncoder:
                 f"change with it: set it to null, or use {ANEW}"
             )
         self.encoder = {str(key): value for key, value in encoder.items()}
+        self.name = str(encoder.get("name") or str(encoder.get("_target_")).rpartition(".")[2])
         self.sides, self.grid, self._weights = sides, grid, weights
 
     @cached_property
-    def network(self) -> nn.Module:
+    def network(self) -> ImageEncoder:
         """The network. Raises ConfigError if it is trained, or if its weights have another fingerprint."""
         network = self._built()
         found = fingerprint_of(network)
@@ -76,11 +77,6 @@ class FrozenEncoder:
         return network
 
     @property
-    def name(self) -> str:
-        """The name for messages."""
-        return str(self.encoder.get("name") or str(self.encoder["_target_"]).rpartition(".")[2])
-
-    @property
     def weights(self) -> str:
         """The fingerprint of the weights."""
         return self._weights or fingerprint_of(self.network)
@@ -88,15 +84,14 @@ class FrozenEncoder:
     @property
     def shape(self) -> tuple[int, int, int]:
         """D, rows and columns."""
-        return (int(self.network.dim), *self.grid)  # type: ignore[arg-type]
+        return (self.network.dim, *self.grid)
 
-    def _built(self) -> nn.Module:
+    def _built(self) -> ImageEncoder:
         spec = ImageSpec(3, *self.sides, target_size=1, longest_target=1, grid=self.grid)
-        options = {key: value for key, value in self.encoder.items() if key != "_target_"}
         try:
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(SEED)  # unlike torch.manual_seed, it leaves CUDA's generator alone
-                network = class_at(self.encoder["_target_"], nn.Module)(spec, **options)
+                network = image_encoder(self.encoder, spec)
         except ConfigError as error:
             raise ConfigError(below_key(KEY, str(error))) from error
         except (KeyError, TypeError) as error:

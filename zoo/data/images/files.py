@@ -31,7 +31,7 @@ VARYING = ("random_crop", "flip")
 CHECKED = 64
 """Images that are checked at the same time."""
 
-Readers = Mapping[str, Callable[[BadRows], Iterator[ImageRow]]]
+Reader = Callable[[BadRows], Iterator[ImageRow]]
 
 
 def captioned_files(
@@ -40,10 +40,10 @@ def captioned_files(
     read: Callable[[BadRows], Iterator[CaptionedFile]],
     splits: Sequence[str],
     picture: PictureOptions,
+    facts: Mapping[str, Any],
     *,
-    images: str | None = None,
+    images: str | None,
     noun: str = NOUN,
-    **facts: Any,
 ) -> Source:
     """The source of images that text files describe.
 
@@ -53,9 +53,9 @@ def captioned_files(
         read: reads the captions of all splits; images without a split belong to `train`.
         splits: the splits that occur.
         picture: how images are prepared.
+        facts: other plain data that the captions depend on.
         images: the folder of the images, or its parent; None: the folder of the first text file.
         noun: what the images are called.
-        facts: other plain data that the captions depend on.
 
     Raises:
         DataError: the folder does not exist.
@@ -74,22 +74,18 @@ def captioned_files(
 
 def checked_splits(
     read: Callable[[BadRows], Iterator[tuple[str, ImageRow]]], splits: Sequence[str], picture: PictureOptions
-) -> Readers:
+) -> Mapping[str, Reader]:
     """Readers of the splits from `read`, which yields (split, row) and is called once. Each image is opened, and one
     that a network cannot see is a bad row."""
-
-    def rows(split: Callable[[BadRows], Iterator[ImageRow]], bad: BadRows) -> Iterator[ImageRow]:
-        return _usable(split(bad), picture, bad)
-
-    return {name: partial(rows, split) for name, split in ReadOnce(read).splits(splits).items()}
+    return {name: partial(_usable, split, picture) for name, split in ReadOnce(read).splits(splits).items()}
 
 
-def _usable(rows: Iterator[ImageRow], picture: PictureOptions, bad: BadRows) -> Iterator[ImageRow]:
+def _usable(read: Reader, picture: PictureOptions, bad: BadRows) -> Iterator[ImageRow]:
     def look(row: ImageRow) -> UnusablePicture | None:
         assert isinstance(row.picture, Path)
         return problem(row.picture, picture)
 
-    pool = ThreadPoolExecutor(os.cpu_count())
+    rows, pool = read(bad), ThreadPoolExecutor(os.cpu_count())
     try:
         while some := list(islice(rows, CHECKED)):
             for row, wrong in zip(some, pool.map(look, some), strict=True):

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict, Unpack
 
@@ -65,6 +66,8 @@ class ImageData(TableData):
     encoding = ImageCaptionEncoder
     text_options = CaptionTextOptions
     picture_options = PictureOptions
+    picture_files: type[PictureFiles] = PictureFiles
+    """The class of pictures that are not stored."""
     length_parts = (WORDS,)
     filter_keys = "data.text.max_length"
     row_noun = "images"
@@ -123,7 +126,7 @@ class ImageData(TableData):
         """The pixels of the pictures of a prepared folder."""
         if shape := about["picture_shape"]:
             return StoredPictures(folder / PIXELS, tuple(shape))
-        return PictureFiles(json.loads((folder / FILES).read_text("utf-8")), self.picture, self.loader.seed)
+        return self.picture_files(json.loads((folder / FILES).read_text("utf-8")), self.picture, self.loader.seed)
 
     # Preparing
 
@@ -154,22 +157,14 @@ class ImageData(TableData):
             if any("\0" in caption for caption in row.captions):
                 reading.bad(row.place, "NUL byte", "the file is binary or damaged")
                 continue
-            kept = [number for number, caption in enumerate(row.captions) if caption.strip()]
+            kept = [caption for caption in row.captions if caption.strip()]
             if len(kept) < len(row.captions) and not reading.training:
                 reading.bad(row.place, "no text", f"a caption of {row.name} is empty")
             elif len(kept) < len(row.captions):
                 reading.dropped["empty captions"] += len(row.captions) - len(kept)
             if kept:
-                columns: dict[str, Any] = {
-                    "name": row.name,
-                    **self._pictures.add(row),
-                    "captions": [row.captions[number] for number in kept],
-                    "facts": None if row.facts is None else json.dumps(row.facts, ensure_ascii=False),
-                }
-                if row.boxes is not None:
-                    words = [row.boxes[number] for number in kept]
-                    columns["named"] = [[n for one in some for n in (one.begin, one.end, *one.box)] for some in words]
-                yield columns
+                facts = {} if row.facts is None else {"facts": json.dumps(row.facts, ensure_ascii=False)}
+                yield {"name": row.name, **self._pictures.add(row), "captions": kept, **facts}
             elif reading.training:
                 reading.dropped["images without captions"] += 1
             elif not row.captions:
@@ -194,8 +189,7 @@ class ImageData(TableData):
         if not keep.all():
             readings["train"].dropped["images without captions"] += int((~keep).sum())
             raw["train"] = raw["train"].select(np.flatnonzero(keep))
-        more = {"key", "named"} & set(raw["train"].column_names)
-        save({name: part.remove_columns(sorted(more)) for name, part in raw.items()}, folder / IMAGES)
+        save({name: part.remove_columns("key") for name, part in raw.items()}, folder / IMAGES)
 
     def with_keys(
         self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
@@ -276,8 +270,10 @@ class ImageData(TableData):
         return PictureOrder(images, part.captions_of)
 
     def training_references(self) -> Iterator[list[list[int]]]:
-        """All captions of each training image."""
-        return self.part("train").ids()
+        """The ids of all captions of each training image, without their ends."""
+        part = self.part("train")
+        captions = values_of(part.stored, "ids")
+        return (list(islice(captions, count)) for count in part.captions_of.tolist())
 
     def contents(self, about: Mapping[str, Any]) -> list[str]:
         what, spec = "features" if self.spec.encoded else "pixels", self.spec

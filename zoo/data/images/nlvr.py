@@ -8,7 +8,7 @@ together are put into one split.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple, Required, Unpack
@@ -24,7 +24,7 @@ from zoo.data.corpus import OwnFiles
 from zoo.data.images.files import checked_splits, folders, images_identity
 from zoo.data.images.module import IMAGES, ImageData, PictureArguments
 from zoo.data.images.options import PictureOptions
-from zoo.data.images.pictures import PictureFiles, Pictures
+from zoo.data.images.pictures import PictureFiles
 from zoo.data.images.row import ImageRow
 from zoo.data.notes import key, repeated
 from zoo.data.rows import BadRows, json_rows, line_of
@@ -90,7 +90,7 @@ class Nlvr(OwnFiles, ImageData):
         rest.setdefault("grid", (4, 16))
         rest.setdefault("batches", "pictures")
         super().__init__(**rest)
-        self.shuffle_boxes = shuffle_boxes
+        self.picture_files = ShuffledBoxes if shuffle_boxes else PictureFiles
 
     def open_files(self, path: Path) -> Source | None:
         inside = folders(path) if path.is_dir() else []
@@ -113,11 +113,6 @@ class Nlvr(OwnFiles, ImageData):
             },
             splits=checked_splits(rows, SPLITS, self.picture),
         )
-
-    def pixels(self, folder: Path, about: Mapping[str, Any]) -> Pictures:
-        pictures = super().pixels(folder, about)
-        assert isinstance(pictures, PictureFiles)
-        return ShuffledBoxes(pictures.files, pictures.options, pictures.seed) if self.shuffle_boxes else pictures
 
     def _write(self, folder: Path, source: Source) -> dict[str, Any]:
         about = super()._write(folder, source)

@@ -72,10 +72,8 @@ class OwnCaptions(OwnFiles, ImageData):
                     name, _ = found[texts[0]]
                     raise DataError(f"{texts[0]}: column {name!r} puts no image into train; expected some there")
         read = partial(_captions, tables, columns)
-        listing = {split: list(map(str, part)) for split, part in tables.items()}
-        return captioned_files(
-            path, texts, read, splits, self.picture, images=self.images, columns=vars(self.columns), tables=listing
-        )
+        facts = {"columns": vars(self.columns), "tables": {name: list(map(str, part)) for name, part in tables.items()}}
+        return captioned_files(path, texts, read, splits, self.picture, facts, images=self.images)
 
     def _tables(self, path: Path) -> dict[str, list[Path]]:
         """The tables of each split."""

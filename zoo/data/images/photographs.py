@@ -75,18 +75,8 @@ class Photographs(Corpus, ImageData):
             texts, splits, read = list(parts.values()), list(parts), partial(_annotations, parts)
         else:
             splits, read = list(SPLITS), partial(read_karpathy, file, self.restval)
-        names = [text.name for text in texts]
-        return captioned_files(
-            path,
-            texts,
-            read,
-            splits,
-            self.picture,
-            images=self.images,
-            noun="photographs",
-            restval=self.restval,
-            split=names,
-        )
+        facts = {"restval": self.restval, "split": [text.name for text in texts]}
+        return captioned_files(path, texts, read, splits, self.picture, facts, images=self.images, noun="photographs")
 
     def _text_in(self, folder: Path) -> Path:
         """The file of captions in a folder or below it."""

@@ -22,17 +22,6 @@ class Box(NamedTuple):
     bottom: float
 
 
-class NamingWord(NamedTuple):
-    """A word of a caption that names an object."""
-
-    begin: int
-    """Offset of its first letter in the caption, which is valid for any tokenizer."""
-    end: int
-    """Offset after its last letter."""
-    box: Box
-    """Position of the object."""
-
-
 class ImageRow(NamedTuple):
     """An image and its captions as written in their file; captions may be blank or missing."""
 
@@ -43,10 +32,8 @@ class ImageRow(NamedTuple):
     captions: tuple[str, ...]
     place: str
     """File and line, for messages."""
-    boxes: tuple[tuple[NamingWord, ...], ...] | None = None
-    """The words of each caption that name an object; only generated scenes have them."""
     facts: Any = None
-    """Known facts as plain data (see `zoo.data.images.truth`)."""
+    """Known facts as plain data (see `zoo.data.images.truth`); only generated scenes have them."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from PIL import Image
 from zoo.arguments import Count
 from zoo.data.images.module import ImageData
 from zoo.data.images.options import PictureOptions
-from zoo.data.images.row import ImageRow, NamingWord
+from zoo.data.images.row import ImageRow
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.scenes import SIDE, Scene
 from zoo.data.options import SampleOptions
@@ -93,12 +93,7 @@ def scene_source(options: SampleOptions, size: int) -> Source:
 
     def rows(read: Callable[[BadRows], Iterator[Scene]], split: str, bad: BadRows) -> Iterator[ImageRow]:
         for number, scene in enumerate(read(bad), 1):
-            captions = tuple(caption.text for caption in scene.captions)
-            boxes = tuple(
-                tuple(NamingWord(begin, end, scene.things[thing].box) for begin, end, thing in caption.named)
-                for caption in scene.captions
-            )
             place = f"{source.place}, {split}, scene {number}"
-            yield ImageRow(f"{split} {number}", scene.pixels, captions, place, boxes, scene.facts)
+            yield ImageRow(f"{split} {number}", scene.pixels, tuple(scene.captions), place, scene.facts)
 
     return replace(source, splits={name: partial(rows, read, name) for name, read in source.splits.items()})

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import datasets
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from zoo.data.images.pictures import Pictures
 from zoo.data.images.row import ImageDescription
-from zoo.data.stored import ROWS, StoredSplit, numbers_of
+from zoo.data.stored import StoredSplit, numbers_of
 
 
 class CaptionRows(NamedTuple):
@@ -53,7 +52,7 @@ class CaptionedPictures(StoredSplit):
         more = ("named", "boxes") if evaluation else ()
         super().__init__(captions, ("ids", *more), numbers_of(captions, "num_ids") + 1)  # with the end
         self.pictures, self.evaluation, self.files = pictures, evaluation, files
-        self._images = images.with_format("arrow", columns=["name", "captions", "facts"])
+        self._images = images.with_format("arrow")
         self._stored: NDArray[np.int64] = numbers_of(images, "stored").astype(np.int64)
         self.image_of: NDArray[np.int64] = self._stored.searchsorted(numbers_of(captions, "stored"))
         """(N,) the image of each caption."""
@@ -77,20 +76,12 @@ class CaptionedPictures(StoredSplit):
             self.about(numbers) if self.evaluation else None,
         )
 
-    def ids(self) -> Iterator[list[list[int]]]:
-        """The ids of all captions of each image, without their ends."""
-        for first in range(0, len(self.captions_of), ROWS):
-            counts = self.captions_of[first : first + ROWS].tolist()
-            begin = int(self.captions_of[:first].sum())
-            captions = iter(self._examples[begin : begin + sum(counts)]["ids"].to_pylist())
-            yield from (list(islice(captions, count)) for count in counts)
-
     def about(self, numbers: NDArray[np.int64]) -> tuple[ImageDescription, ...]:
         """Describes some images."""
         rows = self._images[numbers.tolist()].to_pylist()
         stored = self._stored[numbers].tolist()
         files = [None if self.files is None else self.files[number] for number in stored]
         return tuple(
-            ImageDescription(row["name"], tuple(row["captions"]), row["facts"] and json.loads(row["facts"]), file)
+            ImageDescription(row["name"], tuple(row["captions"]), json.loads(row.get("facts", "null")), file)
             for row, file in zip(rows, files, strict=True)
         )

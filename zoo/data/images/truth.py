@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, permutations
 from typing import Any
 
@@ -28,20 +28,24 @@ def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
     )
 
 
-def boxes_named(words: Sequence[str], facts: Mapping[str, Any]) -> list[tuple[float, ...] | None]:
-    """For each word of a caption, the box of the object that its phrase names, in the units of `Box` (`row.py`).
-    None for words that do not name an object, or name an object that is not in the scene.
+def named_words(caption: str, facts: Mapping[str, Any]) -> Iterator[tuple[int, int, tuple[float, ...]]]:
+    """The begin, the end and the box (see `Box`) of each word that names an object of the scene.
 
     `facts` are those of `is_true`, each object with its `box`.
     """
-    ends = list(accumulate(len(word) + 1 for word in words))
-    found: list[tuple[float, ...] | None] = [None] * len(words)
-    for phrase in NAMED.finditer(" ".join(words).lower()):
+    for phrase in NAMED.finditer(caption.lower()):
         for thing in facts["objects"]:
             if _is(Kind(*phrase.groups()), thing):
-                begins = [begin for begin, _ in map(phrase.span, (1, 2, 3)) if begin >= 0]
-                for begin in begins:
-                    found[bisect_right(ends, begin)] = tuple(thing["box"])
+                spans = (span for span in map(phrase.span, (1, 2, 3)) if span[0] >= 0)
+                yield from ((*span, tuple(thing["box"])) for span in spans)
+
+
+def boxes_named(words: Sequence[str], facts: Mapping[str, Any]) -> list[tuple[float, ...] | None]:
+    """For each word of a caption, the box of the object that its phrase names; None for all other words."""
+    ends = list(accumulate(len(word) + 1 for word in words))
+    found: list[tuple[float, ...] | None] = [None] * len(words)
+    for begin, _, box in named_words(" ".join(words), facts):
+        found[bisect_right(ends, begin)] = box
     return found
 
 

@@ -32,25 +32,20 @@ from zoo.precision import precise
 Layout = Literal["channels first", "channels last", "tokens"]
 
 LAYERS = {
-    "convnext": "features",
-    "densenet": "relu",
-    "efficientnet": "features",
-    "googlenet": "inception5b",
-    "inception": "Mixed_7c",
-    "maxvit": "blocks",
-    "mnasnet": "layers",
-    "mobilenet": "features",
-    "regnet": "trunk_output",
-    "resnet": "layer4",
-    "resnext": "layer4",
-    "shufflenet": "conv5",
-    "squeezenet": "features",
-    "swin": "permute",
-    "vit": "encoder",
-    "wide_resnet": "layer4",
+    "Mixed_7c": ("inception",),
+    "blocks": ("maxvit",),
+    "conv5": ("shufflenet",),
+    "encoder": ("vit",),
+    "features": ("convnext", "efficientnet", "mobilenet", "squeezenet"),
+    "inception5b": ("googlenet",),
+    "layer4": ("resnet", "resnext", "wide_resnet"),
+    "layers": ("mnasnet",),
+    "permute": ("swin",),
+    "relu": ("densenet",),
+    "trunk_output": ("regnet",),
 }
-"""The last layer that has cells, by the beginning of a network's name. In AlexNet and VGG it is the layer before the
-last pool."""
+"""The last layer that has cells, with the beginnings of the names of its networks. In AlexNet and VGG it is the layer
+before the last pool."""
 
 
 class Axis(NamedTuple):
@@ -90,13 +85,12 @@ class Plan(NamedTuple):
 class Backbone(ImageEncoder):
     """Any classifier of torchvision, up to a layer.
 
-    `name` is as `torchvision.models.get_model` takes it, `layer` a node of `torchvision.models.feature_extraction` or a
-    module, whose last node it is; None: the last one with cells, after its ReLU: conv5_4 of VGG-19, layer4 of a ResNet,
-    the patches of a ViT without the class token. `weights` are `none` (random), `default` (torchvision's of ImageNet,
-    downloaded once), or the path of such a state dict. `size` are the pixels of a side to which images are brought
-    first; None: as the data have them. The weights are trained from the epoch `finetune_from` on, counted from 0, at
-    the rate `learning_rate`, the highest that a schedule reaches; None: never. Raises ConfigError for a name, a layer,
-    weights or a size that cannot be.
+    `name` is that of `torchvision.models.get_model`. `layer` is a node of `torchvision.models.feature_extraction`, or a
+    module, for its last node; None: the last one with cells, after its ReLU: conv5_4 of VGG-19, layer4 of a ResNet, the
+    patches of a ViT without the class token. `weights` are `none` (random), `default` (torchvision's of ImageNet,
+    downloaded once), or the path of a state dict. Images are scaled to `size` pixels per side; None: they keep their
+    size. The weights are trained from the epoch `finetune_from` on, counted from 0; None: never. `learning_rate` is the
+    maximum of their schedule. Raises ConfigError for impossible values.
     """
 
     def __init__(
@@ -180,8 +174,8 @@ def _body(name: str, layer: str | None, sides: tuple[int, int], *, drawn: bool) 
 
 
 def _last_with_cells(name: str, whole: nn.Module) -> str:
-    for beginning, layer in LAYERS.items():
-        if name.startswith(beginning):
+    for layer, beginnings in LAYERS.items():
+        if name.startswith(beginnings):
             return layer
     if name.startswith(("alexnet", "vgg")):
         return f"features.{len(whole.features) - 2}"  # type: ignore[arg-type]
@@ -196,11 +190,6 @@ def _try_out(name: str, layer: str | None, size: int) -> None:
     """Raises ConfigError if such an encoder cannot be built."""
     body, _ = _body(name, layer, (size, size), drawn=False)
     _plan(body, name, (size, size))
-
-
-def _plan(body: fx.GraphModule, name: str, sides: tuple[int, int]) -> Plan:
-    rows, columns = (_axis(body, name, pixels) for pixels in sides)
-    return Plan(rows, columns, *_layout(body, name, rows, columns))
 
 
 def _axis(body: fx.GraphModule, name: str, pixels: int) -> Axis:
@@ -233,26 +222,27 @@ def _cells(body: fx.GraphModule, name: str, pixels: int) -> Cells:
     return cells
 
 
-def _layout(body: fx.GraphModule, name: str, rows: Axis, columns: Axis) -> tuple[Layout, int]:
-    """The memory layout of a layer's output and the width of a cell, from a run on the meta device. Raises ConfigError
-    if the network refuses such images, or if its layer has unexpected cells."""
+def _plan(body: fx.GraphModule, name: str, sides: tuple[int, int]) -> Plan:
+    """The axes of the images, and the layout of the output in a run on the meta device. Raises ConfigError if the
+    network refuses such images, or if its layer has unexpected cells."""
+    rows, columns = (_axis(body, name, pixels) for pixels in sides)
     weights = {key: torch.empty_like(weight, device="meta") for key, weight in body.state_dict().items()}
-    sides = rows.padded, columns.padded
+    images = torch.empty(1, 3, rows.padded, columns.padded, device="meta")
     try:
-        with redirect_stderr(StringIO()):  # fx prints the code that it was in
-            shape = torch.func.functional_call(body, weights, torch.empty(1, 3, *sides, device="meta")).shape
+        with redirect_stderr(StringIO()):  # fx prints the code of the error
+            shape = torch.func.functional_call(body, weights, images).shape
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ConfigError(
-            f"name={name}: it cannot read images of {sides[0]} by {sides[1]} pixels ({reason})"
+            f"name={name}: it cannot read images of {rows.padded} by {columns.padded} pixels ({reason})"
         ) from error
     cells = rows.all, columns.all
     if len(shape) == 4 and shape[2:] == cells:
-        return "channels first", shape[1]
+        return Plan(rows, columns, "channels first", shape[1])
     if len(shape) == 4 and shape[1:3] == cells:
-        return "channels last", shape[3]
+        return Plan(rows, columns, "channels last", shape[3])
     if len(shape) == 3 and shape[1] - cells[0] * cells[1] in (0, 1):
-        return "tokens", shape[2]
+        return Plan(rows, columns, "tokens", shape[2])
     raise ConfigError(
         f"layer: it gives {' x '.join(map(str, shape[1:]))} numbers per image, expected {cells[0]} x {cells[1]} cells; "
         f"choose another of {name}, or null"

@@ -74,10 +74,10 @@ def _module(module: nn.Module, cells: Cells | None) -> Cells | None:
         for part in module:
             cells = _module(part, cells)
         return cells
-    if cells is None or not isinstance(module, (*WINDOWS, nn.AdaptiveAvgPool2d)):
-        return cells
     if isinstance(module, nn.AdaptiveAvgPool2d):
         return None
+    if cells is None or not isinstance(module, WINDOWS):
+        return cells
     kernel, stride, padding = (_one(size) for size in (module.kernel_size, module.stride, module.padding))
     dilation, ceil = _one(getattr(module, "dilation", 1)), bool(getattr(module, "ceil_mode", False))
     return cells.through(kernel, stride, padding, dilation, ceil)
@@ -91,12 +91,11 @@ def _function(node: fx.Node, cells: Cells | None) -> Cells | None:
     if node.target not in POOLS:
         return cells
     names = ("input", "kernel_size", "stride", "padding")
-    told: dict[str, Any] = dict(zip(names, node.args, strict=False)) | node.kwargs
-    kernel = _one(told["kernel_size"])
-    ceil = bool(told.get("ceil_mode", False))
-    return cells.through(kernel, _one(told.get("stride") or kernel), _one(told.get("padding", 0)), ceil=ceil)
+    options: dict[str, Any] = dict(zip(names, node.args, strict=False)) | node.kwargs
+    kernel, ceil = _one(options["kernel_size"]), bool(options.get("ceil_mode", False))
+    return cells.through(kernel, _one(options.get("stride") or kernel), _one(options.get("padding", 0)), ceil=ceil)
 
 
 def _one(size: Any) -> int:
-    """That of the first axis."""
+    """The size along the first axis."""
     return int(size if isinstance(size, int) else size[0])

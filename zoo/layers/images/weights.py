@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +34,19 @@ class _Undrawn(TorchFunctionMode):
 
 
 def network(name: str, *, drawn: bool, size: int) -> nn.Module:
-    """torchvision's network of that name, in evaluation, its weights random or, unless `drawn`, not: zeros (norms: 1).
-    A vision transformer is built for images of `size` pixels per side."""
+    """torchvision's network of that name, in evaluation: its weights are random or, unless `drawn`, zeros (norms: 1).
+
+    A vision transformer is built for images of `size` pixels per side.
+    """
     options: dict[str, Any] = {"image_size": size} if name.startswith("vit_") else {}
     if name in ("googlenet", "inception_v3"):  # trained with other means and deviations, which it computes from ours
         options = {"transform_input": True, "init_weights": drawn}
-    if drawn:
-        return models.get_model(name, weights=None, **options).eval()
-    with _Undrawn():
+    with nullcontext() if drawn else _Undrawn():
         return models.get_model(name, weights=None, **options).eval()
 
 
 def check_name(name: str) -> None:
-    """Raises ConfigError where torchvision has no classifier of that name."""
+    """Raise ConfigError unless torchvision has a classifier of that name."""
     if name not in (names := models.list_models(module=models)):
         raise ConfigError(f"name={name}: torchvision has no such network for images; {did_you_mean(name, names)}")
 
@@ -77,7 +78,7 @@ def weights_file(name: str, weights: str) -> Path:
 
 
 def load_weights(body: nn.Module, whole: nn.Module, path: Path, name: str) -> None:
-    """Fills `body`, a part of `whole`, torchvision's network of that name, from a file. Raises ConfigError."""
+    """Load a file into `body`, a part of torchvision's network `whole` of that name. Raises ConfigError."""
     state = _read(path)
     if name.startswith("densenet"):  # torchvision's files have names from before dots were forbidden in them
         state = {re.sub(r"(denselayer\d+\.(?:norm|relu|conv))\.([12]\.)", r"\1\2", key): w for key, w in state.items()}
@@ -104,7 +105,6 @@ def load_weights(body: nn.Module, whole: nn.Module, path: Path, name: str) -> No
 
 
 def _read(path: Path) -> Mapping[str, Tensor]:
-    """The tensors of a file by their names. Raises ConfigError."""
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # what torch says of it advises to switch its safety off
@@ -122,6 +122,6 @@ def _read(path: Path) -> Mapping[str, Tensor]:
 
 
 def _first(state: Mapping[Any, Any]) -> str:
-    """A few of the names, as a person reads them."""
+    """The first names of a file, for messages."""
     shown = ", ".join(map(str, list(state)[:3])) or "nothing"
     return f"{shown}, ..." if len(state) > 3 else shown

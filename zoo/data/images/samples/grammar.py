@@ -28,8 +28,6 @@ FORMS = (
 OBJECT = rf"an? (?:({'|'.join(SIZES)}) )?({'|'.join(COLOURS)}) ({'|'.join(SHAPES)})"
 NAMED = re.compile(rf"\b{OBJECT}\b")
 """Matches the words that name one object; its groups are size (optional), colour and shape."""
-PIECES = {form: re.split(r"\{(\w+)\}", form) for form in FORMS}
-"""Each form, split into alternating words and slot names."""
 
 
 class Kind(NamedTuple):
@@ -55,31 +53,14 @@ class Statement(NamedTuple):
     second: Kind
 
 
-class PhrasedCaption(NamedTuple):
-    """A caption, and the positions at which it names the two objects."""
-
-    text: str
-    first: list[tuple[int, int]]
-    """Begin and end of each word that names the first object."""
-    second: list[tuple[int, int]]
-
-
-def phrased(form: str, statement: Statement) -> PhrasedCaption:
+def phrased(form: str, statement: Statement) -> str:
     """Express a statement by one of FORMS."""
     of, around = RELATIONS[statement.relation]
-    text, named = "", {"first": list[tuple[int, int]](), "second": list[tuple[int, int]]()}
-    for number, piece in enumerate(PIECES[form]):
-        if number % 2 == 0:
-            text += piece
-        elif piece not in named:
-            text += of if piece == "of" else around
-        else:
-            words = getattr(statement, piece).words
-            text += "an" if words[0][0] in "aeiou" else "a"
-            for word in words:
-                named[piece].append((len(text) + 1, len(text) + 1 + len(word)))
-                text += f" {word}"
-    return PhrasedCaption(text, **named)
+    first, second = (
+        f"{'an' if kind.words[0][0] in 'aeiou' else 'a'} {' '.join(kind.words)}"
+        for kind in (statement.first, statement.second)
+    )
+    return form.format(first=first, second=second, of=of, around=around)
 
 
 def _patterns() -> Iterator[tuple[str, re.Pattern[str]]]:

@@ -46,14 +46,6 @@ class Thing(NamedTuple):
     box: Box
 
 
-class Caption(NamedTuple):
-    """One caption, with the words that name an object."""
-
-    text: str
-    named: list[tuple[int, int, int]]
-    """Begin and end of each such word, and the number of its object."""
-
-
 class Scene(NamedTuple):
     """A picture and the facts about it."""
 
@@ -61,7 +53,7 @@ class Scene(NamedTuple):
     """(H, W, 3)."""
     things: list[Thing]
     """Its objects, the most central first; captions describe the first two."""
-    captions: list[Caption]
+    captions: list[str]
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -145,16 +137,14 @@ def _places(random: np.random.Generator, extent: Numbers) -> tuple[Numbers, NDAr
             return centres[good[0], turn[good[0]]], turn[good[0]]
 
 
-def _captions(random: np.random.Generator, layout: Layout) -> list[Caption]:
+def _captions(random: np.random.Generator, layout: Layout) -> list[str]:
     """One sentence in each of several forms; one of them does not mention sizes."""
-    stands = relation(*layout.centres[:2].tolist())
+    position = relation(*layout.centres[:2].tolist())
     first, second = layout.kinds[:2]
     found = []
     for number, form in enumerate(random.permutation(len(FORMS))[:CAPTIONS].tolist()):
         kinds = (first, second) if number else (first._replace(size=None), second._replace(size=None))
-        phrase = phrased(FORMS[form], Statement(kinds[0], stands, kinds[1]))
-        named = [(*span, thing) for thing, spans in enumerate((phrase.first, phrase.second)) for span in spans]
-        found.append(Caption(phrase.text, named))
+        found.append(phrased(FORMS[form], Statement(kinds[0], position, kinds[1])))
     return [found[number] for number in random.permutation(CAPTIONS).tolist()]
 
 
