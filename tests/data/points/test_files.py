@@ -6,11 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from zoo.data.points.files import OwnPoints
-from zoo.data.points.goals import GOALS, triangulation
-from zoo.data.points.prepare import MOST_PARTS, name_of_part, parts_of, rows
+from zoo.data.points.encoding import PointEncoder
+from zoo.data.points.files import MOST_PARTS, OwnPoints, name_of_part, parts_of
+from zoo.data.points.goals import triangulation
 from zoo.data.points.readers import read_sets
-from zoo.data.points.sets import PointSet
 from zoo.errors import ConfigError, DataError
 
 SQUARE = "0 0 1 0 1 1 0 1"
@@ -241,8 +240,9 @@ def test_targets_do_not_depend_on_where_the_points_lie(scale):
     """Metres of a map around a place millions of them from its origin, and numbers near the largest."""
     local = np.random.default_rng(0).integers(0, 2**20, (50, 10, 2)) / 2**20  # exact, there too
     away = (local + np.array([500_000, 5_500_000])) * scale
-    found = rows([PointSet(points) for points in away], GOALS["triangulation"])
-    assert [row["target"] for row in found] == [triangulation.target(points) for points in local]
+    encoder = PointEncoder("triangulation")
+    found = encoder.tokens(encoder.table([{"points": points.ravel(), "target": None} for points in away]))
+    assert found["target"].to_pylist() == [triangulation.target(points) for points in local]
 
 
 def test_instances_are_a_test_alone_or_that_of_other_data(file, cache_dir, tmp_path):
@@ -277,7 +277,7 @@ def test_what_the_data_say(file, cache_dir, caplog):
     data.prepare_data()
     with caplog.at_level("INFO", "zoo"):
         data.setup()
-    assert "train 16, val 2, test 2 sets of up to 4 points, targets of up to 4 pointers" in " ".join(caplog.messages)
+    assert "train 16, val 2, test 2 sets; up to 4 points, targets of up to 4 pointers" in " ".join(caplog.messages)
     about = data.describe()
     assert about["source"].endswith("mine.txt, 20 sets") and json.dumps(about)
     assert about["splits"]["train"]["mean_pointers"] == 4

@@ -180,10 +180,10 @@ def test_what_has_no_target_is_drawn_again(monkeypatch):
             return self.left.pop(0)
 
     monkeypatch.setattr(generated.np.random, "default_rng", Drawing)
-    drawn = generated.draw(0, 0, goal="hull", sizes=[(3, 3)])
-    assert drawn.points.tolist() == [[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]]
-    tour = generated.draw(0, 0, goal="tour", sizes=[(3, 3)])  # a tour may pass two cities at one place
-    assert tour.points[1].tolist() == pytest.approx([0.1, 0.2])
+    drawn = generated.Drawing("hull", [(3, 3)])(0, 0)
+    assert drawn["points"].tolist() == [0.25, 0.25, 0.5, 0.5, 0.75, 0.5]
+    tour = generated.Drawing("tour", [(3, 3)])(0, 0)  # a tour may pass two cities at one place
+    assert tour["points"][2:4].tolist() == pytest.approx([0.1, 0.2])
 
 
 # what is refused
