@@ -92,20 +92,22 @@ class PointEncoder(TableEncoder):
 
     def tokens(self, table: pa.Table) -> pa.Table:
         """Move and scale sets into the unit square, and compute the targets that are null."""
-        flat, (lengths,) = flattened(table["points"].combine_chunks())
-        points, ends = np.asarray(flat).reshape(-1, self.goal.width), np.cumsum(self.counts(lengths))
-        sets = np.split(points, ends)[: len(ends)]
-        placed = [into_unit_square(one) for one in sets]
-        inside = np.concatenate([np.zeros(0, np.float32), *(one.ravel() for one, _ in placed)])
+        column, (lengths,) = flattened(table["points"].combine_chunks())
+        flat, ends = np.asarray(column), np.cumsum(self.counts(lengths))
+        sets = np.split(flat.reshape(-1, self.goal.width), ends)[: len(ends)]
+        placed, scales, near = flat.astype(np.float32), np.ones(len(sets), np.float32), sets
+        if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:  # unlike those of a stream
+            moved, sides = zip(*map(into_unit_square, sets), strict=True)
+            placed, scales = np.concatenate(moved).ravel(), np.array(sides, np.float32)
+            near = [near_the_origin(one) for one in sets]
         columns = {
-            "points": list_array(pa.array(inside), lengths),
-            "scale": pa.array([side for _, side in placed], pa.float32()),
+            "points": list_array(pa.array(placed), lengths),
+            "scale": pa.array(scales),
             **({"group": table["group"]} if "group" in table.column_names else {}),
         }
         if "target" in table.column_names:
             given = table["target"].to_pylist()
-            unsolved = [near_the_origin(one) for one, target in zip(sets, given, strict=True) if target is None]
-            found = iter(self.goal.targets(unsolved))
+            found = iter(self.goal.targets([near[number] for number, target in enumerate(given) if target is None]))
             targets = [next(found) if target is None else target for target in given]
             columns |= {"target": pa.array(targets, NUMBERS), "found": pc.is_null(table["target"])}
         return pa.table(columns)

@@ -62,7 +62,7 @@ class Drawing:
         points = random.random((size, goal.width), np.float32)
         while not _usable(points, goal):
             points = random.random((size, goal.width), np.float32)
-        row = {"points": points.ravel(), "group": number % len(self.sizes)}
+        row = {"points": points.ravel().astype(float), "group": number % len(self.sizes)}
         return {**row, "target": None} if self.solved else row
 
 
