@@ -21,7 +21,7 @@ def repeated(keys: Mapping[str, NDArray[np.int64]], noun: str) -> list[str]:
     """Notes on examples of validation and test that are also in an earlier split; `keys` (N,) of each split."""
     notes = []
     for name, earlier in (("val", ("train",)), ("test", ("train", "val"))):
-        for other in earlier:
+        for other in (split for split in earlier if split in keys):
             same, count = int(np.isin(keys[name], keys[other]).sum()), len(keys[name])
             known = f"{name}: {'all' if same == count else f'{same:,} of'} {count:,} {noun} are in {other} too"
             if same == count and other == "train":

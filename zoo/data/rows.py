@@ -58,6 +58,13 @@ class BadRows:
         return sum(self.problems.values())
 
 
+class NeverSkipped(BadRows):
+    """Raises a DataError for a row that cannot be used, without naming a key of the configuration: there is none."""
+
+    def __call__(self, place: str, problem: str, detail: str = "") -> None:
+        raise DataError(f"{place}: {problem}" + (f": {detail}" if detail else ""))
+
+
 def beginning(text: str, letters: int = 60) -> str:
     """Quote a text for a message, and only the beginning of a long one."""
     return repr(text) if len(text) <= letters else f"{text[:letters]!r}..."

@@ -69,7 +69,7 @@ def map_split(part: datasets.Dataset, function: Any, file: Path, description: st
 
 def save(splits: dict[str, datasets.Dataset], folder: Path) -> None:
     """Write the splits from which batches are served."""
-    with progress(splits["train"]):
+    with progress(next(iter(splits.values()))):
         datasets.DatasetDict(splits).save_to_disk(folder)
 
 

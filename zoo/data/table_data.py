@@ -198,11 +198,12 @@ class TableData(PreparedData):
         with self.storing(folder):
             raw = {name: self._raw(steps, source, reading) for name, reading in readings.items()}
         drawn = self.draw(raw, source)
-        encoder.learn_subwords(drawn["train"])
+        first_split = next(iter(drawn))  # the training split, unless there is only a test
+        encoder.learn_subwords(drawn[first_split])
         tokens = dict(drawn)
         if encoder.cuts:
             tokens = self._mapped(drawn, steps, "tokens", "cutting into tokens", lambda name: encoder.tokens)
-        tokens["train"] = self._kept(tokens["train"], readings["train"].dropped, source.place)
+        tokens[first_split] = self._kept(tokens[first_split], readings[first_split].dropped, source.place)
         self.store(folder, drawn, tokens, readings)
         self.learn(encoder, source, tokens)
         self.finish(encoder, source, tokens)
@@ -217,8 +218,8 @@ class TableData(PreparedData):
         names = encoder.vocabulary_names
         sizes = [f"{name}_size" for name in names] if len(names) > 1 else ["vocabulary_size"] * len(names)
         keys = {name: keys_of(split) for name, split in self.with_keys(drawn, stored).items()}
-        notes = [part.notes(facts["train"], text, noun) for part in encoder.parts]
-        first = self.shown_rows(drawn["train"], tokens["train"]).with_format(None)
+        notes = [part.notes(facts[first_split], text, noun) for part in encoder.parts]
+        first = self.shown_rows(drawn[first_split], tokens[first_split]).with_format(None)
         return {
             "source": source.description.replace("{count}", f"{sum(map(len, drawn.values())):,}"),
             "classes": encoder.classes,
@@ -326,10 +327,8 @@ class TableData(PreparedData):
         sizes = ", ".join(f"{name} {split[noun]:,}" for name, split in splits.items())
         rates = {name: rate for name, rate in splits["test"].items() if name.endswith("unknown_rate")}
         unknown = " and ".join(f"{rate:.1%}" for rate in rates.values())
-        lines = [
-            about["source"],
-            f"{sizes} {noun}; {'; '.join(self.contents(about))}; unknown in test {unknown}",
-        ]
+        found = [f"{sizes} {noun}", *self.contents(about), *([f"unknown in test {unknown}"] if rates else [])]
+        lines = [about["source"], "; ".join(found)]
         if drawn := about["drawn"]:
             lines.append(f"{' and '.join(drawn)}: drawn from the training {noun} (data.split)")
         for name, split in splits.items():

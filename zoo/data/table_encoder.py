@@ -151,12 +151,12 @@ class TableEncoder(Encoder):
         """A batch of inputs, or of one text, in order, without targets."""
         return self.encode([self.typed(one) for one in ([inputs] if isinstance(inputs, str) else inputs)])
 
-    def encode(self, rows: Sequence[Mapping[str, Any]]) -> Any:
-        """A batch of raw examples that all have the same columns."""
+    def encode(self, rows: Sequence[Mapping[str, Any]], numbers: Sequence[int] | None = None) -> Any:
+        """A batch of raw examples that all have the same columns; `numbers` are their numbers in their split."""
         table = self.tokens(self.table(rows))
         if self.treebank_marks:
             table = self._spelled(table)
-        return self.collate(Rows(self.ids(table), list(range(len(rows)))))
+        return self.collate(Rows(self.ids(table), list(range(len(rows)) if numbers is None else numbers)))
 
     def _spelled(self, table: pa.Table) -> pa.Table:
         for part in self.word_parts:

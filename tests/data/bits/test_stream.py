@@ -2,10 +2,8 @@
 
 import pytest
 import torch
-from lightning.pytorch import LightningModule
 
 from tests.data.bits.goals import KINDS, stream
-from tests.data.test_training_order import SaveAndStop, trainer
 from zoo.data.bits.associative_recall import Recall
 from zoo.data.bits.copy_bits import CopyBits
 from zoo.data.bits.dynamic_ngrams import Ngrams
@@ -39,12 +37,6 @@ def test_two_ranks_see_what_one_sees_and_nothing_twice(kind, monkeypatch):
     assert two == one
 
 
-def test_workers_change_nothing():
-    alone, helped = stream(), stream(workers=2)
-    assert seen(alone.train_dataloader()) == seen(helped.train_dataloader())
-    assert seen(alone.test_dataloader()) == seen(helped.test_dataloader())
-
-
 @pytest.mark.parametrize("kind", [CopyBits, RepeatCopies, Recall])
 def test_the_sequences_of_a_training_batch_are_alike(kind):
     lengths = set()
@@ -76,34 +68,6 @@ def test_the_parts_of_a_test_share_a_loader():
     assert all(len(batch.group.unique()) == 1 for batch in batches)
     more = stream(RepeatCopies, sample={"test": 5})
     assert seen(more.test_dataloader()).items() > seen(data.test_dataloader()).items()
-
-
-class Line(LightningModule):
-    """Notes what it sees."""
-
-    def __init__(self):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.zeros(()))
-        self.seen = []
-
-    def training_step(self, batch, number):
-        self.seen.append((batch.index.tolist(), batch.inputs.numpy().tobytes()))
-        return self.weight * 0
-
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), 0.1)
-
-
-def test_a_resumed_run_sees_what_was_left(tmp_path):
-    whole = Line()
-    trainer(tmp_path).fit(whole, datamodule=stream())
-    assert [number for numbers, _ in whole.seen for number in numbers] == [*range(3 * 24)]
-    path = tmp_path / "last.ckpt"
-    with pytest.raises(SystemExit):
-        trainer(tmp_path, callbacks=[SaveAndStop(8, path)]).fit(Line(), datamodule=stream())
-    resumed = Line()
-    trainer(tmp_path).fit(resumed, datamodule=stream(), ckpt_path=path)
-    assert resumed.seen == whole.seen[8:]
 
 
 def test_description():

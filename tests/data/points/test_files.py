@@ -1,4 +1,4 @@
-"""Sets of one's own: each format, its splits, and every error with its file, line and column."""
+"""Sets of your own: each format, its splits, and every error with its file, line and column."""
 
 import gzip
 import json
@@ -6,11 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from zoo.data.points.files import OwnPoints
-from zoo.data.points.goals import GOALS, triangulation
-from zoo.data.points.prepare import MOST_PARTS, name_of_part, parts_of, rows
+from zoo.data.points.encoding import PointEncoder
+from zoo.data.points.files import MOST_PARTS, OwnPoints, name_of_part, parts_of
+from zoo.data.points.goals.geometry import triangulation
 from zoo.data.points.readers import read_sets
-from zoo.data.points.sets import PointSet
 from zoo.errors import ConfigError, DataError
 
 SQUARE = "0 0 1 0 1 1 0 1"
@@ -29,6 +28,9 @@ NODE_COORD_SECTION
 EOF
 """
 TOUR = "NAME : six.opt.tour\nTYPE : TOUR\nDIMENSION : 6\nTOUR_SECTION\n3\n2\n1 6\n5\n4\n-1\nEOF\n"
+
+CITIES = "1 0 0\n2 9.5 1\n3 8 7\n4 3 9\n5 1 5\n"
+HEAD = "NAME : five\nTYPE : TSP\nDIMENSION : 5\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n"
 
 
 @pytest.fixture
@@ -56,7 +58,7 @@ def prepared(path, goal="hull", **arguments):
 
 
 def lines(count, target=" output 1 2 3 4 1"):
-    """Different squares, one a line."""
+    """Different squares, one per line."""
     return "".join(f"0 0 1 0 1 1 0 {1 - 0.01 * n}{target}\n" for n in range(count))
 
 
@@ -203,6 +205,29 @@ def test_what_is_wrong_with_an_instance(file, change, said):
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + CITIES + "EOF\n",
+        HEAD.replace("SECTION", "SECTION:") + CITIES,
+        HEAD.replace(" :", ":").lower() + CITIES + "eof\n",
+        HEAD.replace("TSP", "TSP (M. Hofmeister)").replace(": 5", ": 5 # cities").replace("2D", "2D {plane}") + CITIES,
+        HEAD.replace("NODE", "# drawn by hand\n\nNODE") + CITIES.replace("0\n", "0 # home\n", 1),
+        HEAD + CITIES + "EOF\nTOUR_SECTION\n6 1 1\nnotes: none\n",
+    ],
+)
+def test_a_file_as_people_write_it(file, text):
+    assert read(file("a.tsp", text), "tour") == [([[0, 0], [9.5, 1], [8, 7], [3, 9], [1, 5]], None)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"), [("ATSP", "distances that differ by direction"), ("CVRP", "vehicle routing"), ("XYZ", "another")]
+)
+def test_other_problems_are_refused_by_name(file, kind, named):
+    with pytest.raises(DataError, match=rf"a.tsp: another problem: found TYPE {kind} \(.*{named}.*\), expected TSP"):
+        read(file("a.tsp", HEAD.replace(": TSP", f": {kind}") + CITIES), "tour")
+
+
 def test_an_instance_is_for_tours(file):
     with pytest.raises(
         DataError, match=r"six\.tsp: a file of TSPLIB is a set for data\.goal=tour, found data\.goal=hull"
@@ -241,8 +266,9 @@ def test_targets_do_not_depend_on_where_the_points_lie(scale):
     """Metres of a map around a place millions of them from its origin, and numbers near the largest."""
     local = np.random.default_rng(0).integers(0, 2**20, (50, 10, 2)) / 2**20  # exact, there too
     away = (local + np.array([500_000, 5_500_000])) * scale
-    found = rows([PointSet(points) for points in away], GOALS["triangulation"])
-    assert [row["target"] for row in found] == [triangulation.target(points) for points in local]
+    encoder = PointEncoder("triangulation")
+    found = encoder.tokens(encoder.table([{"points": points.ravel(), "target": None} for points in away]))
+    assert found["target"].to_pylist() == [triangulation(points) for points in local]
 
 
 def test_instances_are_a_test_alone_or_that_of_other_data(file, cache_dir, tmp_path):
@@ -277,7 +303,7 @@ def test_what_the_data_say(file, cache_dir, caplog):
     data.prepare_data()
     with caplog.at_level("INFO", "zoo"):
         data.setup()
-    assert "train 16, val 2, test 2 sets of up to 4 points, targets of up to 4 pointers" in " ".join(caplog.messages)
+    assert "train 16, val 2, test 2 sets; up to 4 points, targets of up to 4 pointers" in " ".join(caplog.messages)
     about = data.describe()
     assert about["source"].endswith("mine.txt, 20 sets") and json.dumps(about)
     assert about["splits"]["train"]["mean_pointers"] == 4
@@ -292,12 +318,6 @@ def test_long_tours_of_ours_are_noted(file, cache_dir):
     said = "the files have no tour of {} sets of more than 12 points; those were found by insertion, 2-opt and or-opt"
     expected = [f"{split}: {said.format(size)}" for split, size in (("train", 10), ("val", 1), ("test", 1))]
     assert [note.partition(", and there may")[0] for note in notes] == expected
-
-
-def test_sets_that_stand_in_two_splits_are_noted(file, cache_dir):
-    path = file("mine.txt", f"{SQUARE}\n" * 20)
-    notes = prepared(path).describe()["notes"]
-    assert "test: all 2 sets are in train too: a score on them shows nothing about new ones" in notes
 
 
 def test_parts_of_a_test():

@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-import torch
-from lightning.pytorch import LightningModule
 
-from tests.data.test_training_order import SaveAndStop, trainer
 from zoo.data.points import generated
 from zoo.data.points.files import OwnPoints
 from zoo.data.points.generated import ConvexHull, Delaunay, SortNumbers, Tsp
@@ -101,55 +98,6 @@ def test_splits_have_no_set_in_common_and_other_seeds_see_others():
     assert not set.union(*one) & set.union(*parts(stream(size=5, sample={**SIZES, "seed": 3})))
 
 
-def test_two_processes_with_two_workers_see_each_set_once_and_none_again(monkeypatch):
-    seen = {}
-    for epoch in range(2):
-        for rank in range(2):
-            monkeypatch.setattr(ConvexHull, "ranks", {"rank": rank, "world_size": 2})
-            loader = stream(loader={**LOADER, "num_workers": 2}).train_dataloader()
-            loader.batch_sampler.set_epoch(epoch)
-            for number, _, points, _ in served(loader):
-                assert number not in seen
-                seen[number] = points.tobytes()
-    assert sorted(seen) == list(range(80)) and len(set(seen.values())) == 80
-    monkeypatch.setattr(ConvexHull, "ranks", {"rank": 0, "world_size": 1})
-    alone = {number: points.tobytes() for number, _, points, _ in served(stream().train_dataloader())}
-    assert alone == {number: points for number, points in seen.items() if number < 40}
-
-
-class Sums(LightningModule):
-    """Learns to add up coordinates, and notes the sets and the targets it sees."""
-
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(0)
-        self.line = torch.nn.Linear(2, 1)
-        self.seen = []
-
-    def training_step(self, batch, number):
-        self.seen.append((batch.points.tolist(), batch.target.tolist()))
-        return ((self.line(batch.points)[..., 0] - batch.points.sum(-1)) ** 2).mean()
-
-    def validation_step(self, batch, number):
-        pass
-
-    def configure_optimizers(self):
-        return torch.optim.Adam(self.parameters(), 0.1)
-
-
-@pytest.mark.parametrize(("step", "workers"), [(3, 2), (7, 0)])
-def test_a_resumed_run_sees_what_is_left(tmp_path, step, workers):
-    whole = Sums()
-    trainer(tmp_path).fit(whole, datamodule=stream(Tsp))
-    path = tmp_path / "last.ckpt"
-    with pytest.raises(SystemExit):
-        trainer(tmp_path, callbacks=[SaveAndStop(step, path)]).fit(Sums(), datamodule=stream(Tsp))
-    resumed = Sums()
-    loader = {**LOADER, "num_workers": workers}
-    trainer(tmp_path).fit(resumed, datamodule=stream(Tsp, loader=loader), ckpt_path=path)
-    assert resumed.seen == whole.seen[step:] and torch.equal(resumed.line.weight, whole.line.weight)
-
-
 def test_without_solving_training_has_points_alone():
     data = stream(Tsp, solve=False)
     assert all(batch.target is None for batch in data.train_dataloader())
@@ -163,7 +111,7 @@ def test_without_solving_training_has_points_alone():
 
 
 def test_what_has_no_target_is_drawn_again(monkeypatch):
-    """Of a generator that first gives points twice, then points on a line."""
+    """The generator first gives a point twice, then points on a line."""
 
     class Drawing:
         def __init__(self, *seed):
@@ -180,13 +128,13 @@ def test_what_has_no_target_is_drawn_again(monkeypatch):
             return self.left.pop(0)
 
     monkeypatch.setattr(generated.np.random, "default_rng", Drawing)
-    drawn = generated.draw(0, 0, goal="hull", sizes=[(3, 3)])
-    assert drawn.points.tolist() == [[0.25, 0.25], [0.5, 0.5], [0.75, 0.5]]
-    tour = generated.draw(0, 0, goal="tour", sizes=[(3, 3)])  # a tour may pass two cities at one place
-    assert tour.points[1].tolist() == pytest.approx([0.1, 0.2])
+    drawn = generated.Drawing("hull", [(3, 3)])(0, 0)
+    assert drawn["points"].tolist() == [0.25, 0.25, 0.5, 0.5, 0.75, 0.5]
+    tour = generated.Drawing("tour", [(3, 3)])(0, 0)  # a tour may pass two cities at one place
+    assert tour["points"][2:4].tolist() == pytest.approx([0.1, 0.2])
 
 
-# what is refused
+# errors
 
 
 @pytest.mark.parametrize(
@@ -208,7 +156,7 @@ def test_sizes_that_cannot_be(cls, arguments, said):
     assert str(error.value).startswith(said)
 
 
-# what is said and written
+# descriptions and files
 
 
 def test_description():

@@ -1,5 +1,6 @@
-"""What is pointed out: against brute force, against definitions, and in the order that the paper gives it."""
+"""Targets against brute force, against definitions, and in the order of the paper."""
 
+import logging
 from itertools import combinations, permutations
 
 import numpy as np
@@ -8,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from zoo.data.points.goals import GOALS, hull, local_search, order, tour, triangulation
+from zoo.data.points.goals import GOALS, local_search, tour
 from zoo.data.points.goals.dynamic_programming import shortest
-from zoo.data.points.goals.local_search import improved, inserted, lengths, short
+from zoo.data.points.goals.geometry import hull, incentres, order, triangulation
+from zoo.data.points.goals.local_search import CHANGES, SearchProgress, improved, inserted, lengths, short
 from zoo.data.points.sets import problem
+from zoo.metrics.geometry import length
 
 SETS = [np.random.default_rng(seed).random((size, 2)) for seed, size in enumerate([3, 4, 5, 6, 8, 10, 20, 50] * 3)]
 SQUARE = np.array([[0, 0], [1, 1], [1, 0], [0, 1], [0.5, 0.4]])
@@ -35,7 +38,7 @@ def sets(draw, goal="hull", most=9):
 
 @pytest.mark.parametrize("points", SETS, ids=len)
 def test_a_hull_leaves_all_points_to_its_left_and_begins_with_its_lowest_number(points):
-    found = hull.target(points)
+    found = hull(points)
     edges = list(zip(found, found[1:] + found[:1], strict=True))
     assert found[0] == min(found) and len(set(found)) == len(found)
     for a, b in edges:
@@ -50,13 +53,13 @@ def test_a_hull_leaves_all_points_to_its_left_and_begins_with_its_lowest_number(
 
 
 def test_a_hull_by_hand():
-    assert hull.target(SQUARE) == [0, 2, 1, 3]
-    assert hull.target(SQUARE[[4, 3, 2, 1, 0]]) == [1, 4, 2, 3]
+    assert hull(SQUARE) == [0, 2, 1, 3]
+    assert hull(SQUARE[[4, 3, 2, 1, 0]]) == [1, 4, 2, 3]
 
 
 @given(sets())
 def test_a_point_between_two_corners_is_none(points):
-    found = hull.target(points)
+    found = hull(points)
     turns = zip(found, found[1:] + found[:1], found[2:] + found[:2], strict=True)
     assert all(cross(*points[list(turn)]) > 1e-9 for turn in turns)
 
@@ -65,14 +68,14 @@ def test_sizes_of_random_hulls_are_those_that_are_known():
     """4.25 corners at n = 5, 5.95 at 10, from another program."""
     for size, mean in ((5, 4.25), (10, 5.95)):
         drawn = np.random.default_rng(1).random((2000, size, 2))
-        assert np.mean([len(hull.target(points)) for points in drawn]) == pytest.approx(mean, abs=0.06)
+        assert np.mean([len(hull(points)) for points in drawn]) == pytest.approx(mean, abs=0.06)
 
 
 # triangulations
 
 
 def corners(points):
-    found = triangulation.target(points)
+    found = triangulation(points)
     return [tuple(found[at : at + 3]) for at in range(0, len(found), 3)]
 
 
@@ -86,13 +89,13 @@ def test_no_circle_around_a_triangle_has_a_point_inside(points):
         centre = np.linalg.solve(2 * sides, squares[[b, c]] - squares[a])
         assert (np.linalg.norm(points - centre, axis=1) >= np.linalg.norm(points[a] - centre) - 1e-9).all()
     # Euler: of n points with h on the hull there are 2n - 2 - h triangles
-    assert len(triangles) == 2 * len(points) - 2 - len(hull.target(points))
+    assert len(triangles) == 2 * len(points) - 2 - len(hull(points))
 
 
 @pytest.mark.parametrize("points", SETS, ids=len)
 def test_triangles_stand_by_their_incentres_from_left_to_right(points):
     triangles = corners(points)
-    centres = triangulation.incentres(points[np.array(triangles)])
+    centres = incentres(points[np.array(triangles)])
     assert [tuple(centre) for centre in centres] == sorted(tuple(centre) for centre in centres)
     for centre, triangle in zip(centres, triangles, strict=True):
         a, b, c = points[list(triangle)]
@@ -104,7 +107,7 @@ def test_triangles_stand_by_their_incentres_from_left_to_right(points):
 def test_triangles_fill_the_hull(points):
     """Where points lie on one circle the triangulation is one of several; it still fills the hull once."""
     total = sum(abs(cross(*points[list(triangle)])) for triangle in corners(points))
-    turn = points[hull.target(points)]
+    turn = points[hull(points)]
     area = sum(cross((0, 0), a, b) for a, b in zip(turn, np.roll(turn, -1, 0), strict=True))
     assert total == pytest.approx(area)
     assert 3 * len(corners(points)) <= GOALS["triangulation"].longest(len(points))
@@ -208,7 +211,7 @@ def test_local_search_knows_what_each_change_saves(size):
                 before = lengths(numbers[None], distances[None])[0]
                 assert before - lengths(after[None], distances[None])[0] == pytest.approx(saved[i, j])
                 tried += 1
-    # of each segment there is a place behind every city that is neither in it nor before it
+    # a segment can be put after every city that is neither in it nor before it
     moves = sum(size * max(size - length - 1, 0) * (1 + (length > 1)) for length in (1, 2, 3))
     assert tried == size * (size - 1) // 2 + moves
 
@@ -255,12 +258,49 @@ def test_tours_through_a_grid(points):
     assert area(points, found) > -1e-12
 
 
+def test_two_cities_at_one_place_are_side_by_side_in_a_tour_as_long_as_without_the_double():
+    points = np.array([[0, 0], [9.5, 1], [8, 7], [3, 9], [1, 5], [1, 5]])
+    tours = tour.targets([points, points[:5]])
+    assert abs(tours[0].index(4) - tours[0].index(5)) in (1, 5)
+    whole, without = (length(points[numbers]) for numbers in tours)
+    assert whole == pytest.approx(without, rel=1e-12)
+
+
+def test_points_at_one_place_where_they_have_no_meaning():
+    points = np.array([[0.0, 0], [1, 0], [0, 1], [1, 0]])
+    assert problem(points, GOALS["tour"]) is None
+    assert "points 2 and 4 are the same" in problem(points, GOALS["hull"])
+    assert "at one place" in problem(np.zeros((4, 2)), GOALS["tour"])
+
+
+def test_a_long_search_says_how_much_is_done_and_how_long_the_rest_takes(caplog):
+    caplog.set_level(logging.INFO)
+    now = iter([0.0, 5.0, 20.0, 25.0, 300.0])
+    progress = SearchProgress(4, 3000, lambda: next(now))
+    quarter = int(CHANGES * 3000)
+    progress.changed(1)  # 5 seconds: no line yet
+    progress.changed(quarter - 1)  # 20 seconds for one of four tours
+    progress.changed(0)
+    progress.changed(2 * quarter)
+    assert [record.message for record in caplog.records] == [
+        "tours of 3,000 points: 25 % done, about 60 seconds left",
+        "tours of 3,000 points: 75 % done, about 2 minutes left",
+    ]
+
+
+def test_each_change_of_a_tour_is_counted():
+    progress = SearchProgress(1, 30, lambda: 0.0)
+    points = np.random.default_rng(0).random((1, 30, 2))
+    improved(np.arange(30)[None], tour.distances(points), progress)
+    assert progress.done > 5
+
+
 # orders
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=20, unique=True))
 def test_an_order_is_that_of_sorting(numbers):
-    found = order.target(np.array(numbers)[:, None])
+    found = order(np.array(numbers)[:, None])
     assert [numbers[number] for number in found] == sorted(numbers)
 
 

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.data.stories.tiny import official, prepared, questions, read_slowly
+from zoo.cli import main
 from zoo.data.stories import babi
 from zoo.data.stories.babi import Babi
 from zoo.data.stories.samples import babi as generator
@@ -88,13 +89,9 @@ def test_a_missing_task_is_named_with_those_that_are_there(tmp_path):
         Babi(source=str(tmp_path), tasks=[1, 2]).open_source()
 
 
-def test_what_is_asked_for_has_to_make_sense(tmp_path):
+def test_what_is_asked_for_has_to_make_sense():
     with pytest.raises(ConfigError, match="task 2 is listed twice"):
         Babi(tasks=[2, 1, 2])
-    with pytest.raises(ConfigError, match=r"data\.source is not set"):
-        Babi(source=None).open_source()
-    with pytest.raises(DataError, match=r"nowhere: No such file or directory \(data.source\)"):
-        Babi(source=str(tmp_path / "nowhere")).open_source()
     with pytest.raises(ConfigError, match=r"with data\.replacement=true a batch has data\.loader\.batch_size"):
         Babi(replacement=True, loader={"max_tokens": 100})
 
@@ -110,6 +107,21 @@ def test_an_answer_that_training_lacks_has_an_entry_and_is_noted(tmp_path, cache
     assert last["story"] == [["<unk>", "went", "<unk>"]]
     notes = data.describe()["notes"]
     assert any(note.startswith("test: 1 question has an answer that no training question has") for note in notes)
+
+
+def test_stories_are_described(cache_dir, capsys):
+    main(["data", "babi", "data.tasks=[1,6]", *(f"data.sample.{split}={size}" for split, size in SMALL.items())])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "babi: sample: 90 generated questions, tasks 1, 6, seed 1" in text
+    for part in ("sentences in train", "words of a sentence", "qa6", "unknown rate", "question Where is"):
+        assert part in text
+
+
+@pytest.mark.parametrize("override", ["data.tasks=21", "data.tasks=every", "data.tasks=[]"])
+def test_a_wrong_key(capsys, override):
+    with pytest.raises(SystemExit) as left:
+        main(["data", "babi", override])
+    assert left.value.code == 2 and f"{override}: expected" in capsys.readouterr().err
 
 
 def test_sample(cache_dir):
@@ -136,17 +148,6 @@ def test_what_is_written_is_read_again(tmp_path, cache_dir):
     assert again.spec == data.spec
     for split in ("train", "val", "test"):
         assert questions(again, split) == questions(data, split)
-
-
-def test_nothing_is_written_over(tmp_path):
-    data = Babi(sample=SMALL)
-    (tmp_path / file_name(1, "test")).write_text("mine")
-    with pytest.raises(DataError, match=r"qa1_single-supporting-fact_test.txt: is there already, and stays as it is"):
-        data.write(tmp_path)
-    assert [file.read_text() for file in tmp_path.iterdir()] == ["mine"]
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=r"file: cannot be written: "):
-        data.write(tmp_path / "file")
 
 
 # the hub
@@ -218,13 +219,6 @@ def test_the_hub_as_it_is_laid_out(tmp_path, cache_dir, monkeypatch):
     data = prepared(Babi(source="hub", tasks=2))
     assert data.sizes == {"train": 18, "val": 2, "test": 3}
     assert {question["answer"] for question in questions(data, "test")} == {"bill"}
-
-
-def test_without_a_network_the_hub_says_so(cache_dir):
-    with pytest.raises(
-        DataError, match=r"facebook/babi_qa, en-qa1, .*'train' cannot be loaded .*use data.source=sample"
-    ):
-        Babi(source="hub").prepare_data()
 
 
 # the real files

@@ -1,7 +1,5 @@
 """Typed questions become batches by the rules of training; limits."""
 
-import json
-
 import pytest
 import torch
 
@@ -56,15 +54,6 @@ def test_the_newest_sentences_and_the_first_words_are_kept():
     asked = StoryQuestion(["Mary went.", "to the garden.", "...", "is Mary."], "Where is Mary?")
     assert encoder.display(asked) == Shown([["to", "the"], ["is", "Mary."]], ["Where", "is"])
     assert encoder(asked).words.tolist() == [[[4, 5], [8, 2]]]
-
-
-def test_an_encoder_travels_as_plain_data():
-    encoder = StoryEncoder(StoryTextOptions(max_sentences=3), [Vocabulary(WORDS)])
-    again = StoryEncoder.from_state(json.loads(json.dumps(encoder.state())))
-    text = "Mary went. Mary went. Mary went. Mary is. Where is she?"
-    assert again.state() == encoder.state()
-    assert torch.equal(again(text).words, encoder(text).words)
-    assert again(text).words.shape[1] == 3
 
 
 # limits, from the disk

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.data.stories.tiny import official, prepared
-from tests.data.test_training_order import Recorder, SaveAndStop, trainer
 from zoo.data.order import Bucketed
 from zoo.data.stories.babi import Babi
 from zoo.data.stories.order import WithReplacement
-from zoo.errors import ConfigError, DataError
+from zoo.errors import ConfigError
 
 
 @settings(max_examples=100)
@@ -73,26 +72,3 @@ def test_the_key_chooses(tmp_path, cache_dir):
     drawn = [batch.index.tolist() for batch in again]
     assert [len(batch) for batch in drawn] == [8] * 9
     assert drawn == list(WithReplacement(72, batch_size=8, seed=5))
-
-
-@pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize("step", [3, 9])
-def test_training_with_replacement_is_resumed_in_place(tmp_path, cache_dir, step, workers):
-    folder = official(tmp_path / "en", train=20)
-
-    def data(**loader):
-        return Babi(source=str(folder), replacement=True, loader={"batch_size": 8, "seed": 3, **loader})
-
-    whole = Recorder()
-    trainer(tmp_path).fit(whole, datamodule=data())
-    assert [epoch for epoch, _, _ in whole.seen] == [0] * 4 + [1] * 4 + [2] * 4  # 36 questions
-    path = tmp_path / "stopped.ckpt"
-    with pytest.raises(SystemExit):
-        trainer(tmp_path, callbacks=[SaveAndStop(step, path)]).fit(Recorder(), datamodule=data())
-    module = Recorder()
-    trainer(tmp_path).fit(module, datamodule=data(num_workers=workers), ckpt_path=path)
-    assert module.seen == whole.seen[step:]
-    if step == 3:
-        other = Babi(source=str(folder), loader={"batch_size": 8, "seed": 3})
-        with pytest.raises(DataError, match=r"within an epoch of other data or batches .*pool 50 -> 1"):
-            trainer(tmp_path).fit(Recorder(), datamodule=other, ckpt_path=path)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.data.stories.tiny import prepared, questions, read_slowly, text
 from zoo.data.stories.own import OwnStories
-from zoo.errors import ConfigError, DataError
+from zoo.errors import DataError
 
 
 def file(path, content):
@@ -96,23 +96,6 @@ def test_an_answer_that_is_only_told_in_training_is_in_its_vocabulary(tmp_path, 
 def test_unusable_files(tmp_path, cache_dir, name, content, problem):
     with pytest.raises(DataError, match=problem):
         prepared(OwnStories(path=str(file(tmp_path / name, content))))
-
-
-def test_missing_files(tmp_path):
-    with pytest.raises(ConfigError, match=r"data\.path is empty"):
-        OwnStories(path="").open_source()
-    with pytest.raises(DataError, match=r"nowhere.txt: No such file or directory \(data.path\)"):
-        OwnStories(path=str(tmp_path / "nowhere.txt")).open_source()
-    with pytest.raises(DataError, match="the folder is empty; expected: a file in bAbI's format"):
-        OwnStories(path=str(tmp_path)).open_source()
-
-
-def test_a_broken_line_is_counted(tmp_path, cache_dir):
-    path = file(tmp_path / "mine.txt", text(3, 20) + "1 Mary left.\n2 Who left?\n")
-    with pytest.raises(DataError, match=r"mine.txt, line \d+: question without an answer"):
-        prepared(OwnStories(path=str(path)))
-    data = prepared(OwnStories(path=str(path), loader={"on_bad_row": "skip"}))
-    assert data.describe()["skipped"] == {"question without an answer": 1}
 
 
 def test_the_description(tmp_path, cache_dir):

@@ -1,41 +1,87 @@
-"""Sets of points to batches, of a stream, of files and when predicting, through the same padding."""
+"""Sets of points to batches: of a stream, of files and when predicting, through the same encoder."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
 
-from zoo.data.encoder import Encoder
+from zoo.data.options import Options
+from zoo.data.parts import Number, Numbers, Stored, flattened, gridded, padded
 from zoo.data.points.batch import PointBatch
-from zoo.data.points.goals import GOALS
-from zoo.data.points.sets import into_unit_square, problem, table
+from zoo.data.points.goals import GOALS, Goal
+from zoo.data.points.sets import PointSet, into_unit_square, near_the_origin, problem, table
 from zoo.data.points.spec import PointSpec
+from zoo.data.stored import list_array
+from zoo.data.streams import Made
+from zoo.data.table_encoder import TableEncoder
 from zoo.errors import DataError, one_of
 
-BEGIN, END, FIRST = PointSpec.begin, PointSpec.end, PointSpec.first
+NUMBERS = pa.list_(pa.int32())
 
 
-class PointEncoder(Encoder):
+@dataclass(frozen=True)
+class NoText(Options):
+    """The options of the text of sets, which have none."""
+
+    group: ClassVar[str] = "text"
+    subwords: ClassVar[bool] = False
+
+
+class PointEncoder(TableEncoder):
     """Sets to batches by the rules of the training data: sets inside the unit square stay where they are, others are
     moved and scaled into it."""
 
+    options = NoText
+    raw = pa.schema(
+        {
+            "points": pa.list_(pa.float64()),  # (n * W,) in the units of the source
+            "target": NUMBERS,  # if it is null, it is computed
+            "group": pa.int64(),
+            "key": pa.int64(),
+        }
+    )
+    given = ("points",)
+    parts = (
+        Numbers("points"),  # (n * W,) in the unit square
+        Number("scale", np.float32),
+        Numbers("target"),
+        Number("group"),
+        Stored("found"),  # whether the target was computed
+    )
+
     def __init__(self, goal: str) -> None:
         """`goal` is a name of `zoo.data.points.goals`."""
-        self.goal = GOALS[one_of("data.goal", goal, GOALS)]
+        super().__init__(NoText())
+        self._goal = one_of("data.goal", goal, GOALS)
+
+    @property
+    def goal(self) -> Goal:
+        return GOALS[self._goal]
 
     def __call__(self, inputs: Sequence[ArrayLike], targets: Sequence[Sequence[int]] | None = None) -> PointBatch:
         """A batch of sets, each n rows of W numbers in the units of its source, or n numbers where W is 1; `targets`
         are numbers of points from 0, without the end. Raises DataError for a set in which the goal cannot be found."""
-        placed = [into_unit_square(self.checked(one, f"set {number}")) for number, one in enumerate(inputs, 1)]
-        scale = np.array([side for _, side in placed], np.float32)
-        return padded([points for points, _ in placed], self.goal.width, targets, scale=torch.from_numpy(scale))
+        rows: list[dict[str, Any]] = [
+            {"points": self.checked(one, f"set {number}").ravel()} for number, one in enumerate(inputs, 1)
+        ]
+        if targets is not None:
+            rows = [{**row, "target": target} for row, target in zip(rows, targets, strict=True)]
+        return self.encode(rows)
+
+    def made(self, made: Made) -> PointBatch:
+        """A batch of the examples of a stream."""
+        return self.encode(*made)
 
     def checked(self, one: ArrayLike, place: str) -> NDArray[np.float64]:
-        """A set (n, W). Raises DataError, with its `place`, for what is none that the goal can be found in."""
+        """A set (n, W). Raises DataError, with its `place`, if the goal cannot be found in it."""
         try:
             points = table(one, self.goal)
         except ValueError as error:
@@ -43,6 +89,53 @@ class PointEncoder(Encoder):
         if (found := problem(points, self.goal)) is not None:
             raise DataError(f"{place}: {found}")
         return points
+
+    def tokens(self, table: pa.Table) -> pa.Table:
+        """Move and scale sets into the unit square, and compute the targets that are null."""
+        column, (lengths,) = flattened(table["points"].combine_chunks())
+        flat, ends = np.asarray(column), np.cumsum(self.counts(lengths))
+        sets = np.split(flat.reshape(-1, self.goal.width), ends)[: len(ends)]
+        placed, scales, near = flat.astype(np.float32), np.ones(len(sets), np.float32), sets
+        if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:  # unlike those of a stream
+            moved, sides = zip(*map(into_unit_square, sets), strict=True)
+            placed, scales = np.concatenate(moved).ravel(), np.array(sides, np.float32)
+            near = [near_the_origin(one) for one in sets]
+        columns = {
+            "points": list_array(pa.array(placed), lengths),
+            "scale": pa.array(scales),
+            **({"group": table["group"]} if "group" in table.column_names else {}),
+        }
+        if "target" in table.column_names:
+            given = table["target"].to_pylist()
+            found = iter(self.goal.targets([near[number] for number, target in enumerate(given) if target is None]))
+            targets = [next(found) if target is None else target for target in given]
+            columns |= {"target": pa.array(targets, NUMBERS), "found": pc.is_null(table["target"])}
+        return pa.table(columns)
+
+    def counts(self, lengths: ArrayLike) -> NDArray[np.int64]:
+        """(N,) points of each set, from the lengths of the lists of coordinates."""
+        return np.asarray(lengths).astype(np.int64) // self.goal.width
+
+    def sets(self, table: pa.Table) -> list[PointSet]:
+        """The sets of a table that `tokens` made."""
+        points = [np.array(one, np.float32).reshape(-1, self.goal.width) for one in table["points"].to_pylist()]
+        targets = table["target"].to_pylist() if "target" in table.column_names else [None] * len(points)
+        return list(map(PointSet, points, targets))
+
+    def batch(self, parts: Mapping[str, Any], index: Tensor) -> PointBatch:
+        points, target = parts["points"], parts.get("target")
+        counts = self.counts(points.lengths)
+        mask = np.arange(counts.max(initial=0)) < counts[:, None]
+        pointers = () if target is None else padded(target.values + PointSpec.first, [target.lengths], PointSpec.end)
+        return PointBatch.of(
+            gridded(points.values.reshape(-1, self.goal.width), mask),
+            torch.from_numpy(mask),
+            *pointers,
+            begin=PointSpec.begin,
+            scale=parts["scale"],
+            index=index,
+            group=parts.get("group"),
+        )
 
     def display(self, one: ArrayLike) -> list[tuple[float, ...]]:
         """The points of a set in the units of its source."""
@@ -54,26 +147,3 @@ class PointEncoder(Encoder):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         return cls(state["goal"])
-
-
-def padded(
-    sets: Sequence[NDArray[Any]], width: int, targets: Sequence[Sequence[int]] | None = None, **more: torch.Tensor
-) -> PointBatch:
-    """A batch of sets (n, W) that lie in the unit square; `targets` as in `PointEncoder`, `more` as in
-    `PointBatch.of`."""
-    counts = np.array([len(points) for points in sets], np.int64)
-    mask = np.arange(counts.max(initial=0)) < counts[:, None]
-    points = np.zeros((*mask.shape, width), np.float32)
-    points[mask] = np.concatenate([np.zeros((0, width), np.float32), *sets])
-    written = () if targets is None else tokens(targets)
-    return PointBatch.of(torch.from_numpy(points), torch.from_numpy(mask), *written, begin=BEGIN, **more)
-
-
-def tokens(targets: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Numbers of points from 0 as padded ids (B, T), each row with its end, and their mask."""
-    counts = np.array([len(target) for target in targets], np.int64)
-    step = np.arange(counts.max(initial=0) + 1)
-    ids = np.full((len(counts), len(step)), PointSpec.padding, np.int64)
-    ids[step < counts[:, None]] = np.array([number for target in targets for number in target], np.int64) + FIRST
-    ids[np.arange(len(counts)), counts] = END
-    return torch.from_numpy(ids), torch.from_numpy(step <= counts[:, None])

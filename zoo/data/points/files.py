@@ -2,58 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Unpack
 
 import datasets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pydantic import Field
 
-from zoo.data.cache import steps_beside
 from zoo.data.corpus import OwnFiles
-from zoo.data.options import LoaderArguments, Part, SplitOptions
+from zoo.data.notes import key
+from zoo.data.options import LoaderArguments, SplitOptions
+from zoo.data.options import Part as Share
 from zoo.data.order import Nouns
-from zoo.data.points.encoding import PointEncoder
-from zoo.data.points.goals import GOALS, GoalName
-from zoo.data.points.prepare import FORMAT, NOUN, SETS, name_of_part, prepare
+from zoo.data.points.description import IMPROVABLE, facts, improvable, shown, tour_length
+from zoo.data.points.encoding import NoText, PointEncoder
+from zoo.data.points.goals import GOALS, TOUR, GoalName
+from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.readers import KINDS, TSPLIB, best_tour, read_sets
-from zoo.data.points.sets import PointSet
+from zoo.data.points.sets import PointSet, into_unit_square
 from zoo.data.points.spec import PointSpec
-from zoo.data.points.stored import EncodedSets, collate
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, counted, visible
-from zoo.data.sources import SPLITS, Source, existing, file_source, identity, split_of
-from zoo.data.stored import StoredSplit
+from zoo.data.rows import BadRows, visible
+from zoo.data.sources import SPLITS, Reading, Source, existing, file_source, identity, split_of
+from zoo.data.stored import StoredSplit, numbers_of
+from zoo.data.table_data import TableData
+from zoo.data.table_encoder import TableEncoder
 from zoo.errors import DataError, one_of
 
 LAYOUT = (
-    "a file of sets (.txt: x1 y1 ... xn yn output i1 ... im, a set a line; .csv, .tsv: a point a row), a folder with "
-    "such files called train, test and perhaps val, or a .tsp of TSPLIB or a folder of those, which are a test"
+    "a file of sets (.txt: x1 y1 ... xn yn output i1 ... im, one set per line; .csv, .tsv: one point per row), a "
+    "folder with such files called train, test and perhaps val, or a .tsp of TSPLIB or a folder of those, which are a "
+    "test"
 )
 FileName = Annotated[str, Field(pattern=r"\S", description="a file of sets or a folder of .tsp")]
+MOST_PARTS = 10
+"""If a test has sets of more different sizes, its parts are ranges of them."""
+Part = tuple[int, int]
+"""The least and the most points of the sets that are a part of the test."""
 
 
 @dataclass(frozen=True)
 class OwnSetSplitOptions(SplitOptions):
     """Shares for sets of your own; `val` and `test` may also be the path of a second file, or of a folder of .tsp."""
 
-    val: Part | FileName = 0.1  # type: ignore[assignment]
-    test: Part | FileName = 0.1  # type: ignore[assignment]
-
-    def named(self) -> dict[str, str]:
-        """The splits that are given by a path."""
-        return {key: value for key in ("val", "test") if isinstance(value := getattr(self, key), str)}
+    val: Share | FileName = 0.1  # type: ignore[assignment]
+    test: Share | FileName = 0.1  # type: ignore[assignment]
 
 
-class OwnPointArguments(LoaderArguments):
-    """The arguments of `OwnPoints` besides those of its own."""
+class OwnPointArguments(LoaderArguments, total=False):
+    """The arguments of `OwnPoints` besides its goal."""
 
     path: str
+    split: Mapping[str, Any] | OwnSetSplitOptions | None
 
 
-class OwnPoints(OwnFiles):
+class OwnPoints(OwnFiles, TableData):
     """Sets from `path`; `split.seed` draws splits without a file.
 
     If a file has no targets, they are computed. Sets outside the unit square are moved and scaled into it.
@@ -62,21 +71,19 @@ class OwnPoints(OwnFiles):
     name = "points"
     layout = LAYOUT
     tasks: ClassVar[tuple[str, ...]] = ("pointing",)
-    nouns: ClassVar[Nouns] = Nouns(NOUN, "points")
+    nouns: ClassVar[Nouns] = Nouns("sets", "points")
+    encoding = PointEncoder
+    text_options = NoText
+    split_options = OwnSetSplitOptions
+    split: OwnSetSplitOptions
+    length_parts = ()
     spec: PointSpec
     encoder: PointEncoder
 
-    def __init__(
-        self,
-        *,
-        goal: GoalName = "hull",
-        split: Mapping[str, Any] | OwnSetSplitOptions | None = None,
-        **rest: Unpack[OwnPointArguments],
-    ) -> None:
+    def __init__(self, *, goal: GoalName = "hull", **rest: Unpack[OwnPointArguments]) -> None:
         """`goal` is what is pointed out; `loader.max_tokens` counts points."""
         super().__init__(**rest)
         self.goal = GOALS[one_of("data.goal", goal, GOALS)]
-        self.split = OwnSetSplitOptions.of(split)
 
     # Preparing
 
@@ -88,7 +95,7 @@ class OwnPoints(OwnFiles):
             expected = "a share between 0 and 1, a file of sets, or a folder of .tsp"
             files[split] = self._part(existing(other, f"data.split.{split}", expected))
         files = {split: files[split] for split in SPLITS if split in files}
-        source = file_source(path, files, partial(_read, self.goal.name), NOUN)
+        source = file_source(path, files, partial(_read, self.goal.name), self.row_noun)
         tours = [beside for part in files.values() for file in part if (beside := best_tour(file)).exists()]
         return replace(source, identity={**source.identity, "tours": [identity(file) for file in tours]})
 
@@ -105,7 +112,7 @@ class OwnPoints(OwnFiles):
 
     @staticmethod
     def _part(path: Path) -> list[Path]:
-        """The files that one path stands for."""
+        """The files of one path."""
         if path.is_dir():
             if not (files := [file for file in visible(path) if file.is_file() and kind_of(file) == TSPLIB]):
                 raise DataError(f"{path}: no {TSPLIB} in this folder; expected: {LAYOUT}")
@@ -115,14 +122,68 @@ class OwnPoints(OwnFiles):
         return [path]
 
     def _facts(self, source: Source) -> dict[str, Any]:
-        return {"family": "points", "format": FORMAT, "goal": self.goal.name, "split": vars(self.split)}
+        return super()._facts(source) | {"goal": self.goal.name}
 
-    def _write(self, folder: Path, source: Source) -> dict[str, Any]:
-        with steps_beside(folder) as steps:
-            return prepare(folder, steps, source, self.goal, self.split, self.bad_rows())
+    def new_encoder(self) -> PointEncoder:
+        return PointEncoder(self.goal.name)
 
-    def _read(self, folder: Path, about: Mapping[str, Any]) -> dict[str, StoredSplit]:
-        self.encoder = PointEncoder(self.goal.name)
+    def examples(self, rows: Iterator[PointSet], source: Source, reading: Reading) -> Iterator[dict[str, Any]]:
+        for one in rows:
+            placed, _ = into_unit_square(one.points)
+            yield {"points": one.points.ravel(), "target": one.target, "key": key(placed.tolist())}
+
+    def draw(self, raw: dict[str, datasets.Dataset], source: Source) -> dict[str, datasets.Dataset]:
+        return super().draw(raw, source) if "train" in raw else raw
+
+    def learn(self, encoder: TableEncoder, source: Source, splits: dict[str, datasets.Dataset]) -> None:
+        self._parts = parts_of(self.lengths(splits["test"]))
+
+    def numbering(self, encoder: TableEncoder, split: str) -> Callable[[pa.Table], pa.Table]:
+        assert isinstance(encoder, PointEncoder)
+        return partial(_numbered, encoder, self._parts if split == "test" else ())
+
+    def with_keys(
+        self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
+    ) -> Mapping[str, datasets.Dataset]:
+        return raw
+
+    # Describing
+
+    def lengths(self, split: datasets.Dataset) -> NDArray[Any]:
+        return self.new_encoder().counts(_list_lengths(split, "points"))
+
+    def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
+        assert isinstance(encoder, PointEncoder)
+        tours: list[float] = []
+        if self.goal is TOUR:
+            for table in split.with_format("arrow").iter(batch_size=1000):
+                scales = table["scale"].to_pylist()
+                tours += [tour_length(one) * side for one, side in zip(encoder.sets(table), scales, strict=True)]
+        return facts(self.lengths(split), _list_lengths(split, "target"), tours)
+
+    def about(self, splits: Mapping[str, datasets.Dataset], facts: Mapping[str, Any]) -> dict[str, Any]:
+        counts = {name: improvable(self.lengths(split), numbers_of(split, "found")) for name, split in splits.items()}
+        return {
+            "longest": max(int(self.lengths(split).max()) for split in splits.values()),
+            "longest_target": max(int(_list_lengths(split, "target").max()) for split in splits.values()) + 1,
+            "parts": self._parts,
+            "notes": [
+                f"{name}: the files have no tour of {count:,} sets of more than {EXACT} points; those were found by "
+                f"{IMPROVABLE}"
+                for name, count in counts.items()
+                if count and self.goal is TOUR
+            ],
+        }
+
+    def example(self, row: Mapping[str, Any]) -> dict[str, str]:
+        return shown(PointSet(np.reshape(row["points"], (-1, self.goal.width)), row["target"]), self.goal)
+
+    def contents(self, about: Mapping[str, Any]) -> list[str]:
+        return [f"up to {about['longest']} points, targets of up to {about['longest_target'] - 1} pointers"]
+
+    # Serving
+
+    def set_spec(self, about: Mapping[str, Any]) -> None:
         self.spec = PointSpec(
             width=self.goal.width,
             longest=about["longest"],
@@ -130,10 +191,6 @@ class OwnPoints(OwnFiles):
             goal=self.goal.name,
             groups=tuple(map(name_of_part, about["parts"])),
         )
-        stored = datasets.load_from_disk(folder / SETS)
-        return {name: EncodedSets(part, about["parts"] if name == "test" else ()) for name, part in stored.items()}
-
-    # Serving
 
     def part(self, split: str) -> StoredSplit:
         self._prepared()
@@ -144,20 +201,36 @@ class OwnPoints(OwnFiles):
             )
         return super().part(split)
 
-    @property
-    def _collate(self) -> Callable[[Any], Any]:
-        return collate
 
-    def _summary(self, about: Mapping[str, Any]) -> list[str]:
-        splits = about["splits"].items()
-        sizes = ", ".join(f"{name} {part[NOUN]:,}" for name, part in splits)
-        lines = [
-            about["source"],
-            f"{sizes} sets of up to {about['longest']} points, targets of up to {about['longest_target'] - 1} pointers",
-        ]
-        if skipped := about["skipped"]:
-            lines.append(f"left out {sum(skipped.values()):,} sets: {counted(skipped)}")
-        return lines
+def parts_of(counts: NDArray[Any]) -> list[Part]:
+    """The parts of a test of sets of `counts` (N,) points.
+
+    There is one part per size, or, for many sizes, one per range from a power of two to the next.
+    """
+    sizes = np.unique(counts).tolist()
+    if len(sizes) <= MOST_PARTS:
+        return [(size, size) for size in sizes]
+    powers = dict.fromkeys(1 << (size.bit_length() - 1) for size in sizes)
+    return [(power, 2 * power - 1) for power in powers]
+
+
+def name_of_part(part: Sequence[int]) -> str:
+    """`n5`, `n8_to_15`."""
+    low, high = part
+    return f"n{low}" if low == high else f"n{low}_to_{high}"
+
+
+def _numbered(encoder: PointEncoder, parts: Sequence[Part], table: pa.Table) -> pa.Table:
+    """The sets with the number of their part of the test."""
+    counts = encoder.counts(pc.list_value_length(table["points"]))
+    groups = np.zeros(len(counts), np.int64)
+    for number, (low, high) in enumerate(parts):
+        groups[(low <= counts) & (counts <= high)] = number
+    return encoder.ids(table.append_column("group", pa.array(groups)))
+
+
+def _list_lengths(split: datasets.Dataset, column: str) -> NDArray[Any]:
+    return np.asarray(pc.list_value_length(split.data.column(column)))
 
 
 def _read(goal: str, file: Path, bad: BadRows) -> Iterator[PointSet]:

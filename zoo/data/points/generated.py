@@ -1,28 +1,26 @@
-"""Sets of random points without end, with what is to be pointed out in them."""
+"""Sets of random points without end, with the targets of a goal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.cache import write_new
-from zoo.data.order import Evaluation, Nouns, Order
+from zoo.data.order import Nouns
 from zoo.data.points.batch import PointBatch
-from zoo.data.points.description import facts, shown, sizes_said, tour_length, written
-from zoo.data.points.encoding import PointEncoder, padded
+from zoo.data.points.description import IMPROVABLE, facts, shown, tour_length, written
+from zoo.data.points.encoding import PointEncoder
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.sets import FLAT, PointSet, problem
 from zoo.data.points.spec import PointSpec
-from zoo.data.streams import Made, Make, Stream, StreamArguments, StreamData
+from zoo.data.streams import Made, Make, StreamArguments, StreamData
 from zoo.errors import ConfigError
 from zoo.memory import memory, size_of
 from zoo.values import refusal
@@ -30,45 +28,46 @@ from zoo.values import refusal
 Size = Count | list[Count]
 """Points of a set, or the least and the most of them."""
 Range = tuple[int, int]
-LOOKED_AT = 200
-"""Sets of a split that `describe` counts."""
+DESCRIBED = 200
+"""Sets of a split from which `describe` takes means."""
 WRITTEN_AT_ONCE = 1000
 """Sets that are solved together for files."""
 
 
-class Drawn(NamedTuple):
-    """Random points, without what is to be pointed out in them: that is found for a batch at once."""
-
-    points: NDArray[np.float32]
-    """(n, W) in the unit square."""
-    group: int
-    """The part of the test that it belongs to; in training and validation 0."""
-    solved: bool
-    """Whether the batch has its target."""
-
-
-def begin(seed: int, number: int, sizes: Sequence[Range]) -> tuple[np.random.Generator, int, int]:
-    """The random generator of an example, its number of points, and its part of the test."""
-    turn, group = divmod(number, len(sizes))
-    low, high = sizes[group]
-    random = np.random.default_rng((seed, low, high, turn))
-    return random, int(random.integers(low, high + 1)), group
-
-
-def draw(seed: int, number: int, *, goal: str, sizes: Sequence[Range], solved: bool = True) -> Drawn:
-    """Draw points in the unit square; successive examples cycle through `sizes`.
+@dataclass(frozen=True)
+class Drawing:
+    """Draws sets in the unit square by seed and number; successive examples cycle through `sizes`.
 
     The sets of one size do not depend on the other sizes.
     """
-    random, size, group = begin(seed, number, sizes)
-    while True:
-        points = random.random((size, GOALS[goal].width), np.float32)
-        if _usable(points, GOALS[goal]):
-            return Drawn(points, group, solved)
+
+    goal: str
+    sizes: Sequence[Range]
+    solved: bool = True
+    """Whether the sets get targets, which the encoder computes for a whole batch."""
+
+    def _begin(self, seed: int, number: int) -> tuple[np.random.Generator, int]:
+        """The random generator of an example, and its number of points."""
+        turn, group = divmod(number, len(self.sizes))
+        low, high = self.sizes[group]
+        random = np.random.default_rng((seed, low, high, turn))
+        return random, int(random.integers(low, high + 1))
+
+    def length(self, seed: int, number: int) -> int:
+        """Points of an example."""
+        return self._begin(seed, number)[1]
+
+    def __call__(self, seed: int, number: int) -> dict[str, Any]:
+        goal, (random, size) = GOALS[self.goal], self._begin(seed, number)
+        points = random.random((size, goal.width), np.float32)
+        while not _usable(points, goal):
+            points = random.random((size, goal.width), np.float32)
+        row = {"points": points.ravel().astype(float), "group": number % len(self.sizes)}
+        return {**row, "target": None} if self.solved else row
 
 
 def _usable(points: NDArray[np.float32], goal: Goal) -> bool:
-    """Whether (n, W) points in the unit square have no `problem`; nearly all have none, which is seen sooner here."""
+    """Whether (n, W) points in the unit square have no `problem`. For nearly all sets a quick test is enough."""
     rows = points.tolist()
     if len(set(map(tuple, rows))) == len(rows):  # else about one in 100,000 sets of 15 numbers
         if not goal.spread:
@@ -77,29 +76,6 @@ def _usable(points: NDArray[np.float32], goal: Goal) -> bool:
         if abs((right - x) * (north - y) - (above - y) * (east - x)) > 4 * FLAT:
             return True
     return problem(points, goal) is None
-
-
-def solve(made: Made, goal: Goal) -> list[PointSet]:
-    """The sets that were drawn, with their targets where they are wanted."""
-    sets = [one.points for one in made.examples]
-    if not all(one.solved for one in made.examples):
-        return [PointSet(points) for points in sets]
-    return [PointSet(*pair) for pair in zip(sets, goal.targets(sets), strict=True)]
-
-
-@dataclass(frozen=True)
-class Solved:
-    """From drawn examples to a batch with its targets."""
-
-    goal: str
-
-    def __call__(self, made: Made) -> PointBatch:
-        goal = GOALS[self.goal]
-        sets = solve(made, goal)
-        targets = [one.target for one in sets if one.target is not None]
-        group = torch.tensor([one.group for one in made.examples])
-        points = [one.points for one in sets]
-        return padded(points, goal.width, targets or None, index=torch.tensor(made.numbers), group=group)
 
 
 class PointArguments(StreamArguments, total=False):
@@ -153,16 +129,17 @@ class PointStream(StreamData):
         if not tested or min(tested) < fewest or len(set(tested)) < len(tested):
             raise refusal("data.test_sizes", tested, f"a list of different numbers of points, from {fewest} on")
         self.test_sizes = tested
+        self.groups = tuple(f"n{size}" for size in tested)
+        self.encoder = PointEncoder(self.goal)
 
     def setup(self, stage: str | None = None) -> None:
         longest = max(self.range[1], *self.test_sizes)
-        self.encoder = PointEncoder(self.goal)
         self.spec = PointSpec(
             width=self._goal.width,
             longest=longest,
             longest_target=self._goal.longest(longest) + 1,
             goal=self.goal,
-            groups=tuple(f"n{size}" for size in self.test_sizes),
+            groups=tuple(self.groups),
         )
 
     @property
@@ -170,79 +147,58 @@ class PointStream(StreamData):
         return GOALS[self.goal]
 
     def generator(self) -> Make:
-        return self._draw(self.range)
+        return self.generator_of("train")
 
-    def part(self, split: str) -> Stream:
-        part = super().part(split)
-        if split == "test":
-            part.make = self._draw(*((size, size) for size in self.test_sizes))
-        return part
-
-    def evaluation_order(self, part: Stream) -> Order:
-        make = part.make
-        assert isinstance(make, partial)
-        counts = [begin(part.seed, number, make.keywords["sizes"])[1] for number in range(len(part))]
-        return Evaluation(counts, batch_size=self.loader.batch_size, **self.ranks, nouns=self.nouns)
-
-    def _draw(self, *sizes: Range, solved: bool = True) -> Make:
-        return partial(draw, goal=self.goal, sizes=sizes, solved=solved)
+    def generator_of(self, split: str) -> Drawing:
+        sizes = [(size, size) for size in self.test_sizes] if split == "test" else [self.range]
+        return Drawing(self.goal, sizes)
 
     @property
     def _collate(self) -> Callable[[Made], PointBatch]:
-        return Solved(self.goal)
+        return self.encoder.made
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {**super().sizes, "test": self.sample.test * len(self.test_sizes)}
-
-    # Saying and writing what there is
+    # Describing and writing
 
     @property
     def source_description(self) -> str:
         *others, last = map(str, self.test_sizes)
         test = " and ".join(filter(None, [", ".join(others), last]))
-        size = sizes_said(*self.range)
+        low, high = self.range
+        size = str(low) if low == high else f"{low} to {high}"
         return f"{super().describe()['source']}, of {size} {self.nouns.parts} in training and {test} in the test"
 
     def describe(self) -> dict[str, Any]:
-        splits, examples = {}, []
+        splits, examples = {}, list[PointSet]()
         for split, size in self.sizes.items():
-            sets = self._first(split, min(size, LOOKED_AT))
-            lengths = [len(one.target) for one in sets if one.target is not None]
-            tours = [tour_length(one.points, one.target) for one in sets if self.goal == "tour" and one.target]
-            counts = np.array([len(one.points) for one in sets])
-            splits[split] = {self.nouns.examples: size, **facts(counts, lengths, tours)}
-            examples = sets
+            examples = self._sets(split, range(min(size, DESCRIBED)))
+            lengths = [len(one.target) for one in examples if one.target is not None]
+            tours = [tour_length(one) for one in examples if self.goal == "tour" and one.target]
+            splits[split] = {self.nouns.examples: size, **facts([len(one.points) for one in examples], lengths, tours)}
         return {
             **super().describe(),
             "source": self.source_description,
-            "contents": [f"means are those of the first {LOOKED_AT} sets of a split"],
+            "contents": [f"means are those of the first {DESCRIBED} sets of a split"],
             "splits": splits,
-            "examples": shown(examples[: len(self.test_sizes)], self._goal),
+            "examples": [shown(one, self._goal) for one in examples[: len(self.test_sizes)]],
         }
 
-    def _first(self, split: str, count: int) -> list[PointSet]:
-        return solve(self.part(split).__getitems__(list(range(count))), self._goal)
+    def _sets(self, split: str, numbers: Sequence[int]) -> list[PointSet]:
+        made = self.part(split).__getitems__(list(numbers))
+        return self.encoder.sets(self.encoder.tokens(self.encoder.table(made.examples)))
 
     def write(self, folder: Path) -> list[Path]:
-        """The sets of an epoch, of validation, and of each part of the test, as the authors of pointer networks wrote
-        theirs: `data=points data.path=FOLDER` reads them."""
-        low, high = self.range
-        size = str(low) if low == high else f"{low}-{high}"
-        texts = {
-            f"{self.name}_{size}_{split}.txt": self._lines(split, range(self.sizes[split]))
-            for split in ("train", "val")
-        }
-        for group, size in enumerate(map(str, self.test_sizes)):
-            numbers = range(group, self.sizes["test"], len(self.test_sizes))
-            texts[f"{self.name}_{size}_test.txt"] = self._lines("test", numbers)
-        return write_new(folder, texts)
+        """Write the sets of an epoch, of validation, and of each part of the test, as the authors of pointer networks
+        wrote theirs: `data=points data.path=FOLDER` reads them."""
+        size = "-".join(map(str, dict.fromkeys(self.range)))
+        parts = {f"{size}_{split}": (split, range(self.sizes[split])) for split in ("train", "val")}
+        for group, points in enumerate(self.test_sizes):
+            parts[f"{points}_test"] = "test", range(group, self.sizes["test"], len(self.test_sizes))
+        return write_new(folder, {f"{self.name}_{end}.txt": self._lines(*part) for end, part in parts.items()})
 
     def _lines(self, split: str, numbers: range) -> Iterator[str]:
-        part = self.part(split)
         for first in range(0, len(numbers), WRITTEN_AT_ONCE):
-            made = part.__getitems__(list(numbers[first : first + WRITTEN_AT_ONCE]))
-            yield from (written(one, self._goal) for one in solve(made, self._goal))
+            sets = self._sets(split, numbers[first : first + WRITTEN_AT_ONCE])
+            yield from (written(one, self._goal) for one in sets)
 
 
 class ConvexHull(PointStream):
@@ -279,28 +235,23 @@ class Tsp(PointStream):
         super().__init__(**rest)
         self.solve = solve
 
-    @property
-    def _improvable(self) -> list[str]:
-        """Notes on the targets."""
-        if max(self.range[1], *self.test_sizes) <= EXACT:
-            return []
-        return [
-            f"tours of more than {EXACT} points are those of insertion, 2-opt and or-opt, and there may be shorter ones"
-        ]
-
-    @property
-    def source_description(self) -> str:
-        return "; ".join([super().source_description, *self._improvable])
-
-    def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "notes": self._improvable}
-
     def setup(self, stage: str | None = None) -> None:
         super().setup(stage)
         self.spec = replace(self.spec, solved=self.solve)
 
-    def part(self, split: str) -> Stream:
-        part = super().part(split)
-        if split == "train":
-            part.make = self._draw(self.range, solved=self.solve)
-        return part
+    def generator_of(self, split: str) -> Drawing:
+        return replace(super().generator_of(split), solved=self.solve or split != "train")
+
+    @property
+    def _notes(self) -> list[str]:
+        """Notes on the targets."""
+        if max(self.range[1], *self.test_sizes) <= EXACT:
+            return []
+        return [f"tours of more than {EXACT} points are those of {IMPROVABLE}"]
+
+    @property
+    def source_description(self) -> str:
+        return "; ".join([super().source_description, *self._notes])
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "notes": self._notes}

@@ -4,21 +4,19 @@ use."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.data.encodings import UTF8
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.goals.tour import counter_clockwise
 from zoo.data.points.sets import PointSet, flat, problem
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, csv_rows, guarded, line_of, read_lines
+from zoo.data.rows import BadRows, Lines, NeverSkipped, csv_rows, guarded, line_of, read_lines
 from zoo.errors import DataError, alternatives
 
 TSPLIB = ".tsp"
@@ -41,32 +39,28 @@ COMMENTS = ("#", "!", "//", "{", "(", "%")
 
 
 class Unusable(Exception):
-    """A set that cannot be used: the place, what kind of problem it is, and what was found and expected."""
-
-    def __init__(self, place: str, problem: str, detail: str = "") -> None:
-        super().__init__(place, problem, detail)
+    """A set that cannot be used. The arguments are those of `BadRows`: the place, the kind of problem, the detail."""
 
 
 @guarded
 def read_sets(path: Path, goal: str, bad: BadRows | None = None) -> Iterator[PointSet]:
     """The sets of a file by the kind that its name says: `.txt` as the authors of pointer networks wrote them, `.csv`
-    and `.tsv` a point a row, `.tsp` of TSPLIB; see the readers. A set without a target has None. Raises DataError for
-    what is not usable, unless `bad` skips it."""
+    and `.tsv` with one point per row, `.tsp` of TSPLIB; see the readers. A set without a target has None. Raises
+    DataError for what is not usable, unless `bad` skips it."""
     reader = {".txt": read_lines_of_sets, TSPLIB: read_tsplib}.get(kind_of(path), read_table)
     if kind_of(path) not in KINDS:
         raise DataError(f"{path}: unknown kind of file {kind_of(path)!r}; {', '.join(KINDS)} are read")
-    for make in reader(path, GOALS[goal], UTF8 if bad is None else bad.encoding):
-        try:
-            yield make()
-        except Unusable as error:
-            place, kind, detail = error.args
-            if bad is None:
-                raise DataError(f"{place}: {kind}: {detail}") from None
-            bad(place, kind, detail)
+    yield from reader(path, GOALS[goal], NeverSkipped() if bad is None else bad)
 
 
-Sets = Iterator[Callable[[], PointSet]]
-"""Sets that are yet to be made of what was read, which may raise Unusable."""
+def _usable(bad: BadRows, make: Callable[..., PointSet], *arguments: Any) -> Iterator[PointSet]:
+    """The set that `make` returns, if it can be used."""
+    try:
+        found = make(*arguments)
+    except Unusable as error:
+        bad(*error.args)
+    else:
+        yield found
 
 
 def usable(points: NDArray[np.float64], goal: Goal, place: str, target: list[int] | None = None) -> PointSet:
@@ -116,20 +110,16 @@ def _number(word: str, place: str, column: str) -> float:
 # The authors' text
 
 
-def read_lines_of_sets(path: Path, goal: Goal, encoding: str = UTF8) -> Sets:
-    """`x1 y1 ... xn yn output i1 ... im`, a set a line; numbers of points from 1. Hulls and tours may have their first
-    point once more at the end. A line without `output` has no target."""
-    with Lines(path, encoding=encoding) as lines:
-        for line in lines:
-            place, undecodable = line_of(path, lines.number), lines.undecodable
-            lines.mark()
-            if undecodable or line.strip():
-                yield partial(_line, line, goal, place, undecodable)
+def read_lines_of_sets(path: Path, goal: Goal, bad: BadRows) -> Iterator[PointSet]:
+    """`x1 y1 ... xn yn output i1 ... im`, one set per line; numbers of points from 1. Hulls and tours may have their
+    first point once more at the end. A line without `output` has no target."""
+    with Lines(path, encoding=bad.encoding) as lines:
+        for place, line in lines.decoded(bad):
+            if line.strip():
+                yield from _usable(bad, _line, line, goal, place)
 
 
-def _line(line: str, goal: Goal, place: str, undecodable: str) -> PointSet:
-    if undecodable:
-        raise Unusable(place, "not UTF-8", undecodable)
+def _line(line: str, goal: Goal, place: str) -> PointSet:
     words = line.split()
     at = words.index(OUTPUT) if OUTPUT in words else len(words)
     numbers = [_number(word, place, f"field {field}") for field, word in enumerate(words[:at], 1)]
@@ -162,11 +152,11 @@ class Row(NamedTuple):
     fields: list[str]
 
 
-def read_table(path: Path, goal: Goal, encoding: str = UTF8) -> Sets:
-    """A point a row: x and y, or one number where the goal is an order. A first row without numbers names the columns.
-    Where the first is called `set` it says which set a point is of, by number or name; else a blank line begins a new
-    set. There are no targets."""
-    with Lines(path, encoding=encoding) as lines:
+def read_table(path: Path, goal: Goal, bad: BadRows) -> Iterator[PointSet]:
+    """One point per row: x and y, or one number if the goal is an order. A first row without numbers names the columns.
+    If the first column is called `set`, it has the number or the name of each point's set; otherwise a blank line
+    begins a new set. There are no targets."""
+    with Lines(path, encoding=bad.encoding) as lines:
         delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
         rows = [Row(*row) for row in csv_rows(lines, delimiter, BadRows())]
     header = rows.pop(0).fields if rows and not any(map(_is_number, rows[0].fields[-goal.width :])) else []
@@ -174,7 +164,7 @@ def read_table(path: Path, goal: Goal, encoding: str = UTF8) -> Sets:
         raise DataError(f"{path}: no point in it; expected {_columns(goal, False)} in each row")
     named = [*header, ""][0].strip().lower() == SET
     for part in list(_parts(rows, path, named)):  # report separated sets before their consequences
-        yield partial(_table, part, goal, path, header, named)
+        yield from _usable(bad, _table, part, goal, path, header, named)
 
 
 def _parts(rows: list[Row], path: Path, named: bool) -> Iterator[list[Row]]:
@@ -226,14 +216,14 @@ def _is_number(word: str) -> bool:
 # TSPLIB
 
 
-def read_tsplib(path: Path, goal: Goal, encoding: str = UTF8) -> Sets:
+def read_tsplib(path: Path, goal: Goal, bad: BadRows) -> Iterator[PointSet]:
     """One TSPLIB instance with places in a plane, and its best tour if NAME.opt.tour exists next to NAME.tsp.
 
     TSPLIB rounds distances; here they are not rounded, so that lengths differ a little.
     """
     if goal.name != "tour":
         raise DataError(f"{path}: a file of TSPLIB is a set for data.goal=tour, found data.goal={goal.name}")
-    yield partial(_tsplib, path, goal, encoding)
+    yield from _usable(bad, _tsplib, path, goal, bad.encoding)
 
 
 def _tsplib(path: Path, goal: Goal, encoding: str) -> PointSet:

@@ -69,7 +69,3 @@ class OwnStorySplitOptions(SplitOptions):
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
         return f"give a file of its own as data.split.{missing[-1]}, or more {noun}"
-
-    def named(self) -> dict[str, str]:
-        """The splits that are given by a path."""
-        return {key: value for key in ("val", "test") if isinstance(value := getattr(self, key), str)}

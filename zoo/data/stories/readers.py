@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, Lines, beginning, guarded, json_rows, line_of, read_lines
+from zoo.data.rows import BadRows, Lines, NeverSkipped, beginning, guarded, json_rows, line_of, read_lines
 from zoo.data.stories.story import Line, Story
 from zoo.data.stories.words import answer_form, split_words
 from zoo.errors import DataError, cut
@@ -163,47 +163,36 @@ def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Story]:
     """Json lines, each a question: `story`, a list of sentences, `question`, `answer`, and perhaps `supporting`, the
     positions in that list, from 0, of the sentences that the answer follows from."""
     for number, record in json_rows(path, QUESTION_COLUMNS, "", bad):
-        place, answer, supporting = line_of(path, number), record["answer"], record.get("supporting")
-        if problem := _unusable(record) or _not_answered(answer) or _not_supported(supporting, record["story"]):
+        place = line_of(path, number)
+        if problem := next(_problems(record), None):
             bad(place, *problem)
             continue
         lines = tuple(Line(sentence, place=place) for sentence in record["story"])
-        at = tuple(position + 1 for position in supporting or ())
-        yield Story((*lines, Line(record["question"], str(answer), at, place)), task)
+        at = tuple(position + 1 for position in record.get("supporting") or ())
+        yield Story((*lines, Line(record["question"], str(record["answer"]), at, place)), task)
 
 
-Problem = tuple[str, str] | None
-
-
-def _unusable(record: dict[str, Any]) -> Problem:
-    """The problem with the story or the question of a record."""
-    story, question = record["story"], record["question"]
+def _problems(record: dict[str, Any], *, answered: bool = True) -> Iterator[tuple[str, str]]:
+    """The problems with a record, of which only the first is meaningful; without `answered` it needs no answer."""
+    story, question, answer, supporting = map(record.get, (*QUESTION_COLUMNS, "supporting"))
     if not isinstance(story, list) or not all(isinstance(sentence, str) for sentence in story):
-        return "no story", f"column 'story' has {_shown(story)}, expected a list of sentences"
-    if not story:
-        return "question about an empty story", "column 'story' is an empty list"
-    if empty := [at for at, sentence in enumerate(story) if not split_words(sentence).forms]:
-        return "no text", f"sentence {empty[0]} of the story is {story[empty[0]]!r}"
+        yield "no story", f"column 'story' has {_shown(story)}, expected a list of sentences"
+    elif not story:
+        yield "question about an empty story", "column 'story' is an empty list"
+    elif empty := [at for at, sentence in enumerate(story) if not split_words(sentence).forms]:
+        yield "no text", f"sentence {empty[0]} of the story is {story[empty[0]]!r}"
     if not isinstance(question, str) or not split_words(question).forms:
-        return "no question", f"column 'question' has {_shown(question)}, expected a sentence"
-    return None
-
-
-def _not_answered(answer: Any) -> Problem:
+        yield "no question", f"column 'question' has {_shown(question)}, expected a sentence"
+    if not answered:
+        return
     if isinstance(answer, bool) or not isinstance(answer, str | int | float) or not answer_form(str(answer)):
-        return "empty answer", f"column 'answer' has {_shown(answer)}, {ANSWER}"
-    return None
-
-
-def _not_supported(supporting: Any, story: Sequence[str]) -> Problem:
-    if supporting is None:
-        return None
-    expected = f"expected a list of positions in the story, from 0 to {len(story) - 1}"
-    if not isinstance(supporting, list) or not all(type(at) is int for at in supporting):
-        return "supporting is not a list of numbers", f"found {_shown(supporting)}, {expected}"
-    if outside := [at for at in supporting if not 0 <= at < len(story)]:
-        return "supporting points at nothing", f"found {outside[0]}, {expected}"
-    return None
+        yield "empty answer", f"column 'answer' has {_shown(answer)}, {ANSWER}"
+    places = [] if supporting is None else supporting
+    expected = f"expected a list of positions in the story, from 0 to {len(record['story']) - 1}"
+    if not isinstance(places, list) or not all(type(at) is int for at in places):
+        yield "supporting is not a list of numbers", f"found {_shown(supporting)}, {expected}"
+    elif outside := [at for at in places if not 0 <= at < len(record["story"])]:
+        yield "supporting points at nothing", f"found {outside[0]}, {expected}"
 
 
 def _shown(value: Any) -> str:
@@ -233,25 +222,21 @@ def checked(asked: StoryQuestion, place: str) -> StoryQuestion:
     return asked
 
 
-class NeverSkipped(BadRows):
-    """Raises a DataError for a row that cannot be used, without naming a key of the configuration: there is none."""
-
-    def __call__(self, place: str, problem: str, detail: str = "") -> None:
-        raise DataError(f"{place}: {problem}" + (f": {detail}" if detail else ""))
-
-
 def read_file(path: Path) -> list[StoryQuestion | None]:
     """The questions of a file, with or without their answers: in bAbI's format, as json lines, or one line for a story
     and its question, with None for a blank line. Raises DataError, with the line, for what cannot be read."""
+    found: list[StoryQuestion | None] = []
+    bad = NeverSkipped()
     if kind_of(path) in JSON_LINES:
-        records = json_rows(path, QUESTION_COLUMNS[:2], "", NeverSkipped())
-        return [_asked(record, line_of(path, number)) for number, record in records]
+        for number, record in json_rows(path, QUESTION_COLUMNS[:2], "", bad):
+            for problem in _problems(record, answered=False):
+                bad(line_of(path, number), *problem)
+            found.append(StoryQuestion(record["story"], record["question"]))
+        return found
     with Lines(path) as lines:
         numbered = NUMBERED.fullmatch(lines.peek().rstrip("\r\n"))
     if numbered and int(numbered[1]) == 1 and numbered[2]:
-        stories = read_babi(path, 0, NeverSkipped(), answered=False)
-        return [asked for story in stories for asked in questions_of(story)]
-    found: list[StoryQuestion | None] = []
+        return [asked for story in read_babi(path, 0, bad, answered=False) for asked in questions_of(story)]
     for number, line in enumerate(read_lines(path), 1):
         try:
             found.append(parse_line(line) if line.strip() else None)
@@ -268,9 +253,3 @@ def questions_of(story: Story) -> Iterator[StoryQuestion]:
             statements.append(line.text)
         else:
             yield StoryQuestion(list(statements), line.text)
-
-
-def _asked(record: dict[str, Any], place: str) -> StoryQuestion:
-    if problem := _unusable(record):
-        raise DataError(f"{place}: {problem[0]}: {problem[1]}")
-    return StoryQuestion(record["story"], record["question"])

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
+from zoo.data.stories.samples.babi import GENERATORS
 from zoo.data.stories.story import Story
 
-NAMES: dict[int, str] = {
-    1: "single-supporting-fact",
-    2: "two-supporting-facts",
-    3: "three-supporting-facts",
-    4: "two-arg-relations",
-    5: "three-arg-relations",
-    6: "yes-no-questions",
-    7: "counting",
-    8: "lists-sets",
-    9: "simple-negation",
-    10: "indefinite-knowledge",
-    11: "basic-coreference",
-    12: "conjunction",
-    13: "compound-coreference",
-    14: "time-reasoning",
-    15: "basic-deduction",
-    16: "basic-induction",
-    17: "positional-reasoning",
-    18: "size-reasoning",
-    19: "path-finding",
-    20: "agents-motivations",
-}
+NAMES = {task: generate.__name__.replace("_", "-") for task, generate in GENERATORS.items()}
 """The name of each task in the names of its files."""
 BLANK_BEFORE_ANSWER = frozenset({1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 """Tasks whose official files have a blank between the question mark and the tab."""

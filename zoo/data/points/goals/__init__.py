@@ -1,4 +1,4 @@
-"""Goals for sets of points: each goal has its own file, which defines the order of its output."""
+"""Goals for sets of points: their targets, and the order of their output."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from zoo.data.points.goals import hull, order, tour, triangulation
+from zoo.data.points.goals import geometry, tour
 
 GoalName = Literal["hull", "triangulation", "tour", "order"]
 Points = NDArray[Any]
@@ -21,31 +21,25 @@ class Goal(NamedTuple):
     width: int
     fewest: int
     """The smallest n."""
-    spread: bool
-    """Points that all lie on a line have no such target."""
-    closed: bool
-    """The authors' files write the first point of a target once more at its end."""
-    longest: Callable[[int], int]
-    """Pointers that a target of n points has at most, its end not counted."""
     targets: Callable[[Sequence[Points]], list[list[int]]]
     """Function that computes the targets of sets: numbers of points from 0, in the order of the goal."""
+    longest: Callable[[int], int] = lambda n: n
+    """Pointers that a target of n points has at most, its end not counted."""
+    spread: bool = False
+    """Points that all lie on a line have no such target."""
+    closed: bool = False
+    """The authors' files write the first point of a target once more at its end."""
 
 
 def _each(target: Callable[[Points], list[int]]) -> Callable[[Sequence[Points]], list[list[int]]]:
     return lambda sets: [target(points) for points in sets]
 
 
-HULL = Goal("hull", 2, 3, spread=True, closed=True, longest=lambda n: n, targets=_each(hull.target))
+HULL = Goal("hull", 2, 3, _each(geometry.hull), spread=True, closed=True)
 # n points with three on the hull have 2n - 5 triangles, and one less for each further point on the hull
 TRIANGULATION = Goal(
-    "triangulation",
-    2,
-    3,
-    spread=True,
-    closed=False,
-    longest=lambda n: 3 * (2 * n - 5),
-    targets=_each(triangulation.target),
+    "triangulation", 2, 3, _each(geometry.triangulation), longest=lambda n: 3 * (2 * n - 5), spread=True
 )
-TOUR = Goal("tour", 2, 3, spread=False, closed=True, longest=lambda n: n, targets=tour.targets)
-ORDER = Goal("order", 1, 2, spread=False, closed=False, longest=lambda n: n, targets=_each(order.target))
+TOUR = Goal("tour", 2, 3, tour.targets, closed=True)
+ORDER = Goal("order", 1, 2, _each(geometry.order))
 GOALS = {goal.name: goal for goal in (HULL, TRIANGULATION, TOUR, ORDER)}

@@ -22,7 +22,7 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import count as from_
 
-from zoo.data.stories.samples import carrying, compass, kinds, motives, moving, sizes, whereabouts
+from zoo.data.stories.samples import carrying, compass, moving, reasoning, whereabouts
 from zoo.data.stories.samples.story_writer import StoryWriter
 from zoo.data.stories.story import Story
 
@@ -41,14 +41,15 @@ GENERATORS: dict[int, Callable[[StoryWriter], None]] = {
     12: moving.conjunction,
     13: moving.compound_coreference,
     14: whereabouts.time_reasoning,
-    15: kinds.basic_deduction,
-    16: kinds.basic_induction,
+    15: reasoning.basic_deduction,
+    16: reasoning.basic_induction,
     17: compass.positional_reasoning,
-    18: sizes.size_reasoning,
+    18: reasoning.size_reasoning,
     19: compass.path_finding,
-    20: motives.agents_motivations,
+    20: reasoning.agents_motivations,
 }
-"""Task number -> function that generates one story of the task, from its first line to its last question."""
+"""Task number -> function that generates one story of the task, from its first line to its last question. Its name is
+that of the task in the names of the official files."""
 
 
 def questions(task: int, count: int, *, seed: int, split: str) -> Iterator[Story]:

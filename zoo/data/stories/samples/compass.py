@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from zoo.data.stories.samples.story_writer import StoryWriter
-from zoo.data.stories.samples.words import ROOMS
+from zoo.data.stories.samples.story_writer import ROOMS, StoryWriter
 
 STEPS = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}

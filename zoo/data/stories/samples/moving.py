@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from zoo.data.stories.samples.story_writer import StoryWriter
-from zoo.data.stories.samples.words import GO, HE, HOUSEHOLD, ROOMS, THEN
+from zoo.data.stories.samples.story_writer import GO, HE, HOUSEHOLD, ROOMS, THEN, StoryWriter
 
 QUESTIONS = 5
+Draw = Callable[[], list[str]]
 
 
 class Arrival(NamedTuple):
@@ -21,39 +22,34 @@ class Arrival(NamedTuple):
 
 def single_supporting_fact(writer: StoryWriter) -> None:
     """Task 1: one person moves at a time."""
-    arrivals: list[Arrival] = []
-    for _ in range(QUESTIONS):
-        for _ in range(2):
-            _go(writer, arrivals, [writer.pick(HOUSEHOLD)])
-        _ask(writer, arrivals)
+    _tell(writer, lambda: [writer.pick(HOUSEHOLD)])
 
 
 def conjunction(writer: StoryWriter) -> None:
     """Task 12: two people move together."""
-    arrivals: list[Arrival] = []
-    for _ in range(QUESTIONS):
-        for _ in range(2):
-            _go(writer, arrivals, writer.some(HOUSEHOLD, 2))
-        _ask(writer, arrivals)
+    _tell(writer, lambda: writer.some(HOUSEHOLD, 2))
 
 
 def basic_coreference(writer: StoryWriter) -> None:
     """Task 11: a person moves, then moves on as "he" or "she"."""
-    arrivals: list[Arrival] = []
-    for _ in range(QUESTIONS):
-        person = writer.pick(HOUSEHOLD)
-        _go(writer, arrivals, [person])
-        _go_on(writer, arrivals, [person], "he" if person in HE else "she")
-        _ask(writer, arrivals)
+    _tell(writer, lambda: [writer.pick(HOUSEHOLD)], lambda people: "he" if people[0] in HE else "she")
 
 
 def compound_coreference(writer: StoryWriter) -> None:
     """Task 13: two people move together, then move on as "they"."""
+    _tell(writer, lambda: writer.some(HOUSEHOLD, 2), lambda people: "they")
+
+
+def _tell(writer: StoryWriter, draw: Draw, pronoun: Callable[[list[str]], str] | None = None) -> None:
+    """Tell two moves before each question, of drawn people. With `pronoun` the second move is by those of the first."""
     arrivals: list[Arrival] = []
     for _ in range(QUESTIONS):
-        people = writer.some(HOUSEHOLD, 2)
+        people = draw()
         _go(writer, arrivals, people)
-        _go_on(writer, arrivals, people, "they")
+        if pronoun is None:
+            _go(writer, arrivals, draw())
+        else:
+            _go_on(writer, arrivals, people, pronoun(people))
         _ask(writer, arrivals)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from zoo.data.stories.samples.story_writer import StoryWriter
-from zoo.data.stories.samples.words import GO, HOUSEHOLD, ROOMS, TIMES, TOWN, TOWNSFOLK
+from zoo.data.stories.samples.story_writer import GO, HOUSEHOLD, ROOMS, TIMES, TOWN, TOWNSFOLK, StoryWriter
 
 QUESTIONS = 5
 
