@@ -16,9 +16,9 @@ from zoo.visualize.drawing import SMALL, TINY, Cells, Drawing, Key
 from zoo.visualize.letters import Letters
 from zoo.visualize.view import View
 
-TIME = Key("", "", "Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
+TIME = Key(long="Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
 WRONG = Key("wrong", "wrong bit", "Wrong bits are red.")
-MEMORY = Key("", "", "Below input and output are the heads; of the memory, the rows in use are shown.")
+MEMORY = Key(long="Below input and output are the heads; of the memory, the rows in use are shown.")
 
 USED = 0.05
 """A row of the memory is in use if some head weighs it more than this."""

@@ -34,7 +34,7 @@ MAPS = Key(
     "beside the word; point at it, or reach it by the tab key, to see it large.",
 )
 OBJECT = Key("true", "the object that the word names")
-RANKED = Key("", "", "Below an image are all its captions with the score they were ranked by.")
+RANKED = Key(long="Below an image are all its captions with the score they were ranked by.")
 DIM, GLOW = 0.35, 0.3
 """The brightness of an image where the network did not look, and the share of white where it looked most: without it
 nothing would be visible on a dark image."""

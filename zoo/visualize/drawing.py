@@ -77,7 +77,7 @@ STYLES = {
 class Key(NamedTuple):
     """The explanation of one sign."""
 
-    sample: str
+    sample: str = ""
     """The sign: a name that `figure.SAMPLES` draws, or empty for a text without a sample."""
     short: str = ""
     """Words beside the sample at the foot of a picture; without them the picture has no such key."""

@@ -23,9 +23,7 @@ from zoo.visualize.view import Pictures, Predicts, View
 POINTS = Key("answers", "answer", "Points are counted from 1, in the order in which they were read.")
 TARGET = Key("targets", "true answer")
 STEPS = Key(
-    "",
-    "",
-    "The grid has the attention of each step to the end and to each point; point at a cell for its number.",
+    long="The grid has the attention of each step to the end and to each point; point at a cell for its number."
 )
 NEXT = Key("true", "true next point")
 LONGEST, SHORTEST, EDGE, FOOT = 380, 90, 18, 18

@@ -203,7 +203,7 @@ def page_keys(blocks: Sequence[Tree], facts: str) -> tuple[Key, ...]:
     named = ["its phrase", *filter(None, [facts]), *["its attention"] * weighed]
     joined = f"{', '.join(named[:-1])} and {named[-1]}" if named[1:] else named[0]
     unknown = any(block.tree.unknown for block in blocks)
-    return (Key("", "", f"Point at a node for {joined}."), *[HALO] * weighed, *[UNKNOWN._replace(short="")] * unknown)
+    return (Key(long=f"Point at a node for {joined}."), *[HALO] * weighed, *[UNKNOWN._replace(short="")] * unknown)
 
 
 # The renderers
