@@ -63,7 +63,7 @@ def drawn(said):
     drawing = bits_drawing(said)
     names = [label for label in drawing.labels if label.size == 11.3]
     found = {}
-    for cells in drawing.areas:
+    for cells in drawing.rasters:
         near = min(names, key=lambda label: abs(label.y - cells.top - cells.height / 2) + 99 * (label.x > cells.left))
         found[near.text if near.text not in found else "memory at the end"] = cells
     return drawing, found

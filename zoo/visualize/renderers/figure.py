@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
-from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Cells, Drawing, mixed
+from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Drawing, Raster, mixed
 from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shortened
 from zoo.visualize.renderers.canvas import painted
@@ -215,7 +215,7 @@ def _(block: Grid, letters: Letters, room: float) -> Drawing:
     for number, name in enumerate(rows):
         sheet.write(left - 6, top + (number + 0.5) * CELL + 4, name, SMALL, "ink", side="right")
     if rows and columns:
-        sheet.areas.append(Cells(left, top, across, down, np.asarray(weights, float), gap=True))
+        sheet.rasters.append(Raster(left, top, across, down, np.asarray(weights, float), gap=True))
         sheet.box("frames", left, top, across, down)
     for r, row in enumerate(texts):
         for c, text in enumerate(row):
