@@ -6,7 +6,6 @@ import pytest
 from tests.visualize.bits import COPY, MEMORY, prediction, wide
 from tests.visualize.reading import Page, shapes, texts
 from zoo.data.bits.encoding import BitLine
-from zoo.errors import ConfigError
 from zoo.tasks.algorithmic import ExaminedBits
 from zoo.visualize.algorithmic import (
     AlgorithmicView,
@@ -146,5 +145,3 @@ def test_lines_know_their_place(tmp_path):
         None,
         BitLine("11", "line 4"),
     ]
-    with pytest.raises(ConfigError, match=r"is a file: use --file .*patterns.txt, which reads one sequence per line"):
-        VIEW.read([str(file)], None)
