@@ -6,7 +6,6 @@ import pytest
 from tests.visualize.bits import COPY, MEMORY, prediction, wide
 from tests.visualize.reading import Page, shapes, texts
 from zoo.data.bits.encoding import BitLine
-from zoo.errors import ConfigError
 from zoo.tasks.algorithmic import ExaminedBits
 from zoo.visualize.algorithmic import (
     AlgorithmicView,
@@ -63,7 +62,7 @@ def drawn(said):
     drawing = bits_drawing(said)
     names = [label for label in drawing.labels if label.size == 11.3]
     found = {}
-    for cells in drawing.areas:
+    for cells in drawing.rasters:
         near = min(names, key=lambda label: abs(label.y - cells.top - cells.height / 2) + 99 * (label.x > cells.left))
         found[near.text if near.text not in found else "memory at the end"] = cells
     return drawing, found
@@ -146,5 +145,3 @@ def test_lines_know_their_place(tmp_path):
         None,
         BitLine("11", "line 4"),
     ]
-    with pytest.raises(ConfigError, match=r"is a file: use --file .*patterns.txt, which reads one sequence per line"):
-        VIEW.read([str(file)], None)

@@ -5,7 +5,7 @@ import pytest
 from tests.visualize.reading import shapes, texts
 from tests.visualize.stories import ANSWER, answer
 from zoo.data.stories.readers import StoryQuestion
-from zoo.errors import ConfigError, DataError
+from zoo.errors import DataError
 from zoo.tasks.answering import ExaminedAnswer
 from zoo.visualize.answering import AnsweringView, empty, strongest
 
@@ -65,5 +65,3 @@ def test_stories_on_the_command_line_and_in_a_file(tmp_path):
     assert VIEW.read([], file) == [left, None]
     with pytest.raises(DataError, match="the story is empty"):
         VIEW.read(["Who left?"], None)
-    with pytest.raises(ConfigError, match=r"is a file: use --file .*story.txt, which reads one story per line"):
-        VIEW.read([str(file)], None)

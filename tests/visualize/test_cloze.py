@@ -36,7 +36,9 @@ def test_a_sentence_weighs_what_its_words_have_together():
     assert (first.words, second.words) == (("Anna", "slept", "."), ("Ben", "<saw>", "Anna", "."))
     assert (first.weight, second.weight) == (pytest.approx(0.5), pytest.approx(0.5))
     assert first.word_weights == pytest.approx([0.8, 0.2, 0.0]) and second.unknown == [1]
-    assert spans(PREDICTION) == [(0, 3), (3, 7)]
+    assert spans(PREDICTION) == spans(replace(PREDICTION, sentence_ends=(0, 3, 3, 7))) == [(0, 3), (3, 7)]
+    bare = sentences_of(replace(PREDICTION, document=ReadText(PREDICTION.document.words, None)))
+    assert [(part.weight, part.word_weights) for part in bare] == [(None, None)] * 2
 
 
 def test_a_sentence_without_attention_has_weights_of_zero():

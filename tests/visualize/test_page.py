@@ -146,6 +146,11 @@ def test_a_drawing_is_svg_with_places_to_point_at():
     ((_, spot, _),) = made.find("span", "spot")
     assert spot["aria-label"] == "a phrase\ngood 0.9" and spot["tabindex"] == "0" and spot["data-label"] == "good"
     assert spot["style"] == "left:50.0px;top:40.0px"
+    drawing.spots.append(Spot(150, 90, ["x" * 40], {}))
+    made = Page(page("", "", [[Drawn(drawing)]]))
+    kinds = [about["class"] for _, about, _ in made.find("span", "spot")]
+    assert kinds == ["spot", "spot late low"], "facts are above a place where there is room: 65 pixels for two lines"
+    assert made.find("div", "drawn")[0][1]["style"] == "min-height:105px", "else there is room below"
 
 
 # safety, and light and dark

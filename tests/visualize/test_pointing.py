@@ -190,6 +190,8 @@ def test_numbers_stay_away_from_lines_and_points():
     placed = free_places(many, many, [[*many, many[0]]])
     apart = [np.hypot(*np.subtract(number, point)) for number in placed for point in many]
     assert min(apart) > 6
+    one, other = free_places([(50.0, 50.0)] * 2, [(50.0, 50.0)] * 2, [])
+    assert np.hypot(*np.subtract(one, other)) > AWAY, "two points at one place"
 
 
 # pictures and pages

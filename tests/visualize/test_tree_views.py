@@ -18,6 +18,7 @@ from zoo.tasks.tree_classification import TreeClassification
 from zoo.tasks.trees import read_trees
 from zoo.visualize.relatedness import RelatednessView
 from zoo.visualize.tree_classification import TreeClassificationView
+from zoo.visualize.tree_view import CHOICE
 from zoo.visualize.view import view_of
 
 TREES, PAIRS = view_of(TreeClassification), view_of(Relatedness)
@@ -221,8 +222,8 @@ def test_of_a_pair_it_is_said_if_one_of_them_had_no_tree(capsys):
     assert f"{note} (" in capsys.readouterr().err
     assert note in view.page([said]) and note in drawn(view.picture(said))
     both = replace(said, first=said.second)
-    assert view.note(both.first, both.second) == "read along a right-branching tree: none was given"
-    assert view.note(said.first, said.first) == ""
+    assert view.notes(both.first, both.second) == {CHOICE: "read along a right-branching tree: none was given"}
+    assert view.notes(said.first, said.first) == {}
 
 
 def test_of_a_single_word_no_tree_is_worth_a_note(capsys):
@@ -231,7 +232,7 @@ def test_of_a_single_word_no_tree_is_worth_a_note(capsys):
     said = said_of(given, "works")
     assert said.tree.built == "balanced"
     view.terminal(said, 0, Namespace())
-    assert capsys.readouterr().err == "" and view.note(said.tree) == ""
+    assert capsys.readouterr().err == "" and view.notes(said.tree) == {}
 
 
 # labels in the brackets

@@ -56,6 +56,7 @@ def test_short_numbers_are_their_own_signs_and_colours_carry_the_order(classes):
         (("positive", "sports"), "p s"),
         (("same beginning", "same begin"), "1 2"),
         (("positive", "praise", "good"), "po pr go"),
+        (("good", "great"), "go gr"),  # neither is better
         (("1", "one", "2"), "1 o 2"),
         (("nan", "inf"), "n i"),
         (("Negotiation", "Post"), "N P"),

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from zoo.data.bits.encoding import BitLine
 from zoo.tasks.algorithmic import BitPrediction, ExaminedBits
 from zoo.visualize.blocks import Block, Drawn, Head
-from zoo.visualize.drawing import SMALL, TINY, Cells, Drawing, Key
+from zoo.visualize.drawing import SMALL, TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
 from zoo.visualize.view import View
 
-TIME = Key("", "", "Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
+TIME = Key(long="Time goes from left to right; the darker a cell, the nearer to 1, and orange is below 0.")
 WRONG = Key("wrong", "wrong bit", "Wrong bits are red.")
-MEMORY = Key("", "", "Below input and output are the heads; of the memory, the rows in use are shown.")
+MEMORY = Key(long="Below input and output are the heads; of the memory, the rows in use are shown.")
 
 USED = 0.05
 """A row of the memory is in use if some head weighs it more than this."""
@@ -151,7 +151,7 @@ def _draw(sheet: Drawing, panel: Panel, left: float, top: float, width: float, h
     """Draw the cells of a panel, and the numbers of rows of the memory, counted from 1."""
     signed = panel.kind not in (*WEIGHTINGS, "erase")
     most = max(1.0, float(np.nanmax(np.abs(panel.values), initial=0.0))) if signed else 1.0
-    sheet.areas.append(Cells(left, top, width, height, panel.values, most, signed))
+    sheet.rasters.append(Raster(left, top, width, height, panel.values, most, signed))
     sheet.box("frames", left, top, width, height)
     for row in _numbered(len(panel.rows)):
         y = top + (row + 0.5) * height / len(panel.rows) + 3.5

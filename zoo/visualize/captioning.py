@@ -20,7 +20,7 @@ from zoo.data.rows import visible
 from zoo.errors import DataError
 from zoo.tasks.captioning import CaptionPrediction, ExaminedCaption
 from zoo.visualize.blocks import Block, Head, Rows
-from zoo.visualize.drawing import TINY, Drawing, Key, Picture
+from zoo.visualize.drawing import TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shown
 from zoo.visualize.renderers import figure, page
@@ -34,7 +34,7 @@ MAPS = Key(
     "beside the word; point at it, or reach it by the tab key, to see it large.",
 )
 OBJECT = Key("true", "the object that the word names")
-RANKED = Key("", "", "Below an image are all its captions with the score they were ranked by.")
+RANKED = Key(long="Below an image are all its captions with the score they were ranked by.")
 DIM, GLOW = 0.35, 0.3
 """The brightness of an image where the network did not look, and the share of white where it looked most: without it
 nothing would be visible on a dark image."""
@@ -251,7 +251,7 @@ def _(block: AttendedImage, letters: Letters, room: float) -> Drawing:
     for number, word in enumerate([Word("", None), *words]):
         x, y = number % columns * (wide + GAP), TITLE + number // columns * (high + TITLE)
         light = pixels if word.weights is None else lit(pixels, word.weights, block.grid)
-        sheet.areas.append(Picture(x, y, wide, high, light))
+        sheet.rasters.append(Raster(x, y, wide, high, light))
         sheet.box("frames", x, y, wide, high)
         if word.weights is not None:
             if word.box is not None:

@@ -28,7 +28,7 @@ WORDS = Key(
     "The colour behind a word is its attention; point at a word for the numbers. The attention to all places of a "
     "candidate, as a share of that to all candidates, is its probability.",
 )
-QUERY = Key("", "", "In the query the colour is how much each word counts.")
+QUERY = Key(long="In the query the colour is how much each word counts.")
 EVIDENCE = Key("evidence", "tells the answer")
 
 

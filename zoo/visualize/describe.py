@@ -44,7 +44,12 @@ def _described(name: str, parts: Mapping[str, Any], splits: Splits) -> Iterator[
             if _is_lengths(value):
                 middle = f"mean {value['mean']}, median {value['median']:g}, most {value['max']:,}"
                 yield Text(f"\n{fact.replace('_', ' ')} in {split}: {middle}")
-                yield _bars(value["bins"])
+                table, most = Table.grid(padding=(0, 2)), max(value["bins"].values(), default=1) or 1
+                table.add_column(justify="right")
+                table.add_column(justify="right")
+                for title, count in value["bins"].items():
+                    table.add_row(title, f"{count:,}", "█" * round(BAR * count / most))
+                yield table
     for number, example in enumerate(parts.get("examples", ())):
         if number == 0:
             yield Text("\nexamples")
@@ -97,16 +102,6 @@ def _table(titles: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
         table.add_column(Text(shown(title)))
     for row in rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
-    return table
-
-
-def _bars(bins: Mapping[str, int]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(justify="right")
-    table.add_column(justify="right")
-    most = max(bins.values(), default=1) or 1
-    for name, count in bins.items():
-        table.add_row(name, f"{count:,}", "█" * round(BAR * count / most))
     return table
 
 

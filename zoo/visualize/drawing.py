@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 Point = tuple[float, float]
@@ -77,7 +76,7 @@ STYLES = {
 class Key(NamedTuple):
     """The explanation of one sign."""
 
-    sample: str
+    sample: str = ""
     """The sign: a name that `figure.SAMPLES` draws, or empty for a text without a sample."""
     short: str = ""
     """Words beside the sample at the foot of a picture; without them the picture has no such key."""
@@ -112,31 +111,21 @@ class Label(NamedTuple):
     """Degrees, counter-clockwise around (x, y)."""
 
 
-class Cells(NamedTuple):
-    """A grid of numbers as coloured cells."""
+class Raster(NamedTuple):
+    """A grid of numbers as coloured cells, or an image, which only figures draw."""
 
     left: float
     top: float
     width: float
     height: float
-    values: NDArray[np.float64]
-    """(R, C); NaN leaves a cell empty."""
+    values: NDArray[Any]
+    """(R, C) numbers, where NaN leaves a cell empty, or (H, W, 3) bytes of an image."""
     most: float = 1.0
     """The value with full colour."""
     signed: bool = False
     """True: black is positive and orange negative. False: values from 0, in the colours of attention."""
     gap: bool = False
     """White lines separate the cells."""
-
-
-class Picture(NamedTuple):
-    """An image (H, W, 3); only figures draw it."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    values: NDArray[np.uint8]
 
 
 class Spot(NamedTuple):
@@ -159,7 +148,7 @@ class Drawing:
     """A description for readers who cannot see the drawing."""
     shapes: dict[str, list[Shape]] = field(default_factory=lambda: defaultdict(list))
     labels: list[Label] = field(default_factory=list)
-    areas: list[Cells | Picture] = field(default_factory=list)
+    rasters: list[Raster] = field(default_factory=list)
     """Grids and images, behind everything else."""
     spots: list[Spot] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -200,9 +189,7 @@ class Drawing:
             for shape in shapes:
                 self.shapes[kind].append(shape._replace(points=[(x + left, y + top) for x, y in shape.points]))
         self.labels += [label._replace(x=label.x + left, y=label.y + top) for label in other.labels]
-        for part in other.areas:
-            moved: Any = part._replace(left=part.left + left, top=part.top + top)
-            self.areas.append(moved)
+        self.rasters += [part._replace(left=part.left + left, top=part.top + top) for part in other.rasters]
         self.notes += other.notes
         self.keys += other.keys
 

@@ -23,9 +23,7 @@ from zoo.visualize.view import Pictures, Predicts, View
 POINTS = Key("answers", "answer", "Points are counted from 1, in the order in which they were read.")
 TARGET = Key("targets", "true answer")
 STEPS = Key(
-    "",
-    "",
-    "The grid has the attention of each step to the end and to each point; point at a cell for its number.",
+    long="The grid has the attention of each step to the end and to each point; point at a cell for its number."
 )
 NEXT = Key("true", "true next point")
 LONGEST, SHORTEST, EDGE, FOOT = 380, 90, 18, 18
@@ -98,8 +96,7 @@ class PointingView(View):
             above="answer",
             data={"goal": goal, "answer": " ".join(map(str, best.numbers))},
         )
-        drawing = points_drawing(goal, points, best.numbers, target or (), f"{about}: {answer(prediction)}")
-        drawn = Drawn(drawing, keys=(POINTS, *[TARGET] * bool(target)))
+        drawn = Drawn(points_drawing(prediction, target or ()), keys=(POINTS, *[TARGET] * bool(target)))
         if not best.attention:
             return [head, drawn]
         grid = Grid(
@@ -178,14 +175,10 @@ def positions(points: Sequence[Sequence[float]]) -> list[Point]:
 
 
 def lines(goal: str, numbers: Sequence[int], at: Sequence[Point]) -> list[list[Point]]:
-    """Return the lines of an answer, each from point to point and back to its first.
+    """Return the lines of an answer to a goal, each from point to point and back to its first.
 
-    The line of an order passes the numbers in the order of the answer, each as high as its value.
-
-    Args:
-        goal: hull, triangulation, tour or order.
-        numbers: numbers of points, counted from 1; numbers of missing points are ignored.
-        at: the positions of all points.
+    The line of an order passes the numbers in the order of the answer, each as high as its value. The `numbers` count
+    the points from 1; those of missing points are ignored.
     """
     if goal == "order":
         where = [(float(rank), at[number - 1][1]) for rank, number in enumerate(numbers, 1) if number <= len(at)]
@@ -198,25 +191,16 @@ def lines(goal: str, numbers: Sequence[int], at: Sequence[Point]) -> list[list[P
     return [[at[number - 1] for number in (*part, part[0])] for part in parts if part]
 
 
-def points_drawing(
-    goal: str, points: Sequence[Sequence[float]], numbers: Sequence[int], target: Sequence[int], description: str
-) -> Drawing:
+def points_drawing(prediction: PointingPrediction, target: Sequence[int]) -> Drawing:
     """Return the points with their numbers, the answer, and a broad line for the true answer behind it.
 
     The drawing has the proportions of the set. Numbers are placed away from lines and from other points.
-
-    Args:
-        goal: hull, triangulation, tour or order.
-        points: the coordinates of each point.
-        numbers: the numbers of points in the answer, counted from 1.
-        target: the numbers of points in the true answer; empty where that is unknown.
-        description: a text for readers who cannot see the drawing.
     """
-    at = positions(points)
+    goal, at = prediction.goal, positions(prediction.points)
     xs, ys = zip(*at, strict=True)
-    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    west, south, wide, high = min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys)
     across = up = LONGEST / (max(wide, high) or 1)
-    axis = f"x {min(xs):.3g} to {max(xs):.3g}, y {min(ys):.3g} to {max(ys):.3g}"
+    axis = f"x {west:.3g} to {max(xs):.3g}, y {south:.3g} to {max(ys):.3g}"
     if goal == "order":  # positions and values have different units
         across, up = LONGEST / (wide or 1), 0.6 * LONGEST / (high or 1)
         axis = "order read; the line: order of the answer"
@@ -224,11 +208,12 @@ def points_drawing(
     left, bottom = EDGE + (inner[0] - wide * across) / 2, EDGE + (inner[1] + high * up) / 2
 
     def put(point: Point) -> Point:
-        return left + (point[0] - min(xs)) * across, bottom - (point[1] - min(ys)) * up
+        return left + (point[0] - west) * across, bottom - (point[1] - south) * up
 
-    sheet = Drawing(inner[0] + 2 * EDGE, inner[1] + 2 * EDGE + FOOT, description)
+    spoken = f"{goal} of {len(at)} points: {answer(prediction)}"
+    sheet = Drawing(inner[0] + 2 * EDGE, inner[1] + 2 * EDGE + FOOT, spoken)
     sheet.box("frames", 0.5, 0.5, inner[0] + 2 * EDGE - 1, inner[1] + 2 * EDGE - 1)
-    for kind, given in (("targets", target), ("answers", numbers)):
+    for kind, given in (("targets", target), ("answers", prediction.best.numbers)):
         for line in lines(goal, given, at):
             sheet.line(kind, [put(point) for point in line])
     spots = [put(point) for point in at]

@@ -66,7 +66,7 @@ class RelatednessView(TreeView):
             under=f"of {names[0]} to {names[-1]}" if names else "",
             truth=None if score is None else (f"true score {score:g}", ""),
             classes=Classes(prediction.probabilities, noun="grades", in_one_line=True),
-            notes=tuple(filter(None, [self.notes(*self.trees(prediction))])),
+            notes=tuple(filter(None, ["; ".join(self.notes(*self.trees(prediction)).values())])),
             data={"score": repr(prediction.score)},
             keys=page_keys(trees, ""),
         )

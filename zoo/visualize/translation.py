@@ -16,13 +16,11 @@ from zoo.visualize.printable import shown
 from zoo.visualize.view import Predicts, View, beginning, ranked
 
 CELLS = Key(
-    "",
-    "",
-    "In a grid each row is a token that was written, each column a token of the source. The colour of a cell is its "
-    "attention; point at it for the number.",
+    long="In a grid each row is a token that was written, each column a token of the source. The colour of a cell is "
+    "its attention; point at it for the number."
 )
 LINKS = Key("true", "true alignment")
-RANKED = Key("", "", "All translations have the score they were ranked by; the grid belongs to the first.")
+RANKED = Key(long="All translations have the score they were ranked by; the grid belongs to the first.")
 
 
 class TranslationView(View):

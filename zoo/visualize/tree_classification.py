@@ -52,7 +52,7 @@ class TreeClassificationView(TreeView):
         signs, first = marks(list(probabilities)), (name, truth, *labels, *(true or ()))
         tree = Tree(prediction.tree, labels, prediction.confidence, signs, true, evidence)
         classes = Classes(probabilities, name, marks=signs, first=first, in_one_line=True)
-        notes = tuple(filter(None, [self.notes(prediction.tree), unread(prediction)]))
+        notes = tuple(filter(None, ["; ".join(self.notes(prediction.tree).values()), unread(prediction)]))
         keys = page_keys([tree], "its class")
         head = Head.compared(name, truth, "class", classes, above="predicted", notes=notes, keys=keys)
         return [head, tree]

@@ -69,34 +69,28 @@ class TreeView(View):
         """Return the trees of a prediction."""
 
     def terminal(self, prediction: Any, number: int, options: Namespace) -> RenderableType:
-        self.report(self.note(*self.trees(prediction)), CHOICE)
-        self.report(self.cut(*self.trees(prediction)), LIMIT)
+        for hint, note in self.notes(*self.trees(prediction)).items():
+            self.report(note, hint)
         return super().terminal(prediction, number, options)
 
     def unknown(self, prediction: Any) -> list[str]:
         return [tree.words[place] for tree in self.trees(prediction) for place in tree.unknown]
 
-    def note(self, *trees: ReadTree) -> str:
-        """Explain that the network was trained on given trees but has read a built one; empty where this is not so.
+    def notes(self, *trees: ReadTree) -> dict[str, str]:
+        """Return notes on how trees were read, by their hints.
 
-        A single word needs no note, since all its trees are equal.
+        One says that the network was trained on given trees but has read a built one; all trees of a single word are
+        equal. The other one says that only the beginning of a text was read, as of the training texts.
         """
-        built = (tree.built for tree in trees if tree.built is not None and len(tree.words) > 1)
-        ways = dict.fromkeys(way for way in built if not way.startswith(GRAMMAR))
-        if not self.trained_on_given or not ways:
-            return ""
-        note = f"read along {' and '.join(map(spoken, ways))}: none was given"
-        return f"one of the two was {note} for it" if any(tree.built is None for tree in trees) else note
-
-    def cut(self, *trees: ReadTree) -> str:
-        """Explain that only the beginning of a text was read, as of the training texts; empty where all was read."""
-        read = [(len(tree.words), sum(word >= 0 for word in tree.word)) for tree in trees if tree.built is not None]
-        parts = [f"{some:,} of {every:,}" for every, some in read if some < every]
-        return f"only the first {' and '.join(parts)} words were read" if parts else ""
-
-    def notes(self, *trees: ReadTree) -> str:
-        """Return all notes on how trees were read."""
-        return "; ".join(filter(None, [self.note(*trees), self.cut(*trees)]))
+        built, found = [tree for tree in trees if tree.built is not None], {}
+        ways = dict.fromkeys(tree.built or "" for tree in built if len(tree.words) > 1)
+        if self.trained_on_given and (names := [spoken(way) for way in ways if not way.startswith(GRAMMAR)]):
+            note = f"read along {' and '.join(names)}: none was given"
+            found[CHOICE] = note if len(built) == len(trees) else f"one of the two was {note} for it"
+        read = [(sum(word >= 0 for word in tree.word), len(tree.words)) for tree in built]
+        if parts := [f"{some:,} of {every:,}" for some, every in read if some < every]:
+            found[LIMIT] = f"only the first {' and '.join(parts)} words were read"
+        return found
 
     def report(self, note: str, hint: str) -> None:
         """Write a note to the standard error, only the first one with each hint."""

@@ -18,7 +18,7 @@ from matplotlib.patches import BoxStyle
 from matplotlib.path import Path as Outline
 from matplotlib.text import Text
 
-from zoo.visualize.drawing import PALETTE, SHADES, STYLES, Cells, Drawing, Picture, Shape
+from zoo.visualize.drawing import PALETTE, SHADES, STYLES, Drawing, Raster, Shape
 from zoo.visualize.letters import DPI, PIXELS, Letters, missing_letters_silent
 
 POINTS = 72 / PIXELS
@@ -45,7 +45,7 @@ def painted(drawing: Drawing, letters: Letters) -> Figure:
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    for part in drawing.areas:
+    for part in drawing.rasters:
         _paint(axes, part)
     for level, kind in enumerate(STYLES, 1):
         if shapes := drawing.shapes.get(kind):
@@ -63,10 +63,10 @@ def painted(drawing: Drawing, letters: Letters) -> Figure:
     return figure
 
 
-def _paint(axes: Axes, part: Cells | Picture) -> None:
+def _paint(axes: Axes, part: Raster) -> None:
     right, bottom = part.left + part.width, part.top + part.height
     image: dict[str, Any] = {"extent": (part.left, right, bottom, part.top), "aspect": "auto", "zorder": 0}
-    if isinstance(part, Picture):
+    if part.values.ndim == 3:
         axes.imshow(part.values, **image)
         return
     colours, least = (SIGNED, -part.most) if part.signed else (ATTENTION, 0.0)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zoo.visualize.blocks import Beside, Block, Classes, Drawn, Grid, Head, Note, Passage, Rows, flat
-from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Cells, Drawing, mixed
+from zoo.visualize.drawing import LARGE, NORMAL, SMALL, TINY, Drawing, Raster, Shape, mixed
 from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shortened
 from zoo.visualize.renderers.canvas import painted
@@ -215,7 +215,7 @@ def _(block: Grid, letters: Letters, room: float) -> Drawing:
     for number, name in enumerate(rows):
         sheet.write(left - 6, top + (number + 0.5) * CELL + 4, name, SMALL, "ink", side="right")
     if rows and columns:
-        sheet.areas.append(Cells(left, top, across, down, np.asarray(weights, float), gap=True))
+        sheet.rasters.append(Raster(left, top, across, down, np.asarray(weights, float), gap=True))
         sheet.box("frames", left, top, across, down)
     for r, row in enumerate(texts):
         for c, text in enumerate(row):
@@ -289,37 +289,25 @@ def _draw_foot(sheet: Drawing, letters: Letters, bottom: float) -> None:
     for key, indent, (line, left) in zip(keys, indents, flow(widths, room, 29), strict=True):
         y = top + line * FOOT_LINE
         if key.sample:
-            SAMPLES[key.sample](sheet, MARGIN + left + 10, y - 4)
+            sheet.place(Drawing(0, shapes=SAMPLES[key.sample]), MARGIN + left + 10, y - 4)
         sheet.write(MARGIN + left + indent, y, key.short)
     space = letters.width("n n", SMALL) - 2 * letters.width("n", SMALL)
     for note in sheet.notes:
         words = [letters.cut(word, room, SMALL) for word in shortened(note, LONGEST_NOTE).split()]
-        places = list(flow([letters.width(word, SMALL) for word in words], room, space))
-        for number in dict.fromkeys(line for line, _ in places):
+        wide, lines = [letters.width(word, SMALL) for word in words], dict[int, list[str]]()
+        for word, (line, _) in zip(words, flow(wide, room, space), strict=True):
+            lines.setdefault(line, []).append(word)
+        for together in lines.values():
             y += FOOT_LINE
-            sheet.write(
-                MARGIN, y, " ".join(word for word, (line, _) in zip(words, places, strict=True) if line == number)
-            )
+            sheet.write(MARGIN, y, " ".join(together))
     sheet.height = y + FOOT_LINE if keys or sheet.notes else bottom + APART
 
 
-def _shading(sheet: Drawing, x: float, y: float) -> None:
-    for step in range(20):
-        sheet.box("words", x - 10 + step, y - 7, 1.3, 13, fill=mixed("card", "attention", (step + 1) / 20))
-
-
-def _underlining(kind: str) -> Callable[[Drawing, float, float], None]:
-    return lambda sheet, x, y: sheet.line(kind, [(x - 10, y + 1), (x + 10, y + 1)])
-
-
-def _frame(kind: str) -> Callable[[Drawing, float, float], None]:
-    return lambda sheet, x, y: sheet.box(kind, x - 8, y - 6, 16, 12)
-
-
-SAMPLES: dict[str, Callable[[Drawing, float, float], None]] = {
-    "words": _shading,
-    "sentences": lambda sheet, x, y: sheet.box("bars", x - 10, y - 5, 20, 10, fill="bar"),
-    **{kind: _underlining(kind) for kind in ("evidence", "unknown", "answers", "targets")},
-    **{kind: _frame(kind) for kind in ("true", "wrong")},
+_SHADES = [Shape("box", [(step - 11, -7)], (1.3, 13), mixed("card", "attention", step / 20)) for step in range(1, 21)]
+SAMPLES: dict[str, dict[str, list[Shape]]] = {
+    "words": {"words": _SHADES},
+    "sentences": {"bars": [Shape("box", [(-10, -5)], (20, 10), "bar")]},
+    **{kind: {kind: [Shape("line", [(-10, 1), (10, 1)])]} for kind in ("evidence", "unknown", "answers", "targets")},
+    **{kind: {kind: [Shape("box", [(-8, -6)], (16, 12))]} for kind in ("true", "wrong")},
 }
-"""Draws the sign of a key around a point."""
+"""The shapes of the sign of a key, by their kinds, around the point (0, 0)."""

@@ -9,7 +9,7 @@ from math import ceil
 import numpy as np
 from rich.cells import cell_len
 
-from zoo.visualize.drawing import PALETTE, STYLES, Cells, Drawing, Label, Shape
+from zoo.visualize.drawing import PALETTE, STYLES, Drawing, Label, Raster, Shape
 from zoo.visualize.printable import shortened, shown
 
 WIDEST = 900
@@ -52,7 +52,7 @@ def svg(drawing: Drawing) -> str:
             f'<div class="{kind}" style="min-height:{0 if wide else needed:.0f}px">',
             f'<div style="width:{width}px;height:{height}px">',
             f'<svg role="img"{name} width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
-            *(rectangle for part in drawing.areas if isinstance(part, Cells) for rectangle in _cells(part)),
+            *(rectangle for part in drawing.rasters if part.values.ndim == 2 for rectangle in _cells(part)),
             *(_group(kind, drawing.shapes[kind]) for kind in STYLES if drawing.shapes.get(kind)),
             *map(_label, drawing.labels),
             "</svg>",
@@ -99,7 +99,7 @@ def _label(label: Label) -> str:
     return f'<text x="{label.x:.1f}" y="{label.y:.1f}"{turned} style="{style}">{text(label.text)}</text>'
 
 
-def _cells(cells: Cells) -> Iterator[str]:
+def _cells(cells: Raster) -> Iterator[str]:
     """Cells as rectangles, the darker the larger the number."""
     rows, columns = cells.values.shape
     wide, high = cells.width / max(1, columns), cells.height / max(1, rows)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from zoo.tasks.trees import ReadTree
 from zoo.visualize.blocks import UNKNOWN, Block, Drawn
-from zoo.visualize.drawing import NORMAL, SMALL, Drawing, Key, Spot
+from zoo.visualize.drawing import NORMAL, SMALL, Drawing, Key, Shape, Spot
 from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shortened, shown
 from zoo.visualize.renderers import figure, page, terminal
@@ -203,7 +203,7 @@ def page_keys(blocks: Sequence[Tree], facts: str) -> tuple[Key, ...]:
     named = ["its phrase", *filter(None, [facts]), *["its attention"] * weighed]
     joined = f"{', '.join(named[:-1])} and {named[-1]}" if named[1:] else named[0]
     unknown = any(block.tree.unknown for block in blocks)
-    return (Key("", "", f"Point at a node for {joined}."), *[HALO] * weighed, *[UNKNOWN._replace(short="")] * unknown)
+    return (Key(long=f"Point at a node for {joined}."), *[HALO] * weighed, *[UNKNOWN._replace(short="")] * unknown)
 
 
 # The renderers
@@ -226,23 +226,15 @@ def _(block: Tree, letters: Letters, room: float) -> Drawing:
     return figure.centred(tree_drawing(block, letters), room)
 
 
-def _halo_sample(sheet: Drawing, x: float, y: float) -> None:
-    sheet.disc("halos", x, y, 9.6)
-    sheet.disc("gaps", x, y, 5.3 * CLEAR)
-    sheet.disc("nodes", x, y, 5.3)
+def _disc(radius: float, x: float = 0, y: float = 0, fill: str | None = None) -> list[Shape]:
+    return [Shape("disc", [(x, y)], (radius,), fill)]
 
 
-def _true_sample(sheet: Drawing, x: float, y: float) -> None:
-    sheet.disc("nodes", x - 2, y + 1, 7.7)
-    sheet.disc("small nodes", x + 4, y - 5, 5.3, "soft")
-
-
-def _ring_sample(sheet: Drawing, x: float, y: float) -> None:
-    sheet.disc("rings", x, y, 6.2 + RING)
-    sheet.disc("nodes", x, y, 6.2)
-
-
-figure.SAMPLES |= {"halos": _halo_sample, "small nodes": _true_sample, "rings": _ring_sample}
+figure.SAMPLES |= {
+    "halos": {"halos": _disc(9.6), "gaps": _disc(5.3 * CLEAR), "nodes": _disc(5.3)},
+    "small nodes": {"nodes": _disc(7.7, -2, 1), "small nodes": _disc(5.3, 4, -5, "soft")},
+    "rings": {"rings": _disc(6.2 + RING), "nodes": _disc(6.2)},
+}
 
 
 # The terminal

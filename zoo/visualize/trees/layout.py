@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from zoo.tasks.trees import ReadTree
+from zoo.tasks.trees import ReadTree
 
 LONGEST_PHRASE = 12
 """Words of a phrase that are shown."""
@@ -129,8 +128,26 @@ def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int =
     words (dependencies), the level of a node is its distance from the root.
     """
     family = Family.of(tree)
+    used, shown = 1, set(family.order[:1])
+    waiting = [(-family.words[node], 0, node) for node in shown]
+    while waiting:
+        _, depth, node = heappop(waiting)
+        below = family.children[node]
+        more = len(below) - (tree.word[node] < 0)
+        if below and used + more <= most_columns and depth + 1 < most_levels:
+            used += more
+            shown.update(below)
+            for child in below:
+                heappush(waiting, (-family.words[child], depth + 1, child))
+    nodes = [node for node in family.order if node in shown]
+    folded = frozenset(node for node in nodes if family.children[node] and family.children[node][0] not in shown)
     inside = any(tree.word[node] >= 0 and below for node, below in enumerate(family.children))
-    nodes, folded = _drawn(tree, family, most_columns, most_levels)
+    level, height = {-1: -1}, dict.fromkeys([*nodes, -1], 0)
+    for node in reversed(nodes):
+        height[tree.parent[node]] = max(height[tree.parent[node]], height[node] + 1)
+    for node in nodes:
+        level[node] = level[tree.parent[node]] + 1 if inside else height[-1] - 1 - height[node]
+    del level[-1]
     columns = []
     for node in nodes:
         if (word := tree.word[node]) >= 0:
@@ -142,7 +159,7 @@ def laid_out(tree: ReadTree, most_columns: int = sys.maxsize, most_levels: int =
     if len(columns) + len(alone) <= most_columns:
         columns += [Column(-1, word, tree.words[word]) for word in alone]
     columns.sort(key=lambda column: column.word)
-    return Layout(tree, family, nodes, folded, _levels(tree, nodes, inside), columns, inside)
+    return Layout(tree, family, nodes, folded, level, columns, inside)
 
 
 def strengths(tree: ReadTree) -> list[float] | None:
@@ -165,36 +182,3 @@ def largest(layout: Layout) -> str:
     """Return the attention of the largest halo that is drawn; empty where there is none."""
     weights = layout.tree.weights
     return f"{max(weights[node] for node in layout.nodes):.2g}" if weights and layout.nodes else ""
-
-
-def _drawn(tree: ReadTree, family: Family, most_columns: int, most_levels: int) -> tuple[list[int], frozenset[int]]:
-    """Return the nodes that are drawn, and those of them that are folded."""
-    columns = 1
-    shown, folded = set(family.order[:1]), set()
-    waiting = [(-family.words[node], 0, node) for node in family.order[:1]]
-    while waiting:
-        _, depth, node = heappop(waiting)
-        below = family.children[node]
-        more = len(below) - (tree.word[node] < 0)
-        if below and (columns + more > most_columns or depth + 1 >= most_levels):
-            folded.add(node)
-        elif below:
-            columns += more
-            shown.update(below)
-            for child in below:
-                heappush(waiting, (-family.words[child], depth + 1, child))
-    return [node for node in family.order if node in shown], frozenset(folded)
-
-
-def _levels(tree: ReadTree, nodes: Sequence[int], inside: bool) -> dict[int, int]:
-    if inside:
-        depth = {-1: -1}
-        for node in nodes:
-            depth[node] = depth[tree.parent[node]] + 1
-        return {node: depth[node] for node in nodes}
-    height = dict.fromkeys(nodes, 0)
-    for node in reversed(nodes):
-        if (above := tree.parent[node]) >= 0:
-            height[above] = max(height[above], height[node] + 1)
-    top = max(height.values(), default=0)
-    return {node: top - height[node] for node in nodes}

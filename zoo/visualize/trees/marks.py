@@ -91,10 +91,9 @@ def _ranks(classes: Sequence[str]) -> list[int] | None:
     """Return the rank of each class from bad to good; None where the names have no order."""
     for value in (_number, _worth):
         places = [place for place in map(value, classes) if place is not None]
-        if len(places) == len(classes) and len(set(places)) >= max(2, len(classes)):
-            return [sorted(places).index(place) for place in places]
         if len(places) == len(classes):
-            return None
+            distinct = len(set(places)) == len(places) > 1
+            return [sorted(places).index(place) for place in places] if distinct else None
     return None
 
 
