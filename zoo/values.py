@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, wraps
+from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
@@ -45,6 +46,32 @@ def hold(key: str, value: Any, hint: Any) -> None:
         own = _own_words(key, value, error) if isinstance(error, ValidationError) else None
         schema = allowed.json_schema(schema_generator=_Schema)
         raise own or refusal(key, value, _either(schema) or str(hint), _words(schema)) from None
+
+
+class Checked:
+    """A base class whose subclasses compare the keyword arguments of their constructors with the annotations, so that
+    Python has the same bounds and the same messages as a configuration.
+
+    A constructor raises ConfigError for a wrong value. Objects, unlike plain values, are not checked.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = _checked(cls.__init__)  # type: ignore[method-assign]
+
+
+def _checked(init: Callable[..., None]) -> Callable[..., None]:
+    hints = cache(lambda: get_type_hints(init, include_extras=True))  # the names in them may be defined later
+
+    @wraps(init)
+    def checked(self: Any, *arguments: Any, **options: Any) -> None:
+        for name, value in options.items():
+            if name in hints() and isinstance(value, str | int | float | list | tuple | None):
+                hold(name, value, hints()[name])
+        init(self, *arguments, **options)
+
+    return checked
 
 
 def refusal(key: str, value: Any, expected: str, names: Iterable[str] = ()) -> ConfigError:

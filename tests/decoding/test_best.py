@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zoo.decoding.best import best
+from zoo.decoding.beam import best
 
 
 def slow(scores, count):

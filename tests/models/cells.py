@@ -74,10 +74,18 @@ def read_of(batch, row):
     return [SPEC.begin, *batch.target[row][batch.target_mask[row]].tolist()[:-1]]
 
 
-def random_biases(model):
-    """`model` in double precision whose biases are not zero, so that a wrong one shows."""
-    with torch.no_grad():
-        for name, parameter in model.double().eval().named_parameters():
-            if "bias" in name:
-                parameter.normal_()
-    return model
+def captions_of(batch):
+    """The cells of the image, a list, and the decoder input of each caption."""
+    for row, picture in enumerate(batch.picture.tolist()):
+        yield cells_of(batch.image[picture]), read_of(batch, row)
+
+
+def assert_made_once(model, parts, *, steps=False):
+    """`parts` compute for three images, not for their five captions, in `forward` and with `steps` in `start`."""
+    seen = []
+    for part in parts:
+        part.register_forward_hook(lambda module, given, output: seen.append(len(output)))
+    model(batch_of(pixels()))
+    if steps:
+        model.start(batch_of(pixels(), targets=False))
+    assert seen == [3] * len(parts) * (1 + steps)

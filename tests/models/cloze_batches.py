@@ -1,10 +1,11 @@
-"""Small batches of questions, and torch's GRU as a loop, for the tests of the readers."""
+"""Small batches of questions for the tests of the readers, and what both of them share."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
+from tests.models.equations import assert_orthogonal
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 
@@ -41,32 +42,31 @@ def batch_of(questions: list[tuple[list[int], list[int], list[int]]], answers: l
     )
 
 
-def both_directions(encoder: nn.RNNBase, inputs: list[Tensor]) -> list[Tensor]:
-    """The states of torch's bidirectional GRU at each word, computed step by step."""
-    weights = dict(encoder.named_parameters())
-    forward = _gru_loop(weights, "", inputs)
-    backward = _gru_loop(weights, "_reverse", inputs[::-1])[::-1]
-    return [torch.cat(pair) for pair in zip(forward, backward, strict=True)]
-
-
-def _gru_loop(weights: dict[str, Tensor], suffix: str, inputs: list[Tensor]) -> list[Tensor]:
-    w_ir, w_iz, w_in = weights[f"weight_ih_l0{suffix}"].chunk(3)
-    w_hr, w_hz, w_hn = weights[f"weight_hh_l0{suffix}"].chunk(3)
-    b_ir, b_iz, b_in = weights[f"bias_ih_l0{suffix}"].chunk(3)
-    b_hr, b_hz, b_hn = weights[f"bias_hh_l0{suffix}"].chunk(3)
-    h, outputs = torch.zeros(w_hr.shape[1], dtype=torch.float64), []
-    for x in inputs:
-        r = torch.sigmoid(w_ir @ x + b_ir + w_hr @ h + b_hr)
-        z = torch.sigmoid(w_iz @ x + b_iz + w_hz @ h + b_hz)
-        n = torch.tanh(w_in @ x + b_in + r * (w_hn @ h + b_hn))
-        h = (1 - z) * n + z * h
-        outputs.append(h)
-    return outputs
-
-
 def shaken(network: nn.Module) -> nn.Module:
     """The network in double precision with every weight drawn, biases too: those that start at 0 would hide errors."""
     torch.manual_seed(3)
     for parameter in network.parameters():
         nn.init.normal_(parameter, std=0.7)
     return network.double().eval()
+
+
+def assert_answers(output, b: int, weights: list[float], question: tuple[list[int], list[int], list[int]]) -> None:
+    """The weights on the document of question b, and the scores of its candidates: the logarithms of their sums."""
+    document, _, candidates = question
+    sums = [sum(share for share, word in zip(weights, document, strict=True) if word == one) for one in candidates]
+    expected = torch.tensor(weights, dtype=torch.float64)
+    torch.testing.assert_close(output.attention["document"][b, : len(document)], expected, rtol=1e-12, atol=1e-12)
+    expected = torch.tensor(sums, dtype=torch.float64).log()
+    torch.testing.assert_close(output.logits[b, : len(candidates)], expected, rtol=1e-12, atol=1e-12)
+
+
+def assert_start(model: nn.Module, bound: float) -> None:
+    """Embeddings up to `bound`, that of padding 0; orthogonal matrices of all gates; no biases."""
+    table = model.embedding.weight
+    assert 0.998 * bound < table.abs().max() <= bound and not table[0].any()
+    for encoder in (model.document_encoder, model.query_encoder):
+        for name, weight in encoder.named_parameters():
+            if "bias" in name:
+                assert not weight.any()
+            else:
+                assert_orthogonal(weight.detach().chunk(3))

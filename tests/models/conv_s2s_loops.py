@@ -5,11 +5,11 @@ import math
 import torch
 from torch.nn import functional as F
 
+from tests.models.equations import DOUBLE
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import ConvS2S
 
-DOUBLE = torch.float64
 SPEC = PairSpec(source_size=11, target_size=13, longest_source=9, longest_target=9)
 SMALL = {"embedding_dim": 6, "hidden_dim": 5, "output_dim": 4, "positions": 12, "dropout": 0.0}
 DEEP = {**SMALL, "encoder_layers": 2, "decoder_layers": 3}
@@ -122,23 +122,5 @@ def probe(batch):
 
 
 def gradients(model, loss):
-    found = torch.autograd.grad(loss, list(model.parameters()))
+    found = torch.autograd.grad(loss, list(model.parameters()), retain_graph=True)
     return dict(zip(dict(model.named_parameters()), found, strict=True))
-
-
-def assert_same(found, expected, tolerance=1e-10):
-    assert found.keys() == expected.keys()
-    for name, value in found.items():
-        torch.testing.assert_close(
-            value, expected[name], rtol=tolerance, atol=tolerance, msg=lambda text, name=name: f"{name}: {text}"
-        )
-
-
-def steps(model, batch):
-    """Log-probabilities (B, T, V) and weights by reading the target one word after the other."""
-    state, found, attention = model.start(batch), [], []
-    for tokens in batch.target_input.T:
-        log_probs, state, weights = model.step(tokens[:, None], state)
-        found.append(log_probs[:, 0])
-        attention.append({name: a[:, 0] for name, a in weights.items()})
-    return torch.stack(found, 1), {name: torch.stack([a[name] for a in attention], 1) for name in attention[0]}

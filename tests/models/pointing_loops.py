@@ -4,33 +4,13 @@ import torch
 import torch.nn.functional as F
 
 from tests.families import family_of
-from tests.models.gradients import assert_same_gradients
+from tests.models.equations import DOUBLE, assert_equal, assert_same_gradients, linear, lstm
+from zoo.data.points.spec import PointSpec
 
 POINTS = family_of("pointing")
 SPEC = POINTS.spec
-DOUBLE = torch.float64
-END, FIRST = SPEC.end, SPEC.first
-
-
-def sigmoid(x):
-    return 1 / (1 + (-x).exp())
-
-
-def gates(w, b, u, k, x, h, c):
-    """The new (h, c) of an LSTM."""
-    i, f, g, o = (w @ x + b + u @ h + k).chunk(4)
-    c = sigmoid(f) * c + sigmoid(i) * g.tanh()
-    return sigmoid(o) * c.tanh(), c
-
-
-def lstm(rnn, x, h, c):
-    """One step of one layer."""
-    return gates(rnn.weight_ih_l0, rnn.bias_ih_l0, rnn.weight_hh_l0, rnn.bias_hh_l0, x, h, c)
-
-
-def cell(rnn, x, h, c):
-    """One step of a torch.nn.LSTMCell."""
-    return gates(rnn.weight_ih, rnn.bias_ih, rnn.weight_hh, rnn.bias_hh, x, h, c)
+FIRST = SPEC.first
+TEN = PointSpec(width=2, longest=10, longest_target=12, goal="hull", groups=("n10",))
 
 
 def run(rnn, inputs):
@@ -43,23 +23,9 @@ def run(rnn, inputs):
     return states, h, c
 
 
-def additive(score, query, key):
-    """v . tanh(W_2 q + W_1 k)."""
-    return score.v @ (score.query_projection.weight @ query + score.key_projection.weight @ key).tanh()
-
-
-def softmax(scores):
-    exponentials = [score.exp() for score in scores]
-    return [each / sum(exponentials) for each in exponentials]
-
-
-def mean(weights, values):
-    return sum(a * value for a, value in zip(weights, values, strict=True))
-
-
 def embedded(reader, point):
     """The embedding that a `PointReader` computes for a point."""
-    return point if reader.embedding is None else reader.embedding.weight @ point + reader.embedding.bias
+    return point if reader.embedding is None else linear(reader.embedding, point)
 
 
 def read(token, begin, points, width):
@@ -90,11 +56,11 @@ def assert_equal_loops(model, batch, decode, places=None):
     output = model(batch)
     logits, weights = slow_batch(decode, batch, places or batch.memory_mask.shape[1])
     found, expected = output.logits.log_softmax(-1), logits.log_softmax(-1)
-    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    assert_equal(found, expected)
     sides = [[found.where(found.isfinite(), 0.0)], [expected.where(expected.isfinite(), 0.0)]]
     for name in output.attention:
         assert name == "source"
-        torch.testing.assert_close(output.attention[name], weights, rtol=1e-12, atol=1e-12)
+        assert_equal(output.attention[name], weights)
         sides[0].append(output.attention[name])
         sides[1].append(weights)
     random = [torch.randn_like(part) for part in sides[1]]
@@ -120,8 +86,4 @@ def assert_permutes(model, batch):
     assert not torch.equal(other.points, batch.points)
     one, two = (each.target_packing.unpack(model(each).logits.softmax(-1)) for each in (batch, other))
     moved = one[..., 2:].gather(2, come[:, None].expand(-1, one.shape[1], -1))
-    torch.testing.assert_close(two[..., 2:], moved, rtol=1e-12, atol=1e-12)
-
-
-def count(model):
-    return sum(parameter.numel() for parameter in model.parameters())
+    assert_equal(two[..., 2:], moved)

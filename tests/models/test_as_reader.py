@@ -4,11 +4,11 @@ import math
 
 import torch
 
-from tests.models.cloze_batches import QUESTIONS, SPEC, batch_of, both_directions, shaken
+from tests.models.cloze_batches import QUESTIONS, SPEC, assert_answers, assert_start, batch_of, shaken
+from tests.models.equations import both_directions
 from zoo.models import ASReader
 
 SMALL = {"embedding_dim": 5, "hidden_dim": 4}
-EXACT = {"rtol": 1e-12, "atol": 1e-12}
 
 
 def test_equals_the_equations_written_as_loops():
@@ -20,15 +20,7 @@ def test_equals_the_equations_written_as_loops():
         g = torch.cat([g[-1][:4], g[0][4:]])  # the last state of each direction
         exponentials = [math.exp(float((h @ g).detach())) for h in f]
         s = [one / sum(exponentials) for one in exponentials]  # (1)
-        total = dict.fromkeys(candidates, 0.0)
-        for word, share in zip(document, s, strict=True):
-            if word in total:
-                total[word] += share  # (2)
-        torch.testing.assert_close(
-            output.attention["document"][b, : len(document)], torch.tensor(s, dtype=torch.float64), **EXACT
-        )
-        expected = torch.tensor([math.log(total[word]) for word in candidates], dtype=torch.float64)
-        torch.testing.assert_close(output.logits[b, : len(candidates)], expected, **EXACT)
+        assert_answers(output, b, s, (document, query, candidates))  # (2)
 
 
 def test_without_a_query_nothing_is_attended_to():
@@ -46,12 +38,4 @@ def test_without_a_query_nothing_is_attended_to():
 
 def test_starts_as_the_paper_does():
     torch.manual_seed(0)
-    model = ASReader(SPEC, embedding_dim=200, hidden_dim=12)
-    table = model.embedding.weight
-    assert 0.0999 < table.abs().max() <= 0.1 and not table[0].any()
-    for name, weight in model.document_encoder.named_parameters():
-        if "bias" in name:
-            assert not weight.any()
-        else:
-            for matrix in weight.detach().chunk(3):
-                torch.testing.assert_close(matrix @ matrix.T, torch.eye(12), rtol=0, atol=1e-5)
+    assert_start(ASReader(SPEC, embedding_dim=200, hidden_dim=12), 0.1)

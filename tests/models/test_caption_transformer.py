@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from tests.models.cells import (
-    DOUBLE,
     ENCODER,
     PICTURE,
     PIXELS,
@@ -16,12 +15,12 @@ from tests.models.cells import (
     SPEC,
     TRAINED,
     assert_left_alone,
+    assert_made_once,
     batch_of,
     captions,
     cells_of,
-    pixels,
 )
-from tests.models.gradients import assert_same_gradients
+from tests.models.equations import DOUBLE, assert_deviation, assert_same_gradients, count, drop_all
 from zoo.data.images.spec import ImageSpec
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
@@ -103,17 +102,14 @@ def test_without_layers_between_cells_the_decoder_looks_at_the_cells_as_they_are
 
 
 def test_what_is_made_of_a_cell_is_made_once_however_many_captions_an_image_has(monkeypatch):
-    model, batch, seen = model_of(PIXELS, SMALL, encoder_layers=1), batch_of(pixels()), []
-    for part in (model.encoder, model.cells, model.encoder_layers[0].self_attention):
-        part.register_forward_hook(lambda _, given, __: seen.append(len(given[0])))
+    model, seen = model_of(PIXELS, SMALL, encoder_layers=1), []
     for layer in model.decoder:
         projected = layer.cross_attention.keys_values
         monkeypatch.setattr(
             layer.cross_attention, "keys_values", lambda cells, f=projected: (seen.append(len(cells)), f(cells))[1]
         )
-    model(batch)
-    model.start(batch_of(pixels(), targets=False))
-    assert seen == [3] * 10
+    assert_made_once(model, [model.encoder, model.cells, model.encoder_layers[0].feedforward], steps=True)
+    assert seen == [3] * 4
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
@@ -131,7 +127,7 @@ def test_weights_start_as_the_transformers_and_the_image_encoder_is_left_alone(p
         uniform += [words, model.source_positions.weight, model.target_positions.weight]
         assert len(model.source_positions.weight) == spec.cells
     else:
-        assert words.std().item() == pytest.approx(64**-0.5, rel=0.01)
+        assert_deviation([words], 64**-0.5, rel=0.01)
     for matrix in uniform:
         bound = math.sqrt(6 / sum(matrix.shape))
         assert 0.98 * bound < matrix.abs().max() <= bound
@@ -140,7 +136,8 @@ def test_weights_start_as_the_transformers_and_the_image_encoder_is_left_alone(p
 
 
 def test_dropout_acts_on_the_cells_and_the_words_and_the_output_of_every_sublayer():
-    model = model_of(dropout=1.0, encoder_layers=1)  # nothing is left but the norms
+    model = model_of(dropout=0.5, encoder_layers=1)
+    drop_all(model, 0.5)  # nothing is left but the norms
     batch = batch_of()
     x = torch.zeros(1, 8, dtype=DOUBLE)
     for layer in model.decoder:
@@ -148,7 +145,7 @@ def test_dropout_acts_on_the_cells_and_the_words_and_the_output_of_every_sublaye
             x = residual.norm(x)
     expected = model.vocabulary(x).expand(len(batch.true_tokens), -1)
     torch.testing.assert_close(model.train()(batch).logits, expected)
-    cells = model._encode(batch).vectors
+    cells = model.encode(batch, False)[0].vectors
     y = torch.zeros(8, dtype=DOUBLE)
     for residual in (model.encoder_layers[0].self_attention_residual, model.encoder_layers[0].feedforward_residual):
         y = residual.norm(y)
@@ -162,15 +159,12 @@ def test_parameters_by_formula():
         model = CaptionTransformer(spec, encoder=ENCODER)
     attention, net, norm = 4 * (d * d + d), 2 * d * ff + ff + d, 2 * d
     layers = 6 * (attention + net + 2 * norm) + 6 * (2 * attention + net + 3 * norm)
-    assert sum(p.numel() for p in model.parameters()) == features * d + d + words * d + layers + words * d + words
+    assert count(model) == features * d + d + words * d + layers + words * d + words
 
 
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        ({"norm": "before"}, "norm=before: expected post or pre"),
-        ({"positions": "none"}, "positions=none: expected"),
-        ({"tied": "all"}, "tied=all: expected none or target"),
         ({"heads": 3}, "8 is not a multiple of 3"),
         ({"hidden_dim": 9, "heads": 3}, "even"),
     ],

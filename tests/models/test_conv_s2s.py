@@ -4,15 +4,14 @@ import math
 
 import pytest
 import torch
-from torch import nn
 
+from tests.contract import by_steps
 from tests.models.conv_s2s_loops import (
     DEEP,
     SOURCES,
     SPEC,
     TARGETS,
     WIDE,
-    assert_same,
     batch_of,
     build,
     decode,
@@ -22,8 +21,8 @@ from tests.models.conv_s2s_loops import (
     literal,
     logits_grid,
     probe,
-    steps,
 )
+from tests.models.equations import assert_drops, assert_same_gradients, count, halve
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import ConvS2S
 
@@ -47,7 +46,7 @@ def test_equals_the_equations_written_as_loops(settings):
             assert (found[len(target) :] == 0).all()
             assert (found[:, len(source) :] == 0).all()
         loss = loss + (expected * weight[b, : len(target)]).sum()
-    assert_same(gradients(model, (logits * weight).sum()), gradients(model, loss))
+    assert_same_gradients(model, (logits * weight).sum(), loss)
 
 
 def test_the_gradient_into_the_encoder_is_divided_by_twice_the_layers_and_the_way_through_e_is_not():
@@ -64,8 +63,8 @@ def test_the_gradient_into_the_encoder_is_divided_by_twice_the_layers_and_the_wa
         for factor in (1.0, 0.0)
     )
     expected = {name: direct[name] + (plain[name] - direct[name]) / 6 for name in plain}
-    assert_same(found, expected)
     for name in plain:
+        torch.testing.assert_close(found[name], expected[name], rtol=1e-10, atol=1e-10)
         if name.startswith("encoder"):
             assert (direct[name] == 0).all(), name  # all of it comes through z
             torch.testing.assert_close(found[name], plain[name] / 6, rtol=1e-10, atol=1e-10)
@@ -97,8 +96,9 @@ def test_a_position_behind_the_table_takes_its_last_row():
     source, target = [4, 5, 6, 7, 8, 3], [5, 6, 7, 8, 9, 3]
     batch = batch_of([source], [target])
     expected, _ = literal(model, source, target, 1.0)
+    log_probs, _ = by_steps(model, batch, batch_of([source]))
     torch.testing.assert_close(model(batch).logits, expected, rtol=1e-10, atol=1e-10)
-    torch.testing.assert_close(steps(model, batch)[0][0], expected.log_softmax(-1), rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(log_probs[0], expected.log_softmax(-1), rtol=1e-10, atol=1e-10)
 
 
 def test_the_start_is_the_papers():
@@ -143,45 +143,27 @@ def test_fairseqs_architecture_for_iwslt_has_fairseqs_parameters():
     linear, convolution = 256 * 256 + 2 * 256, 512 * 3 * 256 + 2 * 512
     tables = (100 + 200 + 2 * 1024) * 256
     expected = tables + 2 * linear + 4 * convolution + 2 * linear + 3 * (convolution + 2 * linear) + 200 * 258
-    assert sum(parameter.numel() for parameter in model.parameters()) == expected
+    assert count(model) == expected
 
 
-class Halved(nn.Module):
-    """In dropout's place, so that its places show."""
-
-    def forward(self, x):
-        return x / 2
-
-
-def test_dropout_stands_before_every_convolution_behind_the_embeddings_and_before_the_vocabulary():
+def test_dropout_stands_before_every_convolution_behind_the_embeddings_and_before_the_vocabulary(monkeypatch):
+    halve(monkeypatch)
     model, batch = build(WIDE), batch_of([SOURCES[0]], [TARGETS[1]])
-    model.dropout = Halved()
+    model.dropout.p = 0.5
     z, e = encode(model, SOURCES[0], keep=0.5)
-    expected, _ = decode(model, z, e, TARGETS[1], keep=0.5)
-    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-10, atol=1e-10)
-    torch.testing.assert_close(steps(model, batch)[0][0], expected.log_softmax(-1), rtol=1e-10, atol=1e-10)
-
-
-def test_dropout_acts_in_training_in_both_faces():
-    torch.manual_seed(0)
-    model, batch = ConvS2S(SPEC, **{**DEEP, "dropout": 0.5}), batch_of(SOURCES, TARGETS)
-    assert not torch.equal(model(batch).logits, model(batch).logits)
-    assert not torch.equal(steps(model, batch)[0], steps(model, batch)[0])
-    model.eval()
-    assert torch.equal(model(batch).logits, model(batch).logits)
+    rows = [(decode(model, z, e, TARGETS[1], keep=0.5)[0], None)]
+    assert_drops(model, build(WIDE), batch, rows, batch_of([SOURCES[0]]))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"encoder_layers": 0}, "encoder_layers is a number"),
+        ({"encoder_layers": []}, "encoder_layers is a number"),
         ({"decoder_layers": []}, "decoder_layers is a number"),
-        ({"decoder_layers": [[4, 0]]}, "all positive"),
+        ({"decoder_layers": [[4, 0]]}, r"decoder_layers=\[\[4, 0\]\]: expected .* from 1 on"),
         ({"decoder_layers": [[4]]}, "all positive"),
         ({"kernel_size": 4}, "odd"),
-        ({"positions": 0}, "at least 1; got 0"),
         ({"encoder_layers": [[4, 3], [4, 2]]}, "odd, so that each has a middle; got 2"),
-        ({"dropout": 1.0}, "less than 1"),
     ],
 )
 def test_wrong_sizes_are_named(settings, message):

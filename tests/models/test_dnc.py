@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.families.algorithmic import FAMILY
+from tests.models.equations import assert_equal
+from tests.models.machines import assert_compiled_once, assert_trace, filled
 from zoo.attention.addressing import LENGTH_FLOOR
 from zoo.attention.allocation import allocation, linked, usage
 from zoo.layers.packing import Packing
@@ -81,7 +83,7 @@ def test_a_step_is_the_papers() -> None:
 
         freed = torch.tensor(free, dtype=torch.float64)[None, :, None]
         used = usage(before.used[b, None], before.write[b], before.read[b, None], freed)
-        torch.testing.assert_close(after.used[b], used[0], rtol=1e-12, atol=1e-12)
+        assert_equal(after.used[b], used[0])
         new, found = allocation(used)[0].tolist(), content(key, strength, before.memory[b])
         write = [gate * (allocated * new[i] + (1 - allocated) * found[i]) for i in range(rows)]
         assert after.write[b, 0].tolist() == pytest.approx(write, rel=1e-11)
@@ -111,17 +113,15 @@ def test_the_interface_has_the_papers_size() -> None:
 @pytest.mark.parametrize("form", [{}, *VARIANTS], ids=str)
 def test_forward_is_the_steps(form: dict[str, Any]) -> None:
     model, batch = network(**form), FAMILY.batch(1)
-    output, trace = model(batch), model.memory_trace(batch)
+    output = model(batch)
     for row in range(len(batch)):
         state = model.start(1)
         for t, x in enumerate(batch.inputs[row, batch.step_mask[row]].double()):
             logits, state = model.step(x[None], state)
-            torch.testing.assert_close(output.logits[row, t], logits[0], rtol=1e-12, atol=1e-12)
-            torch.testing.assert_close(output.attention["read"][row, :, t], state.read[0], rtol=1e-12, atol=1e-12)
-            torch.testing.assert_close(output.attention["write"][row, :, t], state.write[0], rtol=1e-12, atol=1e-12)
-        torch.testing.assert_close(trace["memory"][row], state.memory[0], rtol=1e-12, atol=1e-12)
-    for name in ("read", "write"):
-        torch.testing.assert_close(trace[name], output.attention[name], rtol=1e-12, atol=1e-12)
+            assert_equal(output.logits[row, t], logits[0])
+            assert_equal(output.attention["read"][row, :, t], state.read[0])
+            assert_equal(output.attention["write"][row, :, t], state.write[0])
+    assert_trace(model)
 
 
 @pytest.mark.parametrize("form", [{}, {"read_heads": 3}, {"read_heads": 2, "memory_size": 9}], ids=str)
@@ -148,7 +148,7 @@ def test_the_loop_has_the_gradients_of_the_cell(form: dict[str, Any]) -> None:
         )
         for parts in (found, expected)
     ]
-    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    assert_equal(found, expected)
     torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-10, atol=1e-10)
 
 
@@ -160,10 +160,8 @@ def test_the_loop_has_the_gradients_of_the_cell(form: dict[str, Any]) -> None:
 )
 def test_no_finite_weights_give_nan(size: float, dtype: torch.dtype, seed: int) -> None:
     torch.manual_seed(seed)
-    model, batch = DNC(FAMILY.spec, memory_size=9, controller_dim=6, read_heads=2).to(dtype), FAMILY.batch(seed)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.randn(parameter.shape) * size)
+    plain = DNC(FAMILY.spec, memory_size=9, controller_dim=6, read_heads=2)
+    model, batch = filled(plain.to(dtype), size), FAMILY.batch(seed)
     output = model(batch)
     assert output.logits.isfinite().all()
     for weights in output.attention.values():
@@ -173,24 +171,8 @@ def test_no_finite_weights_give_nan(size: float, dtype: torch.dtype, seed: int) 
 
 @pytest.mark.slow
 def test_compiled_it_is_the_same_and_is_compiled_once_for_all_batches() -> None:
-    """Once for several sequences and once more for a single one, whatever their length."""
-    graphs = []
+    def results(model: DNC, batch: Any) -> tuple[Tensor, Tensor]:
+        output = model(batch)
+        return output.logits, torch.cat([output.attention["read"], output.attention["write"]], 1)
 
-    def backend(graph: torch.fx.GraphModule, inputs: list[Any]) -> Any:
-        graphs.append(graph)
-        return graph.forward
-
-    torch.compiler.reset()
-    model, plain, whole = network(), network(), FAMILY.batch(1)
-    model.compile(backend=backend)
-    for batch in (whole, FAMILY.part(whole, [4, 1, 4]), FAMILY.part(whole, [1])):
-        ours, theirs = model(batch), plain(batch)
-        torch.testing.assert_close(ours.logits, theirs.logits, rtol=1e-12, atol=1e-12)
-        gradients = [
-            torch.autograd.grad(FAMILY.loss(output, batch), list(net.parameters()))
-            for output, net in ((ours, model), (theirs, plain))
-        ]
-        for found, expected in zip(*gradients, strict=True):
-            torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
-    assert len(graphs) == 2
-    assert model.state_dict().keys() == plain.state_dict().keys()
+    assert_compiled_once(network, results)

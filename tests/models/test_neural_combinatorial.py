@@ -3,22 +3,18 @@
 import pytest
 import torch
 
-from tests.models.gradients import assert_same_gradients
-from tests.models.pointing_loops import (
+from tests.models.equations import (
     DOUBLE,
-    POINTS,
-    SPEC,
     additive,
-    assert_equal_loops,
-    cell,
+    assert_equal,
+    assert_same_gradients,
     count,
-    embedded,
+    exactly,
     lstm,
     mean,
-    read,
-    run,
     softmax,
 )
+from tests.models.pointing_loops import POINTS, SPEC, assert_equal_loops, embedded, read, run
 from zoo.models import Critic, NeuralCombinatorial
 
 VARIANTS = [{"glimpses": 0, "clip": None}]
@@ -29,7 +25,7 @@ SMALL = {"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8}
 
 def model_of(**settings):
     torch.manual_seed(0)
-    return NeuralCombinatorial(SPEC, **SMALL | settings).double().eval()
+    return exactly(NeuralCombinatorial(SPEC, **SMALL | settings))
 
 
 def decode(model, points, tokens):
@@ -89,7 +85,7 @@ def expected_length(model, points):
         refs = [model.glimpse.key_projection.weight @ r for r in states]
         a = softmax([additive(model.glimpse, h, r) for r in states])
         g = mean(a, refs) if refs else torch.zeros(5, dtype=DOUBLE)
-        h, c = cell(model.process, g, h, c)
+        h, c = lstm(model.process, g, h, c, "")
     first, _, second = model.prediction
     return second.weight[0] @ (first.weight @ h + first.bias).clamp(min=0) + second.bias[0]
 
@@ -101,7 +97,7 @@ def test_the_critic_equals_its_equations(process_steps):
     found = critic(batch)
     sets = [list(points[mask].double()) for points, mask in zip(batch.points, batch.point_mask, strict=True)]
     expected = torch.stack([expected_length(critic, points) for points in sets])
-    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    assert_equal(found, expected)
     random = torch.randn_like(expected)
     assert_same_gradients(critic, (found * random).sum(), (expected * random).sum())
 
@@ -111,4 +107,4 @@ def test_the_critic_reads_no_padding_and_no_target():
     critic, batch = Critic(SPEC, **SMALL).double(), POINTS.batch(3)
     expected = critic(batch)
     for other in (POINTS.padded(batch), POINTS.scribbled(batch), POINTS.without_targets(batch)):
-        torch.testing.assert_close(critic(other), expected, rtol=1e-12, atol=1e-12)
+        assert_equal(critic(other), expected)

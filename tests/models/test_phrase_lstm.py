@@ -7,7 +7,7 @@ import torch
 
 from tests.families.relatedness import FAMILY as PAIRS
 from tests.families.tree_classification import FAMILY
-from tests.models.gradients import assert_same_gradients
+from tests.models.equations import assert_same_gradients
 from tests.models.tree_equations import by_tree, recursively, shaken
 from zoo.models import PhraseLSTM
 

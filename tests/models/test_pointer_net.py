@@ -6,20 +6,18 @@ import pytest
 import torch
 from torch import nn
 
-from tests.models.pointing_loops import (
+from tests.models.equations import (
     DOUBLE,
-    FIRST,
-    POINTS,
-    SPEC,
     additive,
-    assert_equal_loops,
+    assert_deviation,
+    assert_equal,
+    assert_orthogonal,
     count,
-    embedded,
+    exactly,
     lstm,
-    read,
-    run,
     softmax,
 )
+from tests.models.pointing_loops import FIRST, POINTS, SPEC, assert_equal_loops, embedded, read, run
 from zoo.models import PointerNet
 
 VARIANTS = [{"embedding_dim": 0}]
@@ -28,7 +26,7 @@ VARIANTS = [{"embedding_dim": 0}]
 
 def model_of(**settings):
     torch.manual_seed(0)
-    return PointerNet(SPEC, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings).double().eval()
+    return exactly(PointerNet(SPEC, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings))
 
 
 def decode(model, points, tokens):
@@ -61,7 +59,7 @@ def test_equals_torchs_layers():
     d, _ = layers["decoder"](fed, state)
     e = torch.cat([model.end.expand(1, 1, -1), e], 1)
     u = (model.score.query_projection(d)[:, :, None] + model.score.key_projection(e)[:, None]).tanh() @ model.score.v
-    torch.testing.assert_close(model(batch).logits[:, 2:], u[0], rtol=1e-12, atol=1e-12)
+    assert_equal(model(batch).logits[:, 2:], u[0])
 
 
 def test_parameters_by_formula():
@@ -78,14 +76,10 @@ def test_start():
     """The paper draws all from U(-0.08, 0.08)."""
     torch.manual_seed(0)
     paper = PointerNet(SPEC, embedding_dim=60, hidden_dim=80)
-    for name, parameter in paper.named_parameters():
-        assert parameter.abs().max() <= 0.08, name
-        assert parameter.std().item() == pytest.approx(0.08 / 3**0.5, rel=0.2), name
+    assert all(parameter.abs().max() <= 0.08 for parameter in paper.parameters())
+    assert_deviation(paper.parameters(), 0.08 / 3**0.5, rel=0.2)
     other = PointerNet(SPEC, embedding_dim=60, hidden_dim=80, init_range=None)
-    gate = other.decoder.weight_hh_l0[:80]
-    torch.testing.assert_close(gate @ gate.T, torch.eye(80), rtol=0, atol=1e-5)
-    with pytest.raises(ValueError, match="init_range"):
-        PointerNet(SPEC, init_range=0.0)
+    assert_orthogonal([other.decoder.weight_hh_l0[:80]])
 
 
 def test_the_decoder_is_fed_coordinates_and_no_state():
@@ -112,20 +106,4 @@ def test_a_distribution_reads_as_its_mean_point():
     moved[0, 0] = mean
     alone = replace(state, memory={**state.memory, "tokens": model.reader.table(moved)})
     expected = model.step(torch.tensor([[FIRST]]), alone).log_probs
-    torch.testing.assert_close(model.step(certain, state).log_probs, expected, rtol=1e-12, atol=1e-12)
-
-
-def test_nothing_points_at_padding_begin_or_a_point_that_is_not_there():
-    model, batch = model_of(), POINTS.batch(3)
-    logits = batch.target_packing.unpack(model(batch).logits)
-    real = batch.target_mask[..., None]
-    allowed = torch.cat([torch.zeros(len(batch), 2, dtype=torch.bool), batch.memory_mask], 1)[:, None] & real
-    assert logits[allowed].isfinite().all()
-    assert (logits[real & ~allowed] == -torch.inf).all()
-
-
-def test_weights_are_left_out_where_nobody_needs_them():
-    model, batch = model_of(), POINTS.batch(3)
-    output = model(batch, need_weights=False)
-    assert output.attention == {}
-    assert torch.equal(output.logits, model(batch).logits)
+    assert_equal(model.step(certain, state).log_probs, expected)

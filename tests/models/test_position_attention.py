@@ -2,16 +2,15 @@
 
 import torch
 
-from tests.models.pointing_loops import DOUBLE, POINTS, additive, assert_equal_loops, count, lstm, mean, run, softmax
+from tests.models.equations import DOUBLE, additive, count, exactly, linear, lstm, mean, softmax
+from tests.models.pointing_loops import POINTS, TEN, assert_equal_loops, run
 from zoo.data.points.spec import PointSpec
 from zoo.models import PositionAttention
-
-TEN = PointSpec(width=2, longest=10, longest_target=12, goal="hull", groups=("n10",))
 
 
 def model_of(**settings):
     torch.manual_seed(0)
-    return PositionAttention(TEN, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings).double().eval()
+    return exactly(PositionAttention(TEN, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings))
 
 
 def decode(model, points, tokens):
@@ -21,7 +20,7 @@ def decode(model, points, tokens):
         h, c = lstm(model.decoder, torch.cat([model.position_embedding.weight[token], context]), h, c)
         a = softmax([additive(model.score, h, e) for e in states])
         context = mean(a, states) if states else context
-        scores = model.vocabulary.weight @ torch.cat([h, context]) + model.vocabulary.bias
+        scores = linear(model.vocabulary, torch.cat([h, context]))
         yield list(scores[: 1 + len(points)]), [torch.zeros((), dtype=DOUBLE), *a]
 
 

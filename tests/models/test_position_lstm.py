@@ -3,25 +3,24 @@
 import pytest
 import torch
 
-from tests.models.pointing_loops import DOUBLE, POINTS, SPEC, assert_equal_loops, count, lstm, run
+from tests.models.equations import DOUBLE, count, exactly, linear, lstm
+from tests.models.pointing_loops import POINTS, SPEC, TEN, assert_equal_loops, run
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.spec import PointSpec
 from zoo.errors import DataError
 from zoo.models import PositionAttention, PositionLSTM
 
-TEN = PointSpec(width=2, longest=10, longest_target=12, goal="hull", groups=("n10",))
-
 
 def model_of(spec=TEN, **settings):
     torch.manual_seed(0)
-    return PositionLSTM(spec, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings).double().eval()
+    return exactly(PositionLSTM(spec, **{"embedding_dim": 4, "hidden_dim": 5, "init_range": 0.8} | settings))
 
 
 def decode(model, points, tokens):
     _, h, c = run(model.encoder, [model.point_embedding(point) for point in points])
     for token in tokens:
         h, c = lstm(model.decoder, model.position_embedding.weight[token], h, c)
-        scores = model.vocabulary.weight @ h + model.vocabulary.bias
+        scores = linear(model.vocabulary, h)
         yield list(scores[: 1 + len(points)]), None
 
 

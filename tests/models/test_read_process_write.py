@@ -3,20 +3,8 @@
 import pytest
 import torch
 
-from tests.models.pointing_loops import (
-    DOUBLE,
-    POINTS,
-    SPEC,
-    additive,
-    assert_equal_loops,
-    assert_permutes,
-    cell,
-    count,
-    lstm,
-    mean,
-    read,
-    softmax,
-)
+from tests.models.equations import DOUBLE, additive, count, exactly, lstm, mean, softmax
+from tests.models.pointing_loops import POINTS, SPEC, assert_equal_loops, assert_permutes, read
 from zoo.models import PointerNet, ReadProcessWrite
 
 VARIANTS = [{"process_steps": 0, "glimpses": 0}]
@@ -25,14 +13,14 @@ VARIANTS = [{"process_steps": 0, "glimpses": 0}]
 
 def model_of(**settings):
     torch.manual_seed(0)
-    return ReadProcessWrite(SPEC, **{"hidden_dim": 5, "process_steps": 3, "init_range": 0.8} | settings).double().eval()
+    return exactly(ReadProcessWrite(SPEC, **{"hidden_dim": 5, "process_steps": 3, "init_range": 0.8} | settings))
 
 
 def decode(model, points, tokens):
     m = [model.reader(point) for point in points]
     q = c = r = torch.zeros(5, dtype=DOUBLE)
     for _ in range(model.process_steps):
-        q, c = cell(model.process, r, q, c)
+        q, c = lstm(model.process, r, q, c, "")
         r = mean(softmax([one @ q for one in m]), m) if m else r
     both = model.hand_over(torch.cat([q, r])) if model.process_steps else model.initial
     h, c = both.chunk(2)

@@ -2,25 +2,31 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
 
-from tests.contract import by_steps
 from tests.models.cells import (
-    DOUBLE,
     ENCODER,
     PIXELS,
     SMALL,
     SPEC,
     TRAINED,
     assert_left_alone,
+    assert_made_once,
     batch_of,
-    cells_of,
-    pixels,
-    random_biases,
-    read_of,
+    captions_of,
 )
-from tests.models.gradients import assert_same_gradients
-from tests.models.halved import halve
+from tests.models.equations import (
+    DOUBLE,
+    assert_deviation,
+    assert_drops,
+    assert_equals_the_equations,
+    assert_orthogonal,
+    count,
+    exactly,
+    glorot,
+    halve,
+    linear,
+    lstm,
+)
 from zoo.data.images.spec import ImageSpec
 from zoo.models import ShowAndTell
 
@@ -30,24 +36,12 @@ VARIANTS = [{"feed": "every_step"}]
 
 def model_of(spec=SPEC, encoder=ENCODER, **settings):
     torch.manual_seed(0)
-    return random_biases(ShowAndTell(spec, encoder=encoder, **{"embedding_dim": 4, "hidden_dim": 5} | settings))
+    sizes = {"embedding_dim": 4, "hidden_dim": 5}
+    return exactly(ShowAndTell(spec, encoder=encoder, **sizes | settings), biases=True)
 
 
-def sigmoid(x):
-    return 1 / (1 + (-x).exp())
-
-
-def lstm(rnn, x, m, c):
-    """(4)-(8), and the tanh that the header names."""
-    w, u, b, k = (getattr(rnn, f"{name}_l0") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-    i, f, g, o = (w @ x + b + u @ m + k).chunk(4)
-    c = sigmoid(f) * c + sigmoid(i) * g.tanh()
-    return sigmoid(o) * c.tanh(), c
-
-
-def slow(model, image, read, keep=1.0):
+def slow(model, cells, read, keep=1.0):
     """Scores (T, V) of one caption. `keep` multiplies where dropout acts."""
-    cells = cells_of(image)
     seen = keep * (model.image.weight @ (sum(cells) / len(cells)))
     m = c = torch.zeros(model.lstm.hidden_size, dtype=DOUBLE)
     if not model.at_every_step:
@@ -56,17 +50,12 @@ def slow(model, image, read, keep=1.0):
     for token in read:
         word = keep * model.embedding.weight[token]
         m, c = lstm(model.lstm, torch.cat([word, seen]) if model.at_every_step else word, m, c)  # (11), (12)
-        scores.append(model.vocabulary.weight @ (keep * m) + model.vocabulary.bias)
-    return torch.stack(scores)
+        scores.append(linear(model.vocabulary, keep * m))
+    return torch.stack(scores), None
 
 
-def slow_logits(model, batch, keep=1.0):
-    """(N, V) in the order of `batch.target_packing`."""
-    parts = []
-    for row, picture in enumerate(batch.picture.tolist()):
-        scores = slow(model, batch.image[picture], read_of(batch, row), keep)
-        parts.append(F.pad(scores, (0, 0, 0, batch.target.shape[1] - len(scores))))
-    return batch.target_packing.pack(torch.stack(parts))
+def rows(model, batch, keep=1.0):
+    return [slow(model, *caption, keep) for caption in captions_of(batch)]
 
 
 BOTH = pytest.mark.parametrize("feed", ["once", "every_step"])
@@ -75,45 +64,23 @@ BOTH = pytest.mark.parametrize("feed", ["once", "every_step"])
 @BOTH
 def test_equals_the_equations(feed):
     model, batch = model_of(feed=feed), batch_of()
-    output, expected = model(batch), slow_logits(model, batch)
-    assert output.attention == {}
-    torch.testing.assert_close(output.logits, expected, rtol=1e-12, atol=1e-12)
-    weights = torch.randn_like(expected)
-    assert_same_gradients(model, (output.logits * weights).sum(), (expected * weights).sum())
+    constant = [("embedding.weight", SPEC.padding)]
+    assert_equals_the_equations(model, batch, rows(model, batch), constant=constant)
+    assert model.embedding.weight[SPEC.begin].any() and not model.embedding.weight[SPEC.padding].any()
 
 
 @BOTH
 def test_an_image_is_encoded_once_however_many_captions_it_has(feed):
-    model, batch, seen = model_of(PIXELS, SMALL, feed=feed), batch_of(pixels()), []
-    for part in (model.encoder, model.image):
-        part.register_forward_hook(lambda _, given, __: seen.append(len(given[0])))
-    model(batch)
-    model.start(batch_of(pixels(), targets=False))
-    assert seen == [3, 3, 3, 3]
-
-
-def test_the_embedding_of_begin_is_learned_and_that_of_padding_is_zero_and_stays_so():
-    model, batch = model_of(), batch_of()
-    before = model.embedding.weight.detach().clone()
-    F.cross_entropy(model(batch).logits, batch.true_tokens).backward()
-    torch.optim.SGD(model.parameters(), lr=1.0).step()
-    read = {token for row in range(len(batch)) for token in read_of(batch, row)}
-    assert set((model.embedding.weight != before).any(1).nonzero().flatten().tolist()) == read
-    assert SPEC.begin in read
-    assert (model.embedding.weight[SPEC.padding] == 0).all()
+    model = model_of(PIXELS, SMALL, feed=feed)
+    assert_made_once(model, [model.encoder, model.image], steps=True)
 
 
 @BOTH
 def test_dropout_acts_on_the_image_the_words_and_the_output_in_training_alone(feed, monkeypatch):
     halve(monkeypatch)
     model, batch = model_of(dropout=0.5, feed=feed), batch_of()
-    assert torch.equal(model(batch).logits, model_of(dropout=0.0, feed=feed)(batch).logits)
-    model.train()
-    expected = slow_logits(model, batch, keep=0.5)
-    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
-    log_probs, _ = by_steps(model, batch, batch_of(targets=False))
-    found = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
+    plain = model_of(dropout=0.0, feed=feed)
+    assert_drops(model, plain, batch, rows(model, batch, keep=0.5), batch_of(targets=False))
 
 
 @pytest.mark.parametrize(("feed", "lstm_weights"), [("once", 2_101_248), ("every_step", 3_149_824)])
@@ -128,19 +95,17 @@ def test_parameters_by_formula(feed, lstm_weights):
         model = ShowAndTell(spec, encoder=ENCODER, feed=feed)
     assert lstm_weights == 4 * n * (n + n * (2 if feed == "every_step" else 1)) + 2 * 4 * n
     expected = n * features + n * words + lstm_weights + words * n + words
-    assert sum(p.numel() for p in model.parameters()) == expected
+    assert count(model) == expected
 
 
 def test_start():
     spec = ImageSpec(70, 2, 2, target_size=500, longest_target=9, grid=(2, 2), encoded=True)
     torch.manual_seed(0)
     model = ShowAndTell(spec, encoder=ENCODER, embedding_dim=60, hidden_dim=80)
-    gate, read = model.lstm.weight_hh_l0[80:160], model.lstm.weight_ih_l0[80:160]
-    torch.testing.assert_close(gate @ gate.T, torch.eye(80), rtol=0, atol=1e-5)
-    assert read.abs().max().item() == pytest.approx((6 / (60 + 80)) ** 0.5, rel=0.01)
-    assert model.image.weight.abs().max().item() == pytest.approx((6 / (60 + 70)) ** 0.5, rel=0.01)
-    assert model.vocabulary.weight.abs().max().item() == pytest.approx(4 * (6 / 580) ** 0.5, rel=0.01)
-    assert model.embedding.weight.std().item() == pytest.approx(1.0, rel=0.05)
+    assert_orthogonal([model.lstm.weight_hh_l0[80:160]])
+    assert_deviation([model.lstm.weight_ih_l0[80:160], model.image.weight], glorot)
+    assert_deviation([model.vocabulary.weight], lambda matrix: 4 * glorot(matrix))
+    assert_deviation([model.embedding.weight], 1.0)
 
 
 def test_a_range_is_of_all_but_the_image_encoder():
@@ -151,13 +116,7 @@ def test_a_range_is_of_all_but_the_image_encoder():
     model = built(0.08)
     assert_left_alone(model.encoder)
     assert_left_alone(built(None).encoder)
-    for name, parameter in model.named_parameters():
-        if not name.startswith("encoder."):
-            assert parameter.abs().max() <= 0.08, name
-            if parameter.numel() > 100:
-                assert parameter.std().item() == pytest.approx(0.08 / 3**0.5, rel=0.15), name
-    assert (model.embedding.weight[PIXELS.padding] == 0).all()
-    with pytest.raises(ValueError, match="init_range"):
-        built(0.0)
-    with pytest.raises(ValueError, match="feed=always: expected once or every_step"):
-        model_of(feed="always")
+    own = [one for name, one in model.named_parameters() if not name.startswith("encoder.")]
+    assert all(one.abs().max() <= 0.08 for one in own)
+    assert_deviation((one for one in own if one.numel() > 100), 0.08 / 3**0.5, rel=0.15)
+    assert not model.embedding.weight[PIXELS.padding].any()

@@ -5,13 +5,23 @@ import re
 
 import pytest
 import torch
-import torch.nn.functional as F
 
 from tests.catalogue import ROOT
-from tests.contract import by_steps
-from tests.models.cells import ENCODER, PIXELS, SMALL, SPEC, batch_of, cells_of, random_biases, read_of
-from tests.models.gradients import assert_same_gradients
-from tests.models.halved import halve
+from tests.models.cells import ENCODER, PIXELS, SMALL, SPEC, assert_made_once, batch_of, captions_of
+from tests.models.equations import (
+    assert_deviation,
+    assert_drops,
+    assert_equals_the_equations,
+    assert_orthogonal,
+    count,
+    exactly,
+    glorot,
+    halve,
+    linear,
+    mean,
+    sigmoid,
+    softmax,
+)
 from zoo.data.images.spec import ImageSpec
 from zoo.models import ShowAttendTell
 from zoo.run.compose import compose
@@ -27,18 +37,9 @@ gradient at the weights."""
 SIZES = {"embedding_dim": 4, "hidden_dim": 5, "attention_dim": 3}
 
 
-def model_of(**settings):
-    """A small network in double precision whose biases are not zero, so that a wrong one shows."""
+def model_of(spec=SPEC, encoder=ENCODER, **settings):
     torch.manual_seed(0)
-    return random_biases(ShowAttendTell(SPEC, encoder=ENCODER, **SIZES | settings))
-
-
-def sigmoid(x):
-    return 1 / (1 + (-x).exp())
-
-
-def linear(layer, x):
-    return layer.weight @ x if layer.bias is None else layer.weight @ x + layer.bias
+    return exactly(ShowAttendTell(spec, encoder=encoder, **SIZES | settings), biases=True)
 
 
 def slow(model, vectors, read, keep=1.0, place=None):
@@ -58,8 +59,8 @@ def slow(model, vectors, read, keep=1.0, place=None):
                 key = linear(model.deep_key, key).tanh()
             inner = key + linear(model.query, h)
             energies.append(model.v @ (inner.clamp(min=0) if model.energy == "relu" else inner.tanh()))
-        alpha = torch.stack(energies).exp() / torch.stack(energies).exp().sum()
-        z = sum(share * a for share, a in zip(alpha, vectors, strict=True))
+        alpha = torch.stack(softmax(energies))
+        z = mean(alpha, vectors)
         if place is not None:
             z = vectors[place(t, alpha)]
         if model.gate is not None:
@@ -76,57 +77,24 @@ def slow(model, vectors, read, keep=1.0, place=None):
     return torch.stack(scores), torch.stack(found)
 
 
-def slow_batch(model, batch, keep=1.0, place=None):
-    """Scores (N, V) in the order of `batch.target_packing` and weights (B, T, S); `place(row, t, weights)`."""
-    size, steps = batch.target.shape
-    scores, weights = [], []
-    for row in range(size):
-        read, vectors = read_of(batch, row), cells_of(batch.image[batch.picture[row]])
+def rows(model, batch, keep=1.0, place=None):
+    """`place(row, t, weights)` is the place that hard attention reads."""
+    for row, (vectors, read) in enumerate(captions_of(batch)):
         here = None if place is None else lambda t, alpha, row=row: place(row, t, alpha)
-        found, alpha = slow(model, vectors, read, keep, here)
-        scores.append(F.pad(found, (0, 0, 0, steps - len(read))))
-        weights.append(F.pad(alpha, (0, 0, 0, steps - len(read))))
-    return batch.target_packing.pack(torch.stack(scores)), torch.stack(weights)
+        yield slow(model, vectors, read, keep, here)
 
 
 @pytest.mark.parametrize("settings", [{}, *VARIANTS, {"gate": "vector"}, {"energy": "relu"}, {"gate": "none"}], ids=str)
 def test_equals_the_equations(settings):
     model, batch = model_of(**settings), batch_of()
-    output, (scores, weights) = model(batch), slow_batch(model, batch)
-    torch.testing.assert_close(output.logits, scores, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
-    random = torch.randn_like(scores), torch.randn_like(weights)
-    ours, theirs = (
-        sum((one * other).sum() for one, other in zip(found, random, strict=True))
-        for found in ((output.logits, output.attention["source"]), (scores, weights))
-    )
-    assert_same_gradients(model, ours, theirs, constant=[("embedding.weight", SPEC.begin)])
-
-
-def test_what_is_read_first_is_zero_and_stays_so():
-    model, batch = model_of(), batch_of()
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    before = model.embedding.weight.detach().clone()
-    F.cross_entropy(model(batch).logits, batch.true_tokens).backward()
-    optimizer.step()
-    read = batch.target_input[batch.target_mask].unique().tolist()
-    changed = (model.embedding.weight != before).any(1).nonzero().flatten().tolist()
-    assert changed == [token for token in read if token != SPEC.begin]
-    assert (model.embedding.weight[SPEC.begin] == 0).all()
+    assert_equals_the_equations(model, batch, rows(model, batch), constant=[("embedding.weight", SPEC.begin)])
+    assert not model.embedding.weight[SPEC.begin].any()
 
 
 def test_an_image_is_read_once_however_many_captions_it_has():
-    """Encoder, keys and first states are of three images, not of five captions."""
-    model, seen = model_of(energy="deep_tanh"), {}
+    model = model_of(PIXELS, SMALL, energy="deep_tanh")
     parts = ("encoder", "key", "deep_key", "initial", "initial_hidden", "initial_cell")
-    for name in parts:
-        getattr(model, name).register_forward_hook(
-            lambda module, args, output, name=name: seen.setdefault(name, []).append(len(output))
-        )
-    model(batch_of())
-    assert seen == {name: [3] for name in parts}
-    model.start(batch_of(targets=False))
-    assert seen == {name: [3, 3] for name in parts}
+    assert_made_once(model, [getattr(model, name) for name in parts], steps=True)
 
 
 def test_features_in_half_precision_are_read():
@@ -134,26 +102,12 @@ def test_features_in_half_precision_are_read():
     torch.testing.assert_close(model(batch).logits, model(batch_of(batch.image.float())).logits)
 
 
-def test_dropout_acts_on_m_the_state_and_the_output_in_training_alone(monkeypatch):
+@pytest.mark.parametrize("settings", [{}, {"deep_output": False}], ids=str)
+def test_dropout_acts_on_m_the_state_and_the_output_in_training_alone(settings, monkeypatch):
     halve(monkeypatch)
-    for settings in ({}, {"deep_output": False}):
-        model, batch = model_of(**settings), batch_of()
-        assert torch.equal(model(batch).logits, model_of(dropout=0.0, **settings)(batch).logits)
-        model.train()
-        expected, _ = slow_batch(model, batch, keep=0.5)
-        torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
-        log_probs, _ = by_steps(model, batch, batch_of(targets=False))
-        found = batch.target_packing.pack(log_probs)
-        torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
-
-
-def test_half_precision_weights_run():
-    model, batch = model_of().bfloat16(), batch_of()
-    output = model(batch.cast(torch.bfloat16))
-    assert output.logits.dtype == torch.bfloat16
-    torch.testing.assert_close(output.logits.double(), model_of()(batch).logits, rtol=0.1, atol=0.1)
-    sums = output.attention["source"].sum(-1)[batch.target_mask]
-    torch.testing.assert_close(sums, torch.ones_like(sums))
+    model, batch = model_of(**settings), batch_of()
+    plain = model_of(dropout=0.0, **settings)
+    assert_drops(model, plain, batch, rows(model, batch, keep=0.5), batch_of(targets=False))
 
 
 def test_the_authors_size_on_coco():
@@ -173,7 +127,7 @@ def test_the_authors_size_on_coco():
     output = (n * m + m) + (d * m + m) + (m * words + words)
     theirs = words * m + initial + lstm + attention + (n + 1) + output
     assert theirs == 35_333_450
-    assert sum(part.numel() for part in model.parameters()) == theirs - 1 - m
+    assert count(model) == theirs - 1 - m
 
 
 @pytest.mark.parametrize("init", ["orthogonal", "paper"])
@@ -182,21 +136,16 @@ def test_start(init):
     spec = ImageSpec(channels=70, height=2, width=3, target_size=500, longest_target=9, grid=(2, 3), encoded=True)
     sizes = {"embedding_dim": 60, "hidden_dim": 80, "attention_dim": 70}
     model = ShowAttendTell(spec, encoder=ENCODER, init=init, energy="deep_tanh", gate="vector", **sizes)
-    for matrix in model.decoder_state.weight.chunk(4):
-        torch.testing.assert_close(matrix @ matrix.T, torch.eye(80), rtol=0, atol=1e-5)
-    assert all((part == 0).all() for name, part in model.named_parameters() if "bias" in name)
+    paper, square = init == "paper", [model.initial.weight, model.deep_key.weight]
+    assert_orthogonal([*model.decoder_state.weight.chunk(4), *square * paper])
+    assert not any(part.any() for name, part in model.named_parameters() if "bias" in name)
     matrices = [model.key.weight, model.query.weight, model.output_hidden.weight, model.output_context.weight]
     matrices += [model.initial_hidden.weight, model.initial_cell.weight, model.vocabulary.weight, model.gate.weight]
     matrices += [gate for layer in (model.decoder_token, model.decoder_context) for gate in layer.weight.chunk(4)]
-    for matrix in matrices:
-        glorot = (2 / sum(matrix.shape)) ** 0.5
-        assert matrix.std().item() == pytest.approx(0.01 if init == "paper" else glorot, rel=0.05)
-    for matrix in (model.initial.weight, model.deep_key.weight):  # square
-        is_orthogonal = torch.allclose(matrix @ matrix.T, torch.eye(70), atol=1e-5)
-        assert is_orthogonal == (init == "paper")
-    assert model.embedding.weight.std().item() == pytest.approx(0.01 if init == "paper" else 1.0, rel=0.05)
-    if init == "paper":
-        assert model.v.std().item() == pytest.approx(0.01, rel=0.3)
+    assert_deviation([*matrices, *square * (not paper)], 0.01 if paper else glorot)
+    assert_deviation([model.embedding.weight], 0.01 if paper else 1.0)
+    if paper:
+        assert_deviation([model.v], 0.01, rel=0.3)
 
 
 def test_square_matrices_that_start_as_any_other_in_the_authors_code():
@@ -205,10 +154,8 @@ def test_square_matrices_that_start_as_any_other_in_the_authors_code():
     spec = ImageSpec(channels=64, height=2, width=3, target_size=9, longest_target=9, grid=(2, 3), encoded=True)
     sizes = {"embedding_dim": 64, "hidden_dim": 64, "attention_dim": 64}
     model = ShowAttendTell(spec, encoder=ENCODER, init="paper", **sizes)
-    for matrix in (model.key.weight, *model.decoder_context.weight.chunk(4)):
-        assert matrix.std().item() == pytest.approx(0.01, rel=0.05)
-    for matrix in (model.query.weight, *model.decoder_token.weight.chunk(4)):
-        torch.testing.assert_close(matrix @ matrix.T, torch.eye(64), rtol=0, atol=1e-5)
+    assert_deviation((model.key.weight, *model.decoder_context.weight.chunk(4)), 0.01)
+    assert_orthogonal((model.query.weight, *model.decoder_token.weight.chunk(4)))
 
 
 @pytest.mark.parametrize("data", ["flickr8k", "flickr30k", "coco"])
@@ -241,10 +188,7 @@ def test_the_encoder_starts_by_itself():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"attention": "hrad"}, "attention=hrad: expected soft or hard, found 'hrad'; did you mean 'hard'"),
         ({"gate": "scaler"}, "gate=scaler: expected scalar, vector or none.*did you mean 'scalar'"),
-        ({"energy": "sigmoid"}, "energy=sigmoid: expected tanh, deep_tanh or relu"),
-        ({"init": "papers"}, "init=papers: expected orthogonal or paper"),
         ({"hard": {"rewards": 1.0}}, "rewards: there is no such key; did you mean reward"),
     ],
 )

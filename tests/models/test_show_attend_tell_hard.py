@@ -10,7 +10,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.contract import by_steps
 from tests.models.cells import ENCODER, batch_of
-from tests.models.test_show_attend_tell import model_of, slow_batch
+from tests.models.equations import assert_equal, stacked
+from tests.models.test_show_attend_tell import model_of, rows
 from zoo.attention.hard_rule import Hard, hard_loss
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
@@ -62,14 +63,14 @@ def test_a_place_is_drawn_for_each_word_in_training():
         patch.setattr(attention_viewer, "draw", recorded)
         output = model(batch)
     places = batch.target_packing.unpack(torch.cat(drawn))  # one draw per step and caption
-    expected, weights = slow_batch(model, batch, place=lambda row, t, alpha: int(places[row, t]))
-    torch.testing.assert_close(output.logits, expected, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    expected, weights = stacked(batch, rows(model, batch, place=lambda row, t, alpha: int(places[row, t])))
+    assert_equal(output.logits, expected)
+    assert_equal(output.attention["source"], weights)
     nll = F.cross_entropy(expected, batch.true_tokens, reduction="none")
     cost = torch.stack([nll[batch.target_packing.row == row].mean() for row in range(5)])
     packed = batch.target_packing.pack(weights)
     loss = hard_loss(packed, torch.cat(drawn), cost, torch.tensor(0.0), batch.target_packing.row, Hard())
-    torch.testing.assert_close(output.losses["hard_attention"], loss, rtol=1e-12, atol=1e-12)
+    assert_equal(output.losses["hard_attention"], loss)
     assert output.losses.keys() == {"hard_attention"}
 
 
@@ -101,15 +102,15 @@ def test_draws_follow_torchs_seed():
 def test_the_likeliest_place_is_read_in_evaluation():
     model, batch = hard_model(), batch_of()
     output = model(batch)
-    expected, weights = slow_batch(model, batch, place=lambda row, t, alpha: int(alpha.argmax()))
-    torch.testing.assert_close(output.logits, expected, rtol=1e-12, atol=1e-12)
-    torch.testing.assert_close(output.attention["source"], weights, rtol=1e-12, atol=1e-12)
+    expected, weights = stacked(batch, rows(model, batch, place=lambda row, t, alpha: int(alpha.argmax())))
+    assert_equal(output.logits, expected)
+    assert_equal(output.attention["source"], weights)
     assert output.losses == {}
     log_probs, attention = by_steps(model, batch, batch_of(targets=False))
     found = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
+    assert_equal(found, expected.log_softmax(-1))
     stepwise = torch.stack(attention["source"], 1) * batch.target_mask[..., None]
-    torch.testing.assert_close(stepwise, weights, rtol=1e-12, atol=1e-12)
+    assert_equal(stepwise, weights)
 
 
 def test_the_expected_context_is_read_where_told():
@@ -125,10 +126,10 @@ def test_a_place_is_drawn_in_evaluation_where_told(monkeypatch):
     assert not torch.equal(first, second)
     monkeypatch.setattr(show_attend_tell, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
     monkeypatch.setattr(attention_viewer, "draw", lambda weights: torch.full(weights.shape[:-1], 2))
-    expected, _ = slow_batch(model, batch, place=lambda row, t, alpha: 2)
-    torch.testing.assert_close(model(batch).logits, expected, rtol=1e-12, atol=1e-12)
+    expected, _ = stacked(batch, rows(model, batch, place=lambda row, t, alpha: 2))
+    assert_equal(model(batch).logits, expected)
     found = batch.target_packing.pack(by_steps(model, batch, batch_of(targets=False))[0])
-    torch.testing.assert_close(found, expected.log_softmax(-1), rtol=1e-12, atol=1e-12)
+    assert_equal(found, expected.log_softmax(-1))
 
 
 def test_steps_in_training_look_at_the_expected_context():
@@ -136,7 +137,7 @@ def test_steps_in_training_look_at_the_expected_context():
     model, batch = hard_model(soft_half=0.0).train(), batch_of()
     log_probs, _ = by_steps(model, batch, batch_of(targets=False))
     found = batch.target_packing.pack(log_probs)
-    torch.testing.assert_close(found, model_of()(batch).logits.log_softmax(-1), rtol=1e-12, atol=1e-12)
+    assert_equal(found, model_of()(batch).logits.log_softmax(-1))
     found[:, 4].sum().backward()
     assert model.v.grad.any()
     assert model.query.weight.grad.any()

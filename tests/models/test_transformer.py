@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.models.transformer_equations import DOUBLE, literal
+from tests.models.equations import DOUBLE, assert_deviation, assert_same_gradients, count, drop_all
+from tests.models.transformer_equations import literal
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.models import Transformer
@@ -51,18 +52,9 @@ def pairs(sources=(5, 1, 7), targets=(4, 8, 1)):
     return PairBatch.of(*side(sources, 1), *side(targets, 2))
 
 
-def gradients(network, logits, seed=5):
-    weight = torch.randn(logits.shape, generator=torch.Generator().manual_seed(seed), dtype=DOUBLE)
-    named = dict(network.named_parameters())
-    return dict(zip(named, torch.autograd.grad((logits * weight).sum(), list(named.values())), strict=True))
-
-
-def assert_same(found, expected, tolerance=1e-10):
-    assert found.keys() == expected.keys()
-    for name, value in found.items():
-        torch.testing.assert_close(
-            value, expected[name], rtol=tolerance, atol=tolerance, msg=lambda text, name=name: f"{name}: {text}"
-        )
+def weighed(logits):
+    """A loss that reads all scores."""
+    return (logits * torch.randn(logits.shape, generator=torch.Generator().manual_seed(5), dtype=DOUBLE)).sum()
 
 
 @BY_WAY
@@ -83,9 +75,8 @@ def test_equals_the_equations_in_loops(way):
             assert found.count_nonzero() == expected.count_nonzero()  # nothing beside the real rows and columns
     expected = batch.target_packing.pack(torch.stack(rows))
     torch.testing.assert_close(output.logits, expected, rtol=1e-10, atol=1e-10)
-    by_loops = gradients(network, expected)
-    assert_same(gradients(network, output.logits), by_loops)
-    assert_same(gradients(network, network(batch, need_weights=False).logits), by_loops)
+    for logits in (output.logits, network(batch, need_weights=False).logits):
+        assert_same_gradients(network, weighed(logits), weighed(expected))
 
 
 # torch's layers
@@ -150,26 +141,6 @@ def test_equals_torchs_layers_in_values_and_gradients(norm, need_weights):
     assert not ours
 
 
-# what may be seen
-
-
-@pytest.mark.parametrize("size", [None, 1, 2, 5])
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_a_score_has_a_gradient_from_what_it_may_see_and_from_nothing_else(size, need_weights):
-    network, batch = model(neighbourhood=size), pairs()
-    embedded = []
-    network.target_embedding.register_forward_hook(lambda *call: embedded.append(call[2]))
-    packing, length = batch.target_packing, batch.target.shape[1]
-    logits = network(batch, need_weights=need_weights).logits
-    place = [divmod(cell, length) for cell in packing.cell.tolist()]
-    reach = length if size is None else size // 2 * len(network.decoder)
-    for number, (row, time) in enumerate(place):
-        (gradient,) = torch.autograd.grad(logits[number, 0], embedded[0], retain_graph=True)
-        for other, (other_row, other_time) in enumerate(place):
-            seen = other_row == row and time - reach <= other_time <= time
-            assert gradient[other].any() == seen, f"row {row}: {time} from row {other_row}: {other_time}"
-
-
 @pytest.mark.parametrize(("size", "near"), [(1, 0), (2, 1), (3, 1), (4, 2)])
 def test_a_neighbourhood_holds_the_neighbours_up_to_half_its_size(size, near):
     attention = model(neighbourhood=size)(pairs()).attention
@@ -180,43 +151,20 @@ def test_a_neighbourhood_holds_the_neighbours_up_to_half_its_size(size, near):
     assert (attention["source.0"][1, :, :, 0] == 1).all()  # attention to the source is not restricted
 
 
-# step by step
-
-
-def decode(network, batch, state):
-    """Log-probabilities (B, T, V), attention and final state of reading the target token by token."""
-    log_probs, attention = [], []
-    for t in range(batch.target.shape[1]):
-        step = network.step(batch.target_input[:, t : t + 1], state)
-        state = step.state
-        log_probs.append(step.log_probs[:, 0])
-        attention.append(step.attention)
-    return torch.stack(log_probs, 1), attention, state
-
-
 def test_a_window_bounds_what_a_step_carries():
     batch = pairs()
     for size, carried in ((None, 8), (5, 3), (2, 2), (1, 1)):
-        state = decode(network := model(neighbourhood=size), batch, network.start(batch))[2]
+        network = model(neighbourhood=size)
+        state = network.start(batch)
+        for tokens in batch.target_input.split(1, 1):
+            state = network.step(tokens, state).state
         assert state.hypotheses["keys.0"].shape == state.hypotheses["values.1"].shape == (3, 1, 2, carried, 4)
-
-
-def test_a_step_reads_a_mixture_of_tokens_and_passes_gradients_through_it():
-    network, batch = model(), pairs()
-    state = network.start(batch)
-    mixture = torch.full((3, 1, 13), 1 / 13, dtype=DOUBLE, requires_grad=True)
-    step = network.step(mixture, state)
-    step = network.step(step.log_probs.exp(), step.state)
-    (gradient,) = torch.autograd.grad(step.log_probs[..., 5].sum(), mixture)
-    assert gradient.any(-1).all()
-
-
-# embeddings, sizes, choices
 
 
 @pytest.mark.parametrize("tied", ["none", "target", "all"])
 def test_the_root_of_the_width_belongs_to_the_input_alone(tied):
-    network, batch = model(layers=0, tied=tied), pairs()  # what goes in comes out
+    network, batch = model(tied=tied), pairs()
+    network.encoder, network.decoder = nn.ModuleList(), nn.ModuleList()  # what goes in comes out
     e, tokens = network.target_embedding.weight, batch.target_packing.pack(batch.target_input)
     time = batch.target_packing.cell % batch.target.shape[1]
     x = e[tokens] * math.sqrt(8) + network.target_positions(time)
@@ -224,10 +172,6 @@ def test_the_root_of_the_width_belongs_to_the_input_alone(tied):
     assert (network.source_embedding.weight is e) == (tied == "all")
     found = network(batch).logits
     torch.testing.assert_close(found, x @ network.vocabulary.weight.T + network.vocabulary.bias, rtol=1e-12, atol=1e-12)
-
-
-def count(network):
-    return sum(parameter.numel() for parameter in network.parameters())
 
 
 def test_the_base_model_has_65_million_parameters():
@@ -263,18 +207,18 @@ def test_weights_start_as_the_header_says(positions):
     if positions == "learned":
         uniform += [*words, network.source_positions.weight, network.target_positions.weight]
     else:
-        for table in words:
-            assert abs(table.std() - 64**-0.5) < 0.01 * 64**-0.5
+        assert_deviation(words, 64**-0.5, rel=0.01)
     for matrix in uniform:
         bound = math.sqrt(6 / sum(matrix.shape))
         assert 0.99 * bound < matrix.abs().max() <= bound
-        assert abs(matrix.std() - bound / math.sqrt(3)) < 0.02 * bound
+        assert_deviation([matrix], bound / math.sqrt(3), rel=0.035)
     assert not any(p.any() for name, p in network.named_parameters() if name.endswith("bias"))
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_dropout_acts_on_embeddings_and_on_the_output_of_every_sublayer(norm):
-    network, batch = model(norm=norm, dropout=1.0), pairs()  # nothing is left but the norms
+    network, batch = model(norm=norm, dropout=0.5), pairs()
+    drop_all(network, 0.5)  # nothing is left but the norms
     x = torch.zeros(1, 8, dtype=DOUBLE)
     if norm == "post":
         for layer in network.decoder:
@@ -288,7 +232,8 @@ def test_dropout_acts_on_embeddings_and_on_the_output_of_every_sublayer(norm):
 
 
 def test_inner_dropout_acts_on_attention_weights_and_on_the_units_of_the_feedforward_net():
-    network, batch = model(inner_dropout=1.0).train(), pairs()  # of what sublayers compute only their biases are left
+    network, batch = model(inner_dropout=0.5).train(), pairs()
+    drop_all(network, 0.5)  # of what sublayers compute only their biases are left
     x = network._embed_all(network.target_embedding, network.target_positions, batch.target_input, batch.target_packing)
     for layer in network.decoder:
         x = layer.self_attention_residual.norm(x + layer.self_attention.output.bias)
@@ -310,18 +255,15 @@ def test_a_batch_of_empty_sources_is_finite():
     output = network(batch)
     assert output.logits.isfinite().all()
     assert all(not output.attention[f"{name}.0"].any() for name in ("encoder", "source"))
-    assert all(g.isfinite().all() for g in gradients(network, output.logits).values())
+    weighed(output.logits).backward()
+    assert all(parameter.grad.isfinite().all() for parameter in network.parameters())
     assert network.step(batch.target_input[:, :1], network.start(batch)).log_probs.isfinite().all()
 
 
 @pytest.mark.parametrize(
     ("way", "message"),
     [
-        ({"norm": "before"}, "norm=before: expected post or pre"),
-        ({"positions": "none"}, "positions=none: expected"),
-        ({"tied": "source"}, "tied=source: expected none, target or all"),
-        ({"neighbourhood": 0}, "neighbourhood=0"),
-        ({"layers": -1}, "got -1"),
+        ({"neighbourhood": 0}, "neighbourhood=0: expected a whole number from 1 on"),
         ({"heads": 3}, "8 is not a multiple of 3"),
         ({"hidden_dim": 9, "heads": 3}, "even"),
     ],

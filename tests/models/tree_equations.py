@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tests.models.gradients import assert_same_gradients
+from tests.models.equations import assert_same_gradients
 from zoo.data.trees.batch import TreeBatch, Trees
 
 State = Any

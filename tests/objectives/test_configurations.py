@@ -9,7 +9,16 @@ from hydra.utils import get_class, instantiate
 from tests.catalogue import ROOT
 from tests.objectives.toy import SPEC, Toy, pairs
 from tests.tasks.points import Pointer, batch_of, spec_of
-from zoo.objectives import CoverageLoss
+from zoo.errors import ConfigError
+from zoo.objectives import (
+    CoverageLoss,
+    CrossEntropy,
+    Reinforce,
+    ReinforceCritic,
+    ScheduledSampling,
+    SelfCritical,
+    SoftFeedback,
+)
 from zoo.objectives.policy_gradient import PolicyGradient
 from zoo.run.old_checkpoints import modernised
 
@@ -49,6 +58,18 @@ def test_objective(path):
     assert {term.name: term.weight for term in loss.terms}["nll"] == 0
     assert sum(term.weight for term in loss.terms if term.name != "critic") == 1
     assert all(value.shape == () for value in loss.logs.values())
+
+
+@pytest.mark.parametrize(
+    "cls", [CrossEntropy, Reinforce, ReinforceCritic, ScheduledSampling, SelfCritical, SoftFeedback]
+)
+def test_an_argument_outside_its_bounds_is_named(cls):
+    """Text is neither a number nor the name of a choice."""
+    parameters = inspect.signature(cls).parameters
+    needed = {name: object() for name, one in parameters.items() if one.default is one.empty}
+    for name in parameters.keys() - needed.keys():
+        with pytest.raises(ConfigError, match=rf"^{name}=nothing: expected .*, found 'nothing'"):
+            cls(**needed, **{name: "nothing"})
 
 
 def tours():

@@ -12,8 +12,8 @@ from zoo.data.pairs.batch import PairBatch
 from zoo.errors import ConfigError
 from zoo.models.output import Output
 from zoo.objectives import CrossEntropy
+from zoo.objectives.cross_entropy import token_terms, vocabulary_cross_entropy
 from zoo.objectives.feeding import walk
-from zoo.objectives.vocabulary import token_terms, vocabulary_cross_entropy
 
 
 def smoothed_target(target, classes, smoothing, padding):

@@ -155,38 +155,6 @@ def test_epsilon_follows_the_step():
         assert terms(objective, network, batch, step).logs["epsilon"].item() == pytest.approx(epsilon)
 
 
-def test_no_gradient_passes_through_a_sampled_token():
-    network, batch = Toy(), pairs()
-    torch.manual_seed(3)
-    loss = terms(ScheduledSampling(decay="constant", k=0.0), network, batch)
-    torch.manual_seed(3)  # the same tokens, fed as if they were data
-    fed = []
-    original = network.step
-
-    def keep(tokens, state):
-        fed.append(tokens)
-        return original(tokens, state)
-
-    network.step = keep
-    again = terms(ScheduledSampling(decay="constant", k=0.0), network, batch)
-    close(again.terms[0].total, loss.terms[0].total)
-    given = iter([tokens.clone() for tokens in fed])
-    order = batch.target_packing.order
-    state, total = network.start(batch).examples(order), 0
-    target, sizes = batch.target[order], batch.target_packing.batch_sizes
-    for t, rows in enumerate(sizes):
-        state = type(state)(
-            *({name: part[:rows] for name, part in x.items()} for x in (state.memory, state.hypotheses))
-        )
-        log_probs, state, _ = original(next(given), state)
-        total = total - log_probs[:, 0].gather(1, target[:rows, t, None]).sum()
-    close(total, loss.terms[0].total)
-    for ours, theirs in zip(
-        gradients(loss.terms[0].total, network).values(), gradients(total, network).values(), strict=True
-    ):
-        close(ours, theirs)
-
-
 def test_tokens_are_drawn_from_the_distribution_without_padding_and_begin():
     torch.manual_seed(0)
     log_probs = torch.randn(3, 8).mul(1.5).log_softmax(-1)

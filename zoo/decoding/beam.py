@@ -7,7 +7,8 @@ with the lower token id. An example is done, and leaves the batch, as soon as th
 hypotheses is at least as good as the best that a live one can still become (`Ranking.reachable`). Where the end is not
 forced at the maximum length, the hypotheses that are alive there are ranked among the finished ones.
 
-Notation: B examples still in the batch, K beam, N n-best, V vocabulary, S positions of the memory `source`.
+Notation: B examples, B' of them still in the batch at a step, K beam, N n-best, T steps, V vocabulary, S positions of
+a memory.
 """
 
 from __future__ import annotations
@@ -20,14 +21,11 @@ from torch import Tensor
 
 from zoo.arguments import Count, Natural, NonNegative
 from zoo.attention.source import source_attention
-from zoo.decoding.best import best
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.progress import counted
-from zoo.decoding.protocol import Decoding, Examples, Generating, Specials, first_tokens
+from zoo.decoding.protocol import Decoding, Examples, Generating, Specials, counted, first_tokens
 from zoo.decoding.ranking import LengthForm, Ranking
 from zoo.decoding.rollout import ends
 from zoo.decoding.rules import Bound, Rules
-from zoo.decoding.trace import Entry, Trace
 from zoo.errors import ConfigError
 from zoo.layers.state import MemoryPositions, positions_of
 from zoo.precision import precise_dtype
@@ -71,13 +69,55 @@ class Found(NamedTuple):
         return Found(*(part.index_copy(0, rows, other) for part, other in zip(self, others, strict=True)))
 
 
+class Entry(NamedTuple):
+    """The record of one step. Between steps a hypothesis is in one slot of the beam, and not stored as a whole."""
+
+    rows: Tensor
+    """(B',) numbers of the examples."""
+    parents: Tensor
+    """(B', K) by the slot after the step: the slot before it."""
+    tokens: Tensor
+    """(B', K) by the slot after the step: the token that was added."""
+    attention: dict[str, Tensor]
+    """(B', K, S) by the slot before the step: the weights with which the token was chosen, by name."""
+
+
+class Trace(list[Entry]):
+    """The steps in their order: entry t - 1 is the step that wrote token t, the first token being number 1."""
+
+    def back(
+        self, position: Tensor, slot: Tensor, finished: Tensor, *, padding: int, end: int | None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Tokens (B, N, T) of hypotheses and their attention (B, N, T, S) by name.
+
+        A hypothesis is given by the place where it stopped: before step `position` (B, N) it was in `slot` (B, N). If
+        it is `finished` (B, N) it wrote its end in that step, and otherwise nothing.
+        """
+        shape = (*slot.shape, len(self))
+        ids = torch.full(shape, padding, device=slot.device)
+        attention = {name: one.new_zeros(*shape, one.shape[-1]) for name, one in self[0].attention.items()}
+        slot = slot.clone()
+        for number in reversed(range(len(self))):
+            rows, parents, tokens, weights = self[number]
+            before, last = slot[rows], position[rows] == number + 1
+            inside = position[rows] > number + 1
+            ends = last & finished[rows]
+            written = tokens.gather(1, before).where(inside, padding)
+            ids[rows, :, number] = written if end is None else written.masked_fill(ends, end)
+            slot[rows] = before = parents.gather(1, before).where(inside, before)
+            for name, values in weights.items():
+                read = values.gather(1, before[:, :, None].expand(-1, -1, values.shape[-1]))
+                attention[name][rows, :, number] = read * (inside | ends)[:, :, None]
+        return ids, attention
+
+
 class BeamSearch(Decoding):
     """The `nbest` hypotheses with the best scores that a beam of `beam_size` finds, best first.
 
     The score and its options are explained in `zoo.decoding.ranking`, lengths and n-grams in `zoo.decoding.rules`. With
     `beam_size=1` and the score log P this is greedy decoding. If the rules and the network allow no end for an example,
-    it gets its last live hypotheses, marked unfinished. Raises ConfigError for a value that makes no sense, and for
-    coverage of a network without attention.
+    it gets its last live hypotheses, marked unfinished. Raises ConfigError for coverage of a network without
+    attention.
     """
 
     def __init__(
@@ -93,7 +133,7 @@ class BeamSearch(Decoding):
         max_length: Bound = (2.0, 10.0),
         no_repeat_ngram: Natural = 0,
     ) -> None:
-        if not 1 <= nbest <= beam_size:
+        if nbest > beam_size:
             raise ConfigError(f"nbest={nbest}, beam_size={beam_size}: give at least 1, and no more than the beam holds")
         self.beam_size, self.nbest = beam_size, nbest
         self.ranking = Ranking(length_penalty, length_form, coverage_penalty, length_reward)
@@ -200,3 +240,26 @@ class BeamSearch(Decoding):
 def _slots(live: Tensor) -> Tensor:
     """(B, K) the number of each place in the beam."""
     return torch.arange(live.shape[1], device=live.device).expand_as(live)
+
+
+def best(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the values and columns (B, count) of the `count` largest entries of each row of `scores` (B, M). Unlike
+    `torch.topk` it defines the order of equal entries.
+
+    The largest comes first, and of equal ones the lower column. Where M is less than `count`, all entries are returned.
+    """
+    entries = scores.shape[1]
+    size = int((entries / max(count, 1)) ** 0.5)
+    blocks = entries // max(size, 1)
+    if blocks <= 2 * count:
+        values, columns = scores.sort(dim=1, descending=True, stable=True)
+        return values[:, :count], columns[:, :count]
+    # Only the `count` blocks with the largest maxima can hold one of the `count` largest entries: the maximum of each
+    # of these comes before any entry of another block. Entries after the last whole block are candidates, too.
+    whole, columns = blocks * size, torch.arange(entries, device=scores.device)
+    maxima = scores[:, :whole].unflatten(1, (blocks, size)).amax(2)
+    chosen = maxima.sort(dim=1, descending=True, stable=True).indices[:, :count].sort(1).values  # columns stay in order
+    inside = (chosen[:, :, None] * size + columns[:size]).flatten(1)
+    candidates = torch.cat([inside, columns[whole:].expand(len(scores), -1)], 1)
+    values, order = scores.gather(1, candidates).sort(dim=1, descending=True, stable=True)
+    return values[:, :count], candidates.gather(1, order[:, :count])

@@ -1,8 +1,11 @@
-"""The interfaces of decoding: all that it requires of a network, of a batch and of a vocabulary."""
+"""The interfaces of decoding: all that it requires of a network, a batch and a vocabulary; reports of its progress."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 import torch
@@ -10,6 +13,7 @@ from torch import Tensor
 
 from zoo.decoding.hypothesis import Hypothesis
 from zoo.layers.state import State, Step
+from zoo.values import Checked
 
 
 class Examples(Protocol):
@@ -65,9 +69,34 @@ def first_tokens(state: State, specials: Specials, count: int) -> Tensor:
     return state.first[:, None]
 
 
-class Decoding(ABC):
+class Decoding(Checked, ABC):
     """A way of decoding, chosen by `decoding=`. A checkpoint names its class, and may name no other kind of class."""
 
     @abstractmethod
     def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
         """Return the hypotheses of each example, the best first."""
+
+
+Report = Callable[[int, int], None]
+"""Called before each step with its number, from 1, and the largest number of steps."""
+
+_report: ContextVar[Report | None] = ContextVar("_report", default=None)
+
+
+@contextmanager
+def reporting(report: Report) -> Iterator[None]:
+    """Within this context every step of decoding is reported."""
+    token = _report.set(report)
+    try:
+        yield
+    finally:
+        _report.reset(token)
+
+
+def counted(longest: Tensor) -> Iterator[int]:
+    """The numbers of the steps, from 1 to the largest of `longest` (B,), each of them reported."""
+    most, report = int(longest.max()), _report.get()
+    for position in range(1, most + 1):
+        if report is not None:
+            report(position, most)
+        yield position

@@ -15,13 +15,12 @@ Notation: B examples, K hypotheses of each, S positions of the memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from zoo.arguments import NonNegative
-from zoo.errors import ConfigError, one_of
 
 LEAST = 1e-10
 LengthForm = Literal["gnmt", "average"]
@@ -29,7 +28,7 @@ LengthForm = Literal["gnmt", "average"]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Penalties and reward of the score. Raises ConfigError for a value that makes no sense."""
+    """Penalties and reward of the score."""
 
     length_penalty: NonNegative = 0.0
     """alpha."""
@@ -38,12 +37,6 @@ class Ranking:
     """beta."""
     length_reward: float = 0.0
     """r."""
-
-    def __post_init__(self) -> None:
-        one_of("length_form", self.length_form, get_args(LengthForm))
-        for name in ("length_penalty", "coverage_penalty"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name}={getattr(self, name)}: give at least 0")
 
     def length_penalties(self, longest: int, like: Tensor) -> Tensor:
         """(longest + 1,) lp of each length, in the type of `like`. No hypothesis has length 0; its lp equals that of

@@ -1,4 +1,4 @@
-"""Decoding without search: at each step one token for each hypothesis, chosen from the network's distribution.
+"""Decoding without search: at each step one token for each hypothesis, the most probable one or a drawn one.
 
 Notation: B examples, K hypotheses of each, T tokens of the longest, S positions of a memory, V vocabulary.
 """
@@ -6,16 +6,114 @@ Notation: B examples, K hypotheses of each, T tokens of the longest, S positions
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
+from annotated_types import Gt, Le
 from torch import Tensor
 
+from zoo.arguments import Count, Natural, Positive
+from zoo.attention.softmax import draw
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.progress import counted
-from zoo.decoding.protocol import Examples, Generating, Specials, first_tokens
-from zoo.decoding.rules import Rules
+from zoo.decoding.protocol import Decoding, Examples, Generating, Specials, counted, first_tokens
+from zoo.decoding.rules import Bound, Rules
 from zoo.layers.state import Memories, positions_of
+
+
+class Greedy(Decoding):
+    """Writes the most probable token at every step until the end; of equally probable ones that with the lowest id.
+
+    A length (a, b) means a L + b tokens, the end counted, for a memory of length L. See `zoo.decoding.rules`.
+    """
+
+    def __init__(
+        self,
+        *,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
+    ) -> None:
+        self.rules = Rules(min_length, max_length, no_repeat_ngram)
+
+    def draw(self, network: Generating, batch: Examples, specials: Specials) -> Rollout:
+        """Return one sequence for each example as tensors, with gradients where they are on."""
+        return rollout(network, batch, specials, rules=self.rules, choose=_most_probable)
+
+    @torch.no_grad()
+    def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
+        """A list of one hypothesis for each example."""
+        if not len(batch):
+            return []
+        return self.draw(network, batch, specials).hypotheses(specials)
+
+
+def _most_probable(log_probs: Tensor) -> tuple[Tensor, Tensor]:
+    tokens = log_probs.argmax(2)  # the first of equals
+    return tokens, log_probs.gather(2, tokens[:, :, None]).squeeze(2)
+
+
+class Sampling(Decoding):
+    """Draws `samples` sequences for each example, token by token.
+
+    Tokens that the rules forbid have probability 0. The log-probabilities are divided by `temperature`. Only the
+    `top_k` most probable tokens remain (0: all of them), and of these the smallest set with at least `top_p` of their
+    probability. The rest is scaled to sum to 1. Of equally probable tokens the lower ids remain.
+    Lengths have the same meaning as in `Greedy`.
+    """
+
+    def __init__(
+        self,
+        *,
+        samples: Count = 1,
+        temperature: Positive = 1.0,
+        top_k: Natural = 0,
+        top_p: Annotated[float, Gt(0), Le(1)] = 1.0,
+        min_length: Bound = (0.0, 0.0),
+        max_length: Bound = (2.0, 10.0),
+        no_repeat_ngram: Natural = 0,
+    ) -> None:
+        self.samples, self.temperature, self.top_k, self.top_p = samples, temperature, top_k, top_p
+        self.rules = Rules(min_length, max_length, no_repeat_ngram)
+
+    def draw(
+        self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
+    ) -> Rollout:
+        """Return the sequences as tensors. Their log-probabilities have gradients where these are on, for REINFORCE.
+
+        `generator` is on the batch's device. By default torch's own generator is used.
+        """
+
+        def choose(log_probs: Tensor) -> tuple[Tensor, Tensor]:
+            distribution = self.distribution(log_probs)
+            tokens = draw(distribution.detach().exp(), generator)
+            return tokens, distribution.gather(2, tokens[:, :, None]).squeeze(2)
+
+        return rollout(network, batch, specials, rules=self.rules, choose=choose, samples=self.samples)
+
+    @torch.no_grad()
+    def __call__(
+        self, network: Generating, batch: Examples, specials: Specials, generator: torch.Generator | None = None
+    ) -> list[list[Hypothesis]]:
+        """Return `samples` hypotheses for each example, the likeliest first. Two of them may be equal."""
+        if not len(batch):
+            return []
+        drawn = self.draw(network, batch, specials, generator).hypotheses(specials)
+        return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in drawn]
+
+    def distribution(self, log_probs: Tensor) -> Tensor:
+        """Log-probabilities (..., V), -inf at forbidden tokens -> those that tokens are drawn from."""
+        log_probs = (log_probs / self.temperature).log_softmax(-1)
+        if self.top_k == 0 and self.top_p == 1:
+            return log_probs
+        ordered, ids = log_probs.detach().sort(dim=-1, descending=True, stable=True)
+        kept = torch.ones_like(ordered, dtype=torch.bool)
+        if self.top_k:
+            kept[..., self.top_k :] = False
+        probabilities = ordered.masked_fill(~kept, -torch.inf).softmax(-1)
+        kept &= probabilities.cumsum(-1) - probabilities < self.top_p  # what is more probable does not reach p yet
+        kept = torch.zeros_like(kept).scatter(-1, ids, kept)
+        return log_probs.masked_fill(~kept, -torch.inf).log_softmax(-1)
+
 
 Choose = Callable[[Tensor], tuple[Tensor, Tensor]]
 """(B, K, V) log-probabilities, -inf at forbidden tokens -> (B, K) tokens, and the log-probabilities that decided on

@@ -18,7 +18,6 @@ from torch import Tensor
 
 from zoo.arguments import NonNegative
 from zoo.decoding.protocol import Specials
-from zoo.errors import ConfigError
 
 Bound = tuple[NonNegative, NonNegative]
 """(a, b) means a L + b tokens, where L is the length of the memory."""
@@ -40,13 +39,7 @@ class Rules:
 
     def __init__(self, min_length: Sequence[float], max_length: Sequence[float], no_repeat_ngram: int) -> None:
         """`min_length` and `max_length` (a, b): a L + b tokens, rounded down, at least 1, with the end counted; where
-        they cross, the maximum holds. No n-gram of `no_repeat_ngram` tokens comes twice in a hypothesis; 0 allows all.
-        Raises ConfigError for a value that makes no sense."""
-        for name, bounds in (("min_length", min_length), ("max_length", max_length)):
-            if len(bounds) != 2 or min(bounds) < 0:
-                raise ConfigError(f"{name}={list(bounds)}: give [a, b], both at least 0, for a L + b tokens")
-        if no_repeat_ngram < 0:
-            raise ConfigError(f"no_repeat_ngram={no_repeat_ngram}: give 0 (off) or the length of the n-grams")
+        they cross, the maximum holds. No n-gram of `no_repeat_ngram` tokens comes twice in a hypothesis; 0: off."""
         self.min_length, self.max_length, self.no_repeat_ngram = tuple(min_length), tuple(max_length), no_repeat_ngram
 
     def lengths(self, memory_length: Tensor) -> Lengths:

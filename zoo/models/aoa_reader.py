@@ -39,14 +39,9 @@ class AoAReader(ClozeReader):
     attends = {"document": "document_mask", "query": "query_mask"}
 
     def __init__(
-        self,
-        spec: ClozeSpec,
-        *,
-        embedding_dim: Count = 384,
-        hidden_dim: Count = 384,
-        dropout: Share = 0.1,
+        self, spec: ClozeSpec, *, embedding_dim: Count = 384, hidden_dim: Count = 384, dropout: Share = 0.1
     ) -> None:
-        super().__init__(spec, embedding_dim=embedding_dim, hidden_dim=hidden_dim, dropout=dropout, init_range=START)
+        super().__init__(spec, embedding_dim, hidden_dim, dropout, START)
 
     def forward(self, batch: ClozeBatch) -> Output:
         """log P(candidate) (B, C); attention `document` (B, D), whose sums are P, and `query` (B, Q)."""

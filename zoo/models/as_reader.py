@@ -23,7 +23,7 @@ from zoo.arguments import Count, Share
 from zoo.attention.log_space import masked_log_softmax, pointer_sum
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
-from zoo.layers.init import orthogonal_
+from zoo.layers.init import orthogonal_, start_uniform_
 from zoo.layers.recurrent import GRU
 from zoo.models.network import Network
 from zoo.models.output import Output
@@ -38,16 +38,13 @@ class ClozeReader(Network):
     Embeddings start uniformly in [-init_range, init_range], the GRUs with orthogonal matrices.
     """
 
-    def __init__(
-        self, spec: ClozeSpec, *, embedding_dim: int, hidden_dim: int, dropout: float, init_range: float
-    ) -> None:
+    def __init__(self, spec: ClozeSpec, embedding_dim: int, hidden_dim: int, dropout: float, init_range: float) -> None:
         super().__init__()
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
         self.document_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
         self.query_encoder = GRU(embedding_dim, hidden_dim, bidirectional=True)
         self.dropout = nn.Dropout(dropout)
-        nn.init.uniform_(self.embedding.weight, -init_range, init_range)
-        nn.init.zeros_(self.embedding.weight[spec.padding])
+        start_uniform_(self.embedding, init_range)
         orthogonal_(self.document_encoder, inputs=True)
         orthogonal_(self.query_encoder, inputs=True)
 
@@ -66,14 +63,9 @@ class ASReader(ClozeReader):
     attends = {"document": "document_mask"}
 
     def __init__(
-        self,
-        spec: ClozeSpec,
-        *,
-        embedding_dim: Count = 384,
-        hidden_dim: Count = 384,
-        dropout: Share = 0.0,
+        self, spec: ClozeSpec, *, embedding_dim: Count = 384, hidden_dim: Count = 384, dropout: Share = 0.0
     ) -> None:
-        super().__init__(spec, embedding_dim=embedding_dim, hidden_dim=hidden_dim, dropout=dropout, init_range=START)
+        super().__init__(spec, embedding_dim, hidden_dim, dropout, START)
 
     def forward(self, batch: ClozeBatch) -> Output:
         """log P(candidate) (B, C); attention `document` (B, D), whose sums are P."""

@@ -19,7 +19,7 @@ hidden units, l maxout units, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -28,10 +28,8 @@ from zoo.attention.scores import ScoreName, score_class
 from zoo.attention.scores import score as score_called
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
-from zoo.errors import one_of
 from zoo.layers.images.encoder import image_encoder
-from zoo.layers.state import Annotations, State
-from zoo.models.output import Output
+from zoo.layers.state import Annotations
 from zoo.models.rnnsearch import Init, RNNSearchDecoder
 
 
@@ -39,12 +37,10 @@ class CaptionRNNSearch(RNNSearchDecoder):
     """RNNsearch's GRU writes the caption and attends to the cells of the image before each word.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `score` = additive (the paper's)
-    | any other of `zoo.attention.SCORES` | the dotted name of your own `Score`. `init` = orthogonal | paper. Raises
-    ValueError for an unknown name.
+    | any other of `zoo.attention.SCORES` | the dotted name of your own `Score`.
     """
 
     tasks = ("captioning",)
-    attends = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -60,7 +56,6 @@ class CaptionRNNSearch(RNNSearchDecoder):
         init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        one_of("init", init, get_args(Init))
         self.encoder = image_encoder(encoder, spec)
         cell_dim = self.encoder.dim
         self.initial_state = nn.Linear(cell_dim, hidden_dim, bias=False)  # W_s
@@ -70,26 +65,13 @@ class CaptionRNNSearch(RNNSearchDecoder):
             score_called(score, hidden_dim, hidden_dim if same else cell_dim, attention_dim, spec.cells),
             (spec.target_size, spec.begin),
             cell_dim,
-            embedding_dim=embedding_dim,
-            hidden_dim=hidden_dim,
-            maxout_dim=maxout_dim,
-            dropout=dropout,
+            (embedding_dim, hidden_dim, maxout_dim),
+            dropout,
         )
         self._initialise(init, (part for part in self.children() if part is not self.encoder))
 
-    def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `source` (B, T, S).
-
-        With a score that the time loop does not support, the scores are log-probabilities.
-        """
-        return self.decode(batch, *self._encode(batch), need_weights)
-
-    def start(self, batch: ImageBatch) -> State:
-        return self.begin(*self._encode(batch))
-
-    def _encode(self, batch: ImageBatch) -> tuple[Annotations, Tensor]:
-        """The cells of the images, (I, S, D), and s_0 of each caption (B, n)."""
-        cells = self.encoder(batch.image)
+    def encode(self, batch: ImageBatch) -> tuple[Annotations, Tensor]:
+        cells = self.encoder(batch.image)  # (I, S, D)
         s = self.initial_state(cells.mean(1)).tanh()  # (I, n)
         return Annotations.of_cells(cells, batch.picture), s.index_select(0, batch.picture)
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -32,11 +32,9 @@ from zoo.arguments import Count, Share
 from zoo.attention import MultiHeadAttention
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
-from zoo.errors import one_of
 from zoo.layers.embedding import Positions, TokenEmbedding, positions_called
 from zoo.layers.images.encoder import image_encoder
-from zoo.layers.state import Annotations, State
-from zoo.models.output import Output
+from zoo.layers.state import Annotations
 from zoo.models.transformer import Layer, Norm, TransformerDecoder, end_norm
 
 Tied = Literal["none", "target"]
@@ -47,8 +45,8 @@ class CaptionTransformer(TransformerDecoder):
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `encoder_layers`: None for no
     self-attention between cells. `norm` = post (the paper's) | pre. `positions` = sinusoidal | learned, of cells and of
-    words. `tied` = none | target. Raises ValueError for an unknown choice, and for a width that the number of heads
-    does not divide or that is odd with sinusoidal positions.
+    words. Raises ValueError for a width that the number of heads does not divide, or that is odd with sinusoidal
+    positions.
     """
 
     tasks = ("captioning",)
@@ -71,8 +69,6 @@ class CaptionTransformer(TransformerDecoder):
         tied: Tied = "none",
     ) -> None:
         super().__init__()
-        for key, value, choices in (("norm", norm, Norm), ("positions", positions, Positions), ("tied", tied, Tied)):
-            one_of(key, value, get_args(choices))
         layer = partial(Layer, hidden_dim, heads, feedforward_dim, (dropout, inner_dropout), norm)
         self.dim, self.neighbourhood = hidden_dim, None
         self.encoder = image_encoder(encoder, spec)
@@ -90,16 +86,7 @@ class CaptionTransformer(TransformerDecoder):
         tables = [self.target_embedding, self.source_positions, self.target_positions]
         self._initialise(tables, tied=tied == "target")
 
-    def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real words in the order of `batch.target_packing`; attention `decoder.<layer>`
-        (B, H, T, T) and `source.<layer>` (B, H, T, S)."""
-        return self.decode(batch, self._encode(batch), need_weights)
-
-    def start(self, batch: ImageBatch) -> State:
-        return self.begin(self._encode(batch))
-
-    def _encode(self, batch: ImageBatch) -> Annotations:
-        """The encoder's output at the cells of the images, (I, S, D)."""
+    def encode(self, batch: ImageBatch, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:
 
         def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
             return module(y, need_weights=False)
@@ -109,4 +96,4 @@ class CaptionTransformer(TransformerDecoder):
         x = self.dropout(cells + self.source_positions(number))
         for layer in self.encoder_layers:
             x, _ = layer(x, attend_self)
-        return Annotations.of_cells(self.encoder_norm(x), batch.picture)
+        return Annotations.of_cells(self.encoder_norm(x), batch.picture), {}

@@ -47,7 +47,7 @@ class ConvS2S(WritingNetwork):
 
     `encoder_layers` and `decoder_layers` are each a number of layers with `hidden_dim` channels and kernel size
     `kernel_size`, or a list with [channels, kernel] of each layer. `positions` is the length of the position tables.
-    Raises ValueError for a side without layers, an even encoder kernel, and a dropout of 1.
+    Raises ValueError for a side without layers and for an even encoder kernel.
     """
 
     tasks = ("translation",)
@@ -67,10 +67,6 @@ class ConvS2S(WritingNetwork):
         dropout: Share = 0.1,
     ) -> None:
         super().__init__()
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout is at least 0 and less than 1, got {dropout}")
-        if positions < 1:
-            raise ValueError(f"positions is the length of both position tables, at least 1; got {positions}")
         encoder = self.encoder_sizes = _sizes("encoder_layers", encoder_layers, hidden_dim, kernel_size)
         decoder = self.decoder_sizes = _sizes("decoder_layers", decoder_layers, hidden_dim, kernel_size)
         if even := [kernel for _, _, kernel in encoder if kernel % 2 == 0]:

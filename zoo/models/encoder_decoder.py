@@ -28,14 +28,13 @@ hidden units, l maxout units, V words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
-from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_
 from zoo.layers.pooling import maxout
@@ -51,7 +50,6 @@ class EncoderDecoder(WritingNetwork):
     """A GRU encodes the source as one vector c; a GRU that reads c at every step writes the target. No attention.
 
     With `shared`, both GRUs are the same module; embeddings are separate, as the two vocabularies are.
-    `init` = orthogonal | paper. Raises ValueError for an unknown name.
     """
 
     tasks = ("translation",)
@@ -68,7 +66,6 @@ class EncoderDecoder(WritingNetwork):
         init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        one_of("init", init, get_args(Init))
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, reset="after" if shared else "before")
         self.summary = nn.Linear(hidden_dim, hidden_dim)  # V
@@ -85,7 +82,6 @@ class EncoderDecoder(WritingNetwork):
         self._initialise(init, (self.encoder,) if shared else (self.encoder, self.decoder))
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
         read, _, targets = batch.forced
         c = self._encode(batch)  # (B, n)
         y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)

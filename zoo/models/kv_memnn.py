@@ -29,7 +29,6 @@ from zoo.arguments import Count, Natural
 from zoo.attention import masked_softmax
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.spec import StorySpec
-from zoo.errors import one_of
 from zoo.models.network import Network
 from zoo.models.output import Output
 
@@ -61,13 +60,13 @@ class KeyValueMemNN(Network):
         answers: Literal["own", "shared"] = "own",
     ) -> None:
         super().__init__()
-        self.windows = one_of("slots", slots, ("sentence", "window")) == "window"
+        self.windows = slots == "window"
         self.memory_size, self.side = memory_size, side
         self.first_rare = spec.unknown + 1 + common_words  # the vocabulary begins with the most frequent words
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)  # A
         self.times = nn.Embedding(memory_size, embedding_dim) if times else None
         self.transforms = nn.Parameter(torch.empty(hops, embedding_dim, embedding_dim))  # R_j
-        shared = one_of("answers", answers, ("own", "shared")) == "shared"
+        shared = answers == "shared"
         self.answers = self.embedding if shared else nn.Embedding(spec.vocabulary_size, embedding_dim)  # B
         for parameter in self.parameters():
             nn.init.normal_(parameter, std=INIT_STD)

@@ -31,7 +31,7 @@ layers, E embedding, n hidden units, V words.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -43,9 +43,8 @@ from zoo.attention.scores import score as score_called
 from zoo.attention.softmax import masked_softmax
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
-from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.init import start_network_
 from zoo.layers.loops.attention import AttendedSource, say_where_unknown
 from zoo.layers.loops.attention_lstm import AttentionLSTM
 from zoo.layers.packing import Packing
@@ -62,8 +61,7 @@ class Luong(WritingNetwork):
     """Stacked LSTMs read the source; a second stack starts from their last states, writes the target and attends.
 
     `score` is one of `zoo.attention.SCORES`, or the dotted name of your own `Score`. `attention` = global | local_m |
-    local_p, the last two with `window` D. All weights start in [-init_range, init_range], as in the paper. Raises
-    ValueError for an unknown name or an invalid range.
+    local_p, the last two with `window` D. All weights start in [-init_range, init_range], as in the paper.
     """
 
     tasks = ("translation",)
@@ -85,7 +83,6 @@ class Luong(WritingNetwork):
         init_range: Positive | None = 0.1,
     ) -> None:
         super().__init__()
-        one_of("attention", attention, get_args(Where))
         between = dropout if num_layers > 1 else 0.0
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = LSTM(embedding_dim, hidden_dim, num_layers=num_layers, dropout=between)
@@ -105,7 +102,7 @@ class Luong(WritingNetwork):
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)  # W_s
         self.dropout = nn.Dropout(dropout)
         self.reverse_source = reverse_source
-        self._initialise(init_range)
+        start_network_(self, init_range, self.attentional, self.vocabulary)
 
     @property
     def unnormalised(self) -> tuple[str, ...]:
@@ -137,11 +134,10 @@ class Luong(WritingNetwork):
 
     def _start(self, states: Tensor, keys: Tensor, state: tuple[Tensor, Tensor], batch: PairBatch) -> State:
         """The state before the first target token, from what `_encode` gives and the prepared keys (B, S, A)."""
-        h, c = state
         memory = {"states": batch.source_packing.unpack(states), "keys": keys, "mask": batch.content_mask}
-        hypotheses = {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]}  # (B, 1, L, n)
+        hypotheses = self.decoder.hypotheses(state)
         if self.input_feeding:
-            hypotheses["fed"] = torch.zeros_like(h[-1])[:, None]  # h~_0 (B, 1, n)
+            hypotheses["fed"] = torch.zeros_like(state[0][-1])[:, None]  # h~_0 (B, 1, n)
         if isinstance(self.window, MonotonicWindow):
             hypotheses["position"] = batch.source_mask.new_zeros(len(batch), 1, dtype=torch.long)  # t (B, 1)
         return State(memory, hypotheses)
@@ -150,16 +146,12 @@ class Luong(WritingNetwork):
         before, memory = state.hypotheses, state.memory
         y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
         x = torch.cat([y, before["fed"]], -1) if self.input_feeding else y
-        h, c = (before[name].flatten(0, 1).transpose(0, 1) for name in ("hidden", "cell"))  # (L, B K, n)
-        top, (h, c) = self.decoder.step(x.flatten(0, 1), (h, c))
-
-        top = top.unflatten(0, x.shape[:2])  # h_t (B, K, n)
+        top, after = self.decoder.read(x, before)  # h_t (B, K, n)
         weights = self._weights(top, memory["keys"], memory["mask"], before.get("position"))  # (B, K, S)
         context = weights @ memory["states"]  # (B, K, n)
         attentional = self.dropout(self.attentional(torch.cat([context, top], -1)).tanh())  # h~_t (B, K, n)    (5)
         log_probs = log_probabilities(self.vocabulary(attentional))  # (B, K, V)    (6)
 
-        after = {name: part.transpose(0, 1).unflatten(0, x.shape[:2]) for name, part in (("hidden", h), ("cell", c))}
         if self.input_feeding:
             after["fed"] = attentional
         if "position" in before:
@@ -230,12 +222,3 @@ class Luong(WritingNetwork):
             return mask.index_select(0, targets.row)
         equal = torch.zeros(*targets.shape, mask.shape[1], device=mask.device)  # equal scores exclude no position
         return targets.pack(self.window(equal, mask, torch.arange(targets.shape[1], device=mask.device)) > 0)
-
-    def _initialise(self, init_range: float | None) -> None:
-        if init_range is not None:
-            start_uniform_(self, init_range)
-            return
-        for rnn in (self.encoder, self.decoder):
-            start_lstm_(rnn)
-        for linear in (self.attentional, self.vocabulary):
-            nn.init.xavier_uniform_(linear.weight, STATE_GAIN)

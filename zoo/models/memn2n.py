@@ -30,7 +30,6 @@ from zoo.arguments import Count, Probability
 from zoo.attention import masked_softmax
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.spec import StorySpec
-from zoo.errors import one_of
 from zoo.layers.bags import Bags
 from zoo.models.network import Network
 from zoo.models.output import Output
@@ -81,14 +80,13 @@ class MemN2N(Network):
         nonlinearity: bool = False,
     ) -> None:
         super().__init__()
-        one_of("encoding", encoding, ("bag", "position_code", "position_paper"))
         self.vocabulary_size, self.longest = spec.vocabulary_size, spec.longest_sentence
         self.hops, self.memory_size, self.encoding = hops, memory_size, encoding
         self.times, self.time_noise, self.nonlinearity = times, time_noise, nonlinearity
         self.parts = 1 if encoding == "bag" else 2
-        self.sink = one_of("empty", empty, ("sink", "mask")) == "sink"
-        adjacent = one_of("tying", tying, ("adjacent", "layer_wise")) == "adjacent"
-        own = one_of("value", value, ("own", "same")) == "own"
+        self.sink = empty == "sink"
+        adjacent = tying == "adjacent"
+        own = value == "own"
         # (table that is matched, table that is read) at each hop
         self.order = [(k * (adjacent and own), k * adjacent + 1 if own else 0) for k in range(hops)]
         rows = spec.vocabulary_size + (memory_size if times else 0)

@@ -13,7 +13,6 @@ What differs from the paper:
   from N(0, 0.1), which gives their product about the same size, and the diagonal starts at 1.
 - Both blocks of W and of W_M start as half the identity plus noise, and g is tanh. The bias b0 is not in the paper.
 - The paper trains by L-BFGS. Words start from N(0, 1); the paper's are vectors of Collobert and Weston (2008).
-- `pooling=attention` pools over all nodes of a tree; `dropout` acts on the vectors that are classified.
 
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, r rank, U distinct words, C classes.
 """
@@ -34,10 +33,7 @@ from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 
 class MVRNN(TreeNetwork):
-    """A phrase has a vector, its meaning, and a matrix, its effect on other phrases.
-
-    Raises ConfigError for trees that are not binary.
-    """
+    """A phrase has a vector, its meaning, and a matrix, its effect on other phrases."""
 
     tasks = ("tree_classification", "relatedness")
     binary_only = True

@@ -10,10 +10,15 @@ from torch import Tensor, nn
 
 from zoo.layers.state import State, Step
 from zoo.models.output import Output
+from zoo.values import Checked
 
 
-class Network(nn.Module, ABC):
-    """A network of the zoo. `forward(batch)` returns an `Output`."""
+class Network(Checked, nn.Module, ABC):
+    """A network of the zoo. `forward(batch)` returns an `Output`.
+
+    A constructor takes the data's spec, and then the paper's hyperparameters by keyword. It raises ConfigError for a
+    value that its annotation does not allow.
+    """
 
     tasks: ClassVar[tuple[str, ...]]
     """The tasks that it serves."""

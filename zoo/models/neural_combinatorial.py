@@ -46,8 +46,7 @@ from zoo.models.pointer_net import Memory, PointingNetwork
 class NeuralCombinatorial(PointingNetwork):
     """A pointer network with a glimpse at all points before it points, and scores between -`clip` and `clip`.
 
-    `clip=None` leaves the scores unclipped. All weights start in [-init_range, init_range]. Raises ValueError for an
-    invalid range.
+    `clip=None` leaves the scores unclipped. All weights start in [-init_range, init_range].
     """
 
     def __init__(

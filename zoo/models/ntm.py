@@ -33,7 +33,7 @@ from zoo.arguments import Count, Natural
 from zoo.attention.addressing import Demands, Heads, addressed, precise_linear, written
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
-from zoo.errors import ConfigError, one_of
+from zoo.errors import ConfigError
 from zoo.layers.cell_steps import steps_of_cell
 from zoo.layers.packing import Packing
 from zoo.models.network import Network
@@ -107,8 +107,6 @@ class NTM(Network):
         start: Literal["learned", "zero"] = "learned",
     ) -> None:
         super().__init__()
-        one_of("memory_start", memory_start, ("constant", "random", "learned"))
-        one_of("first_weighting", first_weighting, ("first_row", "learned", "uniform"))
         if (memory_start, first_weighting) == ("constant", "uniform"):
             raise ConfigError(
                 "first_weighting=uniform with memory_start=constant: equal weights on equal rows stay equal for ever; "
@@ -116,7 +114,7 @@ class NTM(Network):
             )
         self.heads = Heads(read_heads, write_heads, memory_width, shift_range)
         self.heads.check(memory_size)
-        self.recurrent = one_of("controller", controller, ("lstm", "feedforward")) == "lstm"
+        self.recurrent = controller == "lstm"
         self.memory_size, self.controller_dim, self.layers = memory_size, controller_dim, controller_layers
 
         reads, inside = read_heads * memory_width, controller_dim * (4 if self.recurrent else 1)
@@ -141,7 +139,7 @@ class NTM(Network):
             if first_weighting == "first_row":
                 scores[:, 1:] = -torch.inf
             self.register_buffer("first_scores", scores, persistent=False)
-        learned = one_of("start", start, ("learned", "zero")) == "learned"
+        learned = start == "learned"
         self.first_reads = nn.Parameter(torch.randn(reads) * STATE_STD) if learned else None
         state = torch.randn(2, controller_layers, controller_dim) * STATE_STD
         self.first_state = nn.Parameter(state) if learned and self.recurrent else None

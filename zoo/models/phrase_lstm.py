@@ -22,7 +22,7 @@ Notation: N nodes, W words, U distinct ones, P positions that are read, E embedd
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, get_args
+from typing import Literal, Unpack
 
 import torch
 from torch import Tensor
@@ -30,7 +30,6 @@ from torch import Tensor
 from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.errors import one_of
 from zoo.layers.init import start_lstm_, start_uniform_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.trees.head import Similarity
@@ -58,7 +57,6 @@ class PhraseLSTM(TreeNetwork):
         **head: Unpack[HeadArguments],
     ) -> None:
         super().__init__(spec, embedding_dim, dropout=dropout, **head)
-        one_of("directions", directions, get_args(Directions))
         start_uniform_(self.embedding, init_range)
         between = dropout if layers > 1 else 0.0
         self.lstm = LSTM(embedding_dim, hidden_dim, num_layers=layers, dropout=between)

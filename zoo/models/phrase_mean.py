@@ -9,7 +9,6 @@ compared with that of another tree as in a Tree-LSTM (Tai et al. 2015, equation 
 What differs from the paper:
 - The word vectors start from N(0, 1) and are learned with the classifier; the paper does not say whether its are.
 - If a node of a dependency tree covers words with a gap, the words in the gap count too.
-- `dropout` acts on the vectors that are classified.
 
 Notation: N nodes, W words, U distinct ones, D width of a vector.
 """

@@ -60,7 +60,7 @@ class PointingNetwork(WritingNetwork):
 
     @abstractmethod
     def encode(self, batch: PointBatch) -> tuple[Memory, tuple[Tensor, Tensor]]:
-        """What is known about the sets, and the first (h, c) of the decoder, (1, B, H) each."""
+        """The memory of the sets, and the first (h, c) of the decoder, (1, B, H) each."""
 
     @abstractmethod
     def inputs(self, tokens: Tensor, memory: Memory, packing: Packing | None = None) -> Tensor:
@@ -100,8 +100,7 @@ class PointingNetwork(WritingNetwork):
 class PointerNet(PointingNetwork):
     """An LSTM reads the points; a second LSTM starts from its last state and points at one point per step.
 
-    `embedding_dim=0` reads the coordinates directly. All weights start in [-init_range, init_range]. Raises ValueError
-    for an invalid range.
+    `embedding_dim=0` reads the coordinates directly. All weights start in [-init_range, init_range].
     """
 
     def __init__(

@@ -34,8 +34,8 @@ from zoo.models.position_lstm import PositionLSTM
 class PositionAttention(PositionLSTM):
     """An LSTM reads the points; a second LSTM starts from its last state, attends and predicts positions.
 
-    All weights start in [-init_range, init_range]. Raises ValueError for an invalid range, and DataError for a set with
-    more points than the largest set that the network was built for.
+    All weights start in [-init_range, init_range]. Raises DataError for a set with more points than the data had
+    when the network was built.
     """
 
     attends = {"source": "content_mask"}

@@ -36,8 +36,8 @@ from zoo.models.output import Output
 class PositionLSTM(WritingNetwork):
     """An LSTM reads the points; a second LSTM starts from its last state and predicts positions. No attention.
 
-    All weights start in [-init_range, init_range]. Raises ValueError for an invalid range, and DataError for a set with
-    more points than the largest set that the network was built for.
+    All weights start in [-init_range, init_range]. Raises DataError for a set with more points than the data had
+    when the network was built.
     """
 
     tasks = ("pointing",)

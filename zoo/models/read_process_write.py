@@ -48,7 +48,7 @@ from zoo.models.pointer_net import Memory, PointingNetwork
 class ReadProcessWrite(PointingNetwork):
     """Reads points as a set, attends to all of them `process_steps` times, and points at one point per step.
 
-    All weights start in [-init_range, init_range]. Raises ValueError for an invalid range.
+    All weights start in [-init_range, init_range].
     """
 
     def __init__(

@@ -13,21 +13,19 @@ What differs from the paper:
   quadratic form of v = [a; b] of rank one, (Q v) (R v), to each sum; with matrices of full rank that is model=rntn.
 - Both blocks of W start as half the identity plus noise; otherwise deep trees would lose the information of their
   leaves.
-- `pooling=attention` pools over all nodes of a tree; `dropout` acts on the vectors that are classified.
 
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, U distinct words, C classes.
 """
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, get_args
+from typing import Literal, Unpack
 
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.errors import one_of
 from zoo.layers.init import start_blocks_
 from zoo.layers.loops.climb import Product, climb
 from zoo.models.tree_network import HeadArguments, TreeNetwork
@@ -36,7 +34,7 @@ Activation = Literal["tanh", "identity"]
 
 
 class Recursive(TreeNetwork):
-    """One matrix composes a parent from two children. Raises ConfigError for trees that are not binary."""
+    """One matrix composes a parent from two children."""
 
     tasks = ("tree_classification", "relatedness")
     binary_only = True
@@ -52,7 +50,7 @@ class Recursive(TreeNetwork):
         **head: Unpack[HeadArguments],
     ) -> None:
         super().__init__(spec, hidden_dim, dropout=dropout, **head)
-        self.activation = one_of("activation", activation, get_args(Activation))
+        self.activation = activation
         self.composition = nn.Linear(2 * hidden_dim, hidden_dim)  # W, b0
         self.forms = nn.Linear(2 * hidden_dim, 2 * hidden_dim, bias=False) if quadratic else None  # Q and R
         start_blocks_(self.composition, 0.5)

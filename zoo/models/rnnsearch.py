@@ -28,8 +28,9 @@ E embedding, n hidden units, D width of an annotation h_j (2n here), l maxout un
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
@@ -40,7 +41,6 @@ from zoo.attention.softmax import masked_softmax
 from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
-from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_, orthogonal_matrix_
 from zoo.layers.loops.attention import AttendedSource, say_where_unknown
@@ -58,19 +58,25 @@ Init = Literal["orthogonal", "paper"]
 class RNNSearchDecoder(WritingNetwork):
     """The decoder, which attends to the `Annotations` h of any source, D wide.
 
-    A subclass computes the annotations and s_0, and calls `_add_decoder` in its constructor.
+    A subclass encodes the source, and calls `_add_decoder` in its constructor.
     """
 
-    def decode(self, batch: WritingBatch, h: Annotations, s: Tensor, need_weights: bool) -> Output:
-        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`, from s_0 (B, n); attention
-        `source` (B, T, S).
+    attends = {"source": "memory_mask"}
+
+    @abstractmethod
+    def encode(self, batch: Any) -> tuple[Annotations, Tensor]:
+        """The annotations h of the sources, and s_0 (B, n)."""
+
+    def forward(self, batch: WritingBatch, *, need_weights: bool = True) -> Output:
+        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
 
         The result equals that of calling `step` repeatedly. C c_i = sum_j a_ij C h_j, so that C is applied to each
         annotation once. With a score that the loop does not support, `step` computes the result, and the scores are
         log-probabilities.
         """
         read, _, targets = batch.forced
-        start = self.begin(h, s)
+        h, s = self.encode(batch)
+        start = self._begin(h, s)
         form = self.score.form(start.memory["keys"])
         if form is None:
             return Output(*walk(self.step, start, read, targets, need_weights=need_weights))
@@ -87,8 +93,10 @@ class RNNSearchDecoder(WritingNetwork):
         c = targets.pack(weights @ start.memory["states"])  # (N, D)
         return Output(self._scores(s.to(h.vectors.dtype), y, c), {"source": weights})
 
-    def begin(self, h: Annotations, s: Tensor) -> State:
-        """The state before the first target token, from s_0 (B, n)."""
+    def start(self, batch: WritingBatch) -> State:
+        return self._begin(*self.encode(batch))
+
+    def _begin(self, h: Annotations, s: Tensor) -> State:
         keys = self.score.prepare(self._keys(h.vectors))
         memory = {"states": h.laid_out(h.vectors), "keys": h.laid_out(keys), "mask": h.mask}  # (B, S, ...)
         return State(memory, {"hidden": s[:, None]})  # (B, 1, n)
@@ -122,14 +130,11 @@ class RNNSearchDecoder(WritingNetwork):
         score: Score,
         vocabulary: tuple[int, int],
         annotation_dim: int,
-        *,
-        embedding_dim: int,
-        hidden_dim: int,
-        maxout_dim: int,
+        sizes: tuple[int, int, int],
         dropout: float,
     ) -> None:
-        """Adds the decoder's modules. `vocabulary` holds its size and its begin token."""
-        size, begin = vocabulary
+        """Adds the decoder's modules. `vocabulary` holds its size and its begin token, `sizes` are E, n and l."""
+        (size, begin), (embedding_dim, hidden_dim, maxout_dim) = vocabulary, sizes
         self.score = score  # v_a, W_a, U_a
         say_where_unknown(self.score)
         self.target_embedding = TokenEmbedding(size, embedding_dim, padding_idx=begin)  # e(begin) = 0
@@ -172,11 +177,9 @@ class RNNSearch(RNNSearchDecoder):
     """A bidirectional GRU reads the source; a GRU writes the target and attends to the source before each word.
 
     `score` = additive (the paper's) | any other of `zoo.attention.SCORES` | the dotted name of your own `Score`.
-    `init` = orthogonal | paper. Raises ValueError for an unknown name.
     """
 
     tasks = ("translation",)
-    attends = {"source": "memory_mask"}
 
     def __init__(
         self,
@@ -191,7 +194,6 @@ class RNNSearch(RNNSearchDecoder):
         init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        one_of("init", init, get_args(Init))
         self.source_embedding = TokenEmbedding(spec.source_size, embedding_dim, padding_idx=spec.padding)
         self.encoder = GRU(embedding_dim, hidden_dim, bidirectional=True, reset="before", update="new")
         self.initial_state = nn.Linear(hidden_dim, hidden_dim, bias=False)  # W_s
@@ -201,25 +203,12 @@ class RNNSearch(RNNSearchDecoder):
             score_called(score, hidden_dim, key_dim, attention_dim, spec.longest_source),
             (spec.target_size, spec.begin),
             2 * hidden_dim,
-            embedding_dim=embedding_dim,
-            hidden_dim=hidden_dim,
-            maxout_dim=maxout_dim,
-            dropout=dropout,
+            (embedding_dim, hidden_dim, maxout_dim),
+            dropout,
         )
         self._initialise(init, self.children())
 
-    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real target tokens in the order of `batch.target_packing`; attention `source` (B, T, S).
-
-        With a score that the time loop does not support, the scores are log-probabilities.
-        """
-        return self.decode(batch, *self._encode(batch), need_weights)
-
-    def start(self, batch: PairBatch) -> State:
-        return self.begin(*self._encode(batch))
-
-    def _encode(self, batch: PairBatch) -> tuple[Annotations, Tensor]:
-        """The states h of the source tokens, 2n wide, and s_0 (B, n)."""
+    def encode(self, batch: PairBatch) -> tuple[Annotations, Tensor]:
         sources = batch.source_packing
         h, last = self.encoder(self.dropout(self.source_embedding(sources.pack(batch.source))), sources)
         s = self.initial_state(last[1]).tanh()  # the backward direction ends at the first word

@@ -16,7 +16,6 @@ What differs from the paper:
 - Only the symmetric part of V_i matters; the other half is kept, as in the code.
 - `optimizer=adagrad_rntn` has the code's AdaGrad, which resets its sums every epoch, and an L2 weight per parameter
   group.
-- `pooling=attention` pools over all nodes of a tree; `dropout` acts on the vectors that are classified.
 
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, U distinct words, C classes.
 """
@@ -38,10 +37,7 @@ from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 
 class RNTN(TreeNetwork):
-    """A tensor of quadratic forms composes a parent from two children.
-
-    Raises ConfigError for trees that are not binary.
-    """
+    """A tensor of quadratic forms composes a parent from two children."""
 
     tasks = ("tree_classification", "relatedness")
     binary_only = True

@@ -31,7 +31,7 @@ from zoo.arguments import Count, Positive, Share
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
-from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
+from zoo.layers.init import start_network_
 from zoo.layers.recurrent import LSTM
 from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.network import WritingNetwork
@@ -42,7 +42,7 @@ class Seq2SeqLSTM(WritingNetwork):
     """Stacked LSTMs read the reversed source. Others start from their last states and write the target. No attention.
 
     With `shared`, encoder and decoder are the same module; embeddings are separate, as the two vocabularies are.
-    All weights start in [-init_range, init_range], as in the paper. Raises ValueError for an invalid range.
+    All weights start in [-init_range, init_range], as in the paper.
     """
 
     tasks = ("translation",)
@@ -70,33 +70,22 @@ class Seq2SeqLSTM(WritingNetwork):
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)
         self.dropout = nn.Dropout(dropout)
         self.reverse_source = reverse_source
-        if init_range is None:
-            for rnn in (self.encoder,) if shared else (self.encoder, self.decoder):
-                start_lstm_(rnn)
-            nn.init.xavier_uniform_(self.vocabulary.weight, STATE_GAIN)
-        else:
-            start_uniform_(self, init_range)
+        start_network_(self, init_range, self.vocabulary)
 
     def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real target tokens, in the order of `batch.target_packing`; no attention."""
         read, _, targets = batch.forced
         y = self.dropout(self.target_embedding(targets.pack(read)))  # (N, E)
         h, _ = self.decoder(y, targets, self._encode(batch))  # (N, n)
         return Output(self.vocabulary(self.dropout(h)))
 
     def start(self, batch: PairBatch) -> State:
-        h, c = self._encode(batch)
-        return State({}, {"hidden": h.transpose(0, 1)[:, None], "cell": c.transpose(0, 1)[:, None]})  # (B, 1, L, n)
+        return State({}, self.decoder.hypotheses(self._encode(batch)))
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        parts = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, L, n)
-        size, count = parts[0].shape[:2]
-        h, c = (part.flatten(0, 1).transpose(0, 1) for part in parts)  # (L, B K, n)
-        y = self.dropout(self.target_embedding(tokens)).flatten(0, 1)  # (B K, E)
-        top, (h, c) = self.decoder.step(y, (h, c))
-        log_probs = log_probabilities(self.vocabulary(self.dropout(top))).unflatten(0, (size, count))  # (B, K, V)
-        h, c = (part.transpose(0, 1).unflatten(0, (size, count)) for part in (h, c))
-        return Step(log_probs, State(state.memory, {"hidden": h, "cell": c}), {})
+        y = self.dropout(self.target_embedding(tokens))  # (B, K, E)
+        top, after = self.decoder.read(y, state.hypotheses)  # (B, K, n)
+        log_probs = log_probabilities(self.vocabulary(self.dropout(top)))  # (B, K, V)
+        return Step(log_probs, State(state.memory, after), {})
 
     def _encode(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """The last h and c of each layer of the encoder, (L, B, n) each."""

@@ -31,7 +31,7 @@ hidden units, V vocabulary.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +39,6 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Positive, Share
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
-from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import STATE_GAIN, start_lstm_, start_uniform_
@@ -54,8 +53,7 @@ Feed = Literal["once", "every_step"]
 class ShowAndTell(WritingNetwork):
     """An LSTM reads the image as its first word, or together with every word, and writes the caption.
 
-    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. Raises ValueError for another
-    `feed` and for an `init_range` that is not above 0.
+    `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments.
     """
 
     tasks = ("captioning",)
@@ -75,7 +73,7 @@ class ShowAndTell(WritingNetwork):
         self.encoder = image_encoder(encoder, spec)
         self.image = nn.Linear(self.encoder.dim, embedding_dim, bias=False)
         self.embedding = TokenEmbedding(spec.target_size, embedding_dim, padding_idx=spec.padding)  # W_e
-        self.at_every_step = one_of("feed", feed, get_args(Feed)) == "every_step"
+        self.at_every_step = feed == "every_step"
         self.lstm = LSTM(embedding_dim * (2 if self.at_every_step else 1), hidden_dim)
         self.vocabulary = nn.Linear(hidden_dim, spec.target_size)  # W_p
         self.dropout = nn.Dropout(dropout)
@@ -88,7 +86,6 @@ class ShowAndTell(WritingNetwork):
                 start_uniform_(part, init_range)
 
     def forward(self, batch: ImageBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of the real words, in the order of `batch.target_packing`; no attention."""
         read, _, targets = batch.forced
         words = self.embedding(targets.pack(read))  # (N, E)
         if self.at_every_step:
@@ -102,21 +99,16 @@ class ShowAndTell(WritingNetwork):
     def start(self, batch: ImageBatch) -> State:
         image = self._see(batch)
         if self.at_every_step:
-            nothing = image.new_zeros(len(image), 1, self.lstm.hidden_size)
-            return State({"image": image}, {"hidden": nothing, "cell": nothing.clone()})
-        m, c = self._first(image)  # (1, B, n)
-        return State({}, {"hidden": m[0, :, None], "cell": c[0, :, None]})  # (B, 1, n)
+            return State({"image": image}, self.lstm.hypotheses(self._nothing(image)))
+        return State({}, self.lstm.hypotheses(self._first(image)))
 
     def step(self, tokens: Tensor, state: State) -> Step:
-        parts = state.hypotheses["hidden"], state.hypotheses["cell"]  # (B, K, n)
         x = self.embedding(tokens)  # (B, K, E)
         if self.at_every_step:
             x = torch.cat([x, state.memory["image"][:, None].expand_as(x)], -1)  # (B, K, 2 E)
-        x = self.dropout(x)  # (11)
-        m, (_, c) = self.lstm.step(x.flatten(0, 1), (parts[0].flatten(0, 1)[None], parts[1].flatten(0, 1)[None]))
-        m, c = m.view_as(parts[0]), c.view_as(parts[1])
+        m, after = self.lstm.read(self.dropout(x), state.hypotheses)  # (11), (12) (B, K, n)
         log_probs = log_probabilities(self.vocabulary(self.dropout(m)))  # (9) (B, K, V)
-        return Step(log_probs, State(state.memory, {"hidden": m, "cell": c}), {})
+        return Step(log_probs, State(state.memory, after), {})
 
     def _see(self, batch: ImageBatch) -> Tensor:
         """CNN(I) of each caption's image, (B, E)."""
@@ -124,6 +116,9 @@ class ShowAndTell(WritingNetwork):
 
     def _first(self, image: Tensor) -> tuple[Tensor, Tensor]:
         """m and c of each caption, (1, B, n), after the LSTM has read the image (B, E)."""
-        x = self.dropout(image)  # (10)
-        nothing = x.new_zeros(1, len(x), self.lstm.hidden_size)
-        return self.lstm.step(x, (nothing, nothing))[1]
+        return self.lstm.step(self.dropout(image), self._nothing(image))[1]  # (10)
+
+    def _nothing(self, image: Tensor) -> tuple[Tensor, Tensor]:
+        """m and c of each caption before anything is read."""
+        m = image.new_zeros(1, len(image), self.lstm.hidden_size)
+        return m, m.clone()

@@ -40,7 +40,7 @@ places, D width of an annotation vector, A width of the attention, E embedding, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -50,7 +50,6 @@ from zoo.attention.hard_rule import Baseline, Hard, HardOptions, hard_loss
 from zoo.attention.softmax import draw
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
-from zoo.errors import one_of
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import orthogonal_matrix_
@@ -75,7 +74,7 @@ class ShowAttendTell(WritingNetwork):
     """An LSTM writes the caption and attends to the image before each word.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `attention` = soft | hard; hard
-    reads `hard`, the keys of `zoo.attention.hard_rule.Hard`. Raises ConfigError for unknown names and values.
+    reads `hard`, the keys of `zoo.attention.hard_rule.Hard`.
     """
 
     tasks = ("captioning",)
@@ -98,11 +97,9 @@ class ShowAttendTell(WritingNetwork):
         init: Init = "orthogonal",
     ) -> None:
         super().__init__()
-        self.attention = one_of("attention", attention, get_args(Attend))
+        self.attention = attention
         self.hard = Hard.of(hard)
-        self.energy = one_of("energy", energy, get_args(Energy))
-        one_of("gate", gate, get_args(Gate))
-        one_of("init", init, get_args(Init))
+        self.energy = energy
         self.encoder = image_encoder(encoder, spec)
         depth = self.encoder.dim
         self.initial = nn.Linear(depth, depth)  # W_0

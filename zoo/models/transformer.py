@@ -28,9 +28,10 @@ hidden_dim, H heads, E = D / H, t tokens read so far. Whatever treats each token
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -40,7 +41,6 @@ from zoo.attention import MultiHeadAttention, neighbourhood_mask
 from zoo.data.batch import WritingBatch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
-from zoo.errors import one_of
 from zoo.layers.embedding import LearnedPositions, Positions, TokenEmbedding, positions_called
 from zoo.layers.packing import Packing
 from zoo.layers.state import Annotations, State, Step, log_probabilities
@@ -119,7 +119,7 @@ def end_norm(norm: Norm, dim: int) -> nn.Module:
 class TransformerDecoder(WritingNetwork):
     """The decoder, which attends to the `Annotations` of any source.
 
-    A subclass builds the modules declared here, in its own order, and computes the annotations.
+    A subclass builds the modules declared here, in its own order, and encodes the source.
     """
 
     dim: int
@@ -131,10 +131,15 @@ class TransformerDecoder(WritingNetwork):
     vocabulary: nn.Linear
     dropout: nn.Dropout
 
-    def decode(self, batch: WritingBatch, source: Annotations, need_weights: bool) -> Output:
+    @abstractmethod
+    def encode(self, batch: Any, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:
+        """The encoder's output at the positions of the source, and its attention."""
+
+    def forward(self, batch: WritingBatch, *, need_weights: bool = True) -> Output:
         """Scores (N, V) of every real target position, and attention `decoder.<layer>` (B, H, T, T) and
-        `source.<layer>` (B, H, T, S)."""
+        `source.<layer>` (B, H, T, S), with that of the encoder."""
         read, rows, target = batch.forced
+        source, attention = self.encode(batch, need_weights)
         mask, near = source.mask[:, None, None], self._near(rows)  # (B, 1, 1, S), (T, T)
 
         def attend_self(module: MultiHeadAttention, y: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -148,7 +153,7 @@ class TransformerDecoder(WritingNetwork):
             context, a = module.attend(q, k, v, mask, need_weights=need_weights)
             return module.output(target.pack(context)), a
 
-        x, attention = self._embed_all(self.target_embedding, self.target_positions, read, target), {}  # (N, D)
+        x = self._embed_all(self.target_embedding, self.target_positions, read, target)  # (N, D)
         for number, layer in enumerate(self.decoder):
             x, (self_weights, source_weights) = layer(x, attend_self, attend_source)
             if need_weights:
@@ -156,8 +161,9 @@ class TransformerDecoder(WritingNetwork):
                 attention[f"source.{number}"] = _real_rows(source_weights, rows)
         return Output(self.vocabulary(self.decoder_norm(x)), attention)
 
-    def begin(self, source: Annotations) -> State:
-        """Projects keys and values for every layer, once. No token has been read yet."""
+    def start(self, batch: WritingBatch) -> State:
+        """Encodes the sources, and projects keys and values for every layer, once."""
+        source, _ = self.encode(batch, False)
         memory, position = {"mask": source.mask}, source.mask.new_zeros(len(source.mask), 1, dtype=torch.long)
         hypotheses = {"position": position}
         for number, layer in enumerate(self.decoder):
@@ -242,8 +248,8 @@ class Transformer(TransformerDecoder):
     source and target. `tied` = none | target (vocabulary layer and target embedding are one matrix) | all (the source
     embedding too). `neighbourhood` = r: self-attention sees r // 2 positions to each side; None: all positions.
 
-    Raises ValueError for an unknown choice, for `tied=all` without a shared vocabulary, and for a neighbourhood below
-    1. Also for a width that the number of heads does not divide, or that is odd with sinusoidal positions.
+    Raises ValueError for `tied=all` without a shared vocabulary, and for a width that the number of heads does not
+    divide, or that is odd with sinusoidal positions.
     """
 
     tasks = ("translation",)
@@ -269,14 +275,8 @@ class Transformer(TransformerDecoder):
         neighbourhood: Count | None = None,
     ) -> None:
         super().__init__()
-        for key, value, choices in (("norm", norm, Norm), ("positions", positions, Positions), ("tied", tied, Tied)):
-            one_of(key, value, get_args(choices))
         if tied == "all" and not spec.shared:
             raise ValueError("tied=all uses one matrix for both embeddings: it needs one vocabulary for both sides")
-        if layers < 0:
-            raise ValueError(f"layers is the number of layers of each side; got {layers}")
-        if neighbourhood is not None and neighbourhood < 1:
-            raise ValueError(f"a neighbourhood has at least one position; got neighbourhood={neighbourhood}")
         self.dim, self.neighbourhood = hidden_dim, neighbourhood
         self.target_embedding = TokenEmbedding(spec.target_size, hidden_dim)
         self.source_embedding = self.target_embedding if tied == "all" else TokenEmbedding(spec.source_size, hidden_dim)
@@ -296,18 +296,8 @@ class Transformer(TransformerDecoder):
         tables = [self.source_embedding, self.target_embedding, self.source_positions, self.target_positions]
         self._initialise(tables, tied=tied != "none")
 
-    def forward(self, batch: PairBatch, *, need_weights: bool = True) -> Output:
-        """Scores (N, V) of every real target position; attention `encoder.<layer>` (B, H, S, S), `decoder.<layer>`
-        (B, H, T, T) and `source.<layer>` (B, H, T, S)."""
-        source, attention = self._encode(batch, need_weights)
-        output = self.decode(batch, source, need_weights)
-        return Output(output.logits, attention | output.attention)
-
-    def start(self, batch: PairBatch) -> State:
-        return self.begin(self._encode(batch, False)[0])
-
-    def _encode(self, batch: PairBatch, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:
-        """The encoder's output at the real tokens of the source, and its attention."""
+    def encode(self, batch: PairBatch, need_weights: bool) -> tuple[Annotations, dict[str, Tensor]]:
+        """The encoder's output at the real tokens of the source, and its attention `encoder.<layer>` (B, H, S, S)."""
         packing, attention = batch.source_packing, {}
         mask, near = batch.source_mask[:, None, None], self._near(batch.source_mask)
         mask = mask if near is None else mask & near

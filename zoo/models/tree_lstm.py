@@ -21,8 +21,6 @@ What differs from the paper:
 - Weights start by torch's rule for all children together, from U(-1 / sqrt(2H), 1 / sqrt(2H)) for two; the released
   code has one matrix per child. Biases start at 0, except those of `leaf=linear`, which start as torch's do.
 - Words without children are read by (9)-(14) or (2)-(8) alone. Weights that no node of the data can use are not built.
-- `pooling=attention` pools over all nodes of a tree; the paper's pooling is `root`. `dropout` acts on the vectors that
-  are classified.
 
 Notation: T trees, N nodes, n of them leaves, I = N - n inner nodes, K nodes with a word, U distinct words, E embedding,
 H hidden units, G gates that a node has once (i, o, u, or i, u), A the most children of a node.
@@ -30,7 +28,7 @@ H hidden units, G gates that a node has once (i, o, u, or i, u), A the most chil
 
 from __future__ import annotations
 
-from typing import Literal, Unpack, get_args
+from typing import Literal, Unpack
 
 import torch
 import torch.nn.functional as F
@@ -39,7 +37,6 @@ from torch import Tensor, nn
 from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
-from zoo.errors import one_of
 from zoo.layers.init import start_uniform_
 from zoo.layers.loops.child_sum import ChildSumTreeLSTM
 from zoo.layers.loops.tree_lstm import tree_lstm
@@ -52,7 +49,7 @@ Biases = Literal["one", "two"]
 
 
 class TreeLSTM(TreeNetwork):
-    """An LSTM from the leaves of a tree to its root. Raises ConfigError for unknown names."""
+    """An LSTM from the leaves of a tree to its root."""
 
     tasks = ("tree_classification", "relatedness")
 
@@ -71,8 +68,7 @@ class TreeLSTM(TreeNetwork):
         **head: Unpack[HeadArguments],
     ) -> None:
         super().__init__(spec, embedding_dim, dropout=dropout, **head)
-        one_of("leaf", leaf, get_args(Leaf))
-        if one_of("composition", composition, get_args(Composition)) == "auto":
+        if composition == "auto":
             composition = "n_ary" if spec.binary else "child_sum"
         self.n_ary, self.hidden_dim = composition == "n_ary", hidden_dim
         children = max(spec.arity, 1) if self.n_ary else 1  # number of state matrices per gate, and of forget gates
@@ -87,7 +83,7 @@ class TreeLSTM(TreeNetwork):
             self.word = nn.Linear(embedding_dim, once + forget * spec.words_inside, bias=False)
         self.state = nn.Linear(forget, once + forget * self.n_ary, bias=False)  # U
         self.forget = None if self.n_ary else nn.Linear(hidden_dim, hidden_dim, bias=False)  # U_f
-        count = {"one": 1, "two": 2}[one_of("biases", biases, get_args(Biases))]
+        count = {"one": 1, "two": 2}[biases]
         self.bias = nn.Parameter(torch.zeros(count, once + forget))  # b of u, i, o and b_f
         self.add_head(hidden_dim)
 

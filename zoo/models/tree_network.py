@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import ClassVar, Literal, TypedDict, get_args
+from typing import ClassVar, Literal, TypedDict
 
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
 from zoo.data.trees.batch import TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec, TreeSpec
-from zoo.errors import ConfigError, one_of
+from zoo.errors import ConfigError
 from zoo.layers.pooling import AttentionPooling
 from zoo.layers.trees.head import NodeClassifier, Similarity
 from zoo.models.network import Network
 from zoo.models.output import Output
 
 TreePooling = Literal["root", "attention"]
-"""The vector of a whole tree: the state of its root, or the mean of all its nodes by attention."""
 
 
 class HeadArguments(TypedDict, total=False):
@@ -35,9 +34,10 @@ class HeadArguments(TypedDict, total=False):
 class TreeNetwork(Network):
     """A network that gives each node of a forest a state. Subclasses call `add_head` in their constructor.
 
-    `dropout` acts on the states that are classified or compared. `attention_dim` is the width inside the attention, and
-    `similarity_dim` the hidden units for the similarity of two trees. Raises ConfigError for an unknown `pooling`, and
-    if `binary_only` for trees that are not binary.
+    `dropout` acts on the states that are classified or compared. `pooling` = root (that of the papers) | attention: the
+    state of a tree is that of its root, or the mean of all its nodes by attention. `attention_dim` is the width inside
+    the attention, and `similarity_dim` the hidden units for the similarity of two trees. Raises ConfigError if a
+    `binary_only` network gets trees that are not binary.
     """
 
     attends = {"node": "node_mask"}
@@ -59,7 +59,7 @@ class TreeNetwork(Network):
         if self.binary_only:
             _check_binary(spec, type(self).__module__.rpartition(".")[2])
         self.embedding = nn.Embedding(spec.vocabulary_size, embedding_dim, padding_idx=spec.padding)
-        attends = one_of("pooling", pooling, get_args(TreePooling)) == "attention"
+        attends = pooling == "attention"
         self._head = partial(tree_head, spec, dropout, attention_dim if attends else None, similarity_dim)
 
     def add_head(self, dim: int) -> None:

@@ -1,17 +1,11 @@
-"""Objectives that train a generating network, one per file, and regularisers to add to any of them."""
+"""Objectives that train a generating network, the rewards that they learn from, and regularisers to add to any."""
 
-from zoo.objectives.attention_entropy import AttentionEntropy
-from zoo.objectives.cider_reward import CiderReward
-from zoo.objectives.coverage import CoverageLoss
 from zoo.objectives.cross_entropy import CrossEntropy
+from zoo.objectives.feeding import ScheduledSampling, SoftFeedback
 from zoo.objectives.loss import Loss, Network, Objective, Regularizer, Supervised, TargetSpec, Term
-from zoo.objectives.reinforce import Reinforce
-from zoo.objectives.reinforce_critic import ReinforceCritic
-from zoo.objectives.reward import Reward, SentenceBLEU
-from zoo.objectives.scheduled_sampling import ScheduledSampling
-from zoo.objectives.self_critical import SelfCritical
-from zoo.objectives.soft_feedback import SoftFeedback
-from zoo.objectives.tour_length import TourLength
+from zoo.objectives.policy_gradient import PolicyGradient, Reinforce, ReinforceCritic, SelfCritical
+from zoo.objectives.regularizers import AttentionEntropy, CoverageLoss
+from zoo.objectives.rewards import CiderReward, Reward, SentenceBLEU, TourLength
 
 __all__ = [
     "AttentionEntropy",
@@ -21,6 +15,7 @@ __all__ = [
     "Loss",
     "Network",
     "Objective",
+    "PolicyGradient",
     "Regularizer",
     "Reinforce",
     "ReinforceCritic",

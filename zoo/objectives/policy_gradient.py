@@ -1,5 +1,4 @@
-"""The common part of learning from a reward: samples, their rewards, the gradient estimate, and the share of
-cross-entropy.
+"""Learning from a reward: samples, their rewards, the gradient estimate, the share of cross-entropy, and baselines.
 
 Notation: B examples, K samples of each.
 """
@@ -9,22 +8,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import torch
 from annotated_types import Gt, Le
 from torch import Tensor, nn
 
-from zoo.arguments import Count, Natural
+from zoo.arguments import Count, Natural, Positive, Share
 from zoo.decoding import Greedy, Rollout, Sampling
 from zoo.errors import ConfigError
 from zoo.layers.modes import evaluating
+from zoo.objectives.cross_entropy import token_terms
 from zoo.objectives.loss import Loss, Network, Supervised, TargetSpec, Term
-from zoo.objectives.reward import Reward
-from zoo.objectives.vocabulary import token_terms
+from zoo.objectives.rewards import Reward
+from zoo.values import Checked
 
 Weight = Annotated[float, Gt(0), Le(1)]
 """The share of the reward's loss, above 0."""
+Baseline = Literal["leave_one_out", "moving_average"]
 
 
 References = Callable[[], Iterable[Sequence[Sequence[int]]]]
@@ -41,7 +42,7 @@ class Expected(NamedTuple):
     """The loss terms of a baseline that is learned."""
 
 
-class PolicyGradient(nn.Module, ABC):
+class PolicyGradient(Checked, nn.Module, ABC):
     """-(reward - baseline) log p(sample), averaged over samples and examples: in the mean over samples its gradient is
     that of minus the expected reward, whatever the baseline, if that does not depend on the sample.
 
@@ -59,12 +60,8 @@ class PolicyGradient(nn.Module, ABC):
 
     name: str
 
-    def __init__(self, *, reward: Reward, weight: Weight, samples: Count, extra: Natural) -> None:
+    def __init__(self, *, reward: Reward, weight: Weight = 0.5, samples: Count = 1, extra: Natural = 10) -> None:
         super().__init__()
-        if not 0 < weight <= 1:
-            raise ConfigError(f"weight={weight}: expected a share above 0 and at most 1")
-        if samples < 1 or extra < 0:
-            raise ConfigError(f"samples={samples}, extra={extra}: expected at least 1 sample, and extra of at least 0")
         self.reward, self.weight, self.samples, self.extra = reward, weight, samples, extra
 
     def build(self, spec: TargetSpec, references: References | None = None) -> None:
@@ -132,8 +129,104 @@ class PolicyGradient(nn.Module, ABC):
         if self.weight == 1 and not need_weights:
             return Loss((earned, *terms), None, logs)
         output = network(batch, need_weights=need_weights)
-        told = token_terms(output, batch, label_smoothing=0.0, padding=spec.padding, weight=1 - self.weight)
-        return Loss((earned, *told, *terms), output, logs)
+        forced_terms = token_terms(output, batch, label_smoothing=0.0, padding=spec.padding, weight=1 - self.weight)
+        return Loss((earned, *forced_terms, *terms), output, logs)
+
+
+class Reinforce(PolicyGradient):
+    """REINFORCE: samples that earn more than expected become likelier (Williams 1992).
+
+    The baseline is `leave_one_out`, the mean reward of the example's other samples (Kool, van Hoof and Welling 2019,
+    https://openreview.net/forum?id=r1lgTGL5DE), or `moving_average`, that of the batches before, each counting
+    `momentum` times the one after it.
+
+    The moving average travels in the checkpoint. Over several ranks it is that of the first, whose buffers DDP hands to
+    the others.
+    """
+
+    name = "reinforce"
+    total: Tensor
+    counted: Tensor
+
+    def __init__(
+        self,
+        *,
+        reward: Reward,
+        weight: Weight = 0.5,
+        samples: Count = 5,
+        baseline: Baseline = "leave_one_out",
+        momentum: Share = 0.99,
+        extra: Natural = 10,
+    ) -> None:
+        super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
+        if baseline == "leave_one_out" and samples < 2:
+            raise ConfigError("baseline=leave_one_out needs samples of at least 2: with 1 there is no other")
+        self.leave_one_out, self.momentum = baseline == "leave_one_out", momentum
+        remembers = not self.leave_one_out
+        self.register_buffer("total", torch.zeros(()), persistent=remembers)
+        self.register_buffer("counted", torch.zeros(()), persistent=remembers)
+
+    def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
+        if self.leave_one_out:
+            return Expected((rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1))
+        average = (self.total / self.counted.clamp(min=1 - self.momentum)).to(rewards.dtype)
+        if self.training:
+            self.total.mul_(self.momentum).add_((1 - self.momentum) * rewards.mean())
+            self.counted.mul_(self.momentum).add_(1 - self.momentum)
+        return Expected(average)
+
+
+class ReinforceCritic(PolicyGradient):
+    """The baseline is the cost that a `critic` predicts for an example, such as the length of a tour. (Bello et al.
+    2016, https://arxiv.org/abs/1611.09940.) The critic is a module that returns (B,) for a batch, and the reward is
+    minus the cost. It learns by the mean squared error, added to the loss with the weight `critic_weight`. None of that
+    gradient reaches the network, and none of the network's gradient the critic.
+
+    The critic's parameters belong to the objective: they are in the optimiser, count in the norm for gradient clipping,
+    and are in the checkpoint. Prediction does not load them.
+    """
+
+    name = "reinforce"
+
+    def __init__(
+        self,
+        *,
+        reward: Reward,
+        critic: Callable[[TargetSpec], nn.Module],
+        weight: Weight = 1.0,
+        samples: Count = 1,
+        critic_weight: Positive = 1.0,
+        extra: Natural = 0,
+    ) -> None:
+        """`critic` makes the module from the data's spec: in a configuration a node with `_partial_: true`."""
+        super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
+        if isinstance(critic, nn.Module) or not callable(critic):
+            raise ConfigError("critic: expected what makes the critic from the data's spec; give it _partial_: true")
+        self.make, self.critic_weight = critic, critic_weight
+        self.critic: nn.Module | None = None
+
+    def build(self, spec: TargetSpec, references: References | None = None) -> None:
+        super().build(spec, references)
+        self.critic = self.make(spec)
+
+    def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
+        assert self.critic is not None, "build() comes first"
+        rewarded = -self.critic(batch)[:, None].to(rewards.dtype)  # (B, 1)
+        error = (rewarded - rewards.detach()).square().sum()
+        return Expected(rewarded.detach(), (Term("critic", error, rewards.numel(), self.critic_weight),))
+
+
+class SelfCritical(PolicyGradient):
+    """The baseline is the reward of what the network would put out now: its greedy hypothesis, decoded without dropout.
+
+    Only samples that beat it become likelier. The paper draws one sample of each example (Rennie et al. 2017,
+    https://arxiv.org/abs/1612.00563).
+    """
+
+    name = "self_critical"
+
+    def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
+        return Expected(greedy_rewards())
 
 
 def _until_end(rows: Tensor, mask: Tensor, spec: TargetSpec) -> list[list[int]]:

@@ -22,9 +22,9 @@ from zoo.layers.state import positions_of
 from zoo.metrics import AlignmentErrorRate, AttentionRecall, Perplexity, TokenLoss, uniform_rows
 from zoo.models.output import Output
 from zoo.objectives import Supervised
+from zoo.objectives.cross_entropy import output_cross_entropy
 from zoo.objectives.feeding import likeliest, walk
 from zoo.objectives.policy_gradient import PolicyGradient
-from zoo.objectives.vocabulary import output_cross_entropy
 from zoo.tasks.task import Task, TaskArguments
 
 RULES = ("min_length", "max_length", "no_repeat_ngram")
