@@ -1,13 +1,17 @@
-"""Broken on purpose: for each kind of network one that keeps the contract, and one for each way to break it."""
+"""Broken on purpose: for each kind of network one that keeps the contract, and for each clause some that break it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tests import contract, contract_generation
+from tests.families import Family, family_of
 from zoo.attention import masked_softmax
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
@@ -22,6 +26,7 @@ from zoo.models.output import Output
 class Sound(nn.Module):
     """Averages the words of a sentence, then the sentences of a document."""
 
+    family: ClassVar[Family] = family_of("classification")
     attends: ClassVar[dict[str, str]] = {"word": "word_mask", "sentence": "sentence_mask"}
 
     def __init__(self, spec: DocumentSpec) -> None:
@@ -54,42 +59,6 @@ class BringsWeights(Sound):
         return self.classifier(document) + self.known(document)
 
 
-class AttendsToPadding(Sound):
-    def weigh(self, mask: Tensor) -> Tensor:
-        return torch.full_like(mask, 1 / mask.shape[-1], dtype=torch.float64)
-
-
-class DividesByZero(Sound):
-    def weigh(self, mask: Tensor) -> Tensor:
-        return mask / mask.sum(-1, keepdim=True)
-
-
-class SumsToTwo(Sound):
-    def weigh(self, mask: Tensor) -> Tensor:
-        return 2 * super().weigh(mask)
-
-
-class ReadsPadding(Sound):
-    def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
-        return self.classifier(document + self.embedding(batch.words).mean((1, 2)))
-
-
-class ComparesExamples(Sound):
-    def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
-        return self.classifier(document - document.mean(0))
-
-
-class CountsPlaces(Sound):
-    def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
-        return self.classifier(document) + torch.arange(len(batch), device=document.device)[:, None]
-
-
-class ReadsTargets(Sound):
-    def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
-        known = torch.zeros_like(batch.index) if batch.label is None else batch.label
-        return self.classifier(document) + known[:, None]
-
-
 class HasIdleWeights(Sound):
     def __init__(self, spec: DocumentSpec) -> None:
         super().__init__(spec)
@@ -102,14 +71,10 @@ class FreezesItsWeights(Sound):
         self.embedding.requires_grad_(False)
 
 
-class SkipsWhatIsShort(Sound):
-    def __init__(self, spec: DocumentSpec) -> None:
-        super().__init__(spec)
-        self.between = nn.Linear(8, spec.num_classes)
-
+class SkipsWhatIsShort(HasIdleWeights):
     def score(self, document: Tensor, batch: DocumentBatch) -> Tensor:
         scores = self.classifier(document)
-        return scores + self.between(document) if batch.words.shape[1] > 1 else scores
+        return scores + self.idle(document[:, :2]).sum() if batch.words.shape[1] > 1 else scores
 
 
 class SharesAGradient(Sound):
@@ -172,23 +137,10 @@ class WritesIntoTheBatch(Sound):
         return self.classifier(document)
 
 
-class NamesNoMask(Sound):
-    def forward(self, batch: DocumentBatch) -> Output:
-        output = super().forward(batch)
-        return Output(output.logits, {"hop": output.attention["word"]})
-
-
-class NamesAStrangersMask(Sound):
-    attends: ClassVar[dict[str, str]] = {"word": "word_mask", "sentence": "memory_mask"}
-
-
-class SumsToOneAfterAll(Sound):
-    unnormalised = ("word",)
-
-
 class Writes(nn.Module):
     """Reads the mean of the tokens so far, and the source by attention from that."""
 
+    family: ClassVar[Family] = family_of("translation")
     attends: ClassVar[dict[str, str]] = {"source": "memory_mask"}
 
     def __init__(self, spec: PairSpec) -> None:
@@ -229,16 +181,6 @@ class Writes(nn.Module):
         return Step(logits.log_softmax(-1), State(state.memory, {"sum": total, "count": count}), {"source": weights})
 
 
-class ReadsAhead(Writes):
-    def history(self, embedded: Tensor) -> Tensor:
-        return super().history(embedded.roll(-1, 1))
-
-
-class ReadsNothing(Writes):
-    def history(self, embedded: Tensor) -> Tensor:
-        return super().history(torch.zeros_like(embedded))
-
-
 class CountsFromZero(Writes):
     def start(self, batch: PairBatch) -> State:
         state = super().start(batch)
@@ -273,11 +215,6 @@ class ChangesItsState(Writes):
         return step
 
 
-class WantsNumbers(Writes):
-    def step(self, tokens: Tensor, state: State) -> Step:
-        return super().step(tokens.argmin(-1) if tokens.is_floating_point() else tokens, state)
-
-
 class ReadsItsMemoryAnew(Writes):
     def __init__(self, spec: PairSpec) -> None:
         super().__init__(spec)
@@ -297,3 +234,116 @@ class ReadsThePrefixAnew(Writes):
         logits, weights = self.say(self.history(before[:, 0]), state.memory)
         after = State(state.memory, {"before": before})
         return Step(logits[:, -1:].log_softmax(-1), after, {"source": weights[:, -1:]})
+
+
+class Pictures(Family):
+    """Binary pictures of 4 x 5 pixels, each predicted from those before it, row by row."""
+
+    def batch(self, seed: int, *, empty: bool = True) -> Any:
+        return SimpleNamespace(pixels=(torch.arange(60).view(3, 4, 5) % 7 > 2).double())
+
+    def changed(self, batch: Any, place: int) -> tuple[Any, Tensor]:
+        pixels = batch.pixels.flatten(1).clone()
+        pixels[:, place] = 1 - pixels[:, place]
+        return SimpleNamespace(pixels=pixels.view_as(batch.pixels)), torch.ones(3, dtype=torch.bool)
+
+    def scores(self, output: Output, batch: Any) -> Tensor:
+        return output.logits.flatten(1)[..., None]
+
+
+class Pixels(nn.Module):
+    """One masked convolution: a pixel is predicted from the row above it and the pixel to the left."""
+
+    family: ClassVar[Family] = Pictures()
+    mask: ClassVar[list[list[int]]] = [[1, 1, 1], [1, 0, 0], [0, 0, 0]]
+
+    def __init__(self, spec: Any) -> None:
+        super().__init__()
+        self.kernel = nn.Parameter(torch.randn(1, 1, 3, 3))
+
+    def forward(self, batch: Any) -> Output:
+        kernel = self.kernel * torch.tensor(self.mask)
+        return Output(F.conv2d(batch.pixels[:, None].to(kernel.dtype), kernel, padding=1)[:, 0])
+
+
+def fault(name: str, sound: type[nn.Module], **methods: Any) -> type[nn.Module]:
+    """A network that is sound except for some methods or declarations."""
+    return type(name, (sound,), methods)
+
+
+ATTENDS_TO_PADDING = fault(
+    "AttendsToPadding", Sound, weigh=lambda self, mask: torch.full_like(mask, 1 / mask.shape[-1], dtype=torch.float64)
+)
+DIVIDES_BY_ZERO = fault("DividesByZero", Sound, weigh=lambda self, mask: mask / mask.sum(-1, keepdim=True))
+READS_AHEAD = fault("ReadsAhead", Writes, history=lambda self, embedded: Writes.history(self, embedded.roll(-1, 1)))
+
+FAULTS: dict[Callable[[contract.Case], None], tuple[type[nn.Module], ...]] = {
+    contract.returns_an_output: (
+        fault(
+            "NamesNoMask",
+            Sound,
+            forward=lambda self, batch: Output(
+                (output := Sound.forward(self, batch)).logits, {"hop": output.attention["word"]}
+            ),
+        ),
+        fault("NamesAStrangersMask", Sound, attends={"word": "word_mask", "sentence": "memory_mask"}),
+        DIVIDES_BY_ZERO,
+    ),
+    contract.attention_is_a_distribution: (
+        fault("SumsToOneAfterAll", Sound, unnormalised=("word",)),
+        fault("SumsToTwo", Sound, weigh=lambda self, mask: 2 * Sound.weigh(self, mask)),
+        ATTENDS_TO_PADDING,
+        DIVIDES_BY_ZERO,
+    ),
+    contract.padding_changes_nothing: (
+        fault(
+            "ReadsPadding",
+            Sound,
+            score=lambda self, document, batch: self.classifier(document + self.embedding(batch.words).mean((1, 2))),
+        ),
+        ATTENDS_TO_PADDING,
+    ),
+    contract.examples_do_not_meet: (
+        fault("ComparesExamples", Sound, score=lambda self, document, _: self.classifier(document - document.mean(0))),
+        fault(
+            "CountsPlaces",
+            Sound,
+            score=lambda self, document, batch: self.classifier(document) + torch.arange(len(batch))[:, None],
+        ),
+    ),
+    contract.targets_are_not_read: (
+        fault(
+            "ReadsTargets",
+            Sound,
+            score=lambda self, document, batch: self.classifier(document) + (0 if batch.label is None else 1),
+        ),
+    ),
+    contract.every_parameter_learns: (HasIdleWeights, FreezesItsWeights, DIVIDES_BY_ZERO, NeverMoves),
+    contract.gradients_share_no_memory: (SharesAGradient,),
+    contract.an_example_alone_reaches_every_parameter: (SkipsWhatIsShort,),
+    contract.one_batch_can_be_learned: (NeverMoves,),
+    contract.a_saved_network_is_the_same: (Forgets,),
+    contract.bf16_autocast_runs: (MixesTypes, AddsInHalf),
+    contract.nothing_is_parked: (ParksAttention, ParksAttentionInTraining, WritesIntoTheBatch),
+    contract.nothing_later_is_read: (
+        fault("ReadsNothing", Writes, history=lambda self, embedded: Writes.history(self, torch.zeros_like(embedded))),
+        fault("PixelsReadThemselves", Pixels, mask=[[1, 1, 1], [1, 1, 0], [0, 0, 0]]),
+        fault("PixelsReadTheRight", Pixels, mask=[[1, 1, 1], [1, 0, 1], [0, 0, 0]]),
+        READS_AHEAD,
+    ),
+    contract_generation.steps_equal_the_parallel_pass: (READS_AHEAD, CountsFromZero, HasNoGradient),
+    contract_generation.hypotheses_do_not_meet: (ComparesHypotheses, CopiesItsMemory),
+    contract_generation.a_step_leaves_its_state_alone: (ChangesItsState,),
+    contract_generation.a_certain_distribution_is_a_token: (
+        fault(
+            "WantsNumbers",
+            Writes,
+            step=lambda self, tokens, state: Writes.step(
+                self, tokens.argmin(-1) if tokens.is_floating_point() else tokens, state
+            ),
+        ),
+    ),
+    contract_generation.a_step_does_no_work_twice: (ReadsItsMemoryAnew, ReadsThePrefixAnew),
+    contract_generation.decoding_agrees_with_the_parallel_pass: (CountsFromZero,),
+}
+"""For each clause the networks that break it."""

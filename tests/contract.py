@@ -266,6 +266,21 @@ def nothing_later_is_read(case: Case) -> None:
         assert differs.all(), "the value before was not read"
 
 
+def windows_are_one_long_pass(case: Case) -> None:
+    """Two windows score as the whole does if the second starts from the state that the first left."""
+    batch, network = case.family.batch(1, empty=False), case.exact()
+    whole = network(batch)
+    expected = case.family.scores(whole, batch)
+    for at in (1, 2):
+        first, second = case.family.windows(batch, at)
+        begun = network(first)
+        rest = network(second, begun.carried)
+        equal(torch.cat([case.family.scores(begun, first), case.family.scores(rest, second)], 1), expected)
+        for name, part in rest.carried.items():
+            assert len(part) == len(batch), f"{name}: the state has no row for each row of the batch"
+            equal(part, whole.carried[name])
+
+
 def _attributes(network: nn.Module) -> dict[str, dict[str, int]]:
     """Identity of all that hangs on each module, tensors of its own included."""
     return {
@@ -295,5 +310,7 @@ FOR_ALL: tuple[Callable[[Case], None], ...] = (
     nothing_is_parked,
 )
 IN_ORDER: tuple[Callable[[Case], None], ...] = (nothing_later_is_read,)
-"""For networks that predict the values of an example one after another, with a source or without."""
+"""For networks that predict the values of an example in an order, with a source or without."""
+FOR_STREAMS: tuple[Callable[[Case], None], ...] = (*IN_ORDER, windows_are_one_long_pass)
+"""For networks with `carries = True`."""
 FOR_CLASSES: tuple[Callable[[Case], None], ...] = (targets_are_not_read, an_example_alone_reaches_every_parameter)

@@ -30,36 +30,6 @@ def random(*shape, seed=1, dtype=DOUBLE):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=DOUBLE).to(dtype)
 
 
-def matrices(module):
-    """W_Q, W_K, W_V (D, width) and their biases, in any division into matrices."""
-    parts = [part for weight in module.weights for part in weight.split(module.dim)]
-    return parts, module.bias.split(module.dim)
-
-
-def slow(module, query, keys, values, mask):
-    """The paper's equation in loops: (B, L, D) and (B, H, L, S); a row that sees nothing is zero before W_O."""
-    (w_q, w_k, w_v), (b_q, b_k, b_v) = matrices(module)
-    dim, heads = module.dim, module.heads
-    width = dim // heads
-    weights = torch.zeros(len(query), heads, query.shape[1], keys.shape[1], dtype=DOUBLE)
-    result = torch.zeros(*query.shape[:2], dim, dtype=DOUBLE)
-    for b in range(len(query)):
-        for i in range(query.shape[1]):
-            concatenated = torch.zeros(dim, dtype=DOUBLE)
-            for h in range(heads):
-                rows = slice(h * width, (h + 1) * width)
-                q = w_q[rows] @ query[b, i] + b_q[rows]
-                seen = [j for j in range(keys.shape[1]) if mask[b, i, j]]
-                exponentials = {
-                    j: math.exp(float(q @ (w_k[rows] @ keys[b, j] + b_k[rows])) / math.sqrt(width)) for j in seen
-                }
-                for j in seen:
-                    weights[b, h, i, j] = exponentials[j] / sum(exponentials.values())
-                    concatenated[rows] += weights[b, h, i, j] * (w_v[rows] @ values[b, j] + b_v[rows])
-            result[b, i] = module.output.weight @ concatenated + module.output.bias
-    return result, weights
-
-
 def crossed(module, query, memory, mask=None, need_weights=True):
     """Contexts (B, L, D) and weights (B, H, L, S) of attention to another memory; `mask` (B, L or 1, S)."""
     (q,), (k, v) = module.split_heads(module.queries(query)), module.split_heads(module.keys_values(memory))
@@ -68,42 +38,29 @@ def crossed(module, query, memory, mask=None, need_weights=True):
 
 
 @pytest.mark.parametrize("cross", [False, True])
-@torch.no_grad()
-def test_equals_slow_loops(cross):
-    module, query, keys = attention(6, 2, cross=cross), random(2, 3, 6), random(2, 4, 6, seed=2)
-    mask = torch.tensor([[True, True, True, False], [True, True, False, False]])[:, None]
-    mask = mask & torch.tensor([[True], [True], [False]])  # the last query sees nothing
-    expected, weights = slow(module, query, keys, keys, mask)
-    for need_weights in (True, False):
-        found, given_weights = crossed(module, query, keys, mask, need_weights)
-        close(found, expected)
-        if need_weights:
-            close(given_weights, weights)
-        else:
-            assert given_weights is None
-
-
 @pytest.mark.parametrize("need_weights", [True, False])
-def test_equals_torchs_module_in_values_and_gradients(need_weights):
+def test_equals_torchs_module_in_values_and_gradients(need_weights, cross):
     torch.manual_seed(0)
     theirs = nn.MultiheadAttention(8, 4, batch_first=True, dtype=DOUBLE)
     nn.init.normal_(theirs.in_proj_bias)
-    ours = attention(8, 4)
-    pairs = [(ours.weights[0], theirs.in_proj_weight), (ours.bias, theirs.in_proj_bias)]
-    pairs += [(ours.output.weight, theirs.out_proj.weight), (ours.output.bias, theirs.out_proj.bias)]
+    ours = attention(8, 4, cross=cross)
+    parts = zip(ours.weights, theirs.in_proj_weight.split([len(weight) for weight in ours.weights]), strict=True)
+    pairs = [(ours.bias, theirs.in_proj_bias), (ours.output.weight, theirs.out_proj.weight)]
     with torch.no_grad():
-        for own, other in pairs:
+        for own, other in [*parts, *pairs, (ours.output.bias, theirs.out_proj.bias)]:
             own.copy_(other)
     query, keys = random(3, 4, 8), random(3, 5, 8, seed=2)
     mask, gradient = torch.arange(5) < torch.tensor([5, 2, 3])[:, None], random(3, 4, 8, seed=4)
     expected, expected_weights = theirs(query, keys, keys, key_padding_mask=~mask, average_attn_weights=False)
     found, weights = crossed(ours, query, keys, mask[:, None], need_weights)
     close(found, expected)
+    assert (weights is not None) == need_weights
     if need_weights:
         close(weights, expected_weights)
     found.backward(gradient)
     expected.backward(gradient)
-    for own, other in pairs:
+    close(torch.cat([weight.grad for weight in ours.weights]), theirs.in_proj_weight.grad)
+    for own, other in [*pairs, (ours.output.bias, theirs.out_proj.bias)]:
         close(own.grad, other.grad)
 
 
@@ -240,7 +197,7 @@ def test_every_matrix_starts_xavier_uniform_on_its_own():
     torch.manual_seed(0)
     module = MultiHeadAttention(64, 4)
     assert not module.bias.any() and not module.output.bias.any()
-    for matrix in [*matrices(module)[0], module.output.weight]:
+    for matrix in [*module.weights[0].split(64), module.output.weight]:
         bound = math.sqrt(6 / 128)
         assert 0.99 * bound < matrix.abs().max() <= bound
         assert abs(matrix.std() - bound / math.sqrt(3)) < 0.01 * bound

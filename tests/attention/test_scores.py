@@ -194,15 +194,7 @@ def test_what_a_score_needs_must_be_given(name, missing):
 
 def test_the_factory_builds_each_and_lists_them_where_a_name_is_wrong():
     kinds = [type(score(name, 4, 4, 3, 6)) for name in SCORES]
-    assert kinds == [
-        DotScore,
-        ScaledDotScore,
-        GeneralScore,
-        AdditiveScore,
-        ConcatScore,
-        LocationScore,
-        CosineScore,
-    ]
+    assert kinds == [DotScore, ScaledDotScore, GeneralScore, AdditiveScore, ConcatScore, LocationScore, CosineScore]
     with pytest.raises(
         ValueError, match=r"score=aditive: expected .*, found 'aditive'; did you mean 'additive'\?"
     ) as error:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from zoo.models.output import Output
@@ -18,43 +19,82 @@ LONG = 400
 """Positions of a long row: bfloat16 cannot count beyond 256."""
 IMPOSSIBLE = -1000.0
 """Replaces the log-probability of impossible tokens: a finite number can be compared and summed."""
+MORE = 2
+"""Padding that is added to every axis."""
 
 
-class Family(Protocol):
-    """The facts about a task's data that the contracts need."""
+class Family:
+    """The facts about a task's data that the contracts need.
+
+    Most batches are padded tensors: `grids` names the mask of each, and cutting, padding and scribbling follow from it.
+    """
 
     spec: Any
+    encoder: Any = None
+    """As much of the data's encoder as a task's training asks for."""
+    generates = False
+    """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
+    grids: ClassVar[dict[str, str]] = {}
+    """The mask of each padded tensor of a batch, (B, ...) as far as the axes of the mask go."""
+    singles: ClassVar[tuple[str, ...]] = ()
+    """Tensors with a row for each example, (B, ...)."""
+    padding: ClassVar[dict[str, int]] = {}
+    """The number at the padding of a tensor, where it is not 0."""
+    scribble: ClassVar[dict[str, float]] = {}
+    """Other content for the padding of a tensor, where it is not 7; masks are left as they are."""
 
     def batch(self, seed: int, *, empty: bool = True) -> Any:
         """Examples of unequal size with targets; one of them holds nothing at all where `empty`."""
+        raise NotImplementedError
 
     def long_batch(self) -> Any:
         """Examples with rows of hundreds of positions to attend to: sums in half precision go wrong there."""
+        raise NotImplementedError
+
+    def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
+        """A batch like another one, of `grids`, their masks and `singles`."""
+        return type(like).of(**tensors)
 
     def part(self, batch: Any, rows: Sequence[int]) -> Any:
         """The examples `rows` of `batch` in that order, padded no more than they need."""
+        tensors = {name: part[list(rows)] for name, part in self._tensors(batch).items()}
+        for name, mask in self._masks(tensors):
+            axes = range(1, mask.dim())
+            width = [1 + int(mask.transpose(0, axis).flatten(1).any(1).nonzero().amax()) for axis in axes if mask.any()]
+            tensors[name] = tensors[name][(slice(None), *map(slice, width or [1] * len(axes)))]
+        return self.made(tensors, batch)
 
     def padded(self, batch: Any) -> Any:
         """The examples of `batch` with more padding on every axis."""
+        tensors = self._tensors(batch)
+        for name, mask in self._masks(tensors):
+            others = (0, 0) * (tensors[name].dim() - mask.dim())
+            more = (*others, *(0, MORE) * (mask.dim() - 1))
+            tensors[name] = F.pad(tensors[name], more, value=self.padding.get(name, 0))
+        return self.made(tensors, batch)
 
     def scribbled(self, batch: Any) -> Any:
         """The examples of `batch` with other content under the padding."""
+        tensors = self._tensors(batch)
+        for name, mask in self._masks(tensors):
+            if tensors[name].dtype != torch.bool:
+                shape = (*mask.shape, *[1] * (tensors[name].dim() - mask.dim()))
+                tensors[name] = tensors[name].masked_fill(~mask.view(shape), self.scribble.get(name, 7))
+        return self.made(tensors, batch)
+
+    def _tensors(self, batch: Any) -> dict[str, Tensor]:
+        """The tensors of a batch; it may lack targets."""
+        names = [*self.grids, *self.grids.values(), *self.singles]
+        return {name: part for name in dict.fromkeys(names) if (part := getattr(batch, name)) is not None}
+
+    def _masks(self, tensors: dict[str, Tensor]) -> list[tuple[str, Tensor]]:
+        """Each tensor and each mask with its mask."""
+        masks = {**self.grids, **{mask: mask for mask in self.grids.values()}}
+        return [(name, tensors[mask]) for name, mask in masks.items() if name in tensors]
 
     def without_targets(self, batch: Any) -> Any:
         """The examples of `batch` in the form of a prediction."""
-
-    generates: bool
-    """Its networks write a sequence, token after token: `start` and `step` beside `forward`."""
-
-    def readable(self, batch: Any) -> Tensor:
-        """(B, V) True at the tokens of each example that a network which generates can read after begin."""
-
-    def with_target(self, batch: Any, ids: Sequence[int]) -> Any:
-        """A batch of one example with `ids` as what is to be written, for a network that generates."""
-
-    def changed(self, batch: Any, place: int) -> tuple[Any, Tensor]:
-        """For values that are predicted in an order: the batch with another value at `place` of each sequence, and (B,)
-        True at the examples where that could be done and where another value follows."""
+        raise NotImplementedError
 
     def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
         """Mask (..., S) of the positions that each row of attention called `kind` may attend to, given the memory's
@@ -62,29 +102,35 @@ class Family(Protocol):
 
         For the network's own memory it is (..., 1), True at rows that attend to something.
         """
+        return mask
 
     def scores(self, output: Output, batch: Any) -> Tensor:
         """The logits with an example a row, (B, ...), zero at padding, and finite: where the network rules something
         out they are log-probabilities of at least `IMPOSSIBLE`. Of values that are predicted in an order (B, T, ...),
         row t for value t."""
+        return output.logits
 
     def loss(self, output: Output, batch: Any) -> Tensor:
         """The task's loss."""
-
-    encoder: Any
-    """As much of the data's encoder as a task's training asks for."""
+        raise NotImplementedError
 
     def task(self, model: dict[str, Any], *, attends: bool) -> Task:
         """A task around the network that `model` describes, with all possible terms of its loss: a penalty if the
         network `attends`."""
+        raise NotImplementedError
 
 
-class Writing:
+class Writing(Family):
     """The part that families of a `WritingBatch` share."""
 
     generates = True
 
+    def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
+        return type(like).of(**tensors, begin=self.spec.begin)
+
     def changed(self, batch: Any, place: int) -> tuple[Any, Tensor]:
+        """The batch with another token at `place` of each target, and (B,) True at the examples where that could be
+        done and where another token follows."""
         other = self.readable(batch).scatter(1, batch.target[:, place, None], False)
         rows = other.any(1) & (batch.target_mask.sum(1) > place + 1)
         read = batch.target_input.clone()
@@ -92,7 +138,39 @@ class Writing:
         return replace(batch, target_input=read), rows
 
     def readable(self, batch: Any) -> Tensor:
-        raise NotImplementedError
+        """(B, V) True at the tokens of each example that a network can read after begin."""
+        return (torch.arange(self.spec.target_size) > self.spec.end).expand(len(batch), -1)
+
+    def without_targets(self, batch: Any) -> Any:
+        return replace(batch, target=None, target_input=None, target_mask=None, target_packing=None)
+
+    def with_target(self, batch: Any, ids: Sequence[int]) -> Any:
+        """A batch of one example with `ids` as what is to be written."""
+        target = torch.tensor([ids])
+        written = {"target": target, "target_mask": torch.ones_like(target, dtype=torch.bool)}
+        return self.made(self._tensors(batch) | written, batch)
+
+    def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
+        seen = batch.forced.mask[:, :, None] & mask[:, None]
+        return seen.tril() if kind == "decoder" else seen
+
+    def scores(self, output: Output, batch: Any) -> Tensor:
+        return batch.forced.packing.unpack(output.logits)
+
+    def loss(self, output: Output, batch: Any) -> Tensor:
+        return F.cross_entropy(precise(output.logits), batch.true_tokens) + sum(output.losses.values())
+
+
+def mask_of(lengths: Sequence[int]) -> Tensor:
+    """(B, T) True at the first of so many positions of each row."""
+    return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+
+
+def nested_mask(lengths: Sequence[Sequence[int]]) -> Tensor:
+    """(B, S, W) True at the first of so many words of each sentence of each text."""
+    longest = max(map(len, lengths))
+    flat = mask_of([length for text in lengths for length in (*text, *[0] * (longest - len(text)))])
+    return flat.view(len(lengths), longest, -1)
 
 
 def precise(scores: Tensor) -> Tensor:

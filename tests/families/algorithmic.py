@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import LONG, precise
+from tests.families import LONG, Family, mask_of, precise
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.models.output import Output
 from zoo.tasks import Task
 
 
-class Bits:
+class Bits(Family):
     """Sequences of random bits with other random bits as targets of some steps."""
 
     spec = BitSpec(in_width=5, out_width=3, groups=("all",))
-    generates = False
-    encoder = None
+    grids: ClassVar[dict[str, str]] = {"inputs": "step_mask", "scored": "step_mask", "targets": "step_mask"}
+    singles = ("index", "group")
 
     def batch(self, seed: int, *, empty: bool = True) -> BitBatch:
         return self._of_lengths([6, 3, 9, 1, 4, *([0] if empty else [])], seed)
@@ -32,7 +31,7 @@ class Bits:
 
     def _of_lengths(self, lengths: list[int], seed: int) -> BitBatch:
         generator = torch.Generator().manual_seed(seed)
-        mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+        mask = mask_of(lengths)
 
         def draw(width: int, real: Tensor) -> Tensor:
             bits = torch.randint(0, 2, (*mask.shape, width), generator=generator)
@@ -42,39 +41,11 @@ class Bits:
         scored = mask & (last | (torch.rand(mask.shape, generator=generator) < 0.5))
         return BitBatch.of(draw(self.spec.in_width, mask), mask, scored, draw(self.spec.out_width, scored))
 
-    def part(self, batch: BitBatch, rows: Sequence[int]) -> BitBatch:
-        chosen = list(rows)
-        steps = max(int(batch.step_mask[chosen].sum(1).max()), 1)
-        return BitBatch.of(
-            batch.inputs[chosen][:, :steps],
-            batch.step_mask[chosen][:, :steps],
-            batch.scored[chosen][:, :steps],
-            None if batch.targets is None else batch.targets[chosen][:, :steps],
-            index=batch.index[chosen],
-            group=batch.group[chosen],
-        )
-
-    def padded(self, batch: BitBatch) -> BitBatch:
-        assert batch.targets is not None
-        return replace(
-            batch,
-            inputs=F.pad(batch.inputs, (0, 0, 0, 3)),
-            step_mask=F.pad(batch.step_mask, (0, 3)),
-            scored=F.pad(batch.scored, (0, 3)),
-            targets=F.pad(batch.targets, (0, 0, 0, 3)),
-        )
-
-    def scribbled(self, batch: BitBatch) -> BitBatch:
-        return replace(batch, inputs=batch.inputs.masked_fill(~batch.step_mask[..., None], 7.0))
-
     def without_targets(self, batch: BitBatch) -> BitBatch:
         return replace(batch, targets=None)
 
     def rows(self, batch: BitBatch, kind: str, mask: Tensor) -> Tensor:
         return mask[..., None]  # each step looks at the rows of the network's own memory
-
-    def scores(self, output: Output, batch: BitBatch) -> Tensor:
-        return output.logits
 
     def loss(self, output: Output, batch: BitBatch) -> Tensor:
         assert batch.targets is not None

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import Writing, precise
+from tests.families import Writing, mask_of
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
-from zoo.models.output import Output
 
 TINTS = ((200, 40, 30), (30, 160, 60), (40, 50, 190), (190, 180, 60))
 """Sizes of the pictures."""
@@ -28,6 +26,8 @@ class Pictures(Writing):
 
     spec = ImageSpec(channels=3, height=32, width=40, target_size=30, longest_target=12, grid=(16, 25))
     encoder = SimpleNamespace()
+    grids: ClassVar[dict[str, str]] = {"target": "target_mask"}
+    singles = ("picture",)
 
     def batch(self, seed: int, *, empty: bool = True) -> ImageBatch:
         """Two captions are equal and of one picture, another is the end alone.
@@ -65,49 +65,17 @@ class Pictures(Writing):
         return [*words.tolist(), self.spec.end]
 
     def _of(self, image: Tensor, picture: Sequence[int], captions: Sequence[Sequence[int]]) -> ImageBatch:
-        length = torch.tensor([len(caption) for caption in captions])[:, None]
-        mask = torch.arange(int(length.max())) < length
+        mask = mask_of([len(caption) for caption in captions])
         target = torch.full(mask.shape, self.spec.padding)
         target[mask] = torch.tensor([token for caption in captions for token in caption])
-        return self._with(image, torch.tensor(picture), target, mask)
+        return ImageBatch.of(image, self.spec.grid, target, mask, begin=self.spec.begin, picture=torch.tensor(picture))
 
-    def part(self, batch: ImageBatch, rows: Sequence[int]) -> ImageBatch:
-        target, mask = (side[list(rows)] for side in self._sides(batch))
-        kept, picture = batch.picture[list(rows)].unique(return_inverse=True)
-        width = int(mask.sum(1).max())
-        return self._with(batch.image[kept], picture, target[:, :width], mask[:, :width])
-
-    def padded(self, batch: ImageBatch) -> ImageBatch:
-        """A picture has no padding, a caption has."""
-        target, mask = self._sides(batch)
-        return self._with(batch.image, batch.picture, F.pad(target, (0, 3)), F.pad(mask, (0, 3)))
-
-    def scribbled(self, batch: ImageBatch) -> ImageBatch:
-        target, mask = self._sides(batch)
-        return self._with(batch.image, batch.picture, torch.where(mask, target, 7), mask)
+    def made(self, tensors: dict[str, Tensor], like: ImageBatch) -> ImageBatch:
+        kept, tensors["picture"] = tensors["picture"].unique(return_inverse=True)
+        return ImageBatch.of(like.image[kept], self.spec.grid, **tensors, begin=self.spec.begin)
 
     def without_targets(self, batch: ImageBatch) -> ImageBatch:
         return ImageBatch.of(batch.image, batch.grid, picture=batch.picture)
-
-    def readable(self, batch: ImageBatch) -> Tensor:
-        return (torch.arange(self.spec.target_size) > self.spec.end).expand(len(batch), -1)
-
-    def with_target(self, batch: ImageBatch, ids: Sequence[int]) -> ImageBatch:
-        target = torch.tensor([ids])
-        return self._with(batch.image, batch.picture, target, torch.ones_like(target, dtype=torch.bool))
-
-    def rows(self, batch: ImageBatch, kind: str, mask: Tensor) -> Tensor:
-        assert batch.target_mask is not None
-        steps = torch.arange(mask.shape[1])
-        seen = batch.target_mask[:, :, None] & mask[:, None]
-        return seen & (steps[:, None] >= steps) if kind == "decoder" else seen
-
-    def scores(self, output: Output, batch: ImageBatch) -> Tensor:
-        assert batch.target_packing is not None
-        return batch.target_packing.unpack(output.logits)
-
-    def loss(self, output: Output, batch: ImageBatch) -> Tensor:
-        return F.cross_entropy(precise(output.logits), batch.true_tokens) + sum(output.losses.values())
 
     def task(self, model: dict[str, Any], *, attends: bool) -> Any:
         from zoo.tasks.captioning import Captioning
@@ -121,15 +89,6 @@ class Pictures(Writing):
             monitor="val/loss",
             mode="min",
         )
-
-    def _with(self, image: Tensor, picture: Tensor, target: Tensor, mask: Tensor) -> ImageBatch:
-        return ImageBatch.of(image, self.spec.grid, target, mask, begin=self.spec.begin, picture=picture)
-
-    @staticmethod
-    def _sides(batch: ImageBatch) -> tuple[Tensor, Tensor]:
-        assert batch.target is not None
-        assert batch.target_mask is not None
-        return batch.target, batch.target_mask
 
 
 FAMILY = Pictures()

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from tests.families import LONG
+from tests.families import LONG, Family, mask_of
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.models.output import Output
 from zoo.tasks.cloze import Cloze, answer_losses
 
 
-class Questions:
+class Questions(Family):
     """Documents, queries with a blank, and candidates from the document, for `cloze`."""
 
     spec = ClozeSpec(vocabulary_size=30, blank=2)
-    generates = False
-    encoder = None
+    grids: ClassVar[dict[str, str]] = {
+        "document": "document_mask",
+        "occurrence": "document_mask",
+        "query": "query_mask",
+        "candidate_mask": "candidate_mask",
+    }
+    singles = ("answer",)
+    padding: ClassVar[dict[str, int]] = {"occurrence": -1}
+    scribble: ClassVar[dict[str, float]] = {"occurrence": 0}
 
     def batch(self, seed: int, *, empty: bool = True) -> ClozeBatch:
         """One document holds nothing where `empty`, and one query; a document of one word has one candidate."""
@@ -38,9 +43,7 @@ class Questions:
         Words of a document repeat, candidates too; the last candidate of a long document does not occur in it.
         """
         draw = torch.Generator().manual_seed(seed)
-        document_mask, query_mask = (
-            torch.arange(max(lengths)) < torch.tensor(lengths)[:, None] for lengths in zip(*sizes, strict=True)
-        )
+        document_mask, query_mask = map(mask_of, zip(*sizes, strict=True))
         document = torch.randint(3, 12, document_mask.shape, generator=draw).masked_fill(~document_mask, 0)
         query = torch.randint(3, self.spec.vocabulary_size, query_mask.shape, generator=draw)
         query[:, 0] = self.spec.blank
@@ -54,39 +57,6 @@ class Questions:
                 occurrence[row][document[row] == word] = number
             candidate_mask[row, : max(len(words) + (length > 6), 1)] = True
             answer[row] = torch.randint(max(len(words), 1), (1,), generator=draw)
-        return ClozeBatch(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
-
-    def part(self, batch: ClozeBatch, rows: Sequence[int]) -> ClozeBatch:
-        document, document_mask, query, query_mask, candidate_mask, occurrence, answer = (
-            tensor[list(rows)] for tensor in self._tensors(batch)
-        )
-        words, asked, named = (max(int(m.sum(1).max()), 1) for m in (document_mask, query_mask, candidate_mask))
-        return ClozeBatch(
-            document[:, :words],
-            document_mask[:, :words],
-            query[:, :asked],
-            query_mask[:, :asked],
-            candidate_mask[:, :named],
-            occurrence[:, :words],
-            answer,
-        )
-
-    def padded(self, batch: ClozeBatch) -> ClozeBatch:
-        document, document_mask, query, query_mask, candidate_mask, occurrence, answer = self._tensors(batch)
-        return ClozeBatch(
-            F.pad(document, (0, 2)),
-            F.pad(document_mask, (0, 2)),
-            F.pad(query, (0, 3)),
-            F.pad(query_mask, (0, 3)),
-            F.pad(candidate_mask, (0, 1)),
-            F.pad(occurrence, (0, 2), value=-1),
-            answer,
-        )
-
-    def scribbled(self, batch: ClozeBatch) -> ClozeBatch:
-        document, document_mask, query, query_mask, candidate_mask, occurrence, answer = self._tensors(batch)
-        document, query = torch.where(document_mask, document, 7), torch.where(query_mask, query, 7)
-        occurrence = torch.where(document_mask, occurrence, 0)
         return ClozeBatch(document, document_mask, query, query_mask, candidate_mask, occurrence, answer)
 
     def without_targets(self, batch: ClozeBatch) -> ClozeBatch:
@@ -106,19 +76,6 @@ class Questions:
 
     def task(self, model: dict[str, Any], *, attends: bool) -> Cloze:
         return Cloze(model=model, monitor="val/loss", mode="min")
-
-    @staticmethod
-    def _tensors(batch: ClozeBatch) -> tuple[Tensor, ...]:
-        assert batch.answer is not None
-        return (
-            batch.document,
-            batch.document_mask,
-            batch.query,
-            batch.query_mask,
-            batch.candidate_mask,
-            batch.occurrence,
-            batch.answer,
-        )
 
 
 FAMILY = Questions()

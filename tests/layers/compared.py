@@ -13,10 +13,6 @@ DOUBLE = torch.float64
 MIX = [3, 0, 1, 17, 5, 5, 0, 60, 2]
 
 
-def mask_of(lengths):
-    return torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-
-
 def pair(cell, *sizes, dtype=DOUBLE, kernel="auto", **settings):
     """Ours and torch's with the same weights."""
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""Embeddings of tokens and distributions; positions: the paper's formula by hand, its property, dtypes, the end."""
+"""Embeddings of tokens and of distributions; positions: the formula by hand, its property, dtypes, the last row."""
 
 import math
 

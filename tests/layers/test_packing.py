@@ -107,11 +107,8 @@ def test_gradients_reach_real_positions_only():
     assert torch.equal(packed.grad, (packing.row == 1).float()[:, None].expand(3, 3))
 
 
-def test_crosses_processes_and_devices():
+def test_crosses_processes():
     packing = Packing.of(torch.tensor([[True, True], [True, False]]))
-    moved = packing.to("meta")
-    assert moved.batch_sizes == packing.batch_sizes
-    assert {moved.cell.device.type, moved.flip.device.type, moved.last.device.type} == {"meta"}
     again = pickle.loads(pickle.dumps(packing))
     assert torch.equal(again.cell, packing.cell)
     assert again.shape == packing.shape

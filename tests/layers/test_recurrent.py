@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from tests.families import mask_of
 from tests.layers.compared import (
     CELLS,
     DOUBLE,
@@ -15,7 +16,6 @@ from tests.layers.compared import (
     as_tuple,
     assert_equal,
     assert_same,
-    mask_of,
     of_rows,
     pair,
     run_ours,

@@ -6,7 +6,8 @@ import math
 import pytest
 import torch
 
-from tests.layers.compared import CELLS, DOUBLE, MIX, as_tuple, assert_equal, assert_same, mask_of, of_rows, run_ours
+from tests.families import mask_of
+from tests.layers.compared import CELLS, DOUBLE, MIX, as_tuple, assert_equal, assert_same, of_rows, run_ours
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM
 
@@ -38,7 +39,7 @@ def one_step(module, suffix, x, h, context=None):
     return z * h + (1 - z) * n if module.update == "keep" else (1 - z) * h + z * n
 
 
-def run_slowly(module, grid, mask, states=None):
+def run_slowly(module, grid, mask, states=None, context=None):
     """The outputs of `run_ours`, row by row and step by step."""
     rows, steps = mask.shape
     sides = ["", "_reverse"][: 1 + module.bidirectional]
@@ -54,7 +55,9 @@ def run_slowly(module, grid, mask, states=None):
                 h = torch.zeros(module.hidden_size, dtype=DOUBLE) if states is None else states[0][number, row]
                 found = [torch.zeros(module.hidden_size, dtype=DOUBLE)] * steps
                 for t in range(length)[:: 1 - 2 * d]:
-                    h = found[t] = one_step(module, f"l{layer}{suffix}", read[row, t], h)
+                    h = found[t] = one_step(
+                        module, f"l{layer}{suffix}", read[row, t], h, None if context is None else context[row]
+                    )
                 ends.append(h if length else torch.zeros_like(h))
                 table.append(torch.stack(found))
             finals.append(torch.stack(ends))
@@ -72,10 +75,7 @@ def test_equals_the_equations(form, bidirectional, layers):
     grid = torch.randn(*mask.shape, 3, dtype=DOUBLE)
     states = (torch.randn(layers * (1 + bidirectional), len(mask), 4, dtype=DOUBLE),)
     for start in (states, None):
-        assert_same(
-            of_rows(run_ours, module, grid, mask, start),
-            of_rows(run_slowly, module, grid, mask, start),
-        )
+        assert_same(of_rows(run_ours, module, grid, mask, start), of_rows(run_slowly, module, grid, mask, start))
 
 
 def test_the_forms_by_hand():
@@ -103,24 +103,11 @@ def test_context_stands_with_the_product_with_the_state(form, distinct):
     module = gru(2, 3, reset=form[0], update=form[1])
     mask = mask_of([3, 0, 1, 4])
     packing = Packing.of(mask)
-    grid, context = torch.randn(4, 4, 2, dtype=DOUBLE), torch.randn(4, 9, dtype=DOUBLE, requires_grad=True)
-    rows = torch.randn(3, 2, dtype=DOUBLE, requires_grad=True)
+    rows, context = (torch.randn(shape, dtype=DOUBLE, requires_grad=True) for shape in ((3, 2), (4, 9)))
     at = torch.tensor([0, 2, 1, 1, 0, 0, 2, 1])
-    grid = packing.unpack(rows[at])
-    output, final = module(
-        rows if distinct else packing.pack(grid), packing, at=at if distinct else None, context=context
-    )
-    expected = torch.zeros(4, 4, 3, dtype=DOUBLE)
-    ends = []
-    for row, length in enumerate(mask.sum(1).tolist()):
-        h = torch.zeros(3, dtype=DOUBLE)
-        for t in range(length):
-            h = one_step(module, "l0", grid[row, t], h, context[row])
-            place = torch.zeros(4, 4, 1, dtype=DOUBLE)
-            place[row, t] = 1
-            expected = expected + place * h
-        ends.append(h)
-    assert_equal((packing.unpack(output), final[0]), (expected, torch.stack(ends)), rows, context, module)
+    output, final = module(rows if distinct else rows[at], packing, at=at if distinct else None, context=context)
+    expected = run_slowly(module, packing.unpack(rows[at]), mask, context=context)
+    assert_equal((packing.unpack(output), final), expected, rows, context, module)
 
 
 def test_a_context_that_does_not_fit_is_named():
@@ -232,11 +219,10 @@ def test_a_step_refuses_what_does_not_fit(cell):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("form", FORMS, ids="-".join)
 def test_cuda_gives_what_the_cpu_gives(form):
-    module, packing = gru(4, 5, bidirectional=True, reset=form[0], update=form[1]), Packing.of(mask_of(MIX))
-    x = torch.randn(len(packing.cell), 4, dtype=DOUBLE)
+    module, x = gru(4, 5, bidirectional=True, reset=form[0], update=form[1]), torch.randn(sum(MIX), 4, dtype=DOUBLE)
     results = []
     for device in ("cpu", "cuda"):
-        output, final = module.to(device)(x.to(device), packing.to(device))
+        output, final = module.to(device)(x.to(device), Packing.of(mask_of(MIX).to(device)))
         gradients = torch.autograd.grad(output.square().sum() + final.sum(), module.parameters())
         results.append([part.cpu() for part in (output, final, *gradients)])
     torch.testing.assert_close(*results)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -13,16 +12,16 @@ from tiny_tagging.spec import TaggingSpec
 from tiny_tagging.task import Tagging
 from torch import Tensor
 
-from tests.families import LONG, precise
+from tests.families import LONG, Family, mask_of, precise
 from zoo.models.output import Output
 
 
-class Sequences:
+class Sequences(Family):
     """Sequences of symbols with a tag each, for `tagging`."""
 
     spec = TaggingSpec(symbols=9, tags=("new", "again"))
-    generates = False
-    encoder = None
+    grids: ClassVar[dict[str, str]] = {"symbols": "symbol_mask", "tags": "symbol_mask"}
+    singles = ("index",)
 
     def batch(self, seed: int, *, empty: bool = True) -> TaggingBatch:
         return self._of_lengths([4, 7, 2, 5, 3, *([0] if empty else [])], seed)
@@ -32,24 +31,13 @@ class Sequences:
 
     def _of_lengths(self, lengths: list[int], seed: int) -> TaggingBatch:
         generator = torch.Generator().manual_seed(seed)
-        shape = len(lengths), max(lengths)
-        mask = torch.arange(shape[1]) < torch.tensor(lengths)[:, None]
-        symbols = torch.randint(1, self.spec.symbols, shape, generator=generator).masked_fill(~mask, 0)
+        mask = mask_of(lengths)
+        symbols = torch.randint(1, self.spec.symbols, mask.shape, generator=generator).masked_fill(~mask, 0)
         again = (symbols[:, :, None] == symbols[:, None]).tril(-1).any(-1) & mask
         return TaggingBatch.of(symbols, again.long())
 
-    def part(self, batch: TaggingBatch, rows: Sequence[int]) -> TaggingBatch:
-        assert batch.tags is not None
-        symbols, tags = batch.symbols[list(rows)], batch.tags[list(rows)]
-        longest = max(int((symbols > 0).sum(1).max()), 1)
-        return TaggingBatch.of(symbols[:, :longest], tags[:, :longest])
-
-    def padded(self, batch: TaggingBatch) -> TaggingBatch:
-        assert batch.tags is not None
-        return TaggingBatch.of(F.pad(batch.symbols, (0, 3)), F.pad(batch.tags, (0, 3)))
-
-    def scribbled(self, batch: TaggingBatch) -> TaggingBatch:
-        return replace(batch, symbols=batch.symbols.masked_fill(~batch.symbol_mask, 7))
+    def made(self, tensors: dict[str, Tensor], like: TaggingBatch) -> TaggingBatch:
+        return replace(like, **tensors)
 
     def without_targets(self, batch: TaggingBatch) -> TaggingBatch:
         return replace(batch, tags=None)

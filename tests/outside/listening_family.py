@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from tiny_listening.batch import SoundBatch
 from tiny_listening.data import SoundEncoder
 from tiny_listening.network import joined
 from tiny_listening.spec import SoundSpec
 from torch import Tensor
 
-from tests.families import LONG, Writing, precise
-from zoo.models.output import Output
+from tests.families import LONG, Writing
 
 
 class Sounds(Writing):
@@ -23,6 +19,9 @@ class Sounds(Writing):
 
     spec = SoundSpec(tones=6, longest_target=8)
     encoder = SoundEncoder()
+    grids: ClassVar[dict[str, str]] = {"frames": "frame_mask", "target": "target_mask"}
+    singles = ("index",)
+    scribble: ClassVar[dict[str, float]] = {"frames": 0.7}
 
     def batch(self, seed: int, *, empty: bool = True) -> SoundBatch:
         return self._of_lengths(
@@ -38,33 +37,12 @@ class Sounds(Writing):
         ids = [torch.randint(4, self.spec.tokens, (length - 1,), generator=draw).tolist() for length in targets]
         return SoundBatch.of(sounds, [[*row, self.spec.end] for row in ids])
 
-    def part(self, batch: SoundBatch, rows: Sequence[int]) -> SoundBatch:
-        return SoundBatch.of(*batch.parts(rows), width=1)
-
-    def padded(self, batch: SoundBatch) -> SoundBatch:
-        rows = range(len(batch))
-        return SoundBatch.of(*batch.parts(rows), width=batch.frames.shape[1] + 5)
-
-    def scribbled(self, batch: SoundBatch) -> SoundBatch:
-        return replace(batch, frames=torch.where(batch.frame_mask[..., None], batch.frames, 0.7))
-
-    def without_targets(self, batch: SoundBatch) -> SoundBatch:
-        return replace(batch, alignment=None, **SoundBatch.writing(None, None, self.spec.begin))
+    def made(self, tensors: dict[str, Tensor], like: SoundBatch) -> SoundBatch:
+        written = SoundBatch.writing(tensors.pop("target", None), tensors.pop("target_mask", None), self.spec.begin)
+        return SoundBatch(**tensors, **written, alignment=None)
 
     def readable(self, batch: SoundBatch) -> Tensor:
         return (torch.arange(self.spec.tokens) > self.spec.end).expand(len(batch), -1)
-
-    def with_target(self, batch: SoundBatch, ids: Sequence[int]) -> SoundBatch:
-        return SoundBatch.of(batch.parts([0])[0], [list(ids)], width=1)
-
-    def rows(self, batch: SoundBatch, kind: str, mask: Tensor) -> Tensor:
-        return batch.forced.mask[:, :, None] & mask[:, None]
-
-    def scores(self, output: Output, batch: SoundBatch) -> Tensor:
-        return batch.forced.packing.unpack(output.logits)
-
-    def loss(self, output: Output, batch: SoundBatch) -> Tensor:
-        return F.cross_entropy(precise(output.logits), batch.true_tokens)
 
     def task(self, model: dict[str, Any], *, attends: bool) -> Any:
         raise NotImplementedError("used by the catalogue's tests alone")

@@ -11,23 +11,15 @@ import zoo
 from tests.commands import forgotten
 from tests.contract import FOR_ALL, Case
 from tests.contract_generation import FOR_GENERATION
-from tests.outside.test_outside import say
-from tests.run.programs import ROOT, killed_and_resumed, launch, result, same_on_two_ranks
+from tests.outside.test_outside import HERE, say
+from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks
 from zoo.cli import main
 from zoo.decoding import BeamSearch, Greedy, Sampling
-from zoo.run import search_path
 
-CONF = ROOT / "tests" / "outside" / "conf"
-HERE = ["--config-dir", str(CONF)]
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 TINY = ["data=sounds", "trainer.accelerator=cpu", "trainer.enable_progress_bar=false", "seed=1"]
 SOUND = "aaaabbbbcccc"
-
-
-@pytest.fixture(autouse=True)
-def _forgotten():
-    """Remove from the search path what a command added."""
-    with forgotten():
-        yield
 
 
 @pytest.fixture(scope="module", params=["listener", "two_levels"])
@@ -72,7 +64,6 @@ def test_predict(finished, tmp_path, capsys):
 
 
 def test_every_way_of_decoding_gives_the_widths_of_the_network(finished):
-    search_path.add(CONF)
     name, run = finished
     predictor = zoo.load(run)
     batch = predictor.encoder([SOUND, "ff"])
@@ -109,7 +100,6 @@ def test_it_is_listed_and_described(capsys):
 
 
 def test_a_resumed_run_and_two_ranks_make_the_steps_of_one(program_env, tmp_path, monkeypatch):
-    search_path.add(CONF)
     from tiny_listening.task import Listening
 
     words = [*HERE, *TINY, *SMALL, "model=listener", "callbacks=none", "regularizer=[coverage]"]
@@ -120,7 +110,6 @@ def test_a_resumed_run_and_two_ranks_make_the_steps_of_one(program_env, tmp_path
 
 def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch):
     """Without the positions in the state of `start`, one line names attention, width and mask."""
-    search_path.add(CONF)
     from tiny_listening.network import Listener
 
     from zoo.layers.state import State
@@ -142,7 +131,6 @@ def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch
 @pytest.mark.parametrize("name", ["Listener", "TwoLevels"])
 @pytest.mark.parametrize("clause", [*FOR_ALL, *FOR_GENERATION], ids=lambda clause: clause.__name__)
 def test_the_contract(clause, name):
-    search_path.add(CONF)
     import tiny_listening.network
 
     from tests.outside.listening_family import FAMILY
@@ -152,7 +140,6 @@ def test_the_contract(clause, name):
 
 def test_the_memory_of_the_listener_is_a_quarter_of_the_frames():
     """A quarter, rounded up twice, of each sound, whatever else is in the batch."""
-    search_path.add(CONF)
     from tiny_listening.network import Listener
 
     from tests.outside.listening_family import FAMILY, quarter

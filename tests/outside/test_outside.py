@@ -6,14 +6,13 @@ import sys
 from functools import partial
 
 import pytest
-import torch
 
 import zoo
 from tests.commands import forgotten
 from tests.contract import FOR_ALL, FOR_CLASSES, Case
-from tests.run.programs import ROOT, killed_and_resumed, launch, result, train, weights
+from tests.run.programs import ROOT, launch, result
 from zoo.cli import main
-from zoo.run import catalogue, search_path
+from zoo.run import catalogue
 from zoo.run.compose import compose
 
 CONF = ROOT / "tests" / "outside" / "conf"
@@ -28,14 +27,6 @@ TINY = [
     "trainer.accelerator=cpu",
     "trainer.enable_progress_bar=false",
 ]
-STEP = ["optimizer=sgd", "optimizer.lr=1", "scheduler=none", "trainer.max_steps=1", "trainer.gradient_clip_val=null"]
-
-
-@pytest.fixture(autouse=True)
-def _forgotten():
-    """Remove additions to the search path after the test."""
-    with forgotten():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +104,8 @@ def test_data(capsys):
     assert said.splitlines()[-2] == "notes" and "of 100 sequences are in train too" in said.splitlines()[-1]
 
 
+@pytest.mark.usefixtures("own_folder")
 def test_its_notes_stand_in_the_log_too(caplog):
-    search_path.add(CONF)
     from tiny_tagging.data import Repeats
 
     data = Repeats(sample={"train": 61, "val": 100, "test": 100})
@@ -150,8 +141,8 @@ def test_predict(finished, tmp_path, capsys):
     assert {path.name for path in tmp_path.glob("*.svg")} == {"o-1.svg", "o-3.svg"}
 
 
+@pytest.mark.usefixtures("own_folder")
 def test_load_in_code(finished):
-    search_path.add(CONF)
     (prediction,) = zoo.load(finished)(["abca"])
     assert prediction.symbols == tuple("abca") and set(prediction.tags) <= {"new", "again"}
 
@@ -165,24 +156,6 @@ def test_a_checkpoint_without_its_folder_names_what_is_missing(finished, monkeyp
     assert "which a checkpoint may not import" in said and "--config-dir" in said
 
 
-def test_resume_gives_the_weights_of_an_uninterrupted_run(tmp_path, monkeypatch):
-    search_path.add(CONF)
-    from tiny_tagging.task import Tagging
-
-    every = [*HERE, *TINY, "callbacks=none", "trainer.max_epochs=3"]
-    killed_and_resumed(every, tmp_path, Tagging, monkeypatch, 6)
-
-
-def test_two_ranks_make_the_step_of_one(program_env, tmp_path):
-    for trainer in ("cpu", "ddp_cpu"):
-        words = [*HERE, *TINY, *STEP, "optimizer.momentum=0", "callbacks=none", f"trainer={trainer}"]
-        train([*words, f"hydra.run.dir={trainer}"], tmp_path, program_env)
-    one, two = weights(tmp_path / "cpu"), weights(tmp_path / "ddp_cpu")
-    for name, value in one.items():
-        torch.testing.assert_close(two[name], value, rtol=1e-5, atol=1e-7)
-    assert result(tmp_path / "ddp_cpu")["metrics"] == pytest.approx(result(tmp_path / "cpu")["metrics"], rel=1e-5)
-
-
 def test_a_sweep(tmp_path, capfd):
     words = ["-m", *HERE, *TINY, "callbacks=none", "trainer.max_epochs=1", "model.embedding_dim=4,8"]
     assert launch(words, tmp_path) == 0
@@ -192,8 +165,8 @@ def test_a_sweep(tmp_path, capfd):
 
 
 @pytest.mark.parametrize("clause", [*FOR_ALL, *FOR_CLASSES], ids=lambda clause: clause.__name__)
+@pytest.mark.usefixtures("own_folder")
 def test_the_contract(clause):
-    search_path.add(CONF)
     from tiny_tagging.network import LooksBack
 
     from tests.outside.family import FAMILY
@@ -201,8 +174,8 @@ def test_the_contract(clause):
     clause(Case(partial(LooksBack, FAMILY.spec, embedding_dim=16), FAMILY))
 
 
+@pytest.mark.usefixtures("own_folder")
 def test_a_group_that_only_its_task_has(tmp_path, capsys):
-    search_path.add(CONF)
     assert (compose(TINY).curriculum.steps, compose([*TINY, "curriculum=whole"]).curriculum.steps) == (3, 0)
     for words, said in [
         (["curriculum=hole"], "curriculum=hole: there is no such curriculum; did you mean curriculum=whole?"),
@@ -220,7 +193,7 @@ def test_a_group_that_only_its_task_has(tmp_path, capsys):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("own_folder")
 def test_its_configuration_composes_with_every_group_of_ours():
-    search_path.add(CONF)
     cfg = compose([*TINY, "optimizer=adamw", "scheduler=cosine", "trainer=fast"])
     assert cfg.task._target_ == "tiny_tagging.task.Tagging" and cfg.task.mode == "max"

@@ -6,27 +6,15 @@ from functools import partial
 import pytest
 import torch
 
-from tests.commands import forgotten
 from tests.contract import FOR_ALL, Case
-from tests.outside.test_outside import CONF, HERE, say
+from tests.outside.test_outside import HERE, say
 from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, weights
-from zoo.run import search_path
 
-TINY = [
-    "model=pair",
-    "data=rings",
-    "trainer.accelerator=cpu",
-    "trainer.enable_progress_bar=false",
-]
+pytestmark = pytest.mark.usefixtures("own_folder")
+
+TINY = ["model=pair", "data=rings", "trainer.accelerator=cpu", "trainer.enable_progress_bar=false"]
 PLAIN = ["optimizer=sgd", "optimizer.momentum=0", "optimizer@discriminator=sgd", "discriminator.momentum=0"]
 PARTS = ("network.generator.", "network.discriminator.")
-
-
-@pytest.fixture(autouse=True)
-def _forgotten():
-    with forgotten():
-        search_path.add(CONF)
-        yield
 
 
 def moved(folder, other):

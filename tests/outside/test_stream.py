@@ -11,11 +11,11 @@ from torch import nn
 
 import zoo
 from tests.commands import forgotten
-from tests.contract import FOR_ALL, FOR_CLASSES, Case
-from tests.contract_streams import FOR_STREAMS, later_positions_are_not_read, windows_are_one_long_pass
-from tests.outside.test_outside import CONF, HERE, say
+from tests.contract import FOR_ALL, FOR_CLASSES, FOR_STREAMS, Case, nothing_later_is_read, windows_are_one_long_pass
+from tests.outside.test_outside import HERE, say
 from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, train_ranks
-from zoo.run import search_path
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 TINY = [
     "model=char_lstm",
@@ -27,13 +27,6 @@ TINY = [
     "trainer.accelerator=cpu",
     "trainer.enable_progress_bar=false",
 ]
-
-
-@pytest.fixture(autouse=True)
-def _forgotten():
-    with forgotten():
-        search_path.add(CONF)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +158,7 @@ class ReadsAhead(Wrapped):
 
 
 @pytest.mark.parametrize(
-    ("fault", "clause"), [(Forgets, windows_are_one_long_pass), (ReadsAhead, later_positions_are_not_read)]
+    ("fault", "clause"), [(Forgets, windows_are_one_long_pass), (ReadsAhead, nothing_later_is_read)]
 )
 def test_a_broken_network_is_found(fault, clause):
     with pytest.raises(AssertionError):

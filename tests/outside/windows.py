@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -15,16 +14,17 @@ from tiny_stream.spec import StreamSpec
 from tiny_stream.task import LanguageModelling
 from torch import Tensor
 
-from tests.families import LONG, precise
+from tests.families import LONG, Family, precise
 from zoo.models.output import Output
 
 
-class RandomWindows:
+class RandomWindows(Family):
     """Windows of random characters, for `language_modelling`."""
 
     spec = StreamSpec(symbols=6)
-    generates = False
-    encoder = None
+    grids: ClassVar[dict[str, str]] = {"read": "mask", "target": "mask"}
+    singles = ("index",)
+    scribble: ClassVar[dict[str, float]] = {"read": 3}
 
     def batch(self, seed: int, *, empty: bool = True) -> WindowBatch:
         return self._of_lengths([6, 4, 7, 3, 5, *([0] if empty else [])], seed)
@@ -37,35 +37,23 @@ class RandomWindows:
         rows = [torch.randint(1, self.spec.symbols, (length,), generator=generator) for length in lengths]
         return WindowBatch.of([F.pad(row, (1, 0)) for row in rows])
 
-    def part(self, batch: WindowBatch, rows: Sequence[int]) -> WindowBatch:
-        return self._rows(batch, list(rows), slice(None))
-
-    def _rows(self, batch: WindowBatch, rows: Any, places: slice) -> WindowBatch:
-        assert batch.target is not None
-        parts = [part[rows][:, places] for part in (batch.read, batch.target, batch.mask)]
-        width = max(int(parts[2].sum(1).max()), 1)
-        return WindowBatch(*(part[:, :width] for part in parts), index=torch.arange(len(parts[0])))
-
-    def padded(self, batch: WindowBatch) -> WindowBatch:
-        assert batch.target is not None
-        return WindowBatch(
-            F.pad(batch.read, (0, 2)), F.pad(batch.target, (0, 2)), F.pad(batch.mask, (0, 2)), batch.index
-        )
-
-    def scribbled(self, batch: WindowBatch) -> WindowBatch:
-        return replace(batch, read=torch.where(batch.mask, batch.read, 3))
+    def made(self, tensors: dict[str, Tensor], like: WindowBatch) -> WindowBatch:
+        return replace(like, **tensors)
 
     def without_targets(self, batch: WindowBatch) -> WindowBatch:
         return replace(batch, target=None)
 
-    def changed_from(self, batch: WindowBatch, place: int) -> WindowBatch:
-        read = batch.read.clone()
-        read[:, place:] = 1 + read[:, place:] % (self.spec.symbols - 1)
-        return replace(batch, read=read)
+    def changed(self, batch: WindowBatch, place: int) -> tuple[WindowBatch, Tensor]:
+        rows, read = batch.mask.sum(1) > place + 1, batch.read.clone()
+        read[rows, place + 1] = 1 + read[rows, place + 1] % (self.spec.symbols - 1)
+        return replace(batch, read=read), rows
 
     def windows(self, batch: WindowBatch, at: int) -> tuple[WindowBatch, WindowBatch]:
-        every = list(range(len(batch)))
-        return self._rows(batch, every, slice(at)), self._rows(batch, every, slice(at, None))
+        first, second = (
+            replace(batch, **{name: getattr(batch, name)[:, places] for name in ("read", "target", "mask")})
+            for places in (slice(at), slice(at, None))
+        )
+        return first, second
 
     def rows(self, batch: WindowBatch, kind: str, mask: Tensor) -> Tensor:
         raise AssertionError("nothing attends")

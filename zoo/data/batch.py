@@ -80,7 +80,7 @@ class Batch(ABC):
         return replace(changed, **{name: getattr(self, name) for name in self.kept})  # type: ignore[type-var]
 
     def _changed(self, change: Callable[[Any], Any]) -> Self:
-        """Apply `change` to the tensors and packings, also inside tuples, lists, dicts and dataclasses."""
+        """Apply `change` to the tensors, also inside tuples, lists, dicts and dataclasses such as packings."""
         return _changed(self, change)
 
 
@@ -138,14 +138,14 @@ def _first(part: Any, count: int) -> Any:
 
 
 def _changed(part: Any, change: Callable[[Any], Any]) -> Any:
-    if isinstance(part, Tensor | Packing):
+    if isinstance(part, Tensor):
         return change(part)
     if is_dataclass(part) and not isinstance(part, type):
         return replace(part, **{f.name: _changed(getattr(part, f.name), change) for f in fields(part) if f.init})
     if isinstance(part, dict):
         return {key: _changed(value, change) for key, value in part.items()}
     if isinstance(part, list | tuple):
-        if not any(isinstance(value, Tensor | Packing | list | tuple | dict) or is_dataclass(value) for value in part):
+        if not any(isinstance(value, Tensor | list | tuple | dict) or is_dataclass(value) for value in part):
             return part  # such as the words of a text
         values = [_changed(value, change) for value in part]
         return type(part)(*values) if hasattr(part, "_fields") else type(part)(values)

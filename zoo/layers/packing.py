@@ -6,10 +6,9 @@ are real. Packed tensors are (N, ...): time step by time step, and inside a step
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -42,19 +41,6 @@ class Cells:
         exact = precise(packed) if packed.is_floating_point() else packed
         total = exact.new_zeros(prod(self.shape[:-1]), *packed.shape[1:]).index_add(0, self.row, exact)
         return total.to(packed.dtype).view(*self.shape[:-1], *packed.shape[1:])
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
-        """A copy with its index tensors on `device`."""
-        return self._with(lambda tensor: tensor.to(device, non_blocking=non_blocking))
-
-    def pin_memory(self) -> Self:
-        """A copy in page-locked memory."""
-        return self._with(Tensor.pin_memory)
-
-    def _with(self, change: Callable[[Tensor], Tensor]) -> Self:
-        parts = ((field.name, getattr(self, field.name)) for field in fields(self))
-        moved: dict[str, Any] = {name: change(part) for name, part in parts if isinstance(part, Tensor)}
-        return replace(self, **moved)
 
 
 @dataclass(frozen=True)

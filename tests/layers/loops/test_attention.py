@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from tests.layers.compared import DOUBLE, assert_equal, mask_of
+from tests.families import mask_of
+from tests.layers.compared import DOUBLE, assert_equal
 from zoo.attention import SCORES, MonotonicWindow, PredictedWindow, masked_softmax, score
 from zoo.layers.loops.attention import AttendedSource, TimeSteps
 from zoo.layers.loops.attention_gru import AttentionGRU
@@ -237,10 +238,7 @@ def test_autocast_changes_nothing(make, run):
 
 @pytest.mark.parametrize("name", ["additive", "dot"])
 def test_no_positions_at_all(name):
-    for parts, run in (
-        (gru_parts(name, [2, 3], [0, 0]), run_gru),
-        (lstm_parts(name, 2, [2, 3], [0, 0]), run_lstm),
-    ):
+    for parts, run in ((gru_parts(name, [2, 3], [0, 0]), run_gru), (lstm_parts(name, 2, [2, 3], [0, 0]), run_lstm)):
         outputs = run(parts)
         assert [tuple(part.shape) for part in outputs] == [(0, WIDTH), (0, 3)]
         sum(part.sum() for part in outputs).backward()

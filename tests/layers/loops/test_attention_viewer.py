@@ -4,7 +4,8 @@ gradient."""
 import pytest
 import torch
 
-from tests.layers.compared import DOUBLE, assert_equal, mask_of
+from tests.families import mask_of
+from tests.layers.compared import DOUBLE, assert_equal
 from zoo.layers.loops import additive
 from zoo.layers.loops.attention import TimeSteps
 from zoo.layers.loops.attention_viewer import AttendedImages, attention_viewer

@@ -70,10 +70,7 @@ def test_forests_without_a_node_or_without_an_edge():
     none = Forest.of([], [0, 0])
     empty = torch.zeros(0, 2)
     assert tree_lstm(none, (empty, empty), torch.arange(0), torch.zeros(1, 10), torch.zeros(10, 4)).shape == (0, 2)
-    assert ChildSumTreeLSTM(none)(torch.zeros(0, 6), torch.zeros(6, 2), torch.zeros(1, 2), torch.eye(2)).shape == (
-        0,
-        2,
-    )
+    assert ChildSumTreeLSTM(none)(torch.zeros(0, 6), torch.zeros(6, 2), torch.zeros(1, 2), torch.eye(2)).shape == (0, 2)
     single = Forest.of([-1], [1])
     leaf = torch.ones(1, 2, requires_grad=True)
     (gradient,) = torch.autograd.grad(

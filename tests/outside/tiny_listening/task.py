@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from torchmetrics import Metric
@@ -12,21 +12,17 @@ from tiny_listening.data import TONES
 from zoo.decoding import Hypothesis
 from zoo.metrics import ExactMatch
 from zoo.tasks import Generation
-from zoo.tasks.task import Examined
+from zoo.tasks.task import Examined, Prediction
 
 
 @dataclass(frozen=True)
-class HeardSound:
+class HeardSound(Prediction):
     """The tones of a sound, and the attention of each step by name."""
 
     sound: str
     tones: str
     log_prob: float
     attention: dict[str, list[list[float]]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `zoo predict --json` writes it."""
-        return asdict(self)
 
 
 class Listening(Generation):

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import MeanMetric
+from torchmetrics import MeanMetric, Metric
 
 from tiny_pair.batch import RingBatch
 from tiny_pair.network import Pair
-from zoo.data.spec import Spec
-from zoo.tasks.task import Examined, Task, TaskArguments
+from zoo.tasks.task import Examined, Prediction, Task, TaskArguments
 
 
 @dataclass(frozen=True)
-class Generated:
+class Generated(Prediction):
     """A generated point."""
 
     seed: str
     x: float
     y: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `zoo predict --json` writes it."""
-        return asdict(self)
 
 
 class Adversarial(Task):
@@ -45,10 +40,8 @@ class Adversarial(Task):
         super().__init__(**rest)
         self.save_hyperparameters()
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        super().build(spec, encoder)
-        self.val_metrics = nn.ModuleDict({"radius_error": MeanMetric()})
-        self.test_metrics = nn.ModuleDict({"radius_error": MeanMetric()})
+    def metrics(self) -> dict[str, Metric]:
+        return {"radius_error": MeanMetric()}
 
     def configure_optimizers(self) -> Any:
         parts = {"discriminator": self.network.discriminator, "optimizer": self.network.generator}
@@ -70,13 +63,7 @@ class Adversarial(Task):
         """The mean over the batch of all processes."""
         return self.global_mean(losses.sum(), len(losses))
 
-    def validation_step(self, batch: RingBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
-
-    def test_step(self, batch: RingBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics)
-
-    def _evaluate(self, batch: RingBatch, stage: str, metrics: nn.ModuleDict) -> None:
+    def evaluate(self, batch: RingBatch, stage: str, metrics: nn.ModuleDict) -> None:
         error = (self.network.generator(batch.noise).norm(dim=1) - 1).abs().mean()
         self.record(stage, metrics, "radius_error", len(batch), error, len(batch))
 

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import MeanMetric
+from torchmetrics import MeanMetric, Metric
 
 from tiny_stream.batch import WindowBatch
 from tiny_stream.data import CHARACTERS, ids
 from tiny_stream.network import continued
-from zoo.data.spec import Spec
-from zoo.tasks.task import Examined, Task
+from zoo.tasks.task import Examined, Prediction, Task
 
 LENGTH = 20
 """Characters that are written after a beginning."""
 
 
 @dataclass(frozen=True)
-class Writing:
+class Writing(Prediction):
     """A beginning and what follows, or a window and how well it was predicted."""
 
     text: str
     written: str
     bits: float | None = None
     """Bits per character of a window."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `zoo predict --json` writes it."""
-        return asdict(self)
 
 
 class LanguageModelling(Task):
@@ -43,22 +38,14 @@ class LanguageModelling(Task):
     monitors: ClassVar[dict[str, str]] = {"bits_per_character": "min"}
     view = "tiny_stream.view.WritingView"
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        super().build(spec, encoder)
-        self.val_metrics = nn.ModuleDict({"bits_per_character": MeanMetric()})
-        self.test_metrics = nn.ModuleDict({"bits_per_character": MeanMetric()})
+    def metrics(self) -> dict[str, Metric]:
+        return {"bits_per_character": MeanMetric()}
 
     def training_step(self, batch: WindowBatch, batch_idx: int) -> Tensor:
         total = self.surprisal(batch).sum()
         return self.global_mean(total, batch.mask.sum())
 
-    def validation_step(self, batch: WindowBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
-
-    def test_step(self, batch: WindowBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics)
-
-    def _evaluate(self, batch: WindowBatch, stage: str, metrics: nn.ModuleDict) -> None:
+    def evaluate(self, batch: WindowBatch, stage: str, metrics: nn.ModuleDict) -> None:
         count = batch.mask.sum()
         bits = self.surprisal(batch).sum() / count / math.log(2)
         self.record(stage, metrics, "bits_per_character", len(batch), bits, count)

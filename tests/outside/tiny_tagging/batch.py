@@ -31,8 +31,3 @@ class TaggingBatch(Batch):
 
     def __len__(self) -> int:
         return len(self.symbols)
-
-    def first(self, count: int) -> TaggingBatch:
-        """The first `count` sequences, in memory of their own on the CPU."""
-        symbols, index = (tensor[:count].cpu().clone() for tensor in (self.symbols, self.index))
-        return TaggingBatch.of(symbols, None if self.tags is None else self.tags[:count].cpu().clone(), index)

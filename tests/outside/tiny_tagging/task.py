@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 import torch.nn.functional as F
@@ -13,24 +13,19 @@ from torchmetrics.classification import MulticlassAccuracy
 
 from tiny_tagging.batch import TaggingBatch
 from tiny_tagging.spec import TaggingSpec
-from zoo.data.spec import Spec
 from zoo.metrics import AttentionRecall
 from zoo.models.output import Output
-from zoo.tasks.task import Examined, Task, TaskArguments
+from zoo.tasks.task import Examined, Prediction, Task, TaskArguments
 
 
 @dataclass(frozen=True)
-class TaggedSequence:
+class TaggedSequence(Prediction):
     """The symbols of a sequence, their tags, and what was looked at for each."""
 
     symbols: tuple[str, ...]
     tags: tuple[str, ...]
     attention: tuple[tuple[float, ...], ...]
     """A row for each symbol, on those of the sequence."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `zoo predict --json` writes it."""
-        return asdict(self)
 
 
 class Tagging(Task):
@@ -46,23 +41,13 @@ class Tagging(Task):
     def __init__(self, *, curriculum: dict[str, Any], **rest: Unpack[TaskArguments]) -> None:
         super().__init__(**rest)
 
-    def build(self, spec: Spec, encoder: Any) -> None:
-        assert isinstance(spec, TaggingSpec)
-        super().build(spec, encoder)
-        self.val_metrics, self.test_metrics = self._metrics(len(spec.tags)), self._metrics(len(spec.tags))
-
     def prepare_training(self) -> None:
         self.curriculum = instantiate(self.hparams["curriculum"])
 
-    @staticmethod
-    def _metrics(tags: int) -> nn.ModuleDict:
-        return nn.ModuleDict(
-            {
-                "loss": MeanMetric(),
-                "accuracy": MulticlassAccuracy(tags, average="micro"),
-                "attention_recall": AttentionRecall(),
-            }
-        )
+    def metrics(self) -> dict[str, Metric]:
+        assert self.spec is not None
+        accuracy = MulticlassAccuracy(len(self.spec.tags), average="micro")
+        return {"loss": MeanMetric(), "accuracy": accuracy, "attention_recall": AttentionRecall()}
 
     def training_step(self, batch: TaggingBatch, batch_idx: int) -> Tensor:
         assert self.network is not None and batch.tags is not None
@@ -74,13 +59,7 @@ class Tagging(Task):
         self.log("train/loss", total.detach() / count, batch_size=int(count), **options)
         return self.global_mean(total, count)
 
-    def validation_step(self, batch: TaggingBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "val", self.val_metrics)
-
-    def test_step(self, batch: TaggingBatch, batch_idx: int) -> None:
-        self._evaluate(batch, "test", self.test_metrics)
-
-    def _evaluate(self, batch: TaggingBatch, stage: str, metrics: nn.ModuleDict) -> None:
+    def evaluate(self, batch: TaggingBatch, stage: str, metrics: nn.ModuleDict) -> None:
         assert self.network is not None and batch.tags is not None
         output: Output = self.network(batch)
         logits, tags = output.logits[batch.symbol_mask].float(), batch.tags[batch.symbol_mask]
@@ -91,10 +70,7 @@ class Tagging(Task):
             "attention_recall": (output.attention["before"].flatten(0, 1), same.flatten(0, 1)),
         }
         for name, parts in values.items():
-            metric = metrics[name]
-            assert isinstance(metric, Metric)
-            metric.update(*parts)
-            self.log(f"{stage}/{name}", metric, on_step=False, on_epoch=True, batch_size=len(batch))
+            self.record(stage, metrics, name, len(batch), *parts)
 
     def predictions(self, batch: TaggingBatch, words: list[Any]) -> list[TaggedSequence]:
         assert self.network is not None and self.spec is not None

@@ -86,12 +86,7 @@ class AttendedSource(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        form: Form,
-        values: Tensor,
-        seen: Tensor,
-        packing: Packing,
-        window: PredictedWindow | None = None,
+        cls, form: Form, values: Tensor, seen: Tensor, packing: Packing, window: PredictedWindow | None = None
     ) -> AttendedSource:
         """The source that the target rows of `packing` (B, T) attend to, with a score of `form` and local-p's `window`.
 
@@ -174,38 +169,43 @@ class AttentionSteps:
         return (self.position - p).square_().mul_(-2 / self.source.reach**2).exp_()
 
 
-class AttentionStepsBackward:
-    """The backward pass through the attention of a loop, last step first."""
+class AttentionStepsBackward(AttentionSteps):
+    """The backward pass through the attention of a loop, last step first.
 
-    def __init__(self, attention: AttentionSteps, asked: Tensor, states: Tensor, d_weights: Tensor) -> None:
-        """`asked` (N, A') after `AttentionSteps.forward`, `states` (N, H), and the gradient of the weights (N, S)."""
-        self.attention, source = attention, attention.source
-        self.query, place = source.parts(asked, states)
-        self.d_scores = torch.empty_like(attention.weights)
+    It reads what `AttentionSteps` saved, `asked` (N, A') after its forward pass, the states (N, H), and the gradient of
+    the weights (N, S).
+    """
+
+    def __init__(
+        self, source: AttendedSource, saved: tuple[Tensor, ...], asked: Tensor, states: Tensor, d_weights: Tensor
+    ) -> None:
+        super().__init__(source, saved)
+        self.query, self.place = source.parts(asked, states)
+        self.d_scores = torch.empty_like(self.weights)
         self.d_keys = torch.zeros_like(source.keys)
-        self.d_share = torch.empty_like(attention.share)  # of the sum inside the sigmoid
-        self.by_tanh = torch.empty_like(source.keys) if source.v is not None else None
-        parts = (d_weights[:, None], self.d_scores, self.d_share, self.query, place)
-        self.steps = source.time_steps.steps(*parts)
+        self.d_share = torch.empty_like(self.share)  # of the sum inside the sigmoid
+        self.by_tanh = torch.empty_like(source.keys if source.v is not None else source.keys[:0])
+        parts = (d_weights[:, None], self.d_scores, self.d_share, self.query, self.place)
+        self.steps_back = source.time_steps.steps(*parts)
 
     def backward(self, t: int, d_mean: Tensor, d_asked: Tensor) -> Tensor | None:
         """Step t: write the gradient of `asked` (b, A') into `d_asked`, from the gradient of the mean (b, D). If the
         state itself is the query, return the gradient of the state (b, H)."""
-        attention, source = self.attention, self.attention.source
-        d_weights, d_scores, d_share, query, place = self.steps[t]
-        _, _, length, weights, inside, share, inner = attention.steps[t]
+        source = self.source
+        d_weights, d_scores, d_share, query, place = self.steps_back[t]
+        _, _, length, weights, inside, share, inner = self.steps[t]
         size = len(weights)
         d_query, d_place = source.parts(d_asked, d_asked)
-        by_weights = torch.baddbmm(d_weights, d_mean[:, None], attention.values_transposed[:size])
+        by_weights = torch.baddbmm(d_weights, d_mean[:, None], self.values_transposed[:size])
         if source.place is not None:
             p = share * length
-            slope = (attention.position - p).mul_(4 / source.reach**2)  # derivative of the Gaussian by p, divided by it
+            slope = (self.position - p).mul_(4 / source.reach**2)  # derivative of the Gaussian by p, divided by it
             d_p = (by_weights * weights).mul_(slope).sum(-1, keepdim=True)
             sigmoid_backward.grad_input(d_p * length, share, grad_input=d_share)
             tanh_backward.grad_input(d_share[:, 0] * source.place, place, grad_input=d_place)
-            by_weights.mul_(attention.bell(p))
+            by_weights.mul_(self.bell(p))
         softmax_backward.out(by_weights, inside, -1, inside.dtype, grad_input=d_scores)
-        if self.by_tanh is not None and source.v is not None:
+        if source.v is not None:
             by_tanh = self.by_tanh[:size]  # without the factor v, which is the same everywhere
             tanh_backward.grad_input(d_scores.transpose(1, 2).expand_as(inner), inner, grad_input=by_tanh)
             self.d_keys[:size].add_(by_tanh)
@@ -217,20 +217,19 @@ class AttentionStepsBackward:
             by_query.addcmul_(inner, along, value=-1).mul_(_inverse_length(query))
         return by_query
 
-    def finish(self, asked: Tensor, d_means: Tensor, d_asks: Tensor) -> AttendedSource:
+    def finish(self, d_means: Tensor, d_asks: Tensor) -> AttendedSource:
         """The gradients of the source, from those of all means (N, D) and of `asks`. Called once, after the backward
         pass of the first step."""
-        attention, source = self.attention, self.attention.source
-        grid, d_v, d_place = source.time_steps.grid, None, None
+        source, grid, d_v, d_place = self.source, self.source.time_steps.grid, None, None
         if source.place is not None:
-            d_place = (self.d_share[:, 0].T @ source.parts(asked, asked)[1])[0]
+            d_place = (self.d_share[:, 0].T @ self.place)[0]
         if source.v is not None:
-            d_v = (self.d_scores.reshape(1, -1) @ attention.inner.flatten(0, 1))[0]
+            d_v = (self.d_scores.reshape(1, -1) @ self.inner.flatten(0, 1))[0]
             d_keys = self.d_keys.mul_(source.v)
         else:
-            compared = grid(attention.inner if source.unit else self.query)  # (R, T, A)
+            compared = grid(self.inner if source.unit else self.query)  # (R, T, A)
             d_keys = torch.bmm(grid(self.d_scores[:, 0]).transpose(1, 2), compared)
-        d_values = torch.bmm(grid(attention.weights[:, 0]).transpose(1, 2), grid(d_means))
+        d_values = torch.bmm(grid(self.weights[:, 0]).transpose(1, 2), grid(d_means))
         without: Any = dict.fromkeys(AttendedSource._fields)
         return AttendedSource(
             **without | {"keys": d_keys, "values": d_values, "asks": d_asks, "v": d_v, "place": d_place}

@@ -49,7 +49,7 @@ class AttentionGRU(Loop):
     def backward(self, d_previous: Tensor, d_weights: Tensor) -> tuple[Any, ...]:
         source, sums, previous = self.source, self.sums, self.previous
         width, asked = previous.shape[1], len(source.asks)
-        attention = AttentionStepsBackward(AttentionSteps(source, self.saved), sums[:, :asked], previous, d_weights)
+        attention = AttentionStepsBackward(source, self.saved, sums[:, :asked], previous, d_weights)
         u_rz, u_n = self.weight.split([2 * width, width])
         of_state = torch.cat([source.asks, u_rz])
         _, r, z, n = sums.split([asked, width, width, width], 1)
@@ -74,4 +74,4 @@ class AttentionGRU(Loop):
             d.addmm_(d_arz_t, of_state)
         d_asks, d_rz_weight = (d_arz.T @ previous).split([asked, 2 * width])
         d_weight = torch.cat([d_rz_weight, d_n.T @ (r * previous)])
-        return d_rzn, carry, d_weight, attention.finish(sums[:, :asked], d_rzn, d_asks)
+        return d_rzn, carry, d_weight, attention.finish(d_rzn, d_asks)

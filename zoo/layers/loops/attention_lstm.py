@@ -75,9 +75,7 @@ class AttentionLSTM(Loop):
         source, time_steps, sums, hidden = self.source, self.source.time_steps, self.sums, self.hidden
         layers, _, width = hidden.shape
         asked = len(source.asks)
-        attention = AttentionStepsBackward(
-            AttentionSteps(source, self.attention), sums[:, :asked], hidden[-1], d_weights
-        )
+        attention = AttentionStepsBackward(source, self.attention, sums[:, :asked], hidden[-1], d_weights)
         of_top = torch.cat([source.asks, self.readout])
         before = torch.stack([time_steps.previous(*pair) for pair in zip(self.start_c, self.cells, strict=True)])
         d_gates = torch.empty_like(self.gates)
@@ -107,5 +105,5 @@ class AttentionLSTM(Loop):
             carry_f[:size].copy_(below)
         d_matrices = torch.bmm(d_gates.transpose(1, 2), self.inputs)
         d_asks, d_readout = (d_sums.T @ hidden[-1]).split([asked, width])
-        d_source = attention.finish(sums[:, :asked], d_sums[:, asked:], d_asks)
+        d_source = attention.finish(d_sums[:, asked:], d_asks)
         return d_gates[0], (carry_h, carry_c), d_matrices, d_gates[1:].sum(1), d_readout, d_source, None

@@ -18,14 +18,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from zoo.layers.loops.loop import (
-    Loop,
-    LSTMSteps,
-    LSTMStepsBackward,
-    PackedSteps,
-    sigmoid_backward,
-    tanh_backward,
-)
+from zoo.layers.loops.loop import Loop, LSTMSteps, LSTMStepsBackward, PackedSteps, sigmoid_backward, tanh_backward
 from zoo.layers.packing import Packing
 
 
@@ -54,27 +47,26 @@ class Walk(PackedSteps):
             read = None if at is None else torch.cat([2 * at, 2 * at.index_select(0, flip) + 1])
         return cls(packing.batch_sizes, packing.last, inward, outward, read)
 
-    def enter(self, table: Tensor, directions: int) -> Tensor:
-        """The rows ((U or N) * D, K) of (U or N, D, K) -> a new (D, N, K)."""
+    def enter(self, table: Tensor, constant: Tensor | None, directions: int) -> Tensor:
+        """The rows ((U or N) * D, K) of (U or N, D, K) -> a new (D, N, K). The term `constant` (D, R, K' <= K) of each
+        row is added to the first K' columns at all its steps."""
         index = self.inward if self.read is None else self.read
         rows = table.clone() if index is None else table.index_select(0, index)
-        return rows.view(directions, sum(self.sizes), table.shape[1])
+        gates = rows.view(directions, sum(self.sizes), table.shape[1])
+        if constant is not None:
+            for (gates_t,) in self.steps(gates[..., : constant.shape[2]]):
+                gates_t.add_(constant[:, : gates_t.shape[1]])
+        return gates
 
     def enter_backward(self, gradient: Tensor, length: int) -> Tensor:
-        """The gradient of `enter`: (D, N, K) -> (length, K), where length is that of the table."""
+        """The gradient of `enter` by the table: (D, N, K) -> (length, K), where length is that of the table."""
         rows = gradient.flatten(0, 1)
         if self.read is not None:
             return rows.new_zeros(length, rows.shape[1]).index_add_(0, self.read, rows)
         return rows if self.outward is None else rows.index_select(0, self.outward)
 
-    def add(self, gates: Tensor, constant: Tensor | None) -> None:
-        """Add to `gates` (D, N, K), in place, the term of each row `constant` (D, R, K) at all its steps."""
-        if constant is not None:
-            for (gates_t,) in self.steps(gates):
-                gates_t.add_(constant[:, : gates_t.shape[1]])
-
-    def add_backward(self, gradient: Tensor, rows: int) -> Tensor:
-        """The gradient of `add` by the constant: (D, N, K) -> (D, R, K)."""
+    def constant_backward(self, gradient: Tensor, rows: int) -> Tensor:
+        """The gradient of `enter` by the constant: (D, N, K') -> (D, R, K')."""
         total = gradient.new_zeros(len(gradient), rows, gradient.shape[2])
         for (gradient_t,) in self.steps(gradient):
             total[:, : gradient_t.shape[1]].add_(gradient_t)
@@ -107,8 +99,7 @@ class PackedLoop(Loop):
     ) -> tuple[Tensor, ...]:
         directions, _, width = start[0].shape
         self.weight, self.start, self.length = weight, start, len(table)
-        self.gates = self.walk.enter(table, directions)  # overwritten step by step
-        self.walk.add(self.gates[..., : 3 * width], constant)
+        self.gates = self.walk.enter(table, constant, directions)  # overwritten step by step
         self.states = tuple(self.gates.new_empty(*self.gates.shape[:2], width) for _ in start)
         self.run()
         return self.walk.leave(self.states[0]), *(state.index_select(1, self.walk.last) for state in self.states)
@@ -119,7 +110,7 @@ class PackedLoop(Loop):
         carry = tuple(part.clone() for part in d_final)  # gradients of each row's states; a row joins at its last step
         d_gates = self.run_back(self.walk.leave_backward(d_output, directions), *carry)
         d_weight = self.weight_gradient(d_gates) if self.needs[1] else None
-        d_constant = self.walk.add_backward(d_gates[..., : 3 * width], rows) if self.needs[3] else None
+        d_constant = self.walk.constant_backward(d_gates[..., : 3 * width], rows) if self.needs[3] else None
         return self.walk.enter_backward(d_gates, self.length), d_weight, carry, d_constant
 
     def run(self) -> None:
