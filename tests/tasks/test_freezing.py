@@ -33,6 +33,8 @@ def test_the_groups_of_an_optimizer() -> None:
     for group, number in ((first, 0), (second, 3)):
         assert [id(p) for p in group["params"]] == [id(p) for p in network[number].parameters()]
         assert group["lr"] == 0.01
+    others = parameter_groups(network[1].parameters(), pretrained_parts(network).values())
+    assert [id(p) for p in others] == [id(p) for p in network[1].parameters()]  # for an optimizer of some parts alone
     optimizer = torch.optim.Adam([rest, first, second], lr=0.5)
     assert [group["lr"] for group in optimizer.param_groups] == [0.5, 0.01, 0.01]
 
