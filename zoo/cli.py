@@ -98,7 +98,6 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
     predict.add_argument("--html", type=Path, metavar="OUT", help="write a page to look at")
     predict.add_argument(
         "--attention",
-        type=Path,
         metavar="OUT",
         help="draw what was attended to, as .png, .pdf or .svg; with several inputs OUT-1.png, OUT-2.png, ...; with "
         "a folder, which many inputs need, OUT/1.png, OUT/2.png, ...",
@@ -187,10 +186,12 @@ def _predict(words: list[str]) -> None:
             f"{foreign[0]}: not for a network that was trained for {task}; "
             f"zoo predict {checkpoint} --help shows the options there are"
         )
-    in_a_folder = _asks_for_a_folder(words, options.attention)
+    in_a_folder = False
     if options.attention is not None:
         view.check_picture()
-        options.attention = options.attention if in_a_folder else picture_file("--attention", options.attention)
+        path = Path(options.attention)
+        in_a_folder = path.is_dir() or options.attention.endswith(("/", os.sep))
+        options.attention = path if in_a_folder else picture_file("--attention", path)
     view.meet(predictor)
     inputs = view.read(options.words, options.file)
     if all(given is None for given in inputs):
@@ -203,7 +204,7 @@ def _predict(words: list[str]) -> None:
             f"--attention {options.attention}: {len(real):,} inputs make as many pictures; give a folder, "
             f"--attention {options.attention.with_suffix('')}/, which gets the first {options.pictures}"
         )
-    if in_a_folder and options.attention is not None:
+    if options.attention is not None and in_a_folder:
         options.attention = options.attention / "1.png"
     for name in OUTPUTS:
         if getattr(options, name) is not None:
@@ -299,11 +300,6 @@ def _write(
     for path, text in texts.items():
         write_whole(path, text)
         print(f"wrote {path}", file=sys.stderr)
-
-
-def _asks_for_a_folder(words: Sequence[str], path: Path | None) -> bool:
-    """Whether --attention names a folder: one that exists, or a new one by a slash at its end, which Path removes."""
-    return path is not None and (path.is_dir() or any(word.endswith((f"{path}/", f"{path}{os.sep}")) for word in words))
 
 
 def _draw(view: View, predictions: Sequence[Any | None], options: argparse.Namespace, *, in_a_folder: bool) -> None:

@@ -212,9 +212,14 @@ def result(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "result.json").read_text(encoding="utf-8"))
 
 
+def saved(folder: Path, name: str = "last") -> dict[str, Any]:
+    """The content of a checkpoint of a run."""
+    return torch.load(folder / f"checkpoints/{name}.ckpt", weights_only=True)
+
+
 def weights(folder: Path) -> dict[str, Any]:
     """The weights in the last checkpoint of a run."""
-    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)["state_dict"]
+    return saved(folder)["state_dict"]
 
 
 def killed_and_resumed(

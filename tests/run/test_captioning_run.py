@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import json
 import re
 from pathlib import Path
 
@@ -64,13 +63,9 @@ def pictures(tmp_path: Path) -> Path:
 
 
 def test_the_pictures_of_a_folder_are_captioned_and_drawn(
-    folder: Path, pictures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, pictures: Path, tmp_path: Path, predicted
 ) -> None:
-    out = {name: tmp_path / name for name in ("page.html", "look.png", "table.csv")}
-    capsys.readouterr()
-    options = ["--html", str(out["page.html"]), "--attention", str(out["look.png"]), "--csv", str(out["table.csv"])]
-    main(["predict", str(folder), str(pictures), "--nbest", "2", "--json", *options])
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    lines, page, rows, _ = predicted(folder, pictures, "--nbest", "2")
     assert [Path(line["image"]).name for line in lines] == ["a.jpg", "b.png"]
     for line in lines:
         assert line["grid"] == [4, 4] and len(line["captions"]) == 2
@@ -79,12 +74,10 @@ def test_the_pictures_of_a_folder_are_captioned_and_drawn(
             assert np.sum(caption["attention"], 1) == pytest.approx(1, abs=1e-5)
     for number in (1, 2):
         assert Image.open(tmp_path / f"look-{number}.png").width > 400
-    page = out["page.html"].read_text(encoding="utf-8")
     shown = re.findall(r'class="picture"[^>]*src="data:image/png;base64,([^"]+)"', page)
     assert [Image.open(io.BytesIO(base64.b64decode(one))).size for one in shown] == [(32, 32)] * 2
     best = [line["captions"][0] for line in lines]
     assert page.count('class="map"') >= sum(len(caption["words"]) for caption in best)
-    rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
     assert [row["caption"] for row in rows] == [caption["text"] for caption in best]
 
 
@@ -98,7 +91,7 @@ def test_the_checkpoint_alone_captions_paths_pictures_and_arrays(folder: Path, p
 
 
 def test_captions_stand_behind_their_images_and_what_is_no_image_is_an_error(
-    folder: Path, pictures: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, pictures: Path, capsys: pytest.CaptureFixture[str], refusal
 ) -> None:
     capsys.readouterr()
     main(["predict", str(folder), str(pictures / "b.png")])
@@ -110,25 +103,14 @@ def test_captions_stand_behind_their_images_and_what_is_no_image_is_an_error(
         (pictures / "broken.png", "broken.png: "),
         (pictures / "gone.png", "gone.png: no such file; expected the path of an image, or of a folder of images"),
     ):
-        with pytest.raises(SystemExit):
-            main(["predict", str(folder), str(given)])
-        assert expected in capsys.readouterr().err
+        assert expected in refusal("predict", folder, given).err
 
 
-def test_a_broken_image_in_a_folder_costs_no_other_its_caption(
-    folder: Path, pictures: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_image_in_a_folder_costs_no_other_its_caption(folder: Path, pictures: Path, predicted) -> None:
     (pictures / "aa.png").write_bytes(b"")
-    out = {name: pictures / name for name in ("page.html", "table.csv")}
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as ended:
-        main(["predict", str(folder), str(pictures), "--html", str(out["page.html"]), "--csv", str(out["table.csv"])])
-    said = capsys.readouterr()
-    assert ended.value.code == 2
-    lines = said.out.splitlines()
-    assert [Path(line.split("\t")[0]).name for line in lines] == ["a.jpg", "", "b.png"]
-    assert f"left out: {pictures / 'aa.png'}: no picture: the file is empty" in said.err
-    assert said.err.splitlines()[-1] == "error: 1 of 3 images could not be used and have no prediction: see above"
-    rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
+    lines, page, rows, err = predicted(folder, pictures, refused=True)
+    assert [line and Path(line["image"]).name for line in lines] == ["a.jpg", None, "b.png"]
+    assert f"left out: {pictures / 'aa.png'}: no picture: the file is empty" in err
+    assert err.splitlines()[-1] == "error: 1 of 3 images could not be used and have no prediction: see above"
     assert [bool(row["caption"]) for row in rows] == [True, False, True]
-    assert out["page.html"].read_text(encoding="utf-8").count("<article") == 2
+    assert page.count("<article") == 2

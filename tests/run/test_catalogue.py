@@ -81,11 +81,9 @@ def test_a_preset_is_of_the_class_that_it_inherits(own, parent):
         ("a: [\n", "mine.yaml: not readable as YAML: "),
     ],
 )
-def test_a_file_of_which_nothing_can_be_said(own, text, message, capsys):
+def test_a_file_of_which_nothing_can_be_said(own, text, message, refusal):
     own.write_text(text)
-    with pytest.raises(SystemExit):
-        main(["list"])
-    assert "error: " in (said := capsys.readouterr().err) and message in said
+    assert "error: " in (said := refusal("list").err) and message in said
 
 
 @pytest.fixture

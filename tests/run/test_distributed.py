@@ -8,15 +8,20 @@ import time
 import pytest
 import torch
 
-from tests.run.programs import ROOT, SHORT, TINY, TINY_PAIRS, launch, result, run, start, train, train_ranks
-
-
-def checkpoint(folder):
-    return torch.load(folder / "checkpoints/last.ckpt", weights_only=True)
-
-
-def weights(folder):
-    return checkpoint(folder)["state_dict"]
+from tests.run.programs import (
+    ROOT,
+    SHORT,
+    TINY,
+    TINY_PAIRS,
+    launch,
+    result,
+    run,
+    saved,
+    start,
+    train,
+    train_ranks,
+    weights,
+)
 
 
 def assert_equal_weights(folder, other):
@@ -55,7 +60,7 @@ def test_each_rank_goes_on_with_its_own_random_numbers(program_env, tmp_path):
     resume = f"ckpt_path={tmp_path / 'half/checkpoints/last.ckpt'}"
     train_ranks([*steady, "trainer.max_epochs=2", "hydra.run.dir=rest", resume], tmp_path, program_env)
     assert_equal_weights(tmp_path / "rest", tmp_path / "whole")
-    whole, rest = (checkpoint(tmp_path / name)["callbacks"]["RandomState"]["ranks"] for name in ("whole", "rest"))
+    whole, rest = (saved(tmp_path / name)["callbacks"]["RandomState"]["ranks"] for name in ("whole", "rest"))
     assert len(whole) == 2
     assert not torch.equal(whole[0]["torch"], whole[1]["torch"])
     for rank in range(2):
@@ -97,7 +102,7 @@ def test_sigkill_and_ckpt_path_last(program_env, tmp_path):
     program.signal(signal.SIGKILL)
     assert program.wait() == -signal.SIGKILL
     (killed,) = logs.iterdir()
-    assert 0 < checkpoint(killed)["global_step"] < 10 * 4
+    assert 0 < saved(killed)["global_step"] < 10 * 4
     assert launch([*LONG, "ckpt_path=last"], tmp_path) == 0
     (resumed,) = set(logs.iterdir()) - {killed}
     assert_equal_weights(resumed, tmp_path / "whole")
@@ -119,4 +124,4 @@ def test_a_signal_saves_and_ends_cleanly(program_env, tmp_path, trainer, number,
     assert "error:" not in program.stderr and "sync_dist" not in program.stderr
     assert program.stdout.count("parameters") == 1  # the ranks do not repeat each other
     assert os.listdir(tmp_path / "run/checkpoints").count("last.ckpt") == 1
-    assert checkpoint(tmp_path / "run")["global_step"] > 0
+    assert saved(tmp_path / "run")["global_step"] > 0

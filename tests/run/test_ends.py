@@ -4,9 +4,8 @@ import csv
 import json
 
 import pytest
-import torch
 
-from tests.run.programs import TINY, TINY_PAIRS, launch, result
+from tests.run.programs import TINY, TINY_PAIRS, launch, result, saved
 from zoo.run import machine
 
 STOPPING = [*TINY, "callbacks=[checkpoint,early_stopping]", "hydra.run.dir=run"]  # 4 steps per epoch
@@ -15,10 +14,6 @@ STOPPING = [*TINY, "callbacks=[checkpoint,early_stopping]", "hydra.run.dir=run"]
 def validations(folder):
     with (folder / "metrics.csv").open() as file:
         return [int(row["step"]) + 1 for row in csv.DictReader(file) if row.get("val/loss")]
-
-
-def step_of(folder, name):
-    return torch.load(folder / f"checkpoints/{name}.ckpt", weights_only=True)["global_step"]
 
 
 @pytest.mark.parametrize(
@@ -32,8 +27,8 @@ def test_the_last_step_is_validated(tmp_path, override, steps):
     assert launch([*STOPPING, override], tmp_path) == 0
     run = tmp_path / "run"
     assert validations(run) == steps
-    assert result(run)["steps"] == step_of(run, "last") == steps[-1]
-    assert step_of(run, "best") in steps
+    assert result(run)["steps"] == saved(run)["global_step"] == steps[-1]
+    assert saved(run, "best")["global_step"] in steps
     assert result(run)["checkpoint"].endswith("best.ckpt")
 
 
@@ -43,7 +38,7 @@ def test_without_validation_the_last_weights_are_kept_and_tested(tmp_path, capfd
     assert launch([*STOPPING, *without], tmp_path) == 0
     facts = result(tmp_path / "run")
     assert facts["checkpoint"].endswith("last.ckpt") and facts["score"] is None
-    assert step_of(tmp_path / "run", "last") == 8 and "test/accuracy" in facts["metrics"]
+    assert saved(tmp_path / "run")["global_step"] == 8 and "test/accuracy" in facts["metrics"]
     said = [line for line in capfd.readouterr().out.splitlines() if "nothing was validated" in line]
     assert len(said) == 1
 

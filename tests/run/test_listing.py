@@ -49,7 +49,5 @@ def test_lines_have_no_blanks_at_their_ends_and_are_indented_where_they_go_on(ca
         (["evaluate"], "error: zoo evaluate: there is no such command; there are data, list, predict, train"),
     ],
 )
-def test_a_word_that_is_not_there_gets_the_nearest(capsys, words, expected):
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    assert (end.value.code, capsys.readouterr().err.strip()) == (2, expected)
+def test_a_word_that_is_not_there_gets_the_nearest(refusal, words, expected):
+    assert refusal(*words).err.strip() == expected

@@ -32,15 +32,17 @@ def lines(task, tmp_path, monkeypatch):
     return ["--file", "lines.txt"]
 
 
-def refused(words, capsys):
+@pytest.fixture
+def refused(refusal):
     """The one line that a refused command prints."""
-    with pytest.raises(SystemExit) as end:
-        main(["predict", *words])
-    assert end.value.code == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    (line,) = printed.err.splitlines()
-    return line
+
+    def run(*words):
+        printed = refusal("predict", *words)
+        assert printed.out == ""
+        (line,) = printed.err.splitlines()
+        return line
+
+    return run
 
 
 def test_a_page(checkpoint, lines, tmp_path, task):
@@ -115,8 +117,8 @@ def test_a_summary_of_many_answers_that_are_written_to_a_file(checkpoint, many, 
     assert len(capsys.readouterr().out.splitlines()) >= 25
 
 
-def test_pictures_of_many_inputs_take_a_folder_and_have_a_limit(checkpoint, many, tmp_path, capsys):
-    said = refused([checkpoint, *many, "--attention", "map.png", "--pictures", "3"], capsys)
+def test_pictures_of_many_inputs_take_a_folder_and_have_a_limit(checkpoint, many, tmp_path, capsys, refused):
+    said = refused(checkpoint, *many, "--attention", "map.png", "--pictures", "3")
     assert said.startswith(
         "error: --attention map.png: 25 inputs make as many pictures; give a folder, --attention map/"
     )
@@ -128,26 +130,26 @@ def test_pictures_of_many_inputs_take_a_folder_and_have_a_limit(checkpoint, many
     ]
 
 
-def test_a_picture_of_an_unknown_kind_is_refused(checkpoint, lines, capsys, tmp_path):
-    said = refused([checkpoint, *lines, "--attention", "new/map.bmp"], capsys)
+def test_a_picture_of_an_unknown_kind_is_refused(checkpoint, lines, refused, tmp_path):
+    said = refused(checkpoint, *lines, "--attention", "new/map.bmp")
     assert said == "error: --attention new/map.bmp: pictures are written as .png, .pdf, .svg; found .bmp"
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("option", ["--html", "--csv", "--attention"])
-def test_a_file_that_cannot_be_written_is_said_before_anything_is_predicted(checkpoint, capsys, tmp_path, option):
+def test_a_file_that_cannot_be_written_is_said_before_anything_is_predicted(checkpoint, refused, tmp_path, option):
     (tmp_path / "file").write_text("")
-    said = refused([checkpoint, "ein mann .", option, f"{tmp_path}/file/out.png"], capsys)
+    said = refused(checkpoint, "ein mann .", option, f"{tmp_path}/file/out.png")
     assert said.startswith(f"error: {option} {tmp_path}/file/out.png: ") and "give a file that can be written" in said
 
 
-def test_a_file_is_no_text(checkpoint, lines, capsys):
-    said = refused([checkpoint, "lines.txt"], capsys)
+def test_a_file_is_no_text(checkpoint, lines, refused):
+    said = refused(checkpoint, "lines.txt")
     assert said.startswith("error: lines.txt is a file: use --file lines.txt")
 
 
-def test_nothing_to_predict(checkpoint, capsys):
-    assert "nothing to predict" in refused([checkpoint, " ", ""], capsys)
+def test_nothing_to_predict(checkpoint, refused):
+    assert "nothing to predict" in refused(checkpoint, " ", "")
 
 
 def test_help_shows_the_options_of_the_checkpoints_task(checkpoint, capsys, task):
@@ -162,10 +164,10 @@ def test_help_shows_the_options_of_the_checkpoints_task(checkpoint, capsys, task
     assert "--beam" not in capsys.readouterr().out
 
 
-def test_an_option_of_another_task_is_named(checkpoint, capsys, task):
+def test_an_option_of_another_task_is_named(checkpoint, capsys, task, refused):
     if task == "translation":
         main(["predict", "--beam", "2", checkpoint, "ein mann ."])
         assert capsys.readouterr().out.strip()
     else:
-        said = refused([checkpoint, "good", "--beam", "3"], capsys)
+        said = refused(checkpoint, "good", "--beam", "3")
         assert said.startswith("error: --beam: not for a network that was trained for classification; zoo predict ")

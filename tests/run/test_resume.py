@@ -6,8 +6,9 @@ import signal
 
 import pytest
 import torch
-from lightning import Callback, Trainer, seed_everything
+from lightning import Callback, seed_everything
 
+from tests.tasks.running import trainer
 from zoo.callbacks import BestCheckpoint, FinalValidation, Interrupted, LastCheckpoint, RandomState, StopOnNonFiniteLoss
 from zoo.data.documents.yelp import Yelp
 from zoo.run.checkpoint import AtomicCheckpointIO
@@ -73,30 +74,26 @@ def fit(folder, *, checkpoint=None, extra=(), accumulate=1, val_check_interval=1
         RandomState(1),
         StopOnNonFiniteLoss(),
     ]
-    trainer = Trainer(
-        default_root_dir=folder,
+    made = trainer(
+        folder,
         max_epochs=EPOCHS,
-        accelerator="cpu",
-        devices=1,
-        logger=False,
         callbacks=[*callbacks, *extra],
+        enable_checkpointing=True,
         plugins=[AtomicCheckpointIO()],
         accumulate_grad_batches=accumulate,
         val_check_interval=val_check_interval,
-        enable_progress_bar=False,
-        enable_model_summary=False,
         use_distributed_sampler=False,
         log_every_n_steps=1,
         **options,
     )
-    trainer.fit(task, datamodule=data, ckpt_path=checkpoint)
+    made.fit(task, datamodule=data, ckpt_path=checkpoint)
     return {
         "weights": task.state_dict(),
-        "optimizer": trainer.optimizers[0].state_dict()["state"],
-        "rate": trainer.optimizers[0].param_groups[0]["lr"],
-        "best": trainer.checkpoint_callback.best_model_score.item(),
-        "step": trainer.global_step,
-        "epoch": trainer.current_epoch,
+        "optimizer": made.optimizers[0].state_dict()["state"],
+        "rate": made.optimizers[0].param_groups[0]["lr"],
+        "best": made.checkpoint_callback.best_model_score.item(),
+        "step": made.global_step,
+        "epoch": made.current_epoch,
     }
 
 
@@ -250,16 +247,3 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path):
     finally:
         signal.signal(signal.SIGINT, before)
     assert torch.load(tmp_path / "checkpoints/last.ckpt", weights_only=True)["global_step"] == 3
-
-
-def test_other_data_is_refused(tmp_path):
-    fit(tmp_path)
-    from zoo.errors import CheckpointError
-
-    task = Classification(model=MODEL, optimizer={"_target_": "torch.optim.Adam"}, monitor="val/loss", mode="min")
-    data = Yelp(sample={"train": 80, "val": 20, "test": 20}, loader={"batch_size": 16}, text={"minimum_frequency": 20})
-    trainer = Trainer(
-        default_root_dir=tmp_path, accelerator="cpu", logger=False, enable_progress_bar=False, barebones=False
-    )
-    with pytest.raises(CheckpointError, match="trained on other data"):
-        trainer.fit(task, datamodule=data, ckpt_path=tmp_path / "checkpoints/last.ckpt")

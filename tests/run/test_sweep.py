@@ -1,4 +1,4 @@
-"""A multirun: its ranking, and jobs that fail."""
+"""A multirun: its ranking, jobs that fail, and the launchers and sweepers that the README names."""
 
 import json
 
@@ -8,6 +8,8 @@ from hydra.core.plugins import Plugins
 from tests.run.programs import SHORT, launch
 from tests.run.programs import result as result_of
 from zoo.run.sweep import conclude, note_failure, rank
+
+ONE = [*SHORT, "trainer.max_epochs=1", "logger=none"]
 
 
 def result(job, score, mode="max"):
@@ -108,22 +110,25 @@ def test_failed_jobs_are_named_by_what_is_their_own(tmp_path, capsys):
     assert printed.out.splitlines()[-1].startswith("best: val/accuracy 0.5000")
 
 
-@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+@pytest.mark.parametrize("launcher", ["basic", "joblib", "submitit_local"])
 def test_a_sweep_goes_on_after_a_job_that_failed(tmp_path, capfd, launcher):
-    if launcher == "joblib":
-        pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
-    overrides = [*SHORT, "trainer.max_epochs=1", "logger=none", f"hydra/launcher={launcher}", "hydra.sweep.dir=sweep"]
-    assert launch(["-m", *overrides, "optimizer=sgd", "optimizer.lr=1e+38,0.1,-1"], tmp_path) == 2
+    if launcher != "basic":
+        pytest.importorskip(f"hydra_plugins.hydra_{launcher.removesuffix('_local')}_launcher")
+    rates = "1e+38,0.1,-1" if launcher == "basic" else "1e+38,0.1"
+    overrides = [*ONE, f"hydra/launcher={launcher}", "hydra.sweep.dir=sweep", "optimizer=sgd", f"optimizer.lr={rates}"]
+    assert launch(["-m", *overrides], tmp_path) == 2
     printed = capfd.readouterr()
     assert result_of(tmp_path / "sweep/1")["score"] is not None
-    named = [line for line in printed.err.splitlines() if line.startswith("failed: ")]
-    assert [line.split(":")[1] for line in named] == [" job 0 with optimizer.lr=1e+38", " job 2 with optimizer.lr=-1"]
-    assert "the loss is" in named[0] and "expected a number from 0 on" in named[1]
+    first, *others = [line for line in printed.err.splitlines() if line.startswith("failed: ")]
+    assert first.startswith("failed: job 0 with optimizer.lr=1e+38: the loss is")
+    assert len(others) == (launcher == "basic")
+    for line in others:
+        assert line.startswith("failed: job 2 with optimizer.lr=-1: ") and "expected a number from 0 on" in line
     assert printed.out.splitlines()[-1].startswith("best: val/accuracy") and "Traceback" not in printed.err
 
 
 def test_a_job_that_is_run_again_is_no_longer_one_that_failed(tmp_path, capfd):
-    sweep = ["-m", *SHORT, "trainer.max_epochs=1", "logger=none", "optimizer=sgd", "hydra.sweep.dir=sweep"]
+    sweep = ["-m", *ONE, "optimizer=sgd", "hydra.sweep.dir=sweep"]
     assert launch([*sweep, "optimizer.lr=1e38,0.1"], tmp_path) == 1 or (tmp_path / "sweep/0/failed.json").is_file()
     assert launch([*sweep, "optimizer.lr=0.1,0.2"], tmp_path) == 0
     assert not list((tmp_path / "sweep").glob("*/failed.json"))
@@ -132,7 +137,7 @@ def test_a_job_that_is_run_again_is_no_longer_one_that_failed(tmp_path, capfd):
 
 def test_a_search_goes_on_after_a_trial_that_failed(tmp_path, capfd):
     pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
-    overrides = [*SHORT, "trainer.max_epochs=1", "logger=none", "optimizer=sgd", "hydra.sweep.dir=sweep"]
+    overrides = [*ONE, "optimizer=sgd", "hydra.sweep.dir=sweep"]
     search = ["hydra/sweeper=optuna", "hydra/sweeper/sampler=grid", "hydra.sweeper.direction=maximize"]
     going_on = ["hydra.sweeper.max_failure_rate=1.0", "hydra.sweeper.n_jobs=1", "optimizer.lr=choice(0.1,1e+38)"]
     assert launch(["-m", *overrides, *search, *going_on], tmp_path) == 2
@@ -140,3 +145,11 @@ def test_a_search_goes_on_after_a_trial_that_failed(tmp_path, capfd):
     assert len(list((tmp_path / "sweep").glob("*/failed.json"))) == 1
     printed = capfd.readouterr()
     assert "best: val/accuracy" in printed.out and "with optimizer.lr=1e+38: the loss is" in printed.err
+
+
+def test_optuna(tmp_path, capfd):
+    pytest.importorskip("hydra_plugins.hydra_optuna_sweeper")
+    assert launch(["-m", *ONE, "sweep=optuna_han", "hydra.sweeper.n_trials=2"], tmp_path) == 0
+    sweep = max((tmp_path / "logs/sweeps").iterdir())
+    scores = [result_of(sweep / job)["score"] for job in ("0", "1")]
+    assert f"best: val/accuracy {max(scores):.4f}" in capfd.readouterr().out

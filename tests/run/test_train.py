@@ -167,10 +167,6 @@ def test_data_of_your_own(tmp_path):
     assert said == ["gut", "übel"]
 
 
-def test_a_pattern_that_fits_two_checkpoints_is_not_taken_for_texts(capsys):
-    from zoo.cli import main
-
-    with pytest.raises(SystemExit) as end:
-        main(["predict", "a/best.ckpt", "b/best.ckpt", "some text"])
-    assert end.value.code == 2
-    assert "one checkpoint at a time: a/best.ckpt, and then b/best.ckpt" in capsys.readouterr().err
+def test_a_pattern_that_fits_two_checkpoints_is_not_taken_for_texts(refusal):
+    said = refusal("predict", "a/best.ckpt", "b/best.ckpt", "some text").err
+    assert "one checkpoint at a time: a/best.ckpt, and then b/best.ckpt" in said

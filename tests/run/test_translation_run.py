@@ -2,11 +2,13 @@
 
 import csv
 import gzip
+import itertools
 import json
 import os
 import re
 
 import pytest
+import sacrebleu
 import torch
 from PIL import Image
 
@@ -84,15 +86,14 @@ def test_alignments_as_pictures_and_as_pairs(checkpoint, tmp_path):
     assert pairs.read_text().split("\n") == [*expected, ""]
 
 
-def test_unknown_words_are_copied(checkpoint, tmp_path, capsys):
+def test_unknown_words_are_copied(checkpoint, tmp_path, capsys, refusal):
     words = tmp_path / "words.tsv"
     words.write_text("mann\tMANN\n")
     main(["predict", checkpoint, "ein mann .", "--replace-unknown", str(words)])
     assert "<unk>" not in capsys.readouterr().out
     words.write_text("mann man\n")
-    with pytest.raises(SystemExit):
-        main(["predict", checkpoint, "ein mann .", "--replace-unknown", str(words)])
-    assert f"{words}, line 1: found 1 columns; expected source<tab>target" in capsys.readouterr().err
+    said = refusal("predict", checkpoint, "ein mann .", "--replace-unknown", words)
+    assert f"{words}, line 1: found 1 columns; expected source<tab>target" in said.err
 
 
 def test_lines_are_cut_at_line_feeds_alone_and_a_byte_order_mark_is_no_word(checkpoint, tmp_path, capsys):
@@ -110,24 +111,19 @@ def test_lines_are_cut_at_line_feeds_alone_and_a_byte_order_mark_is_no_word(chec
         (b"ein\nmann\n\0\n", "line 3: NUL byte"),
     ],
 )
-def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, capsys, content, message):
+def test_a_file_that_is_no_text_is_named_with_its_line(checkpoint, tmp_path, refusal, content, message):
     lines = tmp_path / "in.txt"
     lines.write_bytes(content)
-    with pytest.raises(SystemExit):
-        main(["predict", checkpoint, "--file", str(lines)])
-    said = capsys.readouterr().err
-    assert f"{lines}, {message}" in said
-    assert "; --file takes a text file with one text per line" in said
+    said = refusal("predict", checkpoint, "--file", lines).err
+    assert f"{lines}, {message}" in said and "; --file takes a text file with one text per line" in said
 
 
-def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):
+def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, refusal):
     whole = gzip.compress(b"ein mann .\n" * 50)
     lines = tmp_path / "in.txt.gz"
     for content in (b"ein mann .\n", whole[:-9], whole[:12] + b"\xff\xff" + whole[14:]):
         lines.write_bytes(content)
-        with pytest.raises(SystemExit):
-            main(["predict", checkpoint, "--file", str(lines)])
-        said = capsys.readouterr().err
+        said = refusal("predict", checkpoint, "--file", lines).err
         assert re.search(rf"{lines}(, line \d+)?: cannot be read: .*; pack it again; --file takes a text file", said)
 
 
@@ -140,43 +136,30 @@ def test_a_damaged_gz_file_is_named(checkpoint, tmp_path, capsys):
         (["--pharaoh", "/proc/none/links.txt"], "--pharaoh /proc/none/links.txt"),
     ],
 )
-def test_options_that_make_no_sense_are_said_in_one_line(checkpoint, capsys, words, message):
-    with pytest.raises(SystemExit):
-        main(["predict", checkpoint, *words, "ein mann ."])  # the text may follow the options
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.out == ""
+def test_options_that_make_no_sense_are_said_in_one_line(checkpoint, refusal, words, message):
+    said = refusal("predict", checkpoint, *words, "ein mann .")  # the text may follow the options
+    assert message in said.err and said.out == ""
 
 
-def test_attention_is_asked_for_before_anything_is_translated(tmp_path, capsys):
+def test_attention_is_asked_for_before_anything_is_translated(tmp_path, refusal):
     small = [word for word in TINY if "num_layers" not in word and "model=" not in word]
     assert launch([*small, "model=encoder_decoder", "model.maxout_dim=4", "hydra.run.dir=run"], tmp_path) == 0
-    capsys.readouterr()
     for option in ("--attention", "--pharaoh", "--replace-unknown"):
-        with pytest.raises(SystemExit):
-            main(["predict", str(tmp_path / "run/checkpoints/best.ckpt"), "ein mann .", option, str(tmp_path / "out")])
-        captured = capsys.readouterr()
-        assert f"{option}: this network has no attention" in captured.err
-        assert captured.out == ""
+        said = refusal("predict", tmp_path / "run", "ein mann .", option, tmp_path / "out")
+        assert f"{option}: this network has no attention" in said.err and said.out == ""
     assert not (tmp_path / "out").exists()
 
 
-def test_bad_data_options_are_said_in_one_line(capsys):
-    with pytest.raises(SystemExit):
-        main(["data", "multi30k", "data.source_language=xx"])
-    assert "data.source_language=xx: expected en, de, fr or cs, found 'xx'" in capsys.readouterr().err
-
-
-def test_data_are_described_with_their_own_task(capsys):
-    with pytest.raises(SystemExit):
-        main(["data", "yelp", "task=translation"])
-    assert "error: task=translation and Yelp do not fit: the data are for classification" in capsys.readouterr().err
-
-
-def test_the_data_are_named_once(capsys):
-    with pytest.raises(SystemExit):
-        main(["data", "multi30k", "data=dates"])
-    assert "error: data=dates: the data are named already: zoo data multi30k" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("multi30k data.source_language=xx", "data.source_language=xx: expected en, de, fr or cs, found 'xx'"),
+        ("yelp task=translation", "task=translation and Yelp do not fit: the data are for classification"),
+        ("multi30k data=dates", "data=dates: the data are named already: zoo data multi30k"),
+    ],
+)
+def test_data_that_cannot_be_described_are_named(refusal, words, message):
+    assert f"error: {message}" in refusal("data", *words.split()).err
 
 
 def test_another_test_set_of_the_same_data_is_no_other_data(checkpoint, tmp_path, capsys):
@@ -213,3 +196,30 @@ def test_start_from_takes_the_weights_and_another_objective(checkpoint, tmp_path
         assert torch.equal(value, before["state_dict"][name]), name
     assert launch([*begin, "model.hidden_dim=9", "hydra.run.dir=other"], tmp_path) == 2
     assert "start_from: the checkpoint has the weights of another network" in capsys.readouterr().err
+
+
+WHO = {"i": "我", "you": "你", "he": "他", "we": "我们", "they": "他们"}
+DO = {"like": "喜欢", "see": "看见", "know": "认识", "draw": "画"}
+WHAT = {"cats": "猫", "dogs": "狗", "books": "书", "birds": "鸟", "horses": "马"}
+
+
+def test_bleu_is_counted_by_the_rules_of_a_target_language_without_blanks(tmp_path):
+    pairs = [
+        (f"{who} {do} {what} .", f"{WHO[who]}{DO[do]}{WHAT[what]}。")
+        for who, do, what in itertools.product(WHO, DO, WHAT)
+    ]
+    lines = "".join(f"{english}\t{chinese}\n" for english, chinese in pairs)
+    (tmp_path / "pairs.tsv").write_text(lines, encoding="utf-8")
+    words = [word for word in TINY_PAIRS if not word.startswith(("data=", "data.sample"))]
+    own = ["data=parallel", "data.path=pairs.tsv", "data.text.target_language=zh", "data.text.tokenizer=characters"]
+    assert launch([*words, *own, "trainer.max_epochs=1", "decoding=greedy", "hydra.run.dir=run"], tmp_path) == 0
+    facts = result(tmp_path / "run")
+    assert "tok:zh" in facts["signatures"]["test/bleu"]
+    assert "test/token_bleu" not in facts["metrics"]
+    with (tmp_path / "run/predictions.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    texts = [row["translation"] for row in rows], [[row["reference"] for row in rows]]
+    assert len(rows) == facts["sizes"]["test"]  # the table holds all that was tested
+    right = sacrebleu.corpus_bleu(*texts, lowercase=True, tokenize="zh").score
+    assert facts["metrics"]["test/bleu"] == pytest.approx(right)
+    assert abs(sacrebleu.corpus_bleu(*texts, lowercase=True).score - right) > 0.1

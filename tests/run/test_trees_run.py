@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -57,24 +56,19 @@ def test_a_table_without_trees_is_learned(reviews: Path) -> None:
     assert facts["metrics"]["test/accuracy_nodes"] == facts["metrics"]["test/accuracy_roots"] > 0.9
 
 
-def test_texts_and_brackets_are_read(reviews: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_texts_and_brackets_are_read(reviews: Path, tmp_path: Path, predicted) -> None:
     lines = tmp_path / "lines.txt"
     lines.write_text("the plot was dull and long\n\n(good (_ (_ a) (_ lovely)) (_ film))\n(S (S it) (S shines))\n")
-    out = {name: tmp_path / name for name in ("page.html", "tree.png", "table.csv")}
-    files = ["--html", str(out["page.html"]), "--attention", str(out["tree.png"]), "--csv", str(out["table.csv"])]
-    main(["predict", str(reviews), "--file", str(lines), "--json", *files])
-    text, blank, typed, foreign = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    (text, blank, typed, foreign), page, rows, _ = predicted(reviews, "--file", lines)
     assert blank is None and (text["label"], typed["label"]) == ("bad", "good")
     assert text["tree"]["built"] == "balanced" and typed["tree"]["built"] is None
     assert len(text["tree"]["parent"]) == 2 * 6 - 1 and typed["tree"]["parent"] == [-1, 0, 1, 1, 0]
     assert typed["given"] == ["good", None, None, None, None] and text["given"] is None
     assert foreign["given"] is None and foreign["unread"] == ["S"]
     for number in (1, 3, 4):
-        assert Image.open(tmp_path / f"tree-{number}.png").width > 400
-    page = out["page.html"].read_text(encoding="utf-8")
+        assert Image.open(tmp_path / f"look-{number}.png").width > 400
     assert page.count("<svg") == 3 and page.count("true class good") == 2  # of the sentence and at its root
     assert "the labels in the brackets were not read: S is not a class" in page
-    rows = list(csv.DictReader(out["table.csv"].open(encoding="utf-8")))
     assert [row["predicted"] for row in rows] == ["bad", "", "good", foreign["label"]]
 
 
@@ -98,19 +92,15 @@ def test_the_terminal_shows_what_was_typed_beside_what_is_said(
     ],
 )
 def test_a_line_that_is_no_tree_costs_no_other_its_prediction(
-    reviews: Path, tmp_path: Path, line: str, message: str, capsys: pytest.CaptureFixture[str]
+    reviews: Path, tmp_path: Path, line: str, message: str, refusal
 ) -> None:
     (tmp_path / "lines.txt").write_text(f"a superb film\n{line}\n\na dull film\n")
-    with pytest.raises(SystemExit) as ended:
-        main(["predict", str(reviews), "--file", str(tmp_path / "lines.txt"), "--json"])
-    said = capsys.readouterr()
+    said = refusal("predict", reviews, "--file", tmp_path / "lines.txt", "--json")
     first, *nothing, last = map(json.loads, said.out.splitlines())
-    assert ended.value.code == 2 and (first["label"], nothing, last["label"]) == ("good", [None, None], "bad")
+    assert (first["label"], nothing, last["label"]) == ("good", [None, None], "bad")
     assert f"left out: {message}" in said.err
     assert said.err.splitlines()[-1] == "error: 1 of 3 texts could not be used and have no prediction: see above"
-    with pytest.raises(SystemExit):
-        main(["predict", str(reviews), line])
-    assert capsys.readouterr().err.startswith(f"error: {message}")
+    assert refusal("predict", reviews, line).err.startswith(f"error: {message}")
 
 
 def test_a_text_that_is_longer_than_those_of_training_is_said_to_be_cut(
@@ -127,10 +117,8 @@ def test_a_text_that_is_longer_than_those_of_training_is_said_to_be_cut(
     assert "only the first 200 of 201 words were read (data.text.max_words" in capsys.readouterr().err
 
 
-def test_an_empty_text_is_said_to_be_one(reviews: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["predict", str(reviews), ""])
-    assert capsys.readouterr().err.startswith("error: nothing to predict: give a text")
+def test_an_empty_text_is_said_to_be_one(reviews: Path, refusal) -> None:
+    assert refusal("predict", reviews, "").err.startswith("error: nothing to predict: give a text")
     with pytest.raises(UnusableInput, match=r"^'': found no words, expected a text or a tree such as \(3 "):
         zoo.load(reviews)([""])
 
@@ -138,29 +126,22 @@ def test_an_empty_text_is_said_to_be_one(reviews: Path, capsys: pytest.CaptureFi
 # pairs
 
 
-def test_pairs_are_scored_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_are_scored_and_drawn(tmp_path: Path, predicted) -> None:
     sick = [f"data.source={write_sick(tmp_path / 'sick')}", "trainer.max_epochs=4", "optimizer.lr=0.02"]
     run = [word for word in PAIRS if not word.startswith("data.sample")]
     assert launch([*run, *sick, "model.pooling=attention", "hydra.run.dir=run"], tmp_path) == 0
     assert result(tmp_path / "run")["metrics"]["test/pearson"] > 0.9  # of pairs that are in training, too
-    capsys.readouterr()
-    out = {name: tmp_path / name for name in ("page.html", "pair.png")}
     lines = ["A dog runs . ||| A dog is running .", "A dog runs .\tA cat sleeps .", "A dog runs ."]
-    files = ["--html", str(out["page.html"]), "--attention", str(out["pair.png"])]
-    with pytest.raises(SystemExit):
-        main(["predict", str(tmp_path / "run"), *lines, "--json", "--trees", "right", *files])
-    said = capsys.readouterr()
-    near, far, nothing = (json.loads(line) for line in said.out.splitlines())
+    (near, far, nothing), page, _, err = predicted(tmp_path / "run", *lines, "--trees", "right", refused=True)
     assert near["score"] > far["score"] and nothing is None
-    assert "left out: 'A dog runs .': found one sentence; expected two" in said.err
+    assert "left out: 'A dog runs .': found one sentence; expected two" in err
     for one in (near, far):
         assert sum(one["probabilities"].values()) == pytest.approx(1, abs=1e-5)
         assert one["score"] == pytest.approx(sum(int(grade) * p for grade, p in one["probabilities"].items()), abs=1e-5)
         assert one["first"]["words"] == ["A", "dog", "runs", "."] and one["first"]["parent"] == [-1, 0, 1, 2]
         assert sum(one["first"]["weights"]) == pytest.approx(1, abs=1e-5)
     for number in (1, 2):
-        assert Image.open(tmp_path / f"pair-{number}.png").width > 400
-    page = out["page.html"].read_text(encoding="utf-8")
+        assert Image.open(tmp_path / f"look-{number}.png").width > 400
     assert page.count("<article") == 2 and page.count("<svg") == 4
     assert page.count("read along a right-branching tree: none was given") == 2
 

@@ -115,6 +115,9 @@ def test_an_answer_that_stands_nowhere_counts_as_wrong_and_not_in_the_loss(monke
     assert found["test/accuracy"].compute().item() == 0.5
     loss = made.training_step(batch, 0)
     assert loss.item() == pytest.approx(-math.log(0.7))
+    alone = task(Says(logits[:1]))
+    logged(alone, monkeypatch)
+    assert alone.training_step(batch_of([([3, 4], [2], [3, 5])], [1]), 0) == 0  # with nothing to learn
 
 
 def test_the_best_candidate_is_a_real_one():

@@ -33,14 +33,11 @@ def test_the_groups_of_an_optimizer() -> None:
     for group, number in ((first, 0), (second, 3)):
         assert [id(p) for p in group["params"]] == [id(p) for p in network[number].parameters()]
         assert group["lr"] == 0.01
+    for some in (network[1], network[1:3]):  # without such a part there is one group
+        others = parameter_groups(some.parameters(), pretrained_parts(network).values())
+        assert [id(p) for p in others] == [id(p) for p in some.parameters()]
     optimizer = torch.optim.Adam([rest, first, second], lr=0.5)
     assert [group["lr"] for group in optimizer.param_groups] == [0.5, 0.01, 0.01]
-
-
-def test_without_such_a_part_there_is_one_group() -> None:
-    network = nn.Sequential(part(), nn.Linear(3, 2))
-    groups = parameter_groups(network.parameters(), pretrained_parts(network).values())
-    assert [id(p) for p in groups] == [id(p) for p in network.parameters()]
 
 
 @pytest.mark.parametrize("name", ["cosine", "linear", "milestones", "noam", "plateau", "step"])

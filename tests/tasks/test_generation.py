@@ -147,7 +147,9 @@ def test_two_terms_of_one_kind_are_logged_by_their_names_and_both_counted(monkey
         {
             "coverage": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.5, "tau": None},
             "doubly_stochastic": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.25, "tau": 1.0},
-        }
+            "none": None,
+        },
+        label_smoothing=0.1,
     ).eval()
     found, one = logged(made, monkeypatch), pairs(range(5))
     loss = made.training_step(one, 0)
@@ -159,5 +161,6 @@ def test_two_terms_of_one_kind_are_logged_by_their_names_and_both_counted(monkey
     assert found["train/coverage"].item() == pytest.approx(even, rel=1e-5)
     assert found["train/doubly_stochastic"].item() == pytest.approx(ones, rel=1e-5)
     expected = found["train/cross_entropy"].item() + 0.5 * even + 0.25 * ones
+    assert found["train/nll"] != found["train/cross_entropy"]  # with smoothed labels
     assert found["train/loss"].item() == pytest.approx(expected, rel=1e-5)
     assert loss.item() == pytest.approx(expected, rel=1e-5)

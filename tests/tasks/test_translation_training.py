@@ -1,28 +1,12 @@
-"""Translation in training: the loss of objectives and penalties, and the step and the state of an objective."""
+"""Translation in training: the step and the state of an objective."""
 
 import pytest
 import torch
 
-from tests.tasks.running import loader, logged, trainer
+from tests.tasks.running import loader, trainer
 from tests.tasks.test_translation import batch, task
 from zoo.objectives import CrossEntropy
 from zoo.run.checkpoint import load
-
-
-def test_the_loss_is_the_objective_plus_the_weighed_penalties(monkeypatch):
-    penalty = {"doubly": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.25, "tau": 1.0}, "none": None}
-    translation, plain = task(penalty, label_smoothing=0.1).eval(), task(label_smoothing=0.1).eval()
-    found = logged(translation, monkeypatch)
-    logged(plain, monkeypatch)
-    one = batch(range(5))
-    loss = translation.training_step(one, 0)
-    weights = translation(one).attention["source"]
-    uncovered = ((1 - weights.sum(1)) ** 2)[one.source_mask].sum()
-    (term,) = [term for part in translation.regularizers.values() for term in [part(translation(one), one)]]
-    assert term.total.item() == pytest.approx(uncovered.item(), rel=1e-5)
-    expected = plain.training_step(one, 0) + 0.25 * uncovered / term.count
-    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
-    assert {"train/loss", "train/nll"} < set(found)
 
 
 class Spy(CrossEntropy):

@@ -119,13 +119,15 @@ def test_classes_that_were_typed_come_with_the_prediction():
     assert first.unread == () and second.unread == ("NP",)
 
 
-def test_a_blank_in_the_name_of_a_class_is_written_as_a_line():
-    spec = replace(FAMILY.spec, classes=("very bad", "good"))
-    assert classes_of(["very_bad", "good", "_"], spec) == (("very bad", "good", None), ())
-
-
-def test_a_class_may_be_called_by_a_mark():
-    assert classes_of(["+", "-", "?"], replace(FAMILY.spec, classes=("+", "-"))) == (("+", "-", None), ())
+@pytest.mark.parametrize(
+    ("classes", "labels", "given"),
+    [
+        (("very bad", "good"), ["very_bad", "good", "_"], ("very bad", "good", None)),  # a blank is written as a line
+        (("+", "-"), ["+", "-", "?"], ("+", "-", None)),
+    ],
+)
+def test_names_of_classes_in_brackets(classes, labels, given):
+    assert classes_of(labels, replace(FAMILY.spec, classes=classes)) == (given, ())
 
 
 def test_every_node_is_told():

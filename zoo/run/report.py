@@ -75,7 +75,11 @@ def report(
         "folder": str(folder),
         "overrides": list(job.overrides.task),
         "tags": list(cfg.tags),
-        "versions": {"attention-zoo": zoo.__version__, "python": platform.python_version(), **_versions()},
+        "versions": {
+            "attention-zoo": zoo.__version__,
+            "python": platform.python_version(),
+            **{package: version(package) for package in PACKAGES},
+        },
         "git_commit": git_commit(),
     }
     write_whole(folder / "result.json", json.dumps(result, indent=2) + "\n")
@@ -119,22 +123,14 @@ def _print(result: dict[str, Any], remarks: dict[str, str], typed: str) -> None:
         console.print(f"Try it: {command}", markup=False, highlight=False, soft_wrap=True)  # one line, to be copied
 
 
-def _versions() -> dict[str, str]:
-    return {package: version(package) for package in PACKAGES}
-
-
 def git_commit() -> str | None:
     """The commit of the clone that the package runs from, with `+changes` if files differ; None outside a clone."""
     root = Path(zoo.__file__).parent.parent
     if not (root / ".git").exists():
         return None
 
-    def git(*words: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(root), *words], capture_output=True, text=True, check=True
-        ).stdout.strip()
-
+    command = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+changes"]
     try:
-        return git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain", "--untracked-files=no") else "")
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return None

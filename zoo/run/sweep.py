@@ -84,44 +84,38 @@ def _print_ranking(folder: Path, results: list[dict[str, Any]], shared: set[str]
         facts = f"{result['parameters']:,}", f"{result['wall_seconds'] / 60:.1f}"
         table.add_row(Path(result["folder"]).name, f"{result['score']:.4f}", *tested, *facts, own)
     console.print(table)
-    if by_seed := repeated(ranked):
-        _print_seeds(console, by_seed)
-        return
     best = ranked[-1]
-    print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")
+    if by_seed := repeated(ranked):
+        _print_seeds(console, best["monitor"], by_seed)
+    else:
+        print(f"best: {best['monitor']} {best['score']:.4f} with {' '.join(best['overrides'])}")
 
 
-def repeated(results: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the results by their overrides without the seed, the best mean last; empty where no seed was repeated."""
-    groups: dict[str, list[dict[str, Any]]] = {}
+def repeated(results: list[dict[str, Any]]) -> list[tuple[str, list[float]]]:
+    """Return the scores by the overrides without the seed, the best mean last; empty where no seed was repeated."""
+    groups: dict[str, list[float]] = {}
     for result in results:
         own = " ".join(word for word in result["overrides"] if not word.startswith("seed="))
-        groups.setdefault(own, []).append(result)
+        groups.setdefault(own, []).append(result["score"])
     if max(map(len, groups.values())) == 1:
         return []
     sign = 1 if results[0]["mode"] == "max" else -1
-    return sorted(groups.items(), key=lambda group: sign * statistics.fmean(_scores(group[1])))
+    return sorted(groups.items(), key=lambda group: sign * statistics.fmean(group[1]))
 
 
-def _scores(results: list[dict[str, Any]]) -> list[float]:
-    return [result["score"] for result in results]
-
-
-def _print_seeds(console: Console, groups: list[tuple[str, list[dict[str, Any]]]]) -> None:
+def _print_seeds(console: Console, monitor: str, groups: list[tuple[str, list[float]]]) -> None:
     """Print mean, deviation and range of the scores over the seeds of each choice of the other overrides."""
-    monitor = groups[0][1][0]["monitor"]
     shared = set.intersection(*(set(own.split()) for own, _ in groups)) if len(groups) > 1 else set()
     table = Table("seeds", f"mean {monitor}", "deviation", "range", title="over the seeds", title_justify="left")
     table.add_column("overrides", overflow="fold")
-    for own, results in groups:
-        scores = _scores(results)
+    for own, scores in groups:
         deviation = f"{statistics.stdev(scores):.4f}" if len(scores) > 1 else "–"
         spread = f"{min(scores):.4f} to {max(scores):.4f}"
         words = " ".join(word for word in own.split() if word not in shared)
         table.add_row(str(len(scores)), f"{statistics.fmean(scores):.4f}", deviation, spread, words)
     console.print(table)
-    own, results = groups[-1]
-    print(f"best: {monitor} {statistics.fmean(_scores(results)):.4f} (mean of {len(results)} seeds) with {own}")
+    own, scores = groups[-1]
+    print(f"best: {monitor} {statistics.fmean(scores):.4f} (mean of {len(scores)} seeds) with {own}")
 
 
 def rank(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
