@@ -96,7 +96,7 @@ def test_each_is_what_the_network_says_of_the_document_alone(tmp_path, drawn):
     for number, (prediction, true_label, evidence) in enumerate(drawn):
         batch, row = runs.BATCHES[number // 6], number % 6
         sentences = int(batch.word_mask[row].any(-1).sum())
-        alone = type(batch).of(batch.words[row : row + 1, :sentences], batch.word_mask[row : row + 1, :sentences])
+        alone = type(batch)(batch.words[row : row + 1, :sentences], batch.word_mask[row : row + 1, :sentences])
         with torch.no_grad():
             output = task.network.eval()(alone)
         assert len(prediction.sentences) == sentences
@@ -146,7 +146,7 @@ def test_a_document_without_words_and_every_pooling_can_be_drawn(tmp_path, pooli
     batch = runs.documents(0, 3)
     mask = batch.word_mask.clone()
     mask[1] = False
-    empty = type(batch).of(batch.words * mask, mask, batch.label)
+    empty = type(batch)(batch.words * mask, mask, batch.label)
     task = runs.task(word_pooling=pooling, sentence_pooling=pooling)
     watching = [AttentionMaps(3), PredictionsTable(3)]
     runs.trainer(tmp_path, watching).test(task, runs.loader([empty]), verbose=False)

@@ -53,7 +53,8 @@ class Family:
 
     def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
         """A batch like another one, of `grids`, their masks and `singles`."""
-        return type(like).of(**tensors)
+        batch = type(like)
+        return getattr(batch, "of", batch)(**tensors)
 
     def part(self, batch: Any, rows: Sequence[int]) -> Any:
         """The examples `rows` of `batch` in that order, padded no more than they need."""

@@ -28,9 +28,7 @@ def test_without_a_query_nothing_is_attended_to():
     whole = batch_of([([3, 4], [2, 5], [3, 4]), ([3, 4], [2, 5], [3, 4])])
     mask = whole.query_mask.clone()
     mask[1] = False
-    batch = type(whole).of(
-        whole.document, whole.document_mask, whole.query, mask, whole.candidate_mask, whole.occurrence
-    )
+    batch = type(whole)(whole.document, whole.document_mask, whole.query, mask, whole.candidate_mask, whole.occurrence)
     output = model(batch)
     assert output.attention["document"].sum(1).tolist()[1] == 0
     assert output.logits.isfinite().all()
