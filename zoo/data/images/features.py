@@ -26,8 +26,8 @@ from torch.utils.data import DataLoader
 from zoo.data.cache import fingerprint
 from zoo.data.images.pictures import Pictures, StoredPictures
 from zoo.data.images.spec import ImageSpec
+from zoo.dotted import class_at
 from zoo.errors import ConfigError, DataError
-from zoo.layers.images.encoder import ImageEncoder, image_encoder
 from zoo.values import below_key
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class FrozenEncoder:
         self.sides, self.grid, self._weights = sides, grid, weights
 
     @cached_property
-    def network(self) -> ImageEncoder:
+    def network(self) -> nn.Module:
         """The network. Raises ConfigError if it is trained, or if its weights have another fingerprint."""
         network = self._built()
         found = fingerprint_of(network)
@@ -84,14 +84,15 @@ class FrozenEncoder:
     @property
     def shape(self) -> tuple[int, int, int]:
         """D, rows and columns."""
-        return (self.network.dim, *self.grid)
+        return (int(self.network.dim), *self.grid)  # type: ignore[arg-type]
 
-    def _built(self) -> ImageEncoder:
+    def _built(self) -> nn.Module:
         spec = ImageSpec(3, *self.sides, target_size=1, longest_target=1, grid=self.grid)
+        options = {key: value for key, value in self.encoder.items() if key != "_target_"}
         try:
             with torch.random.fork_rng(devices=[]):
                 torch.default_generator.manual_seed(SEED)  # unlike torch.manual_seed, it leaves CUDA's generator alone
-                network = image_encoder(self.encoder, spec)
+                network = class_at(self.encoder["_target_"], nn.Module)(spec, **options)
         except ConfigError as error:
             raise ConfigError(below_key(KEY, str(error))) from error
         except (KeyError, TypeError) as error:

@@ -82,6 +82,6 @@ class CaptionedPictures(StoredSplit):
         stored = self._stored[numbers].tolist()
         files = [None if self.files is None else self.files[number] for number in stored]
         return tuple(
-            ImageDescription(row["name"], tuple(row["captions"]), json.loads(row.get("facts", "null")), file)
+            ImageDescription(row["name"], tuple(row["captions"]), json.loads(row.get("facts") or "null"), file)
             for row, file in zip(rows, files, strict=True)
         )
