@@ -10,8 +10,7 @@ from tests.data.trees.served import folders, loader, pairs, prepared, rows, writ
 from zoo.data.rows import BadRows
 from zoo.data.trees import sick
 from zoo.data.trees.dependency_files import constituency_parents, dependency_heads
-from zoo.data.trees.sick import SICK
-from zoo.data.trees.sick_files import read_parsed, read_sick
+from zoo.data.trees.sick import SICK, read_parsed, read_sick
 from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, DataError
 

@@ -14,8 +14,7 @@ from zoo.data.trees import sst
 from zoo.data.trees.batch import NO_LABEL
 from zoo.data.trees.brackets import parse
 from zoo.data.trees.dependency_files import dependency_tree
-from zoo.data.trees.sst import NAMES, SST
-from zoo.data.trees.sst_files import labelled, read_classes, read_raw
+from zoo.data.trees.sst import NAMES, SST, labelled, read_classes, read_raw
 from zoo.errors import ConfigError, DataError
 
 TRAIN = [
@@ -308,11 +307,6 @@ def test_a_sentence_without_a_split(tmp_path):
     message = rf"^{folder}/SOStr.txt, line 3: this sentence has no split; .*datasetSplit.txt has 3 for 4"
     with pytest.raises(DataError, match=message):
         read(folder)
-
-
-def test_a_raw_file_that_is_missing(tmp_path):
-    with pytest.raises(DataError, match=rf"^{tmp_path}: no datasetSplit.txt; expected SOStr.txt, STree.txt"):
-        read(raw(tmp_path, datasetSplit=None))
 
 
 # Other sources

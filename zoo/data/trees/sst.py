@@ -6,6 +6,7 @@ Socher et al. 2013, https://aclanthology.org/D13-1170; https://nlp.stanford.edu/
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,14 +14,14 @@ from typing import Any, Literal, Unpack, get_args
 
 from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
-from zoo.data.rows import BadRows
+from zoo.data.rows import BadRows, beginning, guarded, line_of, read_lines
 from zoo.data.sources import ReadOnce, Source, file_source, find_splits, hub_source, identity, sample_source
-from zoo.data.trees.brackets import read_tree, read_trees, written
+from zoo.data.trees.brackets import read_tree, read_trees, unescaped, written
+from zoo.data.trees.dependency_files import BadTree, aligned, binary_tree, whole_numbers
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
 from zoo.data.trees.samples import sentiment
-from zoo.data.trees.sst_files import FILES, read_raw
-from zoo.data.trees.tree import Labelled
-from zoo.errors import one_of
+from zoo.data.trees.tree import Labelled, Tree
+from zoo.errors import DataError, one_of
 
 Classes = Literal["fine", "binary"]
 NAMES = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -30,6 +31,17 @@ HUB, HUB_REVISION = "stanfordnlp/sst", "refs/convert/parquet"
 """The repository has a folder for each configuration, with a folder for each split, but no list of them."""
 HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 FILES_WRITTEN = {"train": "train.txt", "val": "dev.txt", "test": "test.txt"}
+SENTENCES, TREES, SPLIT, PHRASES, SCORES = FILES = (
+    "SOStr.txt",
+    "STree.txt",
+    "datasetSplit.txt",
+    "dictionary.txt",
+    "sentiment_labels.txt",
+)
+NUMBERS = {"1": "train", "2": "test", "3": "val"}
+"""The splits by their numbers in datasetSplit.txt."""
+THRESHOLDS = (0.2, 0.4, 0.6, 0.8)
+"""The highest score of each class but the last: 0.2 is of class 0."""
 LAYOUT = f"a folder with train.txt, dev.txt and test.txt, one tree per line, or with {', '.join(FILES)}"
 
 
@@ -84,3 +96,94 @@ class SST(Corpus, TreeData):
             )
         files = find_splits(path, [".txt"])
         return file_source(path, files, read_trees, "trees") if files else None
+
+
+# The raw form. Line k of SOStr.txt has the tokens of sentence k with | between. Line k of STree.txt has the parents of
+# its nodes, counted from 1, the tokens first and 0 for the root. A node has the class of its phrase.
+
+
+@guarded
+def read_raw(folder: Path, bad: BadRows) -> Iterator[tuple[str, Labelled]]:
+    """(split, tree) of each sentence, numbered from the top.
+
+    A node has a class "0" to "4" if its phrase is in dictionary.txt, otherwise None. Words lose the backslash of `\\/`
+    and `\\*`. A sentence whose parents do not form a binary tree, or whose root has no class, is a bad row. Raises
+    DataError, with file and line, if the tables that all sentences share are broken: then no row can be trusted.
+    """
+    rows = dict(aligned([folder / SENTENCES, folder / TREES], bad))
+    splits = _read_splits(folder / SPLIT, max(rows, default=0))
+    classes = read_classes(folder / PHRASES, folder / SCORES)
+    for number, (words, heads) in rows.items():
+        try:
+            tree = labelled(binary_tree(words.split("|"), whole_numbers(heads.strip().split("|"))), classes)
+        except BadTree as error:
+            bad(line_of(folder / TREES, number), error.problem, error.detail)
+            continue
+        place, shown = line_of(folder / SENTENCES, number), beginning(" ".join(tree.words))
+        if tree.label[tree.root] is None:
+            bad(place, "no label", f"{shown} is not a phrase of {folder / PHRASES}")
+        else:
+            unquoted = [unescaped(word) for word in tree.words]
+            yield splits[number - 1], Labelled(tree._replace(words=unquoted), place)
+
+
+def labelled(tree: Tree, classes: Mapping[str, str]) -> Tree:
+    """Label each node with the class of its phrase, or None. The phrase of a node are all words from the first to the
+    last one at the node or below it, with blanks between."""
+    phrases = (" ".join(tree.words[first : last + 1]) for first, last in tree.spans())
+    return tree._replace(label=[classes.get(phrase) for phrase in phrases])
+
+
+def read_classes(phrases: Path, scores: Path) -> dict[str, str]:
+    """The class "0" to "4" of each phrase, from dictionary.txt and sentiment_labels.txt. Raises DataError for a score
+    outside 0 to 1 and for a phrase without a score."""
+    found: dict[str, str] = {}
+    """By the number of the phrase."""
+    for line, number, text in _pairs(scores, "|", header=True):
+        try:
+            score = float(text)
+        except ValueError:
+            score = -1.0
+        if not 0 <= score <= 1:
+            raise DataError(f"{line_of(scores, line)}: not a score: found {text[:40]!r}, expected a number from 0 to 1")
+        found[number] = str(bisect_left(THRESHOLDS, score))
+    classes = {}
+    for line, phrase, number in _pairs(phrases, "|"):
+        if number not in found:
+            place = line_of(phrases, line)
+            raise DataError(f"{place}: the phrase {number[:40]!r} has no score in {scores}, which has {len(found):,}")
+        classes[phrase] = found[number]
+    return classes
+
+
+def _read_splits(path: Path, sentences: int) -> list[str]:
+    """The split of each sentence. Raises DataError unless each has one."""
+    found: dict[int, str] = {}
+    for line, sentence, split in _pairs(path, ",", header=True):
+        place = line_of(path, line)
+        if not sentence.isdecimal() or not 1 <= int(sentence) <= sentences:
+            expected = f"expected 1 to {sentences}, the sentences of {SENTENCES}"
+            raise DataError(f"{place}: no such sentence: found {sentence[:40]!r}; {expected}")
+        if split not in NUMBERS:
+            known = ", ".join(f"{number} ({name})" for number, name in NUMBERS.items())
+            raise DataError(f"{place}: no such split: found {split[:40]!r}, expected one of {known}")
+        if int(sentence) in found:
+            raise DataError(f"{place}: sentence {sentence} has a split already; expected one per sentence")
+        found[int(sentence)] = NUMBERS[split]
+    for number in range(1, sentences + 1):
+        if number not in found:
+            place = line_of(path.parent / SENTENCES, number)
+            raise DataError(f"{place}: this sentence has no split; {path} has {len(found)} for {sentences} sentences")
+    return [found[number] for number in range(1, sentences + 1)]
+
+
+def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[int, str, str]]:
+    """(line, text before the last mark, text after it) of each line that is not blank, without the header."""
+    for number, line in enumerate(read_lines(path), 1):
+        before, found, after = line.rpartition(mark)
+        if not line.strip() or (header and number == 1 and not before.strip().isdecimal()):
+            continue
+        if not found:
+            raise DataError(f"{line_of(path, number)}: found {line[:40]!r}, expected two fields with {mark!r} between")
+        # A phrase is looked up letter by letter, so that it keeps its blanks; numbers lose them.
+        yield number, before.strip() if header else before, after.strip()
