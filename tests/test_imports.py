@@ -101,6 +101,7 @@ PACKAGE_OF = {
     "annotated_types": "annotated-types",
     "fontTools": "fonttools",
     "PIL": "pillow",
+    "pydantic_core": "pydantic",
     "hydra": "hydra-core",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",

@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import SchemaError
 
 from zoo.errors import ConfigError, alternatives, cut, or_nearest
 
@@ -37,8 +38,8 @@ def hold(key: str, value: Any, hint: Any) -> None:
     """Raise ConfigError, `key=value: expected ..., found ...`, unless plain `value` fits the annotation `hint`."""
     try:
         allowed: TypeAdapter[Any] = TypeAdapter(hint, config=STRICT)
-    except PydanticUserError:
-        return  # a kind of class that has a check of its own, such as a dataclass
+    except (PydanticUserError, SchemaError):
+        return  # a kind of class that has a check of its own, such as a dataclass, or an interface
     try:
         # as JSON a list may become a tuple, and yet "2" no number and true no 1
         allowed.validate_json(json.dumps(value))

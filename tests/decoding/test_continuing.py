@@ -86,12 +86,6 @@ def test_the_coverage_of_a_cut_text_counts_all_its_tokens():
             assert hypothesis.score == pytest.approx(expected)
 
 
-def test_a_text_from_begin_still_ends_at_the_maximum_length():
-    for way in (Greedy(max_length=LENGTH), BeamSearch(**EVERY)):
-        for found in way(Table(end_bias=-9.0), BATCH, SPEC):
-            assert all(hypothesis.finished and hypothesis.ids[-1] == SPEC.end for hypothesis in found)
-
-
 @pytest.mark.parametrize("way", [Greedy, BeamSearch], ids=lambda way: way.__name__)
 def test_every_step_is_reported_and_their_number_is_bounded_by_the_source(way):
     reported, limits = [], {"min_length": (2.0, 1.0), "max_length": (2.0, 1.0)}

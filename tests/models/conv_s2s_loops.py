@@ -111,16 +111,7 @@ def literal(model, source, target, factor):
 # what the tests compare
 
 
-def logits_grid(model, batch):
-    return batch.target_packing.unpack(model(batch).logits)
-
-
 def probe(batch):
     """Random numbers (B, T, V) that depend on the pair and not on its position in the batch."""
     generator = torch.Generator().manual_seed(5)
     return torch.randn(*batch.target.shape, SPEC.target_size, dtype=DOUBLE, generator=generator)
-
-
-def gradients(model, loss):
-    found = torch.autograd.grad(loss, list(model.parameters()), retain_graph=True)
-    return dict(zip(dict(model.named_parameters()), found, strict=True))

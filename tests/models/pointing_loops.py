@@ -66,24 +66,3 @@ def assert_equal_loops(model, batch, decode, places=None):
     random = [torch.randn_like(part) for part in sides[1]]
     losses = [sum((part * by).sum() for part, by in zip(side, random, strict=True)) for side in sides]
     assert_same_gradients(model, *losses)
-
-
-def permuted(batch, seed=0):
-    """Sets with their points in another order and targets at the same points, and the origin of each place (B, S)."""
-    generator = torch.Generator().manual_seed(seed)
-    order = torch.rand(batch.point_mask.shape, generator=generator).masked_fill(~batch.point_mask, 2.0).argsort(1)
-    back = order.argsort(1)  # where each point has gone
-    pointer = batch.target >= FIRST
-    gone = back.gather(1, (batch.target - FIRST).clamp(min=0)) + FIRST
-    points = batch.points.gather(1, order[..., None].expand_as(batch.points))
-    other = type(batch).of(points, batch.point_mask, torch.where(pointer, gone, batch.target), batch.target_mask)
-    return other, F.pad(order + 1, (1, 0))
-
-
-def assert_permutes(model, batch):
-    """Points in another order change the order of the probabilities, and nothing else."""
-    other, come = permuted(batch)
-    assert not torch.equal(other.points, batch.points)
-    one, two = (each.target_packing.unpack(model(each).logits.softmax(-1)) for each in (batch, other))
-    moved = one[..., 2:].gather(2, come[:, None].expand(-1, one.shape[1], -1))
-    assert_equal(two[..., 2:], moved)

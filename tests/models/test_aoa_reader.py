@@ -73,13 +73,6 @@ def test_scores_that_lie_far_apart_leave_a_finite_loss_and_its_gradient():
     assert matching.grad.flatten().tolist() == pytest.approx([1.0, -1.0, 0.0], abs=1e-6)
 
 
-def test_repeated_words_are_summed():
-    """A candidate that occupies every place has all the mass."""
-    model = shaken(AoAReader(SPEC, **SMALL))
-    output = model(batch_of([([9, 9, 9], [2, 4], [9])]))
-    torch.testing.assert_close(output.logits, torch.zeros(1, 1).double())
-
-
 def test_a_candidate_outside_the_document_is_never_the_answer():
     model = AoAReader(SPEC, **SMALL).eval()
     batch = batch_of([([3, 4, 3], [2, 5], [3, 17])], [1])

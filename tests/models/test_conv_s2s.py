@@ -1,7 +1,5 @@
 """ConvS2S against the paper's equations written as loops over single sentences, in values and gradients."""
 
-import math
-
 import pytest
 import torch
 
@@ -15,11 +13,8 @@ from tests.models.conv_s2s_loops import (
     batch_of,
     build,
     decode,
-    embedded,
     encode,
-    gradients,
     literal,
-    logits_grid,
     probe,
 )
 from tests.models.equations import assert_drops, assert_same_gradients, count, halve
@@ -47,48 +42,6 @@ def test_equals_the_equations_written_as_loops(settings):
             assert (found[:, len(source) :] == 0).all()
         loss = loss + (expected * weight[b, : len(target)]).sum()
     assert_same_gradients(model, (logits * weight).sum(), loss)
-
-
-def test_the_gradient_into_the_encoder_is_divided_by_twice_the_layers_and_the_way_through_e_is_not():
-    model, batch = build(DEEP), batch_of(SOURCES, TARGETS)
-    found = gradients(model, (logits_grid(model, batch) * probe(batch)).sum())
-    plain, direct = (
-        gradients(
-            model,
-            sum(
-                (literal(model, source, target, factor)[0] * probe(batch)[b, : len(target)]).sum()
-                for b, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True))
-            ),
-        )
-        for factor in (1.0, 0.0)
-    )
-    expected = {name: direct[name] + (plain[name] - direct[name]) / 6 for name in plain}
-    for name in plain:
-        torch.testing.assert_close(found[name], expected[name], rtol=1e-10, atol=1e-10)
-        if name.startswith("encoder"):
-            assert (direct[name] == 0).all(), name  # all of it comes through z
-            torch.testing.assert_close(found[name], plain[name] / 6, rtol=1e-10, atol=1e-10)
-        elif not name.startswith("source"):
-            torch.testing.assert_close(found[name], plain[name], rtol=1e-10, atol=1e-10)
-    assert (direct["source_embedding.weight"] != 0).any()
-
-
-def test_contexts_are_the_mean_of_the_values_times_the_root_of_the_sentences_own_length():
-    """Equal keys: every weight is 1/S, so that a context is sqrt(S) times the mean of (z + e) sqrt(1/2)."""
-    model = build(DEEP)
-    with torch.no_grad():
-        model.encoder_out.length.zero_()  # z is its bias everywhere
-    seen = []
-    for block in model.decoder:
-        block.context.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
-    batch = batch_of(SOURCES, TARGETS)
-    model(batch)
-    for b, source in enumerate(SOURCES):
-        e = torch.stack(embedded(model.source_embedding, model.source_positions, source))
-        context = ((model.encoder_out.bias + e) * math.sqrt(0.5)).mean(0) * math.sqrt(len(source))
-        for contexts in seen:
-            grid = batch.target_packing.unpack(contexts)[b, : len(TARGETS[b])]
-            torch.testing.assert_close(grid, context.expand_as(grid), rtol=1e-12, atol=1e-12)
 
 
 def test_a_position_behind_the_table_takes_its_last_row():

@@ -1,8 +1,9 @@
 """HAN against the paper's equations written as slow loops, its published size, and its two ablations."""
 
+import pytest
 import torch
 
-from tests.models.equations import both_directions
+from tests.models.equations import both_directions, halve, linear
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.models import HAN
@@ -45,21 +46,23 @@ def attend(pool, hidden):
     return sum(a * h for a, h in zip(weights, hidden, strict=True)), weights
 
 
-def test_equals_the_equations_written_as_loops():
+@pytest.mark.parametrize("keep", [1.0, 0.5])
+def test_equals_the_equations_written_as_loops(keep, monkeypatch):
+    """In training too, where dropout halves words, sentences and documents."""
+    halve(monkeypatch)
     torch.manual_seed(0)
-    model = HAN(SPEC, **SMALL).double().eval()
+    model = HAN(SPEC, **SMALL, dropout=0.5).double().train(keep < 1)
     output = model(batch_of(DOCUMENTS))
     for b, document in enumerate(DOCUMENTS):
         sentence_vectors = []
         for s, sentence in enumerate(document):
-            vector, weights = attend(
-                model.word_attention, both_directions(model.word_encoder, [model.embedding.weight[w] for w in sentence])
-            )
-            sentence_vectors.append(vector)
+            words = [keep * model.embedding.weight[w] for w in sentence]
+            vector, weights = attend(model.word_attention, both_directions(model.word_encoder, words))
+            sentence_vectors.append(keep * vector)
             torch.testing.assert_close(output.attention["word"][b, s, : len(sentence)], weights)
         v, weights = attend(model.sentence_attention, both_directions(model.sentence_encoder, sentence_vectors))
         torch.testing.assert_close(output.attention["sentence"][b, : len(document)], weights)
-        torch.testing.assert_close(output.logits[b], model.classifier.weight @ v + model.classifier.bias)
+        torch.testing.assert_close(output.logits[b], linear(model.classifier, keep * v))
 
 
 def test_the_papers_size():

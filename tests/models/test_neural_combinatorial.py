@@ -51,24 +51,6 @@ def test_equals_the_equations(glimpses, clip):
     assert_equal_loops(model, POINTS.batch(3), lambda *given: decode(model, *given))
 
 
-def test_scores_lie_between_the_bounds():
-    model, batch = model_of(clip=2.0), POINTS.batch(3)
-    with torch.no_grad():
-        model.score.v.mul_(1000)
-    logits = model(batch).logits.detach()
-    assert logits[logits.isfinite()].abs().max() == pytest.approx(2.0, abs=1e-6)
-
-
-def test_weights_of_the_glimpse_are_its_own():
-    model, batch = model_of(), POINTS.batch(3)
-    assert not {*map(id, model.glimpse.parameters())} & {*map(id, model.score.parameters())}
-    for part in ("glimpse", "score"):
-        before = model(batch).logits.softmax(-1)
-        with torch.no_grad():
-            getattr(model, part).query_projection.weight.add_(0.5)
-        assert not torch.allclose(model(batch).logits.softmax(-1), before)
-
-
 def test_parameters_by_formula():
     h, score = 128, 2 * 128 * 128 + 128
     lstm_ = 4 * h * (h + h + 2)

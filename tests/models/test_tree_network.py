@@ -3,9 +3,11 @@
 import pytest
 import torch
 
+from tests.families.tree_classification import FAMILY
 from tests.families.trees import random_trees
 from zoo.data.trees.spec import LabelledTreeSpec, TreePairSpec
 from zoo.layers.trees.head import NodeClassifier, Similarity
+from zoo.models import PhraseMean
 from zoo.models.tree_network import tree_head
 
 PAIRS = TreePairSpec(30, arity=2, binary=True, words_inside=False)
@@ -15,6 +17,12 @@ LABELLED = LabelledTreeSpec(30, arity=2, binary=True, words_inside=False, classe
 def head(spec, dropout=0.0):
     torch.manual_seed(0)
     return tree_head(spec, dropout, None, 2, 3).double()
+
+
+@pytest.mark.parametrize(("pooling", "names"), [("root", set()), ("attention", {"node"})])
+def test_pooling_by_attention_returns_its_weights(pooling, names):
+    network = PhraseMean(FAMILY.spec, hidden_dim=3, pooling=pooling)
+    assert set(network(FAMILY.batch(1)).attention) == names
 
 
 def test_the_score_of_two_trees_by_hand():

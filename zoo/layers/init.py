@@ -56,8 +56,12 @@ def start_uniform_(network: nn.Module, init_range: float) -> None:
 
 
 def start_network_(network: nn.Module, init_range: float | None, *read_states: nn.Linear) -> None:
-    """Start every weight in [-init_range, init_range]; with None start the LSTMs by `start_lstm_`, and `read_states`,
-    linear maps of their states, by Glorot and Bengio (2010) with STATE_GAIN. Raises ValueError for an invalid range."""
+    """Start every weight in [-init_range, init_range].
+
+    With None LSTMs start orthogonal for states and by Glorot and Bengio (2010) for inputs, see `start_lstm_`. The
+    `read_states`, linear maps of their states, start likewise with STATE_GAIN. Everything else starts as torch's layers
+    do, such as embeddings from N(0, 1). Raises ValueError for an invalid range.
+    """
     if init_range is not None:
         start_uniform_(network, init_range)
         return

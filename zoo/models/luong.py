@@ -19,8 +19,7 @@ What differs from the paper:
 - LSTMs have torch's two biases, and the softmax has one. States inside the LSTM are not clipped.
 - `score` can be any other score. The whole matrix of concat is learned; the authors' code keeps the source's part at
   the identity. concat and additive are `hidden_dim` wide inside.
-- `init_range=None` starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
-  inputs, with a gain for inputs that are LSTM states. W_c and W_s start likewise, attention as torch's layers do.
+- `init_range=None` is for short runs: weights start as by `zoo.layers.init.start_network_`, W_c and W_s with the gain.
 - `dropout` acts on embeddings, between layers, and on h~ before it is fed back and scored (Zaremba et al. 2014).
 - As in the authors' code, p_t learns through (10) alone, and (10) is not renormalised: the weights of local_p sum to
   less than 1.

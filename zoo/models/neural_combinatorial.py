@@ -18,8 +18,7 @@ What differs from the paper:
   constraint makes the end certain, no probability of a tour changes.
 - The temperature of the softmax is that of sampling (`decoding=sampling`); it is 1 in training, as in the paper.
 - Each LSTM has torch's two biases.
-- `init_range=None` starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs. Score matrices start
-  likewise with a gain, everything else as torch's layers do. The paper draws all weights from U(-0.08, 0.08).
+- `init_range=None` and the paper's U(-0.08, 0.08) are those of `pointer_net`.
 
 Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M and N real points and target tokens of
 the batch, T target tokens, K hypotheses, E embedding, H hidden units.

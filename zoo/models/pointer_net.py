@@ -13,8 +13,8 @@ What differs from the paper:
 - Encoder and decoder embed points before they read them, W p + b. The paper does not mention an embedding;
   `embedding_dim=0` reads the coordinates directly.
 - Each LSTM has torch's two biases.
-- `init_range=None` starts LSTMs orthogonal for states and by Glorot and Bengio (2010) for inputs. W_1 and W_2 start
-  likewise with a gain, everything else as torch's layers do. The paper draws all weights from U(-0.08, 0.08).
+- `init_range=None` is for short runs: weights start as by `zoo.layers.init.start_network_`, W_1 and W_2 with the gain.
+  The paper draws all weights from U(-0.08, 0.08).
 
 As in the paper, the network may point at a point twice, or end at once: valid hulls and tours are a constraint of the
 search.

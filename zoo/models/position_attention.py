@@ -9,7 +9,7 @@ Equations (2) (section 2.2; e_j the encoder's state after point j, d_i the decod
 
 What differs from the paper:
 - The paper does not give d'_0, which is 0 here.
-- With `init_range=None` W_1 and W_2 start as the softmax does, by Glorot and Bengio (2010) with a gain.
+- With `init_range=None` W_1 and W_2 start with the gain, too.
 - Everything else as in the header of `position_lstm`, whose encoder, embeddings and vocabulary are used.
 
 Notation: B sets, S places, the first that of the end, V = 3 + the points of the data's largest set, M and N real points

@@ -11,8 +11,8 @@ What differs from the paper:
 - The paper trains a network for each n. Here the dictionary has as many positions as the largest set of the data, and
   the softmax of a set leaves out the positions that it does not have. With sets of one size this equals the paper.
 - Each LSTM has torch's two biases, and the softmax has one.
-- `init_range=None` starts position embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010)
-  for inputs. The softmax starts likewise with a gain. The paper draws all weights from U(-0.08, 0.08).
+- `init_range=None` is for short runs: weights start as by `zoo.layers.init.start_network_`, the softmax with the gain.
+  The paper draws all weights from U(-0.08, 0.08).
 
 Notation: B sets, V = 3 + the points of the data's largest set, M and N real points and target tokens of the batch, K
 hypotheses, E embedding, H hidden units.

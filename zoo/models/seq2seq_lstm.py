@@ -9,8 +9,7 @@ top layer of the decoder; each layer of both sides is an LSTM:
 What differs from the paper:
 - Each LSTM has torch's two biases, and the softmax has one.
 - `dropout` (0 in the paper) acts on embeddings, between layers and on the top layer's output (Zaremba et al. 2014).
-- `init_range=None` starts embeddings from N(0, 1), LSTMs orthogonal for states and by Glorot and Bengio (2010) for
-  inputs. Input matrices and softmax have a gain if they read LSTM states.
+- `init_range=None` is for short runs: weights start as by `zoo.layers.init.start_network_`.
 - `shared=true` lets one stack of LSTMs read and write, which halves the recurrent weights. The paper uses two
   stacks, because more weights cost it almost no time.
 - If the target equals the source (`data=copy`), the network is an autoencoder.

@@ -15,35 +15,21 @@ Decay = Callable[[int], float]
 """Optimiser steps taken -> the share of true tokens, 0 to 1."""
 
 
-def linear(step: int, k: float, slope: float, floor: float) -> float:
-    """max(floor, k - slope i), at most 1: with k above 1 the first (k - 1) / slope steps are all true tokens."""
-    return min(1.0, max(floor, k - slope * step))
-
-
-def exponential(step: int, k: float, slope: float, floor: float) -> float:
-    """max(floor, k^i), k < 1."""
-    return max(floor, k**step)
-
-
-def inverse_sigmoid(step: int, k: float, slope: float, floor: float) -> float:
-    """max(floor, k / (k + exp(i / k))), k >= 1: about k log k steps to a half."""
+def _inverse_sigmoid(step: int, k: float, slope: float) -> float:
+    """k / (k + exp(i / k)): about k log k steps to a half."""
     exponent = step / k - math.log(k)  # the share is 1 / (1 + e^exponent), and e^710 overflows
-    share = math.exp(-exponent) / (1 + math.exp(-exponent)) if exponent > 0 else 1 / (1 + math.exp(exponent))
-    return max(floor, share)
-
-
-def constant(step: int, k: float, slope: float, floor: float) -> float:
-    """max(floor, k) at every step."""
-    return max(floor, k)
+    return math.exp(-exponent) / (1 + math.exp(-exponent)) if exponent > 0 else 1 / (1 + math.exp(exponent))
 
 
 DecayName = Literal["linear", "exponential", "inverse_sigmoid", "constant"]
 DECAYS: dict[DecayName, tuple[Callable[..., float], str, Callable[[float, float], bool]]] = {
-    "linear": (linear, "k > 0 and slope > 0", lambda k, slope: k > 0 and slope > 0),
-    "exponential": (exponential, "0 < k < 1 and slope = 0", lambda k, slope: 0 < k < 1 and slope == 0),
-    "inverse_sigmoid": (inverse_sigmoid, "k >= 1 and slope = 0", lambda k, slope: k >= 1 and slope == 0),
-    "constant": (constant, "0 <= k <= 1 and slope = 0", lambda k, slope: 0 <= k <= 1 and slope == 0),
+    "linear": (lambda i, k, slope: k - slope * i, "k > 0 and slope > 0", lambda k, slope: k > 0 and slope > 0),
+    "exponential": (lambda i, k, _: k**i, "0 < k < 1 and slope = 0", lambda k, slope: 0 < k < 1 and slope == 0),
+    "inverse_sigmoid": (_inverse_sigmoid, "k >= 1 and slope = 0", lambda k, slope: k >= 1 and slope == 0),
+    "constant": (lambda i, k, _: k, "0 <= k <= 1 and slope = 0", lambda k, slope: 0 <= k <= 1 and slope == 0),
 }
+"""The share at step i before it is bounded, and the constants that the schedule allows, in words and as a check. With k
+above 1 the first (k - 1) / slope steps of a linear schedule are all true tokens."""
 
 
 def decay(name: DecayName, *, k: float, slope: float = 0.0, floor: float = 0.0) -> Decay:
@@ -58,4 +44,4 @@ def decay(name: DecayName, *, k: float, slope: float = 0.0, floor: float = 0.0) 
         raise ConfigError(
             f"decay={name} needs {expected}, and a floor from 0 to 1; got k={k}, slope={slope}, floor={floor}"
         )
-    return lambda step: function(step, k, slope, floor)
+    return lambda step: min(1.0, max(floor, function(step, k, slope)))
