@@ -116,8 +116,6 @@ def test_a_sweep_goes_on_after_a_job_that_failed(tmp_path, capfd, launcher):
         pytest.importorskip(f"hydra_plugins.hydra_{launcher.removesuffix('_local')}_launcher")
     rates = "1e+38,0.1,-1" if launcher == "basic" else "1e+38,0.1"
     overrides = [*ONE, f"hydra/launcher={launcher}", "hydra.sweep.dir=sweep", "optimizer=sgd", f"optimizer.lr={rates}"]
-    if launcher == "joblib":  # its own backend imports everything anew, as submitit does
-        overrides.append("hydra.launcher.backend=multiprocessing")
     assert launch(["-m", *overrides], tmp_path) == 2
     printed = capfd.readouterr()
     assert result_of(tmp_path / "sweep/1")["score"] is not None
