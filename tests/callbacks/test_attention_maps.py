@@ -168,12 +168,6 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
         runs.trainer(tmp_path, [AttentionMaps(1)]).test(runs.task(), runs.loader(), verbose=False)
 
 
-@pytest.mark.parametrize("settings", [{"count": -1}, {"every_n_minutes": 0}])
-def test_impossible_settings_are_refused(settings):
-    with pytest.raises(ValueError, match="is at least 0 and every_n_minutes above 0"):
-        AttentionMaps(**settings)
-
-
 def test_pictures_of_what_is_drawn_at_random_change_nothing(tmp_path):
     """With `decoding=sampling` every picture draws words."""
     short = [*(word for word in TINY_PAIRS if not word.startswith("decoding.")), "trainer.max_epochs=2", "test=false"]

@@ -86,9 +86,3 @@ def test_the_average_stands_where_the_weights_are():
     average.setup(Trainer(logger=False, enable_checkpointing=False, accelerator="cpu"), network, "fit")
     average.on_fit_start(None, network.to("meta"))  # stands for a GPU
     assert {str(weight.device) for weight in average._average_model.parameters()} == {"meta"}
-
-
-@pytest.mark.parametrize("decay", [-0.1, 1.0])
-def test_a_decay_that_is_none(decay):
-    with pytest.raises(ValueError, match="decay"):
-        ExponentialAverage(decay)

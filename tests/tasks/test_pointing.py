@@ -169,6 +169,15 @@ def test_a_figure_that_nothing_counts_for_is_not_logged():
     assert np.isnan(figures["n5"]["accuracy"])
 
 
+def test_each_validation_counts_anew(monkeypatch):
+    task, batch = pointing("hull"), batch_of([SQUARE], [[0, 1, 3, 4]])
+    found = logged(task, monkeypatch)
+    for row, accuracy in (([0, 1, 3, 4], 1), ([0, 3, 1, 4], 0)):
+        task.score_written("val", task.val_metrics, batch, written(row))
+        task.on_validation_epoch_end()
+        assert found["val/accuracy"] == accuracy
+
+
 def test_a_test_of_one_part_has_no_names_of_parts():
     found, figures = scored("hull", [SQUARE], [[0, 1, 3, 4]], [[0, 1, 3]], groups=("n5",))
     assert found == pytest.approx({"test/accuracy": 0, "test/area": 0.5, "test/non_simple": 0})
