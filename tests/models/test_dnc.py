@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.families.algorithmic import FAMILY
-from zoo.attention.addressing import LENGTH_FLOOR
-from zoo.attention.allocation import allocation, linked, usage
+from zoo.attention.addressing import LENGTH_FLOOR, allocation, linked, usage
 from zoo.layers.packing import Packing
 from zoo.models.dnc import DNC, State
 
