@@ -301,6 +301,13 @@ FAULTS: dict[Callable[[contract.Case], None], tuple[type[nn.Module], ...]] = {
             Sound,
             score=lambda self, document, batch: self.classifier(document + self.embedding(batch.words).mean((1, 2))),
         ),
+        fault(
+            "ReadsWhatIsUnderPadding",
+            Sound,
+            score=lambda self, document, batch: (
+                self.classifier(document) + (batch.words * ~batch.word_mask).sum((1, 2))[:, None]
+            ),
+        ),
         ATTENDS_TO_PADDING,
     ),
     contract.examples_do_not_meet: (

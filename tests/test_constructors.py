@@ -188,57 +188,29 @@ class _Positional:
 
 
 class _Long:
-    def __init__(
-        self,
-        spec: Any,
-        *,
-        a: int,
-        b: int,
-        c: int,
-        d: int,
-        e: int,
-        f: int,
-        g: int,
-        h: int,
-        i: int,
-        j: int,
-        k: int,
-        m: int,
-    ) -> None: ...
+    def __init__(self, spec: Any, *, a=1, b=1, c=1, d=1, e=1, f=1, g=1, h=1, i=1, j=1, k=1, m=1) -> None: ...
 
 
 class _Annotated:
+    def __init__(self, spec: Any, *, encoder: Mapping[str, Any], hidden_dim: Count | None, dropout: Share) -> None: ...
+
+
+class _AnnotatedChoices:
     def __init__(
-        self,
-        spec: Any,
-        *,
-        encoder: Mapping[str, Any],
-        hidden_dim: Count | None = None,
-        encoder_layers: Count | list[list[Count]] = 2,
-        dropout: Share = 0.0,
-        init: Literal["a", "b"] = "a",
-        score: ScoreName = "dot",
-        reverse: bool = False,
+        self, spec: Any, *, layers: Count | list[list[Count]], init: Literal["a"], score: ScoreName, reverse: bool
     ) -> None: ...
 
 
 class _Bare:
     def __init__(
-        self,
-        spec: Any,
-        *,
-        hidden_dim: int,
-        layers: Share,
-        inner_dropout: Probability,
-        init: str,
-        sizes: list[list[int]],
+        self, *, hidden_dim: int, layers: Share, inner_dropout: Probability, sizes: list[list[str]]
     ) -> None: ...
 
 
 def test_an_annotation_that_says_too_little_is_found() -> None:
-    assert annotation_problems(_Annotated) == []
+    assert annotation_problems(_Annotated) == annotation_problems(_AnnotatedChoices) == []
     problems = [problem.split(":")[0].split(" ")[0] for problem in annotation_problems(_Bare)]
-    assert sorted(problems) == ["hidden_dim", "hidden_dim", "init", "inner_dropout", "layers", "sizes"]
+    assert sorted(problems) == ["hidden_dim", "hidden_dim", "inner_dropout", "layers", "sizes"]
 
 
 RIGHT = {"width": 8, "rate": 0, "gate": False, "kind": "b"}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
+from hydra.utils import get_class
 from torch import Tensor
 
 from zoo.models.output import Output
@@ -30,6 +31,8 @@ class Family:
     """
 
     spec: Any
+    task_class: str
+    """The dotted name of the task."""
     encoder: Any = None
     """As much of the data's encoder as a task's training asks for."""
     generates = False
@@ -118,13 +121,24 @@ class Family:
     def task(self, model: dict[str, Any], *, attends: bool) -> Task:
         """A task around the network that `model` describes, with all possible terms of its loss: a penalty if the
         network `attends`."""
-        raise NotImplementedError
+        return get_class(self.task_class)(model=model, monitor="val/loss", mode="min", **self.terms(attends))
+
+    def terms(self, attends: bool) -> dict[str, Any]:
+        """The arguments of the task that describe its loss."""
+        return {}
 
 
 class Writing(Family):
     """The part that families of a `WritingBatch` share."""
 
     generates = True
+    objective: ClassVar[dict[str, Any]] = {"_target_": "zoo.objectives.CrossEntropy"}
+    penalty: ClassVar[dict[str, Any]] = {}
+    """The penalty on attention, if the task has one."""
+
+    def terms(self, attends: bool) -> dict[str, Any]:
+        penalty = {"regularizer": self.penalty if attends else None} if self.penalty else {}
+        return {"objective": self.objective, "decoding": {"_target_": "zoo.decoding.Greedy"}, **penalty}
 
     def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
         return type(like).of(**tensors, begin=self.spec.begin)

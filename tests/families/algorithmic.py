@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -13,12 +13,12 @@ from tests.families import LONG, Family, mask_of, precise
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.models.output import Output
-from zoo.tasks import Task
 
 
 class Bits(Family):
     """Sequences of random bits with other random bits as targets of some steps."""
 
+    task_class = "zoo.tasks.algorithmic.Algorithmic"
     spec = BitSpec(in_width=5, out_width=3, groups=("all",))
     grids: ClassVar[dict[str, str]] = {"inputs": "step_mask", "scored": "step_mask", "targets": "step_mask"}
     singles = ("index", "group")
@@ -51,11 +51,6 @@ class Bits(Family):
         assert batch.targets is not None
         scores, targets = (precise(part)[batch.scored] for part in (output.logits, batch.targets))
         return F.binary_cross_entropy_with_logits(scores, targets.to(scores.dtype)) + sum(output.losses.values())
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Task:
-        from zoo.tasks.algorithmic import Algorithmic
-
-        return Algorithmic(model=model, monitor="val/loss", mode="min")
 
 
 FAMILY = Bits()

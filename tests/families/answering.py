@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -14,12 +14,10 @@ from tests.families import LONG, Family, mask_of, nested_mask, precise
 from zoo.data.stories.batch import StoryBatch
 from zoo.data.stories.spec import StorySpec
 from zoo.models.output import Output
-from zoo.tasks.answering import Answering
 
 
 class Stories(Family):
-    """Stories of sentences of words, a question about each, and an answer, for `answering`."""
-
+    task_class = "zoo.tasks.answering.Answering"
     spec = StorySpec(vocabulary_size=30, longest_sentence=7, tasks=("where", "who"))
     grids: ClassVar[dict[str, str]] = {"words": "word_mask", "question": "question_mask"}
     singles = ("answer", "task")
@@ -49,9 +47,6 @@ class Stories(Family):
     def loss(self, output: Output, batch: StoryBatch) -> Tensor:
         assert batch.answer is not None
         return F.cross_entropy(precise(output.logits), batch.answer) + sum(output.losses.values())
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Answering:
-        return Answering(model=model, monitor="val/loss", mode="min")
 
 
 FAMILY = Stories()

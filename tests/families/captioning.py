@@ -24,6 +24,10 @@ class Pictures(Writing):
     pictures are not square, so that rows and columns differ.
     """
 
+    task_class = "zoo.tasks.captioning.Captioning"
+    penalty: ClassVar[dict[str, Any]] = {
+        "doubly_stochastic": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.1, "tau": 1.0}
+    }
     spec = ImageSpec(channels=3, height=32, width=40, target_size=30, longest_target=12, grid=(16, 25))
     encoder = SimpleNamespace()
     grids: ClassVar[dict[str, str]] = {"target": "target_mask"}
@@ -76,19 +80,6 @@ class Pictures(Writing):
 
     def without_targets(self, batch: ImageBatch) -> ImageBatch:
         return ImageBatch.of(batch.image, batch.grid, picture=batch.picture)
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Any:
-        from zoo.tasks.captioning import Captioning
-
-        penalty = {"doubly_stochastic": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.1, "tau": 1.0}}
-        return Captioning(
-            model=model,
-            objective={"_target_": "zoo.objectives.CrossEntropy"},
-            decoding={"_target_": "zoo.decoding.Greedy"},
-            regularizer=penalty if attends else None,
-            monitor="val/loss",
-            mode="min",
-        )
 
 
 FAMILY = Pictures()

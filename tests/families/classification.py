@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -14,12 +14,10 @@ from tests.families import LONG, Family, nested_mask, precise
 from zoo.data.documents.batch import DocumentBatch
 from zoo.data.documents.spec import DocumentSpec
 from zoo.models.output import Output
-from zoo.tasks import Classification
 
 
 class Documents(Family):
-    """Documents of sentences of words, for `classification`."""
-
+    task_class = "zoo.tasks.Classification"
     spec = DocumentSpec(vocabulary_size=30, classes=("bad", "fair", "good"))
     grids: ClassVar[dict[str, str]] = {"words": "word_mask"}
     singles = ("label",)
@@ -45,9 +43,6 @@ class Documents(Family):
     def loss(self, output: Output, batch: DocumentBatch) -> Tensor:
         assert batch.label is not None
         return F.cross_entropy(precise(output.logits), batch.label) + sum(output.losses.values())
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Classification:
-        return Classification(model=model, monitor="val/loss", mode="min")
 
 
 FAMILY = Documents()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -12,12 +12,11 @@ from tests.families import LONG, Family, mask_of
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.models.output import Output
-from zoo.tasks.cloze import Cloze, answer_losses
+from zoo.tasks.cloze import answer_losses
 
 
 class Questions(Family):
-    """Documents, queries with a blank, and candidates from the document, for `cloze`."""
-
+    task_class = "zoo.tasks.cloze.Cloze"
     spec = ClozeSpec(vocabulary_size=30, blank=2)
     grids: ClassVar[dict[str, str]] = {
         "document": "document_mask",
@@ -73,9 +72,6 @@ class Questions(Family):
     def loss(self, output: Output, batch: ClozeBatch) -> Tensor:
         losses, counted = answer_losses(output.logits, batch)
         return losses.sum() / counted.sum() + sum(output.losses.values())
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Cloze:
-        return Cloze(model=model, monitor="val/loss", mode="min")
 
 
 FAMILY = Questions()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -15,8 +15,7 @@ from zoo.models.output import Output
 
 
 class Points(Writing):
-    """Sets of points and pointers into them, for `pointing`."""
-
+    task_class = "zoo.tasks.pointing.Pointing"
     spec = PointSpec(width=2, longest=LONG, longest_target=12, goal="hull", groups=("all",))
     grids: ClassVar[dict[str, str]] = {"points": "point_mask", "target": "target_mask"}
     scribble: ClassVar[dict[str, float]] = {"points": 0.7}
@@ -49,17 +48,6 @@ class Points(Writing):
         log_probs = precise(output.logits).log_softmax(-1).clamp(min=IMPOSSIBLE)
         width = self.spec.first + LONG + 2
         return batch.forced.packing.unpack(F.pad(log_probs, (0, width - log_probs.shape[1]), value=IMPOSSIBLE))
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Any:
-        from zoo.tasks.pointing import Pointing
-
-        return Pointing(
-            model=model,
-            objective={"_target_": "zoo.objectives.CrossEntropy"},
-            decoding={"_target_": "zoo.decoding.Greedy"},
-            monitor="val/loss",
-            mode="min",
-        )
 
 
 FAMILY = Points()

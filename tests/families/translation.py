@@ -12,12 +12,14 @@ from tests.families import LONG, Writing, mask_of
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.options import PairTextOptions
 from zoo.data.pairs.spec import PairSpec
-from zoo.tasks import Translation
 
 
 class Pairs(Writing):
-    """Pairs of sequences, for `translation`."""
-
+    task_class = "zoo.tasks.Translation"
+    objective: ClassVar[dict[str, Any]] = {"_target_": "zoo.objectives.CrossEntropy", "label_smoothing": 0.1}
+    penalty: ClassVar[dict[str, Any]] = {
+        "coverage": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.5, "tau": 1.0}
+    }
     spec = PairSpec(source_size=25, target_size=30, longest_source=12, longest_target=12)
     grids: ClassVar[dict[str, str]] = {"source": "source_mask", "target": "target_mask"}
     encoder = SimpleNamespace(text_options=PairTextOptions(), languages=("en", "en"))
@@ -44,17 +46,6 @@ class Pairs(Writing):
 
     def rows(self, batch: PairBatch, kind: str, mask: Tensor) -> Tensor:
         return batch.source_mask[:, :, None] & mask[:, None] if kind == "encoder" else super().rows(batch, kind, mask)
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Translation:
-        penalty = {"coverage": {"_target_": "zoo.objectives.CoverageLoss", "weight": 0.5, "tau": 1.0}}
-        return Translation(
-            model=model,
-            objective={"_target_": "zoo.objectives.CrossEntropy", "label_smoothing": 0.1},
-            decoding={"_target_": "zoo.decoding.Greedy"},
-            regularizer=penalty if attends else None,
-            monitor="val/loss",
-            mode="min",
-        )
 
 
 FAMILY = Pairs()

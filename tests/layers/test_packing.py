@@ -114,11 +114,6 @@ def test_crosses_processes():
     assert again.shape == packing.shape
 
 
-def test_half_precision_sums_stay_half():
-    packing = Packing.of(torch.ones(2, 3, dtype=torch.bool))
-    assert packing.sum(torch.ones(6, 2, dtype=torch.bfloat16)).dtype == torch.bfloat16
-
-
 @pytest.mark.parametrize("mask", [torch.ones(2, 3), torch.tensor(True)])
 def test_anything_but_a_boolean_mask_is_refused(mask):
     with pytest.raises(ValueError, match="boolean mask"):

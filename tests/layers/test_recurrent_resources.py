@@ -123,8 +123,9 @@ def test_nothing_is_kept_without_gradients(cell):
     assert all(state.grad_fn is None for state in as_tuple(final))
 
 
+@pytest.mark.parametrize("by_backward", [False, True])
 @pytest.mark.parametrize("cell", CELLS)
-def test_the_buffers_go_with_the_output(cell):
+def test_the_buffers_go_with_the_output_or_by_backward(cell, by_backward):
     module, packing = cell(4, 5), Packing.of(mask_of([2, 1]))
     kept = []
 
@@ -135,7 +136,10 @@ def test_the_buffers_go_with_the_output(cell):
     with torch.autograd.graph.saved_tensors_hooks(remember, lambda tensor: tensor):
         output, final = module(torch.randn(3, 4), packing)
     assert len(kept) > 4
-    del output, final
+    if by_backward:
+        output.sum().backward()
+    else:
+        del output, final
     gc.collect()
     alive = [tensor for reference in kept if (tensor := reference()) is not None and tensor.is_floating_point()]
     assert all(tensor.requires_grad for tensor in alive)  # the weights

@@ -14,8 +14,7 @@ from torch import Tensor
 from tests.families.algorithmic import FAMILY
 from tests.models.equations import assert_equal
 from tests.models.machines import assert_compiled_once, assert_trace, filled
-from zoo.attention.addressing import LENGTH_FLOOR
-from zoo.attention.allocation import allocation, linked, usage
+from zoo.attention.addressing import LENGTH_FLOOR, allocation, linked, usage
 from zoo.layers.packing import Packing
 from zoo.models.dnc import DNC, State
 

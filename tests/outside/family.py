@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from tiny_tagging.batch import TaggingBatch
 from tiny_tagging.spec import TaggingSpec
-from tiny_tagging.task import Tagging
 from torch import Tensor
 
 from tests.families import LONG, Family, mask_of, precise
@@ -51,10 +50,6 @@ class Sequences(Family):
     def loss(self, output: Output, batch: TaggingBatch) -> Tensor:
         assert batch.tags is not None
         return F.cross_entropy(precise(output.logits[batch.symbol_mask]), batch.tags[batch.symbol_mask])
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> Tagging:
-        curriculum = {"_target_": "tiny_tagging.curriculum.Beginnings", "symbols": 2, "steps": 1}
-        return Tagging(model=model, curriculum=curriculum, monitor="val/loss", mode="min")
 
 
 FAMILY = Sequences()

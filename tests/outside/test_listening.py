@@ -1,7 +1,6 @@
 """A family outside whose networks choose what to attend to: a quarter of the frames, or frames and turns."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,7 @@ import torch
 
 import zoo
 from tests.commands import forgotten
-from tests.contract import FOR_ALL, Case
-from tests.contract_generation import FOR_GENERATION
-from tests.outside.test_outside import HERE, say
+from tests.outside.test_outside import HERE
 from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks
 from zoo.cli import main
 from zoo.decoding import BeamSearch, Greedy, Sampling
@@ -92,13 +89,6 @@ def test_it_learns_from_a_reward_and_from_its_own_tokens(tmp_path):
 SMALL = ["data.sample.train=64", "data.sample.val=9", "data.sample.test=9", "trainer.max_epochs=2"]
 
 
-def test_it_is_listed_and_described(capsys):
-    listing = json.loads(say(capsys, "list", "--json", *HERE))
-    served = {model["name"]: model["data"] for model in listing["models"] if "listening" in model["tasks"]}
-    assert served == {"listener": ["sounds"], "two_levels": ["sounds"]}
-    assert "sounds: stream: sounds made without end" in say(capsys, "data", "sounds", *HERE)
-
-
 def test_a_resumed_run_and_two_ranks_make_the_steps_of_one(program_env, tmp_path, monkeypatch):
     from tiny_listening.task import Listening
 
@@ -126,16 +116,6 @@ def test_what_the_network_does_not_say_is_an_error(tmp_path, capsys, monkeypatch
     said = capsys.readouterr().err
     assert "error: attention source: its weights have " in said and "batch.memory_mask has " in said
     assert "Traceback" not in said
-
-
-@pytest.mark.parametrize("name", ["Listener", "TwoLevels"])
-@pytest.mark.parametrize("clause", [*FOR_ALL, *FOR_GENERATION], ids=lambda clause: clause.__name__)
-def test_the_contract(clause, name):
-    import tiny_listening.network
-
-    from tests.outside.listening_family import FAMILY
-
-    clause(Case(partial(getattr(tiny_listening.network, name), FAMILY.spec, hidden_dim=16), FAMILY))
 
 
 def test_the_memory_of_the_listener_is_a_quarter_of_the_frames():

@@ -3,13 +3,11 @@
 import csv
 import json
 import sys
-from functools import partial
 
 import pytest
 
 import zoo
 from tests.commands import forgotten
-from tests.contract import FOR_ALL, FOR_CLASSES, Case
 from tests.run.programs import ROOT, launch, result
 from zoo.cli import main
 from zoo.run import catalogue
@@ -49,14 +47,34 @@ def test_nothing_in_zoo_knows_of_it():
     assert not [path for path in files if "tagging" in path.read_text(encoding="utf-8")]
 
 
-def test_it_stands_in_the_list(capsys):
+def test_all_families_are_listed(capsys):
     listing = json.loads(say(capsys, "list", "--json", *HERE))
-    (model,) = [model for model in listing["models"] if model["name"] == "looks_back"]
-    assert model["tasks"] == ["tagging"] and model["data"] == ["repeats"]
-    assert {"name": "repeats", "tasks": ["tagging"]}.items() <= next(
-        data for data in listing["data"] if data["name"] == "repeats"
-    ).items()
-    assert {"han", "transformer"} <= {model["name"] for model in listing["models"]}  # beside ours
+    found = {model["name"]: (model["tasks"], model["data"]) for model in listing["models"]}
+    assert (
+        found.items()
+        >= {
+            "looks_back": (["tagging"], ["repeats"]),
+            "pair": (["adversarial"], ["rings"]),
+            "char_lstm": (["language_modelling"], ["tales"]),
+            "listener": (["listening"], ["sounds"]),
+            "two_levels": (["listening"], ["sounds"]),
+        }.items()
+    )
+    tasks = {data["name"]: data["tasks"] for data in listing["data"]}
+    assert (tasks["repeats"], tasks["tales"]) == (["tagging"], ["language_modelling"])
+    assert {"han", "transformer"} <= found.keys()  # beside ours
+
+
+@pytest.mark.parametrize(
+    ("data", "source"),
+    [
+        ("sounds", "stream: sounds made without end"),
+        ("rings", "stream: points made without end"),
+        ("tales", "sample: generated tales"),
+    ],
+)
+def test_data_without_a_table_are_described(data, source, capsys):
+    assert f"{data}: {source}" in say(capsys, "data", data, *HERE)
 
 
 def test_it_is_not_there_without_its_folder(tmp_path, capsys):
@@ -97,7 +115,7 @@ def test_data(capsys):
     said = say(capsys, "data", "repeats", "data.sample.train=61", *HERE)
     assert "repeats: sample: 261 generated sequences, seed 1" in said
     cells = [[cell.strip() for cell in line.replace("┃", "│").split("│")[1:-1]] for line in said.splitlines()]
-    assert ["split", "sequences", "most symbols"] in cells and ["train", "61", "9"] in cells
+    assert ["split", "sequences", "most symbols", "unknown rate"] in cells and ["train", "61", "9", "0.0%"] in cells
     shares = [float(row[1].rstrip("%")) for row in cells if row[:1] in (["new"], ["again"])]
     assert sum(shares) == pytest.approx(100) and min(shares) > 10
     assert "symbols in train: mean " in said and "\n  symbols  " in said and "\n  tags     new" in said
@@ -162,16 +180,6 @@ def test_a_sweep(tmp_path, capfd):
     (sweep,) = (tmp_path / "logs/sweeps").iterdir()
     assert [result(sweep / job)["parameters"] > 0 for job in ("0", "1")] == [True, True]
     assert capfd.readouterr().out.splitlines()[-1].startswith("best: val/accuracy")
-
-
-@pytest.mark.parametrize("clause", [*FOR_ALL, *FOR_CLASSES], ids=lambda clause: clause.__name__)
-@pytest.mark.usefixtures("own_folder")
-def test_the_contract(clause):
-    from tiny_tagging.network import LooksBack
-
-    from tests.outside.family import FAMILY
-
-    clause(Case(partial(LooksBack, FAMILY.spec, embedding_dim=16), FAMILY))
 
 
 @pytest.mark.usefixtures("own_folder")

@@ -1,12 +1,10 @@
 """An adversarial pair outside the package: two optimisers, whose steps count as one for each batch."""
 
 import json
-from functools import partial
 
 import pytest
 import torch
 
-from tests.contract import FOR_ALL, Case
 from tests.outside.test_outside import HERE, say
 from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, weights
 
@@ -44,12 +42,6 @@ def test_a_step_is_a_batch_and_the_schedule_comes_to_its_end(tmp_path, capsys):
     with pytest.raises(SystemExit):
         say(capsys, "predict", checkpoint, "7", "--attention", tmp_path / "x.png", *HERE)
     assert "--attention: GeneratedView draws no pictures" in capsys.readouterr().err
-
-
-def test_it_is_listed_and_described(capsys):
-    listing = json.loads(say(capsys, "list", "--json", *HERE))
-    assert [model["data"] for model in listing["models"] if model["name"] == "pair"] == [["rings"]]
-    assert "rings: stream: points made without end" in say(capsys, "data", "rings", *HERE)
 
 
 def test_clipping_and_accumulation_hold_for_each_optimiser(tmp_path):
@@ -106,12 +98,3 @@ def test_data_for_several_tasks_refuse_others(tmp_path, capsys):
     printed = capsys.readouterr().err
     assert "the data are for adversarial, density, the model serves tagging" in printed
     assert "For this data: model=pair" in printed
-
-
-@pytest.mark.parametrize("clause", FOR_ALL, ids=lambda clause: clause.__name__)
-def test_the_contract(clause):
-    from tiny_pair.network import Pair
-
-    from tests.outside.points import FAMILY
-
-    clause(Case(partial(Pair, FAMILY.spec, hidden_dim=16), FAMILY))

@@ -3,15 +3,12 @@
 import csv
 import json
 import math
-from functools import partial
 
 import pytest
 import torch
-from torch import nn
 
 import zoo
 from tests.commands import forgotten
-from tests.contract import FOR_ALL, FOR_CLASSES, FOR_STREAMS, Case, nothing_later_is_read, windows_are_one_long_pass
 from tests.outside.test_outside import HERE, say
 from tests.run.programs import killed_and_resumed, launch, result, same_on_two_ranks, train_ranks
 
@@ -74,14 +71,6 @@ def test_predict(finished, capsys):
     assert first["text"] == "the fox" and len(first["written"]) == 20 and first == again
 
 
-def test_it_is_listed(capsys):
-    listing = json.loads(say(capsys, "list", "--json", *HERE))
-    assert {"name": "tales", "tasks": ["language_modelling"]}.items() <= next(
-        data for data in listing["data"] if data["name"] == "tales"
-    ).items()
-    assert "tales: sample: generated tales" in say(capsys, "data", "tales", *HERE)
-
-
 def test_a_run_resumed_within_an_epoch_gives_the_weights_of_an_uninterrupted_one(tmp_path, monkeypatch):
     """In the first and in the second epoch of 4 steps, with validations within an epoch."""
     from tiny_stream.task import LanguageModelling
@@ -120,46 +109,3 @@ def test_data_that_are_not_a_stream_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Tales, "continues", False)
     assert launch([*HERE, *TINY], tmp_path) == 2
     assert "error: CharLSTM carries a state from batch to batch, and the batches of Tales" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("clause", [*FOR_ALL, *FOR_CLASSES, *FOR_STREAMS], ids=lambda clause: clause.__name__)
-def test_the_contract(clause):
-    clause(case())
-
-
-def case(wrap=None):
-    from tiny_stream.network import CharLSTM
-
-    from tests.outside.windows import FAMILY
-
-    build = partial(CharLSTM, FAMILY.spec, hidden_dim=16)
-    return Case(build if wrap is None else lambda: wrap(build()), FAMILY)
-
-
-class Wrapped(nn.Module):
-    """A sound network with one fault."""
-
-    carries = True
-
-    def __init__(self, network):
-        super().__init__()
-        self.network = network
-
-
-class Forgets(Wrapped):
-    def forward(self, batch, carried=None):
-        return self.network(batch)
-
-
-class ReadsAhead(Wrapped):
-    def forward(self, batch, carried=None):
-        output = self.network(batch, carried)
-        return type(output)(output.logits + output.logits.roll(-1, 1), carried=output.carried)
-
-
-@pytest.mark.parametrize(
-    ("fault", "clause"), [(Forgets, windows_are_one_long_pass), (ReadsAhead, nothing_later_is_read)]
-)
-def test_a_broken_network_is_found(fault, clause):
-    with pytest.raises(AssertionError):
-        clause(case(fault))

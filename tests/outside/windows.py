@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from tiny_stream.batch import WindowBatch
 from tiny_stream.spec import StreamSpec
-from tiny_stream.task import LanguageModelling
 from torch import Tensor
 
 from tests.families import LONG, Family, precise
@@ -73,9 +72,6 @@ class RandomWindows(Family):
         after = Counter(text[: at + 1] for text in texts for at in range(len(text)))
         before = Counter(text[:at] for text in texts for at in range(len(text)))
         return sum(n * math.log(before[text[:-1]] / n) for text, n in after.items()) / sum(after.values())
-
-    def task(self, model: dict[str, Any], *, attends: bool) -> LanguageModelling:
-        return LanguageModelling(model=model, monitor="val/bits_per_character", mode="min")
 
 
 FAMILY = RandomWindows()

@@ -26,8 +26,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count
-from zoo.attention.addressing import CLIP, by_content, precise_linear, written
-from zoo.attention.allocation import allocation, followed, linked, usage
+from zoo.attention.addressing import CLIP, allocation, by_content, followed, linked, precise_linear, usage, written
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.layers.cell_steps import steps_of_cell

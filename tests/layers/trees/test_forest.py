@@ -100,9 +100,3 @@ def test_broken_trees_are_refused(parent, lengths, message):
 
 def test_a_chain_of_any_length():
     assert heights(np.arange(-1, 4999)).tolist() == list(range(4999, -1, -1))
-
-
-def test_cells_move_as_a_whole():
-    forest = forest_of([[-1, 0, 0]])
-    moved = forest.cells.to("meta")
-    assert moved.cell.device.type == "meta" and moved.shape == (1, 3)

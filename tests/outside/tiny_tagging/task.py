@@ -88,7 +88,7 @@ class Tagging(Task):
     def examine(self, batch: TaggingBatch) -> list[Examined]:
         assert self.spec is not None
         rows = zip(batch.symbols, batch.symbol_mask, strict=True)
-        words = [[self.encoder.letters[number - 1] for number in row[mask].tolist()] for row, mask in rows]
+        words = [self.encoder.vocabulary.decode(row[mask].tolist()) for row, mask in rows]
         truths: list[str | None] = [None] * len(batch)
         if batch.tags is not None:
             tagged = zip(batch.tags, batch.symbol_mask, strict=True)

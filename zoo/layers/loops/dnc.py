@@ -18,8 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from zoo.attention.addressing import CLIP, LENGTH_FLOOR
-from zoo.attention.allocation import USAGE_FLOOR
+from zoo.attention.addressing import CLIP, LENGTH_FLOOR, USAGE_FLOOR
 from zoo.layers.loops.loop import Loop, softmax_backward
 
 

@@ -81,7 +81,7 @@ class _TreeLSTM(Loop):
                 torch.mul(o_t, tanh_t, out=new_h)
         self.shared, self.different, self.weight = shared, different, weight
         self.states, self.gates, self.tanh_c = states, gates, tanh_c
-        return h[:nodes].clone()
+        return h[:nodes]
 
     def backward(self, d_states: Tensor) -> tuple[Tensor | tuple[Tensor, ...], ...]:
         forest, gates, tanh_c, above = self.forest, self.gates, self.tanh_c, self.above
