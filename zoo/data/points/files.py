@@ -60,7 +60,7 @@ class OwnPointArguments(LoaderArguments, total=False):
     """The arguments of `OwnPoints` besides its goal."""
 
     path: str
-    split: Mapping[str, Any] | OwnSetSplitOptions | None
+    split: Mapping[str, Any] | SplitOptions | None
 
 
 class OwnPoints(OwnFiles, TableData[Source]):
