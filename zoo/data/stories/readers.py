@@ -173,7 +173,7 @@ def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Story]:
 
 
 def _problems(record: dict[str, Any], *, answered: bool = True) -> Iterator[tuple[str, str]]:
-    """The problems with a record; only the first is meaningful. Without `answered` it needs no answer."""
+    """The problems with a record; those after the first may follow from it. Without `answered` it needs no answer."""
     story, question, answer, supporting = map(record.get, (*QUESTION_COLUMNS, "supporting"))
     if not isinstance(story, list) or not all(isinstance(sentence, str) for sentence in story):
         yield "no story", f"column 'story' has {_shown(story)}, expected a list of sentences"

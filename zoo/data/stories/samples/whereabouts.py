@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from zoo.data.stories.samples.story_writer import GO, HOUSEHOLD, ROOMS, TIMES, TOWN, TOWNSFOLK, StoryWriter
 
 QUESTIONS = 5
+Places = tuple[str, ...]
 
 
 class Statement(NamedTuple):
@@ -23,22 +25,12 @@ class Statement(NamedTuple):
 
 def simple_negation(writer: StoryWriter) -> None:
     """Task 9: half of the statements are moves, a quarter positions, and a quarter negated positions."""
-    place = {person: writer.pick(ROOMS) for person in HOUSEHOLD}
-    statements: list[Statement] = []
-    for _ in range(QUESTIONS):
-        for _ in range(2):
-            person = writer.pick(HOUSEHOLD)
-            old, new = place[person], _other(writer, ROOMS, place[person])
-            place[person] = new
-            form = writer.pick(("goes", "goes", "is", "is not"))
-            if form == "goes":
-                statements.append(Statement(writer.say(f"{person} {writer.pick(GO)} to the {new}."), person, new))
-            elif form == "is":
-                statements.append(Statement(writer.say(f"{person} is in the {new}."), person, new))
-            else:
-                text = f"{person} is {writer.pick(('not', 'no longer'))} in the {old}."
-                statements.append(Statement(writer.say(text), person, old, denied=True))
-        last = _recent(writer, statements)
+
+    def denied(person: str, old: str, new: str) -> Statement:
+        text = f"{person} is {writer.pick(('not', 'no longer'))} in the {old}."
+        return Statement(writer.say(text), person, old, denied=True)
+
+    for last in _told(writer, HOUSEHOLD, ROOMS, denied):
         true = writer.pick((True, False)) and not last.denied
         room = last.place if true or last.denied else _other(writer, ROOMS, last.place)
         writer.ask(f"Is {last.person} in the {room}?", "yes" if true else "no", (last.line,))
@@ -46,35 +38,40 @@ def simple_negation(writer: StoryWriter) -> None:
 
 def indefinite_knowledge(writer: StoryWriter) -> None:
     """Task 10: half of the statements are moves, a quarter positions, and a quarter leave two places open."""
-    place = {person: writer.pick(TOWN) for person in TOWNSFOLK}
-    statements: list[Statement] = []
-    for _ in range(QUESTIONS):
-        for _ in range(2):
-            person = writer.pick(TOWNSFOLK)
-            new = place[person] = _other(writer, TOWN, place[person])
-            form = writer.pick(("goes", "goes", "is", "either"))
-            if form == "goes":
-                statements.append(Statement(writer.say(f"{person} {writer.pick(GO)} to the {new}."), person, new))
-            elif form == "is":
-                statements.append(Statement(writer.say(f"{person} is in the {new}."), person, new))
-            else:
-                a, b = both = tuple(writer.some((new, _other(writer, TOWN, new)), 2))
-                line = writer.say(f"{person} is either in the {a} or the {b}.")
-                statements.append(Statement(line, person, new, open=both))
-        last = _recent(writer, statements)
+
+    def undecided(person: str, old: str, new: str) -> Statement:
+        a, b = both = tuple(writer.some((new, _other(writer, TOWN, new)), 2))
+        return Statement(writer.say(f"{person} is either in the {a} or the {b}."), person, new, open=both)
+
+    for last in _told(writer, TOWNSFOLK, TOWN, undecided):
         asked = writer.pick((last.place, _other(writer, TOWN, last.place)))
         answer = "maybe" if asked in last.open else "yes" if asked == last.place else "no"
         writer.ask(f"Is {last.person} in the {asked}?", answer, (last.line,))
 
 
+def _told(
+    writer: StoryWriter, people: Places, places: Places, special: Callable[[str, str, str], Statement]
+) -> Iterator[Statement]:
+    """Tell two statements before each question. Yields the last statement about a person of a recent one."""
+    place = {person: writer.pick(places) for person in people}
+    statements: list[Statement] = []
+    for _ in range(QUESTIONS):
+        for _ in range(2):
+            person = writer.pick(people)
+            old, new = place[person], _other(writer, places, place[person])
+            place[person] = new
+            form = writer.pick(("goes", "goes", "is", "special"))
+            if form == "special":
+                statements.append(special(person, old, new))
+            else:
+                text = f"{person} {writer.pick(GO)} to the {new}." if form == "goes" else f"{person} is in the {new}."
+                statements.append(Statement(writer.say(text), person, new))
+        person = writer.recent(statements)[0].person
+        yield next(last for last in reversed(statements) if last.person == person)
+
+
 def _other(writer: StoryWriter, places: tuple[str, ...], than: str) -> str:
     return writer.pick([place for place in places if place != than])
-
-
-def _recent(writer: StoryWriter, statements: list[Statement]) -> Statement:
-    """The last statement about a person of a recent statement."""
-    person = writer.recent(statements)[0].person
-    return next(last for last in reversed(statements) if last.person == person)
 
 
 class Visit(NamedTuple):
