@@ -12,7 +12,6 @@ from zoo.data.cloze.cnn import Cnn, DailyMail
 from zoo.data.cloze.module import MISSING
 from zoo.data.cloze.question import BLANK
 from zoo.data.cloze.samples import stories
-from zoo.data.order import POOL
 from zoo.errors import ConfigError, DataError
 
 SMALL = {"train": 60, "val": 20, "test": 30}
@@ -77,15 +76,6 @@ def test_samples(cls, options, said, cache_dir):
             right = batch.occurrence[b] == batch.answer[b]
             assert [words[at] for at in right.nonzero()[:, 0].tolist()] == [question.answer] * int(right.sum())
             assert right.any()
-
-
-def test_training_batches_hold_documents_of_similar_length_and_no_texts(cache_dir):
-    data = prepared(loader={"batch_size": 10})
-    order = data.training_order(data.part("train"))
-    assert order.pool == POOL
-    batch = next(iter(data.train_dataloader()))
-    assert batch.text is None
-    assert batch.evidence is not None
 
 
 def test_the_sample_has_names_and_things_alone(cache_dir):
@@ -180,8 +170,6 @@ def test_words_that_differ_in_case_alone_may_share_a_vector(tmp_path, cache_dir)
         assert torch.equal(one.occurrence, other.occurrence)
     few = prepared(source=str(tmp_path), text={"vocabulary_size": 6}).encoder.vocabulary
     assert few.words == ["<pad>", "<unk>", BLANK, "cats", "met", "the"]
-    with pytest.raises(DataError, match=r"no token occurs 10000 times in 12 training questions; data.text.minimum"):
-        prepared(source=str(tmp_path), text={"minimum_frequency": 10000})
 
 
 def test_cnn(tmp_path, cache_dir):

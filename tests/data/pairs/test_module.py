@@ -10,6 +10,7 @@ import torch
 
 from tests.data.pairs.toy import SIZES, Toy, generate, prepared
 from zoo.data.pairs.batch import PairBatch
+from zoo.data.pairs.encoding import _covering
 from zoo.data.pairs.generated import Copy, Dates, Reverse, Sort
 from zoo.errors import DataError
 
@@ -91,6 +92,10 @@ def test_alignment_moves_to_tokens_of_any_kind(cache_dir, tokenizer):
             assert {tuple(link) for link in batch.alignment[b].nonzero().tolist()} == expected
             cut += len(spans[0]) != len(pair.source)
     assert cut > 5  # here tokens are not words
+
+
+def test_a_token_without_a_letter_covers_no_word():
+    assert _covering([0, 3, 4, 7], [(0, 3), (4, 5), (5, 5), (5, 7)]) == [[0], [1, 3]]
 
 
 # batches

@@ -8,10 +8,9 @@ from itertools import product
 import pytest
 
 from zoo.data.pairs.samples import lexicon, translations
-from zoo.data.pairs.samples.lexicon import ADJECTIVES, NOUNS, PLACES
+from zoo.data.pairs.samples.lexicon import ADJECTIVES, NOUNS, PLACES, VERBS
 from zoo.data.pairs.samples.nouns import noun_phrase
 from zoo.data.pairs.samples.translations import LENGTHS, generate
-from zoo.data.pairs.samples.verbs import VERBS
 
 CASES = ("nominative", "accusative", "dative", "genitive")
 PAIRS = list(generate(4000, seed=5))

@@ -19,9 +19,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from zoo.data.pairs.samples import Pair, lexicon
-from zoo.data.pairs.samples.lexicon import NOUNS, PLACES, Noun
+from zoo.data.pairs.samples.lexicon import NOUNS, PLACES, VERBS, Noun, Verb
 from zoo.data.pairs.samples.nouns import ARTICLES, Phrase, Word, joined, noun_phrase, phrase_of
-from zoo.data.pairs.samples.verbs import VERBS, Verb
 
 LENGTHS = (6, 18)
 """Fewest and most tokens of a sentence, in each language; the full stop counts."""
