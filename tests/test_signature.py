@@ -97,7 +97,7 @@ def test_a_configuration_that_fits_both_levels_passes():
         ({"droput": 0.1}, "data.droput: Reviews has no such argument; did you mean data.dropout?"),
         ({"verbose": True}, "data.verbose: Reviews has no such argument; there are batch_size, dropout"),
         ({"batch_size": 0}, "data.batch_size=0: expected a whole number from 1 on, found 0"),
-        ({"dropout": 1.5}, "data.dropout=1.5: expected a number from 0 up to 1, without 1, found 1.5"),
+        ({"dropout": 1.5}, "data.dropout=1.5: expected a number from 0 to below 1, found 1.5"),
         ({"unit": "wrod"}, "data.unit=wrod: expected word or character, found 'wrod'; did you mean 'word'?"),
         ({"shuffle": "yes"}, "data.shuffle=yes: expected true or false, found 'yes'"),
         ({"folder": None}, "data.folder: Reviews needs it, but the configuration does not give it"),

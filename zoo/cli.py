@@ -25,13 +25,13 @@ EXAMPLES = """examples:
   zoo predict logs/luong_multi30k/<time>/checkpoints/best.ckpt "Ein Mann schläft." --beam 5 --nbest 3
   zoo data documents data.path=my.csv data.text_column=text data.label_column=label
 """
-PREDICT = "what a trained network says of your inputs, and what it attended to"
-CONFIG_DIR = "of every command: configuration of your own beside the zoo's; the modules beside DIR can be imported"
+PREDICT = "the predictions of a trained network for your inputs, and its attention"
+CONFIG_DIR = "for every command: a folder with your own configuration; the Python modules beside DIR can be imported"
 OUTPUTS = ("csv", "html", "attention")
 COMMANDS = ("list", "train", "predict", "data")
 NAMED, PRINTED, PICTURES = 8, 20, 50
-"""More unknown words are only counted; more answers that are written to a file are printed as a summary; more pictures
-are drawn with --pictures only."""
+"""The most unknown words that are named, the most answers that are printed beside a file of them (more are summarised),
+and the default of --pictures."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,7 +49,10 @@ def parser() -> argparse.ArgumentParser:
         "list", help="the models, their papers and tasks, the data that fit, the experiments"
     )
     catalogue.add_argument(
-        "words", nargs="*", metavar="WORD", help="only what has these words: models, data, experiments, a task, a name"
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="only entries with these words, e.g. models, data, experiments, a task, a name",
     )
     catalogue.add_argument("--json", action="store_true", help="as JSON")
 
@@ -71,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="FILE",
-        help="make the examples from plain texts, where the data can",
+        help="make the examples from plain text, if the data set supports it",
     )
     for command in (catalogue, data):
         command.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
@@ -89,7 +92,7 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
         nargs="*",
         default=[],
         metavar=noun,
-        help=f"without any and without --file, one {noun} per line from standard input",
+        help=f"without inputs and without --file, one {noun} per line is read from standard input",
     )
     predict.add_argument("--config-dir", metavar="DIR", help=CONFIG_DIR)
     predict.add_argument("--file", type=Path, help=f"a file with one {noun} per line")
@@ -99,8 +102,8 @@ def predict_parser(view: View | None = None, task: str = "") -> argparse.Argumen
     predict.add_argument(
         "--attention",
         metavar="OUT",
-        help="draw what was attended to, as .png, .pdf or .svg; with several inputs OUT-1.png, OUT-2.png, ...; with "
-        "a folder, which many inputs need, OUT/1.png, OUT/2.png, ...",
+        help="draw the attention as .png, .pdf or .svg; several inputs give OUT-1.png, OUT-2.png, ...; a folder, "
+        "required for many inputs, gets OUT/1.png, OUT/2.png, ...",
     )
     predict.add_argument(
         "--pictures",
@@ -134,12 +137,12 @@ def main(arguments: list[str] | None = None) -> None:
             return _predict(words[1:])
         if words and not words[0].startswith("-") and words[0] not in COMMANDS:
             raise ConfigError(f"zoo {words[0]}: there is no such command; {did_you_mean(words[0], COMMANDS, 'zoo ')}")
-        options, more = parser().parse_known_args(words)  # argparse does not take words on both sides of a flag
+        options, more = parser().parse_known_args(words)  # argparse does not accept words on both sides of a flag
         if options.command == "data" and all("=" in word for word in more):
             more += [word for word in options.from_text if "=" in word and not Path(word).exists()]
             options.from_text = [word for word in options.from_text if word not in more]
             if named := [word for word in (*options.overrides, *more) if word.startswith("data=")]:
-                raise ConfigError(f"{named[0]}: the data are named already: zoo data {options.name}; leave it out")
+                raise ConfigError(f"{named[0]}: `zoo data {options.name}` already names the data; remove this word")
             overrides += [f"data={options.name}", *options.overrides, *more]
             _data(options, overrides)
         elif more:
@@ -183,8 +186,8 @@ def _predict(words: list[str]) -> None:
     options, foreign = predict_parser(view, task).parse_known_intermixed_args(words)
     if foreign:
         raise ConfigError(
-            f"{foreign[0]}: not for a network that was trained for {task}; "
-            f"zoo predict {checkpoint} --help shows the options there are"
+            f"{foreign[0]}: not an option for a network that was trained for {task}; "
+            f"zoo predict {checkpoint} --help lists the options"
         )
     in_a_folder = False
     if options.attention is not None:
@@ -201,8 +204,8 @@ def _predict(words: list[str]) -> None:
     real = [given for given in inputs if given is not None]
     if options.attention is not None and not in_a_folder and len(inputs) > max(options.pictures, 1):
         raise ConfigError(
-            f"--attention {options.attention}: {len(real):,} inputs make as many pictures; give a folder, "
-            f"--attention {options.attention.with_suffix('')}/, which gets the first {options.pictures}"
+            f"--attention {options.attention}: {len(real):,} inputs need a folder: "
+            f"--attention {options.attention.with_suffix('')}/ gets pictures of the first {options.pictures}"
         )
     if options.attention is not None and in_a_folder:
         options.attention = options.attention / "1.png"
@@ -226,7 +229,7 @@ def _predict(words: list[str]) -> None:
             _draw(view, predictions, options, in_a_folder=in_a_folder)
     for error in bad:
         print(f"left out: {error}", file=sys.stderr)
-    if bad:  # the others have their predictions; a script has to learn that some have none
+    if bad:  # the exit code tells a script that some inputs have no prediction
         raise DataError(
             f"{len(bad):,} of {len(real):,} {view.noun}s could not be used and have no prediction: see above"
         )
@@ -241,10 +244,10 @@ def _checkpoint(words: list[str]) -> str:
     if len(asked) < len(words) and all(word.startswith("-") for word in asked):
         predict_parser().parse_args(words)
     general, _ = predict_parser().parse_known_args(asked)
-    found = [general.checkpoint, *general.words]  # the values of a task's own options among them
+    found = [general.checkpoint, *general.words]  # includes the values of a task's own options
     first = found[0] if not asked[0].startswith("-") else next(filter(_looks_like_checkpoint, found), found[0])
     if more := [word for word in found if word.endswith(".ckpt") and word != first]:
-        raise CheckpointError(f"one checkpoint at a time: {first}, and then {', '.join(more)}")
+        raise CheckpointError(f"expected one checkpoint, found {', '.join([first, *more])}")
     return first
 
 

@@ -15,7 +15,7 @@ from zoo.errors import CheckpointError
 
 T = TypeVar("T")
 _allowed: ContextVar[tuple[Path, ...] | None] = ContextVar("allowed", default=None)
-"""Folders with modules of the user's own, while the names come from a checkpoint."""
+"""The user's folders from which a checkpoint's classes may be imported; None while no checkpoint is read."""
 
 
 class NotHere(CheckpointError):
@@ -29,7 +29,7 @@ def name_of(cls: type[Any]) -> str:
 
 @contextmanager
 def named_by_a_checkpoint(folders: Iterable[Path] = ()) -> Iterator[None]:
-    """Within it, `class_at` imports only modules of the zoo and modules in `folders`, the user's own.
+    """Within this context, `class_at` imports only modules of the zoo and of the user's own `folders`.
 
     A checkpoint may come from anyone, and an import runs the code of a module.
     """
@@ -52,17 +52,17 @@ def class_at(name: str, kind: type[T]) -> type[T]:
     module, _, qualname = name.rpartition(".")
     if (folders := _allowed.get()) is not None and not _may_import(module, folders):
         raise NotHere(
-            f"it names {name}, which a checkpoint may not import: only classes of the zoo, and your own classes where "
-            "their module is imported already or lies beside your --config-dir"
+            f"a checkpoint may not import {name}: only classes of the zoo are allowed, and your own classes if "
+            "their module is already imported or lies beside your --config-dir"
         )
     try:
         found = getattr(import_module(module), qualname)
     except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise NotHere(f"it names {name}, which is not here: {reason}") from error
+        raise NotHere(f"{name} cannot be imported: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, kind)):
         expected = "a class" if kind is object else f"a subclass of {kind.__name__}"
-        raise CheckpointError(f"it names {name}, which is not {expected}")
+        raise CheckpointError(f"{name} is not {expected}")
     return found
 
 
@@ -71,13 +71,13 @@ def _may_import(module: str, folders: tuple[Path, ...]) -> bool:
     first, *rest = module.split(".")
     if module in sys.modules:
         return True
-    if "__main__" in (first, *rest):  # a program: it would run
+    if "__main__" in (first, *rest):  # importing a program would run it
         return False
     return first == "zoo" or any(_place(first).is_relative_to(folder) for folder in folders)
 
 
 def _place(package: str) -> Path:
-    """The folder in which a module or package lies; a path that is nowhere where there is none."""
+    """The folder of a package, or the file of a module; an empty path if it is not found."""
     try:
         spec = find_spec(package)
     except (ImportError, ValueError):

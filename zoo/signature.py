@@ -29,7 +29,7 @@ def signature(cls: type[Any]) -> Signature:
 
 
 def _parameters(constructors: list[Any]) -> list[Parameter]:
-    """The parameters of the first of a class's constructors, which follow the method resolution order."""
+    """The parameters of the first of a class's constructors; these are in method resolution order."""
     if not constructors:
         return []
     hints = _annotations(constructors[0])

@@ -23,7 +23,7 @@ KINDS = {"boolean": ("true", "false"), "null": ("null",), "object": (GROUP,), "s
 
 BOUNDS = {
     ("minimum", "maximum"): "from {} to {}",
-    ("minimum", "exclusiveMaximum"): "from {0} up to {1}, without {1}",
+    ("minimum", "exclusiveMaximum"): "from {} to below {}",
     ("exclusiveMinimum", "maximum"): "above {} and up to {}",
     ("exclusiveMinimum", "exclusiveMaximum"): "above {} and below {}",
     ("minimum",): "from {} on",
@@ -41,7 +41,7 @@ def hold(key: str, value: Any, hint: Any) -> None:
     except (PydanticUserError, SchemaError):
         return  # a kind of class that has a check of its own, such as a dataclass, or an interface
     try:
-        # as JSON a list may become a tuple, and yet "2" no number and true no 1
+        # as JSON a list may become a tuple, but "2" does not become a number, and true does not become 1
         allowed.validate_json(json.dumps(value))
     except (ValidationError, TypeError) as error:  # TypeError: an object, given in code
         own = _own_words(key, value, error) if isinstance(error, ValidationError) else None
@@ -76,7 +76,7 @@ def _checked(init: Callable[..., None]) -> Callable[..., None]:
 
 
 def refusal(key: str, value: Any, expected: str, names: Iterable[str] = ()) -> ConfigError:
-    """Return the error for a wrong value; the nearest of `names`, the words that are allowed, is proposed."""
+    """Return the error for a wrong value; it proposes the nearest of `names`, the allowed words."""
     typed = cut(value if isinstance(value, str) else as_written(value))
     near = or_nearest(value, names) if isinstance(value, str) else ""
     return ConfigError(f"{key}={typed}: expected {expected}, found {cut(as_written(value))}{near}")
@@ -102,7 +102,7 @@ def _own_words(key: str, value: Any, error: ValidationError) -> ConfigError | No
 
 
 class _Schema(GenerateJsonSchema):
-    """A JSON schema with objects in it, which pydantic itself refuses to describe."""
+    """A JSON schema that may contain objects; pydantic alone refuses to describe them."""
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
         return {"description": OBJECT}

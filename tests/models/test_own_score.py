@@ -119,10 +119,10 @@ def test_a_form_is_not_inherited_by_what_computes_something_else():
         ),
         (
             "nowhere.MyScore",
-            "score: it names nowhere.MyScore, which is not here: No module named 'nowhere'; expected one of dot, ",
+            "score: nowhere.MyScore cannot be imported: No module named 'nowhere'; expected one of dot, ",
         ),
-        (f"{OWN}.Bilinaer", "score: it names .*Bilinaer, which is not here: .*no attribute 'Bilinaer'"),
-        ("torch.nn.Linear", "score: it names torch.nn.Linear, which is not a subclass of Score; expected one of dot, "),
+        (f"{OWN}.Bilinaer", "score: .*Bilinaer cannot be imported: .*no attribute 'Bilinaer'"),
+        ("torch.nn.Linear", "score: torch.nn.Linear is not a subclass of Score; expected one of dot, "),
         ("zoo.attention.Score", "lacks many"),
         (
             f"{OWN}.WantsMore",

@@ -118,7 +118,7 @@ def test_what_a_run_was_trained_by_is_not_called_to_predict(translated, tmp_path
     assert not (tmp_path / "no").exists()
     content["hyper_parameters"]["decoding"] = called
     torch.save(content, tmp_path / "a.ckpt")
-    with pytest.raises(CheckpointError, match=r"it names pathlib.Path.mkdir, which a checkpoint may not import"):
+    with pytest.raises(CheckpointError, match=r"a checkpoint may not import pathlib.Path.mkdir"):
         load(tmp_path / "a.ckpt")
     assert not (tmp_path / "no").exists()
     instantiate(called)
@@ -213,7 +213,7 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
         ),
         (
             lambda content: content["zoo"].update(encoder_class="builtins.int"),
-            "it names builtins.int, which is not a sub",
+            "builtins.int is not a sub",
         ),
         (lambda content: content.update(zoo="text"), "not written by attention-zoo"),
         (lambda content: content.update(hyper_parameters=[1]), "its parts differ from those that a run writes"),
@@ -227,7 +227,7 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
         ),
         (
             lambda content: content["hyper_parameters"]["model"].update(_target_="venv.__main__.Mine"),
-            "it names venv.__main__.Mine, which a checkpoint may not import",
+            "a checkpoint may not import venv.__main__.Mine",
         ),
     ],
 )

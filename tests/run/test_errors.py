@@ -31,7 +31,7 @@ def refused(tmp_path, capfd, monkeypatch):
         patch.delenv("WANDB_API_KEY", raising=False)
         patch.setenv("NETRC", str(tmp_path / "netrc"))
         yield said
-    if "wandb" in sys.modules:  # it keeps the settings that it began with
+    if "wandb" in sys.modules:  # wandb keeps the settings that it started with
         sys.modules["wandb"].teardown()
 
 
@@ -49,10 +49,10 @@ def refused(tmp_path, capfd, monkeypatch):
         ("hydra.run.dir=file", "file: File exists; choose another folder with hydra.run.dir=..."),
         ("hydra.searchpath=[a", "hydra.searchpath=[a: expected a list of folders, hydra.searchpath=[DIR,DIR]"),
         ("--config-dir=", "--config-dir=: expected a folder after it, found nothing"),
-        ("logger=wandb", "wandb has no key here; run `wandb login` once, or give logger.wandb.offline=true"),
-        ("model=han,luong", "model=han,luong: several values; for one run each: -m model=han,luong"),
+        ("logger=wandb", "wandb has no API key; run `wandb login` once, or set logger.wandb.offline=true"),
+        ("model=han,luong", "model=han,luong: several values; for one run per value use -m model=han,luong"),
         ("optimizer.lr=0.1,0.2", "-m optimizer.lr=0.1,0.2"),
-        ("trainer.accelerator=gpu", "torch finds no GPU here; trainer=cpu runs without one"),
+        ("trainer.accelerator=gpu", "torch finds no GPU; use trainer=cpu"),
         ("trainer.max_epochs=-2", "trainer: `max_epochs` must be"),
         ("trainer.devices=0", "trainer: `Trainer(devices=0)` value is not"),
         ("trainer.strategy=foo", "trainer: You selected an invalid strategy"),
@@ -65,7 +65,7 @@ def refused(tmp_path, capfd, monkeypatch):
     ],
 )
 def test_one_line_and_no_folder(refused, override, expected):
-    """Each kind of failure, wherever in a run it is found; test_messages.py has the mistakes of each kind."""
+    """One failure of each kind, from every stage of a run; test_messages.py has more mistakes of each kind."""
     assert expected in refused(*SHORT, override)
 
 
@@ -86,12 +86,12 @@ def test_a_checkpoint_of_another_model(tmp_path, capfd, monkeypatch, key):
         (
             "model",
             "class Mine(:",
-            "model._target_: it names {module}.Mine, which is not here: invalid syntax ({module}.py",
+            "model._target_: {module}.Mine cannot be imported: invalid syntax ({module}.py",
         ),
         ("model", "class Mine: pass", "{module}.Mine has no `attends`; add it as a class attribute"),
         ("model", "class Mine: attends = {{}}", "{module}.Mine has no `tasks`; add it as a class attribute"),
         ("task", "class Mine: name, headline = 'mine', ()", "{module}.Mine has no `monitors`"),
-        ("task", "class Mine: name, headline, monitors = 'mine', (), {{'x': 'max'}}", "Mine names no view"),
+        ("task", "class Mine: name, headline, monitors = 'mine', (), {{'x': 'max'}}", "Mine has no `view`"),
     ],
 )
 def test_a_class_of_ones_own_that_cannot_be_taken(tmp_path, capfd, monkeypatch, group, code, expected):
@@ -132,7 +132,7 @@ def test_an_error_of_a_file_that_is_not_the_runs_keeps_its_traceback(tmp_path, m
 
 
 def test_a_metric_that_the_data_do_not_give_is_refused_before_training(tmp_path, capfd):
-    """Reviews of one's own have no evidence, and so no attention recall."""
+    """The user's own reviews have no known evidence, so attention recall is not computed."""
     rows = "".join(f'"text {n} is {"good" if n % 2 else "bad"}.",{n % 2}\n' for n in range(40))
     (tmp_path / "my.csv").write_text("text,label\n" + rows)
     own = ["data=documents", "data.path=my.csv", "data.text_column=text", "data.label_column=label"]

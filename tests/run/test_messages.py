@@ -45,21 +45,21 @@ model.word_hidden_dim.x=3 -> , and has no keys below it
 ckpt_path.x=3 -> ckpt_path is empty; use +ckpt_path.x=... to add to it
 data=documents -> data.path has no value yet
 scheduler=null -> @: a group needs the name of a choice; to remove the group, use ~scheduler
-~trainer -> trainer has no _target_: it names nothing to build; choose one with trainer=NAME
-~model model.dropout=0.1 -> model.dropout: ~model removes the whole group; remove one of the two words
+~trainer -> trainer has no _target_, the class to build; choose one with trainer=NAME
+~model model.dropout=0.1 -> model.dropout: ~model removes the whole group; remove ~model or model.dropout=...
 seed=abc -> @: expected a whole number from 0 to 4294967295, found 'abc'
 seed=-1 -> @: expected a whole number from 0 to 4294967295, found -1
 train=maybe -> @: expected true or false
 model.word_hidden_dim=abc -> @: expected a whole number
 model.dropout=[1,2] -> model.dropout=[1, 2]: expected a number
-model.dropout=1.5 -> @: expected a number from 0 up to 1, without 1, found 1.5
+model.dropout=1.5 -> @: expected a number from 0 to below 1, found 1.5
 model.word_pooling=median -> @: expected attention, mean or max, found 'median'; did you mean 'mean'?
 data.loader.batch_size=0 -> @: expected a whole number from 1 on, found 0
 data.loader.batch_size=many -> @: expected a whole number from 1 on, found 'many'
 data.text.lower='yes' -> data.text.lower=yes: expected true or false, found 'yes'
 optimizer.lr=fast -> @: expected a number from 0 on, found 'fast'
 optimizer.lr=-1 -> @: expected a number from 0 on, found -1
-optimizer.betas=[0.9,1] -> optimizer.betas=[0.9, 1]: expected a list of 2 (each a number from 0 up to 1,
+optimizer.betas=[0.9,1] -> optimizer.betas=[0.9, 1]: expected a list of 2 (each a number from 0 to below 1)
 optimizer.weight_decay=-1 -> @: expected a number from 0 on, found -1
 optimizer.fused=1 -> @: expected true, false or null, found 1
 scheduler.interval=never -> @: expected step or epoch, found 'never'
@@ -67,7 +67,7 @@ scheduler=step scheduler.scheduler.step_size=0 -> @: expected a whole number fro
 scheduler=cosine scheduler.scheduler.T_max=0 -> @: expected a whole number
 trainer.max_epochs=two -> @: expected a whole number
 trainer.precision=bf17 -> @: expected
-trainer.precision=16-true -> @: in float16 the 1e-8 that Adam adds is 0, and training fails; use bf16-true
+trainer.precision=16-true -> @: in float16 Adam's eps of 1e-8 becomes 0, and training fails; use bf16-true
 trainer.limit_val_batches=some -> @: expected a number or null, found 'some'
 trainer.val_check_interval=0 -> @: expected a number above 0,
 trainer.check_val_every_n_epoch=0 -> @: expected a whole number from 1 on or null, found 0
@@ -77,7 +77,7 @@ trainer.accumulate_grad_batches=0 -> @: expected a whole number from 1 on, found
 trainer.gradient_clip_val=-1 -> @: expected a number from 0 on or null, found -1
 trainer.deterministic=maybe -> @: expected true, false, warn or null, found 'maybe'
 callbacks.best.monitor=val/acc -> @: classification has no such metric; did you mean val/accuracy?
-callbacks.best.mode=min -> @: the max of val/accuracy is best
+callbacks.best.mode=min -> @: expected max for val/accuracy
 callbacks.last.every_n_steps=0 -> @: expected a whole number from 1 on or null, found 0
 callbacks.last.every_n_minutes=0 -> @: expected a number above 0 or null, found 0
 callbacks.early_stopping.patience=-1 -> @: expected a whole number from 0 on, found -1
@@ -85,7 +85,7 @@ callbacks.early_stopping.monitor=val/acc -> @: classification has no such metric
 callbacks.attention_maps.count=-1 -> @: expected a whole number from 0 on, found -1
 callbacks.attention_maps.every_n_minutes=0 -> @: expected a number above 0, found 0
 callbacks.predictions.count=1.5 -> @: expected a whole number from 0 on or null, found 1.5
-callbacks=[default,averaging] callbacks.averaging.decay=1 -> @: expected a number from 0 up to 1, without 1, found 1
+callbacks=[default,averaging] callbacks.averaging.decay=1 -> @: expected a number from 0 to below 1, found 1
 callbacks.whole_test=3 -> callbacks.whole_test has no _target_
 logger.csv.version=[1] -> @: expected a whole number, text or null, found [1]
 logger=wandb logger.wandb.offline=perhaps -> @: expected true or false, found 'perhaps'
@@ -94,21 +94,21 @@ task=translation -> the data are for classification; remove task=..., since the 
 task.monitor=val/acc -> @: classification has no such metric; did you mean val/accuracy?
 task.monitor=accuracy -> did you mean val/accuracy?
 task.monitor=train/loss -> @: classification has no such metric; did you mean
-task.mode=min -> the max of val/accuracy is best; remove task.mode
+task.mode=min -> expected max for val/accuracy; remove task.mode
 objective=reinforce -> objective: classification, the task of these data, does not use this group; remove objective=...
 model=han data=copy -> HAN and Copy do not fit
-scheduler=noam -> scheduler.scheduler: the rate follows from the network's width
-trainer.max_epochs=-1 -> scheduler: its rate falls until the last step, and this run has none
+scheduler=noam -> scheduler.scheduler: the learning rate depends on the network's width
+trainer.max_epochs=-1 -> scheduler: the learning rate falls until the last step, but this run has no last step
 trainer.max_epochs=null trainer.max_time=00:00:01:00 -> add trainer.max_epochs=N or trainer.max_steps=N
 scheduler.scheduler.warmup=2 -> scheduler.scheduler: warmup is a share of the steps, from 0 to 1; got 2
-model._target_=zoo.models.nothing.Net -> model._target_: it names zoo.models.nothing.Net, which is not here
-optimizer._target_=torch.optim.Adamm -> optimizer._target_: it names torch.optim.Adamm, which is not here
-callbacks.best._target_=nothing -> callbacks.best._target_: it names nothing, which is not here
-model._target_=os.getcwd -> model._target_: it names os.getcwd, which is not a class
+model._target_=zoo.models.nothing.Net -> model._target_: zoo.models.nothing.Net cannot be imported: 
+optimizer._target_=torch.optim.Adamm -> optimizer._target_: torch.optim.Adamm cannot be imported: 
+callbacks.best._target_=nothing -> callbacks.best._target_: nothing cannot be imported: 
+model._target_=os.getcwd -> model._target_: os.getcwd is not a class
 [model=rnnsearch data=multi30k]
-decoding._target_=os.getcwd -> decoding._target_: it names os.getcwd, which is not a class
+decoding._target_=os.getcwd -> decoding._target_: os.getcwd is not a class
 decoding._target_=tests.run.test_messages.Anything -> not a subclass of Decoding; inherit from zoo.decoding.D
-model=luong model.score=my_zoo.MyScore -> model.score: it names my_zoo.MyScore, which is not here: No module
+model=luong model.score=my_zoo.MyScore -> model.score: my_zoo.MyScore cannot be imported: No module
 model=luong model.score=doot -> @: expected dot, scaled_dot,
 model.score=doot -> found 'doot'; did you mean 'dot'?
 objective=reenforce -> did you mean objective=reinforce?
@@ -116,7 +116,7 @@ objective.label_smothing=0.1 -> did you mean objective.label_smoothing?
 objective=scheduled_sampling objective.k=-1 -> @: expected a number from 0 on, found -1
 objective=scheduled_sampling objective.k=0.5 -> objective.decay=inverse_sigmoid needs k >= 1
 decoding.beam_size=0 -> @: expected a whole number from 1 on, found 0
-decoding.nbest=9 -> decoding.nbest=9, beam_size=5: give at least 1, and no more than the beam holds
+decoding.nbest=9 -> decoding.nbest=9, beam_size=5: expected nbest from 1 to beam_size
 regularizer=coverage regularizer.coverage.tou=1 -> tou
 regularizer=coverage regularizer.coverage.tau=0 -> @: expected a number above
 scheduler=noam scheduler.scheduler.warmup=0 -> @: expected a whole number
@@ -125,8 +125,8 @@ regularizer=coverage -> @: EncoderDecoder has no attention on its source (no `so
 decoding.coverage_penalty=0.2 -> decoding.coverage_penalty: EncoderDecoder has no attention
 task.replace_unknown=true -> task.replace_unknown: EncoderDecoder has no attention
 [model=memn2n data=babi]
-model=kv_memnn task.linear_start=3 -> @: KeyValueMemNN has no softmax to leave out
-task.restarts=2 start_from=some.ckpt -> task.restarts=2: all of them would begin
+model=kv_memnn task.linear_start=3 -> @: KeyValueMemNN does not support linear start
+task.restarts=2 start_from=some.ckpt -> task.restarts=2: all restarts would begin with the weights of
 task.restarts=2 callbacks=[default,averaging] -> task.restarts=2 with callbacks=averaging
 task.restarts=0 -> @: expected a whole number from 1 on
 task.clip=some -> @: expected all or matrix
@@ -134,21 +134,21 @@ model.encoding=position -> @: expected
 model=kv_memnn model.side=-1 -> @: expected a whole number from 0 on
 [model=show_and_tell data=scenes]
 model/encoder=vg19 -> @: there is no such model/encoder; did you mean model/encoder=vgg19?
-model.encoder=resnet10 -> @: expected a group of keys, found 'resnet10'; a name chooses one: did you mean model/enc
+model.encoder=resnet10 -> @: expected a group of keys, found 'resnet10'; to choose one by name: did you mean model/enc
 model.encoder.dim=wide -> @: expected a whole number from 1 on, found 'wide'
 +model.encoder.dimm=3 -> model.encoder.dimm: SmallEncoder has no such argument; did you mean model.encoder.dim?
 ~model.encoder -> model.encoder: ShowAndTell needs it, but the configuration does not give it
-model.encoder._target_=zoo.layers.Nothing -> which is not here: module 'zoo.layers' has no attribute 'Nothing'; a module
+model.encoder._target_=zoo.layers.Nothing -> cannot be imported: module 'zoo.layers' has no attribute 'Nothing'
 []
-model=han model/encoder=vgg19 -> model/encoder: the chosen model has no encoder to choose; remove model/encoder=...
+model=han model/encoder=vgg19 -> model/encoder: the chosen model has no encoder; remove model/encoder=...
 [model=show_and_tell data=scenes model/encoder=vit_b_16]
 model.encoder.name=resnet1O1 -> @: torchvision has no such network for images; did you mean resnet101?
 model.encoder.finetune_from=-1 -> @: expected a whole number from 0 on or null, found -1
 model.encoder.learning_rate=0 -> @: expected a number above 0, found 0
 model.encoder.weights=null -> @: expected text, found null
 """
-"""Overrides, and a part of the line that they are answered with. @ is the last override; [...] is common to the rows
-below it."""
+"""Overrides, and a part of the error line that they cause. @ is the last override; the words in [...] are added to the
+rows below."""
 
 
 class Anything:
@@ -245,7 +245,7 @@ def test_a_model_and_data_that_do_not_fit_name_what_does(monkeypatch):
         check(cfg)
     message = str(caught.value)
     assert "HAN and Other do not fit" in message
-    assert "the data are for translation, the model serves classification" in message
+    assert "the data are for translation, the model is for classification" in message
     assert "For this model: data=" in message and "yelp" in message
 
 
@@ -255,7 +255,7 @@ def test_a_node_without_target():
 
 
 class Bounded:
-    """As networks say what their arguments may be."""
+    """A class whose annotations limit its arguments, as in a network."""
 
     def __init__(
         self,
@@ -273,7 +273,7 @@ class Bounded:
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("dropout", True, "part.dropout=true: expected a number from 0 up to 1, without 1, found true"),
+        ("dropout", True, "part.dropout=true: expected a number from 0 to below 1, found true"),
         ("size", 2.0, "part.size=2.0: expected a whole number from 1 on or null, found 2.0"),
         ("size", "two", "part.size=two: expected a whole number from 1 on or null, found 'two'"),
         (
@@ -356,7 +356,7 @@ def test_a_run_from_a_checkpoint_needs_no_file_of_weights(tmp_path) -> None:
 
 
 class Built:
-    """A part with a part: takes a place in the network first."""
+    """A part of a network that may contain another part; the network gives `width` by position."""
 
     def __init__(self, width: int, *, depth: Count, inside: Any = None) -> None: ...
 

@@ -119,9 +119,7 @@ def test_a_summary_of_many_answers_that_are_written_to_a_file(checkpoint, many, 
 
 def test_pictures_of_many_inputs_take_a_folder_and_have_a_limit(checkpoint, many, tmp_path, capsys, refused):
     said = refused(checkpoint, *many, "--attention", "map.png", "--pictures", "3")
-    assert said.startswith(
-        "error: --attention map.png: 25 inputs make as many pictures; give a folder, --attention map/"
-    )
+    assert said.startswith("error: --attention map.png: 25 inputs need a folder: --attention map/")
     main(["predict", checkpoint, *many, "--attention", "map/", "--pictures", "3"])
     assert sorted(path.name for path in (tmp_path / "map").iterdir()) == ["1.png", "2.png", "3.png"]
     assert capsys.readouterr().err.splitlines()[-2:] == [
@@ -170,4 +168,4 @@ def test_an_option_of_another_task_is_named(checkpoint, capsys, task, refused):
         assert capsys.readouterr().out.strip()
     else:
         said = refused(checkpoint, "good", "--beam", "3")
-        assert said.startswith("error: --beam: not for a network that was trained for classification; zoo predict ")
+        assert said.startswith("error: --beam: not an option for a network that was trained for classification; ")

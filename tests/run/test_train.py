@@ -169,4 +169,4 @@ def test_data_of_your_own(tmp_path):
 
 def test_a_pattern_that_fits_two_checkpoints_is_not_taken_for_texts(refusal):
     said = refusal("predict", "a/best.ckpt", "b/best.ckpt", "some text").err
-    assert "one checkpoint at a time: a/best.ckpt, and then b/best.ckpt" in said
+    assert "expected one checkpoint, found a/best.ckpt, b/best.ckpt" in said

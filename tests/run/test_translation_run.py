@@ -155,7 +155,7 @@ def test_attention_is_asked_for_before_anything_is_translated(tmp_path, refusal)
     [
         ("multi30k data.source_language=xx", "data.source_language=xx: expected en, de, fr or cs, found 'xx'"),
         ("yelp task=translation", "task=translation and Yelp do not fit: the data are for classification"),
-        ("multi30k data=dates", "data=dates: the data are named already: zoo data multi30k"),
+        ("multi30k data=dates", "data=dates: `zoo data multi30k` already names the data"),
     ],
 )
 def test_data_that_cannot_be_described_are_named(refusal, words, message):

@@ -74,9 +74,9 @@ def test_a_task_names_its_view():
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        (Viewless, "Viewless names no view"),
-        (Misled, "Misled.view: it names .*Tagged, which is not a subclass of View"),
-        (Lost, "Lost.view: it names nowhere.View, which is not here: "),
+        (Viewless, "Viewless has no `view`"),
+        (Misled, "Misled.view: .*Tagged is not a subclass of View"),
+        (Lost, "Lost.view: nowhere.View cannot be imported: "),
     ],
 )
 def test_a_view_that_is_not_there(task, message):

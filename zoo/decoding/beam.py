@@ -134,7 +134,7 @@ class BeamSearch(Decoding):
         no_repeat_ngram: Natural = 0,
     ) -> None:
         if nbest > beam_size:
-            raise ConfigError(f"nbest={nbest}, beam_size={beam_size}: give at least 1, and no more than the beam holds")
+            raise ConfigError(f"nbest={nbest}, beam_size={beam_size}: expected nbest from 1 to beam_size")
         self.beam_size, self.nbest = beam_size, nbest
         self.ranking = Ranking(length_penalty, length_form, coverage_penalty, length_reward)
         self.rules = Rules(min_length, max_length, no_repeat_ngram)

@@ -52,7 +52,7 @@ def class_of(node: Any, key: str) -> type[Any]:
 def check_target(node: Any, key: str) -> None:
     """Raise ConfigError unless `node` names a class to build."""
     if not OmegaConf.is_dict(node) or "_target_" not in node:
-        raise ConfigError(f"{key} has no _target_: it names nothing to build; choose one with {key.split('.')[0]}=NAME")
+        raise ConfigError(f"{key} has no _target_, the class to build; choose one with {key.split('.')[0]}=NAME")
 
 
 def check_arguments(node: Any, key: str, given: tuple[str, ...] = (), like: str | None = None) -> None:
@@ -111,7 +111,7 @@ def _check_choice(key: str, value: Any) -> None:
     group = key.replace(".", "/")
     if isinstance(value, str) and (names := choices(group)):
         hint = did_you_mean(value, names, f"{group}=")
-        raise ConfigError(f"{key}={value}: expected a group of keys, found {value!r}; a name chooses one: {hint}")
+        raise ConfigError(f"{key}={value}: expected a group of keys, found {value!r}; to choose one by name: {hint}")
 
 
 def _check_options(value: Any, hint: Any) -> None:

@@ -104,7 +104,7 @@ def whole_precision(precision: Any) -> WholePrecision | None:
     """The plugin for a `trainer.precision`, or None for Lightning's own. Raises ConfigError for 16-true."""
     if precision == "16-true":
         raise ConfigError(
-            "trainer.precision=16-true: in float16 the 1e-8 that Adam adds is 0, and training fails; use bf16-true, or "
+            "trainer.precision=16-true: in float16 Adam's eps of 1e-8 becomes 0, and training fails; use bf16-true, or "
             "16-mixed on a GPU"
         )
     if precision == "bf16-true":

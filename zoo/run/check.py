@@ -32,7 +32,7 @@ TIMING = {
     "reduce_on_plateau": bool,
     "name": str,
 }
-"""Lightning's keys beside a scheduler: when it steps, and by which metric."""
+"""Lightning's keys next to a scheduler: when it steps, and which metric it reads."""
 MANY = 10**6
 """The steps of a run before their number is known."""
 
@@ -40,11 +40,11 @@ MANY = 10**6
 def check(cfg: DictConfig) -> None:
     """Raise ConfigError for keys that do not exist, values of the wrong type or size, and parts that do not fit."""
     if not cfg.task or "_target_" not in cfg.task:
-        raise ConfigError("task has no _target_: it names nothing to build; remove task=..., or set task=NAME")
+        raise ConfigError("task has no _target_, the class to build; remove task=..., or set task=NAME")
     task = class_of(cfg.task, "task")
     for name in ("name", "headline", "monitors"):
         fit.declared_by(task, name)
-    view_of(task)  # else it is missed when the first picture is drawn
+    view_of(task)  # an error here costs less than one at the first picture
     _check_root(cfg, task)
     groups = tuple(group for group in task.groups if cfg.get(group))
     schedule = _schedule(cfg)
@@ -99,8 +99,8 @@ def _built_inside(node: Any, key: str) -> Iterator[tuple[str, Any]]:
 def _check_part(node: Any, key: str) -> None:
     """Raise ConfigError unless a part of a network fits its class.
 
-    The network gives it the arguments by position, such as the spec. A class method `check` of the arguments refuses
-    what the signature allows.
+    The network passes the positional arguments, such as the spec. The part's class method `check` may refuse arguments
+    that its signature allows.
     """
     cls = class_of(node, key)
     parameters = signature(cls).parameters.values()
@@ -128,14 +128,14 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
     endless = steps == -1 and (epochs == -1 or (epochs is None and time is not None))
     if TOTAL_STEPS in shape.values() and endless:
         raise ConfigError(
-            "scheduler: its rate falls until the last step, and this run has none: add trainer.max_epochs=N or "
-            "trainer.max_steps=N, or use scheduler=none"
+            "scheduler: the learning rate falls until the last step, but this run has no last step; "
+            "add trainer.max_epochs=N or trainer.max_steps=N, or use scheduler=none"
         )
     return OmegaConf.create({key: MANY if value == TOTAL_STEPS else value for key, value in shape.items()})
 
 
 def _try_out(cfg: DictConfig, groups: tuple[str, ...], schedule: DictConfig | None) -> None:
-    """Build the parts that a run builds after its data are prepared, only to see whether they refuse.
+    """Build the parts that a run builds after its data are prepared, only to see whether they raise an error.
 
     A constructor can refuse more than an annotation, e.g. more hypotheses than the beam holds.
     """

@@ -53,8 +53,8 @@ def check_monitors(cfg: DictConfig, task: type[Task]) -> None:
             raise ConfigError(f"{key}.monitor={monitor}: {task.name} has no such metric; {hint}")
         if mode is not None and mode != modes[monitor]:
             raise ConfigError(
-                f"{key}.mode={mode}: the {modes[monitor]} of {monitor} is best; remove {key}.mode, which follows from "
-                "task.monitor"
+                f"{key}.mode={mode}: expected {modes[monitor]} for {monitor}; remove {key}.mode, because task.monitor "
+                "sets it"
             )
 
 
@@ -67,14 +67,14 @@ def check_model_and_data(cfg: DictConfig, task: type[Task]) -> None:
     if not both:
         raise ConfigError(
             f"{model.__name__} and {data.__name__} do not fit: the data are for {', '.join(data.tasks)}, "
-            f"the model serves {', '.join(model.tasks)}. "
+            f"the model is for {', '.join(model.tasks)}. "
             f"For this data: model={','.join(models_for(data.tasks)) or '(none yet)'}. "
             f"For this model: data={','.join(data_for(model.tasks)) or '(none yet)'}."
         )
     check_data_and_task(data, task)
     if task.name not in both:
         raise ConfigError(
-            f"{model.__name__} does not serve task={task.name}, which these data are for too: "
+            f"{model.__name__} does not support task={task.name}; with these data "
             f"use {' or '.join(f'task={one}' for one in both)}"
         )
     if getattr(model, "carries", False) and not data.continues:

@@ -91,8 +91,8 @@ def find_last(model: str, data: str, own_run: Path, overrides: Sequence[str]) ->
     raise CheckpointError(
         f"last: no earlier run of model={model} data={data} under "
         f"{' or '.join(sorted({str(logs), str(beside)}))} has a checkpoints/last.ckpt "
-        "(a job of a sweep only where its overrides train the same); give the path of a checkpoint, or leave it out to "
-        "start anew"
+        "(a job of a sweep counts only if its overrides train the same); give the path of a checkpoint, or remove the "
+        "key to start a new run"
     )
 
 

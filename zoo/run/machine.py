@@ -92,13 +92,11 @@ def check_machine(cfg: DictConfig) -> None:
     """Raise ConfigError for a GPU that does not exist, and for wandb without a key."""
     has_gpu = torch.cuda.is_available() or torch.backends.mps.is_available()
     if cfg.trainer.accelerator in ("gpu", "cuda") and not has_gpu:
-        raise ConfigError(
-            f"trainer.accelerator={cfg.trainer.accelerator}: torch finds no GPU here; trainer=cpu runs without one"
-        )
+        raise ConfigError(f"trainer.accelerator={cfg.trainer.accelerator}: torch finds no GPU; use trainer=cpu")
     for name, node in (cfg.logger or {}).items():
         if node is not None and node._target_.endswith(".WandbLogger") and not (node.get("offline") or _wandb_ready()):
             raise ConfigError(
-                f"logger={name}: wandb has no key here; run `wandb login` once, or give logger.{name}.offline=true"
+                f"logger={name}: wandb has no API key; run `wandb login` once, or set logger.{name}.offline=true"
             )
 
 

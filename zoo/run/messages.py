@@ -58,7 +58,7 @@ def explain(error: BaseException, overrides: list[str]) -> str | None:
     if isinstance(error, RuntimeError) and LOST.search(str(error)):
         return (
             "error: another process of this run has ended: its own message is above, or it was killed, e.g. for "
-            "lack of memory. Resume by the same command with ckpt_path=last"
+            "lack of memory. To resume, run the same command with ckpt_path=last"
         )
     if isinstance(error, OSError) and error.filename and _of_the_run(Path(str(error.filename))):
         return (
@@ -90,11 +90,11 @@ def _in_quotes(words: list[str]) -> str:
 
 
 def _of_the_run(path: Path) -> bool:
-    """Whether a file belongs to this run's folder, or to no run since Hydra could not make the folder."""
+    """Whether a file belongs to this run's folder; True for every file if Hydra could not make the folder."""
     if not HydraConfig.initialized():
         return True
     folder, path = Path(HydraConfig.get().runtime.output_dir).absolute(), path.absolute()
-    return path.is_relative_to(folder) or folder.is_relative_to(path)  # the folder of a folder, when it is made
+    return path.is_relative_to(folder) or folder.is_relative_to(path)  # a parent of the run's folder is made with it
 
 
 def _unknown_choice(error: MissingConfigException) -> str:
@@ -113,7 +113,7 @@ def _composition(error: ConfigCompositionException, overrides: list[str]) -> str
         key, _, values = words.partition("=")
         if re.search(r"/|\.[A-Za-z]\w*$", values):  # a file whose name has a comma
             return _in_quotes([words])
-        return f"error: {words}: several values; for one run each: -m {words}; for one list: '{key}=[{values}]'"
+        return f"error: {words}: several values; for one run per value use -m {words}; for a list '{key}=[{values}]'"
     reason = str(cause if cause is not None else error).splitlines()[0]
     where = re.match(r"Error merging override (.*)", str(error), re.DOTALL)
     return f"error: {where[1] if where else 'configuration'}: {reason}"
@@ -127,10 +127,10 @@ def _empty_group(overrides: list[str]) -> str:
 
 def _unknown_key(key: str, overrides: list[str]) -> str:
     if (taken := f"~{key.split('.')[0]}") in overrides:
-        return f"error: {key}: {taken} removes the whole group; remove one of the two words"
+        return f"error: {key}: {taken} removes the whole group; remove {taken} or {key}=..."
     if "/" in key and has_group(key):
         above, _, part = key.rpartition("/")
-        return f"error: {key}: the chosen {above} has no {part} to choose; remove {key}=..."
+        return f"error: {key}: the chosen {above} has no {part}; remove {key}=..."
     others = [override for override in overrides if override.split("=")[0].lstrip("+~") != key]
     try:
         cfg = compose([override for override in others if not override.startswith(("-", "hydra"))])
@@ -146,7 +146,7 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
         found = f"is empty; use +{key}=... to add to it" if value is None else f"is {value}, and has no keys below it"
         return f"error: {key}: {where}{name} {found}"
     if not where:
-        names += ["experiment", "sweep", "debug"]  # groups that leave no key of their own
+        names += ["experiment", "sweep", "debug"]  # groups that are not keys of the composed configuration
     for group, keys in OmegaConf.to_container(node).items():  # type: ignore[union-attr]
         if isinstance(keys, dict) and name in keys:
             return f"error: {key}: there is no such key; did you mean {where}{group!s}.{name}?"

@@ -94,13 +94,13 @@ class Answering(Scoring):
     def check(cls, cfg: Any, model: Any) -> None:
         if cfg.task.linear_start and not hasattr(model, "linear"):
             raise ConfigError(
-                f"task.linear_start={cfg.task.linear_start}: {model.__name__} has no softmax to leave out: "
+                f"task.linear_start={cfg.task.linear_start}: {model.__name__} does not support linear start: "
                 "use task.linear_start=0 or model=memn2n"
             )
         if cfg.task.restarts > 1 and cfg.start_from:
             raise ConfigError(
-                f"task.restarts={cfg.task.restarts}: all of them would begin with the same weights, start_from="
-                f"{cfg.start_from}: remove one of the two"
+                f"task.restarts={cfg.task.restarts}: all restarts would begin with the weights of start_from="
+                f"{cfg.start_from}: remove one of the two keys"
             )
         if cfg.task.restarts > 1 and "averaging" in (cfg.callbacks or {}):
             raise ConfigError(

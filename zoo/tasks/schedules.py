@@ -13,11 +13,11 @@ OWN_RATE = "own_rate"
 
 
 class SlantedTriangle(LRScheduler):
-    """Up in a straight line over the first `warmup` of `total_steps`, then down in one to almost nothing.
+    """The rate rises linearly over the share `warmup` of `total_steps`, then falls linearly to almost 0.
 
-    Howard and Ruder 2018, section 3.2: from a 25th of the optimizer's own rate up to it, and down to a 250,000th. Step
-    it after every step of the optimizer. Every run, however short, has a step of nearly the full rate; at the default
-    warm-up and up to 10 steps the first one has it. In longer runs the rates are those of torch's OneCycleLR with
+    Howard and Ruder 2018, section 3.2: from 1/25 of the optimizer's own rate up to it, then down to 1/250,000. Step
+    it after every step of the optimizer. Every run, however short, has a step of nearly the full rate. With the default
+    warm-up and up to 10 steps it is the first one. In longer runs the rates are those of torch's OneCycleLR with
     linear annealing, which divides by zero at 10 steps and trains a single one at its last rate. The rate follows from
     the number of the step alone, so that a resumed run goes on exactly. Raises ValueError for a run without an end.
     """
@@ -27,7 +27,7 @@ class SlantedTriangle(LRScheduler):
     def __init__(self, optimizer: Optimizer, *, total_steps: float, warmup: float = 0.1, last_epoch: int = -1) -> None:
         if not isinstance(total_steps, int) or total_steps < 1:
             raise ValueError(
-                f"the run takes {total_steps} steps, and the rate has to come down by the last one: give "
+                f"the rate falls until the last step, but the run has {total_steps} steps: set "
                 "trainer.max_epochs or trainer.max_steps, or scheduler=none"
             )
         if not 0 <= warmup <= 1:
@@ -54,7 +54,7 @@ class Noam(LRScheduler):
     Vaswani et al. 2017, equation (3). `dim` is the width of the model, `warmup` the step of the highest rate. The
     optimizer's own rate is not used; that of a group with a rate of its own is its highest. Step it after every step of
     the optimizer. The rate follows from the number of the step alone, so that a resumed run goes on exactly. Raises
-    ValueError unless dim and warmup are positive; None, the width of a network that names none, says where to give it.
+    ValueError unless dim and warmup are positive; if `dim` is None, the message names the key to set.
     """
 
     def __init__(
@@ -68,8 +68,8 @@ class Noam(LRScheduler):
     ) -> None:
         if dim is None:
             raise ValueError(
-                "the rate follows from the network's width, and there is no model.hidden_dim to read it from: give "
-                "scheduler.scheduler.dim=512, or what it is"
+                "the learning rate depends on the network's width, but there is no model.hidden_dim: set "
+                "scheduler.scheduler.dim to the width, e.g. 512"
             )
         if dim < 1 or warmup < 1:
             raise ValueError(f"dim and warmup are positive; got dim={dim}, warmup={warmup}")
@@ -77,7 +77,7 @@ class Noam(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float | Tensor]:
-        """The rate of the next step for each group of parameters, the same for all without one of their own."""
+        """The rate of the next step for each group of parameters; groups without a rate of their own share one."""
         step = self.last_epoch + 1
         shape = min(step**-0.5, step * self.warmup**-1.5)
         rate, share = self.scale * self.dim**-0.5 * shape, shape * self.warmup**0.5  # the share of the highest

@@ -236,12 +236,12 @@ def view_of(task: Task | type[Task]) -> View:
     """Return the view of a task.
 
     Raises:
-        ConfigError: the task names no view, or one that cannot be imported.
+        ConfigError: the task has no `view`, or its view cannot be imported.
     """
     cls = task if isinstance(task, type) else type(task)
     dotted = getattr(cls, "view", None)
     if dotted is None:
-        raise ConfigError(f"{cls.__name__} names no view: set `view` in the class to the dotted name of its View")
+        raise ConfigError(f"{cls.__name__} has no `view`; set this class attribute to the dotted name of its View")
     try:
         return class_at(dotted, View)()
     except CheckpointError as error:

@@ -158,7 +158,7 @@ def test_a_file_that_is_half_written_does_not_stay(tmp_path, cache_dir, capsys):
         (["cbt", "--from-text", __file__, "data.kind=V"], "--from-text: data.kind=V: NE and CN can be found in plain"),
         (["cnn", "--from-text", __file__], "--from-text: data=cnn is not made from plain text; data=cbt is"),
         (["cnn", "--write", "out"], "--write: data=cnn cannot be written as files"),
-        (["cbt", "--from-text", __file__, "data=yelp"], "data=yelp: the data are named already"),
+        (["cbt", "--from-text", __file__, "data=yelp"], "data=yelp: `zoo data cbt` already names the data"),
     ],
 )
 def test_what_cannot_be(capsys, cache_dir, words, problem):
