@@ -96,5 +96,5 @@ def test_data_for_several_tasks_refuse_others(tmp_path, capsys):
     assert "task=tagging and Rings do not fit: the data are for adversarial, density" in capsys.readouterr().err
     assert launch([*HERE, "model=looks_back", "data=rings"], tmp_path) == 2
     printed = capsys.readouterr().err
-    assert "the data are for adversarial, density, the model serves tagging" in printed
+    assert "the data are for adversarial, density, the model is for tagging" in printed
     assert "For this data: model=pair" in printed

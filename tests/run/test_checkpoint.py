@@ -223,7 +223,7 @@ def test_a_flipped_letter_in_the_name_of_a_hyperparameter_is_one_line(tmp_path):
         ),
         (
             lambda content: content["zoo"].update(task="venv.__main__.Mine"),
-            "it names venv.__main__.Mine, which a ch",
+            "a checkpoint may not import venv.__main__.Mine",
         ),
         (
             lambda content: content["hyper_parameters"]["model"].update(_target_="venv.__main__.Mine"),

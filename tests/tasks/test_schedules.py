@@ -53,7 +53,7 @@ def test_sizes_are_positive(sizes):
 
 
 def test_a_network_that_names_no_width():
-    with pytest.raises(ValueError, match=r"scheduler\.scheduler\.dim=512"):
+    with pytest.raises(ValueError, match=r"set scheduler\.scheduler\.dim to the width"):
         Noam(optimizer(), dim=None)
 
 
