@@ -28,7 +28,7 @@ NUMBERS = {"1": "train", "2": "test", "3": "val"}
 """The splits by their numbers in datasetSplit.txt."""
 CLASSES = ("0", "1", "2", "3", "4")
 THRESHOLDS = (0.2, 0.4, 0.6, 0.8)
-"""The highest score of each class but the last: 0.2 is of class 0."""
+"""The highest score of each class except the last: 0.2 still belongs to class 0."""
 
 
 @guarded
@@ -59,8 +59,8 @@ def read_raw(folder: Path, bad: BadRows) -> Iterator[tuple[str, Labelled]]:
 
 
 def labelled(tree: Tree, classes: Mapping[str, str]) -> Tree:
-    """Label each node with the class of its phrase, or None. The phrase of a node are all words from the first to the
-    last one at the node or below it, with blanks between."""
+    """Label each node with the class of its phrase, or None. The phrase of a node is all words from the first to the
+    last one at or below the node, joined by blanks."""
     phrases = (" ".join(tree.words[first : last + 1]) for first, last in tree.spans())
     return tree._replace(label=[classes.get(phrase) for phrase in phrases])
 
@@ -69,7 +69,7 @@ def read_classes(phrases: Path, scores: Path) -> dict[str, str]:
     """The class "0" to "4" of each phrase, from dictionary.txt and sentiment_labels.txt. Raises DataError for a score
     outside 0 to 1 and for a phrase without a score."""
     found: dict[str, str] = {}
-    """By the number of the phrase."""
+    """The class of each phrase, by the number of the phrase."""
     for line, number, text in _pairs(scores, "|", header=True):
         try:
             score = float(text)
@@ -116,5 +116,5 @@ def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[int
             continue
         if not found:
             raise DataError(f"{line_of(path, number)}: found {line[:40]!r}, expected two fields with {mark!r} between")
-        # A phrase is looked up letter by letter, so that it keeps its blanks; numbers lose them.
+        # Phrases keep their blanks, because the lookup compares every letter; numbers lose them.
         yield number, before.strip() if header else before, after.strip()
