@@ -101,9 +101,9 @@ scheduler=noam -> scheduler.scheduler: the learning rate depends on the network'
 trainer.max_epochs=-1 -> scheduler: the learning rate falls until the last step, but this run has no last step
 trainer.max_epochs=null trainer.max_time=00:00:01:00 -> add trainer.max_epochs=N or trainer.max_steps=N
 scheduler.scheduler.warmup=2 -> scheduler.scheduler: warmup is a share of the steps, from 0 to 1; got 2
-model._target_=zoo.models.nothing.Net -> model._target_: zoo.models.nothing.Net cannot be imported: 
-optimizer._target_=torch.optim.Adamm -> optimizer._target_: torch.optim.Adamm cannot be imported: 
-callbacks.best._target_=nothing -> callbacks.best._target_: nothing cannot be imported: 
+model._target_=zoo.models.nothing.Net -> model._target_: zoo.models.nothing.Net cannot be imported:
+optimizer._target_=torch.optim.Adamm -> optimizer._target_: torch.optim.Adamm cannot be imported:
+callbacks.best._target_=nothing -> callbacks.best._target_: nothing cannot be imported:
 model._target_=os.getcwd -> model._target_: os.getcwd is not a class
 [model=rnnsearch data=multi30k]
 decoding._target_=os.getcwd -> decoding._target_: os.getcwd is not a class
