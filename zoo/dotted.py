@@ -77,7 +77,7 @@ def _may_import(module: str, folders: tuple[Path, ...]) -> bool:
 
 
 def _place(package: str) -> Path:
-    """The folder of a package, or the file of a module; an empty path if it is not found."""
+    """The file of a module or package, or the folder of a namespace package; an empty path if it is not found."""
     try:
         spec = find_spec(package)
     except (ImportError, ValueError):

@@ -152,8 +152,8 @@ def test_lightning_reaches_set_epoch():
             r"10 examples cannot .* 3 processes one in every step; data\.loader\.batch_size=2 is too small",
         ),
         ({"batch_size": 64, "world_size": 11}, r"10 examples cannot give each of 11 processes .*; there are too few"),
-        ({"max_tokens": 12}, r"data\.loader\.max_tokens=12 is too small: the longest has 9 tokens, 27 will do"),
-        ({"max_tokens": 30, "world_size": 4}, r"the longest has 9 tokens, 81 will do"),
+        ({"max_tokens": 12}, r"data\.loader\.max_tokens=12 is too small: the longest has 9 tokens; set 27 or more"),
+        ({"max_tokens": 30, "world_size": 4}, r"the longest has 9 tokens; set 81 or more"),
         ({"max_tokens": 5, "nouns": PairData.nouns}, r"^10 pairs .* is too small"),
     ],
 )
@@ -168,7 +168,7 @@ def test_what_cannot_be_is_refused(options, message):
 @pytest.mark.parametrize("options", [{}, {"batch_size": 2, "max_tokens": 100}])
 def test_one_limit_is_given(options):
     for order in (Bucketed, Evaluation):
-        with pytest.raises(ValueError, match="give one of them"):
+        with pytest.raises(ValueError, match="set one of them"):
             order(range(10), **options)
 
 

@@ -126,7 +126,7 @@ def test_a_form_is_not_inherited_by_what_computes_something_else():
         ("zoo.attention.Score", "lacks many"),
         (
             f"{OWN}.WantsMore",
-            "WantsMore score needs flavour; a score is built with query_dim, key_dim, attention_dim, lo",
+            "WantsMore score needs flavour, but the only arguments that a score can have are query_dim",
         ),
     ],
 )

@@ -1,7 +1,7 @@
-"""The training of hard attention: REINFORCE on the places that were drawn, as the authors of Xu et al. 2015 run it.
+"""The training of hard attention: REINFORCE on the sampled places, as in the authors' code of Xu et al. 2015.
 
-Section 4.1 has the rule; their code (github.com/kelvinxu/arctic-captions) has the numbers, and what the section leaves
-open. The reward of a caption is the mean over its words of log p(word), the same for every place drawn for it. Neither
+Section 4.1 has the rule; the authors' code (github.com/kelvinxu/arctic-captions) has the numbers and other details.
+The reward of a caption is the mean over its words of log p(word), the same for every place drawn for it. Neither
 this term nor the entropy's is divided by the batch. Half of the batches use the expected context and draw nothing.
 
 Notation: B captions, N real words of all, S places.
@@ -39,8 +39,8 @@ class Hard:
     soft_half: Probability = 0.5
     """The probability that a batch uses the expected context instead of one drawn place per word."""
     divide_by: DivideBy = "nothing"
-    """The divisor of both terms: nothing, as in the authors' code; captions, as its likelihood; words, as the
-    likelihood is here."""
+    """The divisor of both terms: `nothing`, as in the authors' code; `captions`, the divisor of their likelihood; or
+    `words`, the divisor of the likelihood here."""
     reading: Reading = "likeliest"
     """The context in evaluation: the value at the likeliest place, the value at a drawn place, or the expected
     value."""
@@ -60,7 +60,7 @@ class Hard:
 
 
 def is_hard(options: Mapping[str, Any] | None) -> bool:
-    """True; raises ValueError as `Hard.of`, with `hard` before the key."""
+    """Return True, or raise the error of `Hard.of` as a ValueError with `hard` before the key."""
     try:
         Hard.of(options)
     except ConfigError as error:
@@ -81,7 +81,7 @@ def hard_loss(
     expected context, where the first term has no part in the gradient of the scores. `cost` (B,) is each caption's
     -log p, a mean over its words, `baseline` () is b, and `row` (N,) is the caption of each word.
     """
-    log_weights = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()  # a weight that is 0 has a slope, too
+    log_weights = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()  # avoids log 0
     total = hard.entropy * (weights * log_weights).sum()
     if places is not None:
         advantage = (cost.detach() - baseline).to(weights.dtype).index_select(0, row)
@@ -92,8 +92,8 @@ def hard_loss(
 class Baseline(nn.Module):
     """b, what a caption costs on average: a moving average over batches, one number, which begins at 0.
 
-    It is float32 at least, whatever the weights are: in bfloat16 it would stop moving. Over several ranks it is that
-    of the first, whose buffers DDP hands to the others.
+    It is at least float32, whatever the weights are: in bfloat16 it would stop moving. With several ranks, DDP copies
+    the first rank's value to the others.
     """
 
     value: Tensor

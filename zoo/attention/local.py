@@ -83,5 +83,5 @@ def _window(scores: Tensor, mask: Tensor, centre: Tensor, reach: int) -> Tensor:
 
 def _at_least_one(reach: int) -> int:
     if reach < 1:
-        raise ValueError(f"the window reaches at least 1 word to either side; got reach={reach}")
+        raise ValueError(f"the window must reach at least 1 word to either side; got reach={reach}")
     return reach

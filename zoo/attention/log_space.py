@@ -1,8 +1,8 @@
 """Attention as logarithms of its weights, for losses that take the logarithm of a sum of small weights.
 
-A weight of 1e-40 is 0 in float32, and its logarithm -inf; its logarithm itself is -92. Half precision is summed in
-float32, as in torch's softmax. An empty sum gives the lowest number of the dtype, because its exp is exactly 0. It
-never gives -inf, because gradients through -inf are NaN."""
+A weight of 1e-50 becomes 0 in float32, and the logarithm of 0 is -inf. Computed directly, the logarithm is -115. Half
+precision is summed in float32, as in torch's softmax. An empty sum gives the lowest number of the dtype, because its
+exp is exactly 0. It never gives -inf, because gradients through -inf are NaN."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def pointer_sum(log_weights: Tensor, occurrence: Tensor, count: int) -> Tensor:
     lowest = torch.finfo(log_weights.dtype).min
     word = torch.where(
         occurrence < 0, count, occurrence
-    )  # the places without a word are summed in a column that is cut off
+    )  # places without a word are summed in an extra column, which is dropped
     none = log_weights.new_full((len(word), count + 1), lowest)
     highest = none.scatter_reduce(1, word, log_weights.detach(), "amax")
     total = torch.zeros_like(none).scatter_add(1, word, (log_weights - highest.gather(1, word)).exp())

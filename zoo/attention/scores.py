@@ -164,7 +164,7 @@ class AdditiveScore(Score):
 class ConcatScore(Score):
     """v^T tanh(W [q; k]), with W (A, D_q + D_k) = `weight`, v (A).
 
-    Luong et al. 2015. The numbers of the additive score with W = [W_q W_k], and computed like it.
+    Luong et al. 2015. Equals the additive score with W = [W_q W_k], and is computed in the same way.
     """
 
     def __init__(self, query_dim: Count, key_dim: Count, attention_dim: Count) -> None:
@@ -184,9 +184,9 @@ class ConcatScore(Score):
 
 
 class LocationScore(Score):
-    """(W q)_s at position s, with W (longest, D_q) = `projection.weight`: the words themselves do not count.
+    """(W q)_s at position s, with W (longest, D_q) = `projection.weight`: the content of the keys is not used.
 
-    Luong et al. 2015. Fewer than `longest` keys take the first rows of W. Positions from `longest` on score -inf, so
+    Luong et al. 2015. Fewer than `longest` keys use the first rows of W. Positions from `longest` on score -inf, so
     that a softmax gives them exactly 0, with zero gradient.
     """
 
@@ -198,13 +198,13 @@ class LocationScore(Score):
         self.projection = nn.Linear(query_dim, longest, bias=False)
 
     def form(self, prepared: Tensor) -> Form | None:
-        """Position s has row s of W for its key."""
+        """Row s of W is the key of position s."""
         size, steps = prepared.shape[:2]
         rows = self.projection.weight[:steps]
         return Form(F.pad(rows, (0, 0, 0, steps - len(rows))).expand(size, -1, -1), longest=self.longest)
 
     def prepare(self, keys: Tensor) -> Tensor:
-        """(..., S, D_k) -> (..., S, 0): all that counts is how many there are."""
+        """(..., S, D_k) -> (..., S, 0): only the number of keys is used."""
         return keys[..., :0]
 
     def many(self, queries: Tensor, prepared: Tensor) -> Tensor:
@@ -226,7 +226,7 @@ class CosineScore(Score):
         super().__init__()
         _same_width("cosine", query_dim, key_dim)
         if temperature <= 0:
-            raise ValueError(f"the temperature of the cosine score is positive; got {temperature}")
+            raise ValueError(f"the temperature of the cosine score must be positive; got {temperature}")
         self.temperature = temperature
 
     def form(self, prepared: Tensor) -> Form | None:
@@ -273,7 +273,7 @@ def score_class(name: str) -> type[Score]:
 
 
 def is_score(name: str) -> bool:
-    """True; raises ValueError as `score_class`."""
+    """Return True, or raise the ValueError of `score_class`."""
     return bool(score_class(name))
 
 
@@ -295,7 +295,7 @@ def score(
     given = {key: value for key, value in offered.items() if key in parameters and value is not None}
     for key, parameter in parameters.items():
         if parameter.default is parameter.empty and key not in given:
-            offer = "" if key in offered else f"; a score is built with {', '.join(offered)}, or with some of them"
+            offer = "" if key in offered else f", but the only arguments that a score can have are {', '.join(offered)}"
             raise ValueError(f"the {name} score needs {key}{offer}")
     return cls(**given)
 
@@ -323,12 +323,12 @@ def _vector(width: int) -> nn.Parameter:
 
 def _tanh_of_sum(queries: Tensor, keys: Tensor) -> Tensor:
     """tanh(q + k) of all pairs: (..., L, A), (..., S, A) -> (..., L, S, A)."""
-    return (queries.unsqueeze(-2) + keys.unsqueeze(-3)).tanh_()  # in place: the sum is the largest tensor there is
+    return (queries.unsqueeze(-2) + keys.unsqueeze(-3)).tanh_()  # in place, because the sum is so large
 
 
 def _same_width(name: str, query_dim: int, key_dim: int) -> None:
     if query_dim != key_dim:
         raise ValueError(
             f"the {name} score needs queries and keys of one width; got {query_dim} and {key_dim}. "
-            "general, additive and concat take different widths"
+            "general, additive and concat accept different widths"
         )

@@ -1,4 +1,4 @@
-"""One picture of what a decoder looked at, from the weights of all its layers and heads."""
+"""One map of a decoder's attention on the source, from the weights of all its layers and heads."""
 
 from __future__ import annotations
 

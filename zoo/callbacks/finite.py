@@ -25,7 +25,7 @@ class StopOnNonFiniteLoss(Callback):
 
     def on_train_batch_end(self, trainer: Trainer, pl_module: Any, outputs: Any, batch: Any, *_: Any) -> None:
         loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
-        if loss is None:  # a step may return no loss
+        if loss is None:  # a step may return None
             return
         self._unseen.append((trainer.global_step, trainer.current_epoch, getattr(batch, "index", None), loss.detach()))
         if loss.device.type == "cpu" or len(self._unseen) >= max(trainer.log_every_n_steps, 1):  # type: ignore[attr-defined]

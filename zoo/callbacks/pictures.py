@@ -39,21 +39,21 @@ def run_folder(trainer: Trainer) -> Path:
 
 
 def write(path: Path, by: Callable[[Path], object]) -> Path:
-    """Have `by` write `path` in a folder that exists; raises ZooError where that fails."""
+    """Create the folder of `path` and let `by` write the file; raises ZooError if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         by(path)
     except OSError as error:
         raise ZooError(
-            f"{path}: {error.strerror or error}; make room or choose another folder by hydra.run.dir=, "
-            "or run without pictures by callbacks=none"
+            f"{path}: {error.strerror or error}; make room or choose another folder with hydra.run.dir=, "
+            "or run without pictures with callbacks=none"
         ) from error
     return path
 
 
 class AttentionMaps(Callback):
-    """Draws the first `count` examples of the validation set every `every_n_minutes` minutes, after the validation
-    that comes then, and at the end of the training; and those of the test set.
+    """Draws the first `count` examples of the validation set and of the test set. It draws after a validation if
+    `every_n_minutes` minutes have passed since the last time, at the end of the training, and after the test.
 
     The pictures are `attention/val_epoch03_1.png`, `attention/test_1.png`, ... in the run folder, and
     `val/attention_1`, `test/attention_1`, ... in wandb and TensorBoard; a view may have another name for what it
@@ -62,7 +62,7 @@ class AttentionMaps(Callback):
 
     def __init__(self, count: Natural = 4, every_n_minutes: Positive = 5.0) -> None:
         if count < 0 or not every_n_minutes > 0:
-            raise ValueError(f"count is at least 0 and every_n_minutes above 0; got {count} and {every_n_minutes}")
+            raise ValueError(f"count must be at least 0 and every_n_minutes above 0; got {count} and {every_n_minutes}")
         self.count, self.every_n_minutes = count, every_n_minutes
         self._examples: dict[str, FirstExamples] = {}
         self._epoch, self._drawn_at, self._drawn_step = 0, 0.0, -1
@@ -127,6 +127,6 @@ class WholeTestPictures(Callback):
 
 
 def _keep_all(trainer: Trainer, pictures: Any, key: str, file: str) -> None:
-    """Draw the pictures on rank 0. All ranks ask the view for them, since metrics add up the ranks."""
+    """Draw the pictures on rank 0. All ranks prepare them, because metrics are summed over ranks."""
     for name, draw in pictures.items() if trainer.is_global_zero else ():
         keep_picture(trainer, f"{key}{name}", draw(), f"{file}{name}.png")

@@ -1,4 +1,4 @@
-"""The sources of data: one ladder for all corpora, and one for files of your own, with one message per failure."""
+"""Base classes for published corpora and for files of your own. Each kind of failure has one message."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Corpus(_FileData):
         """The generated examples. Raises ConfigError for options that the generator does not have."""
 
     def open_hub(self) -> Source:
-        """The examples on the Hugging Face hub. Raises ConfigError for options that are not there."""
+        """The examples on the Hugging Face hub. Raises ConfigError for options that the hub does not have."""
         raise ConfigError(f"data.source=hub: {self.name} is not on the Hugging Face hub; expected: {self.sources}")
 
     @property

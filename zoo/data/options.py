@@ -104,7 +104,7 @@ class SplitOptions(Options):
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
         """Advice if there are too few training examples to draw the `missing` splits from them."""
-        return f"give more {noun}, or a smaller share as {' and '.join(f'data.split.{name}' for name in missing)}"
+        return f"use more {noun}, or set a smaller share as {' and '.join(f'data.split.{name}' for name in missing)}"
 
     def named(self) -> dict[str, Any]:
         """The splits that a path, a list of paths or a pattern gives, in families that allow it."""

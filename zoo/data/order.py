@@ -27,7 +27,7 @@ class Nouns(NamedTuple):
 
 EXAMPLES = Nouns("examples", "tokens")
 FIRST_ORDER = {"pool": 50}
-"""Values for checkpoints that were written before drawn and sorted batches could be chosen."""
+"""Values for old checkpoints, from before the user could choose between drawn and sorted batches."""
 POOL = FIRST_ORDER["pool"]
 """Number of batches whose examples are sorted by length together, before they are cut into batches."""
 
@@ -99,8 +99,8 @@ class Bucketed(Order):
     """Batches for training, of examples of similar length, and yet drawn anew in each epoch.
 
     An epoch is a shuffle of all examples, dealt out into pools of `pool` batches each. A pool is sorted by length and
-    cut into its batches; then the batches of all pools are shuffled. A pool of one batch has nothing to sort: its batch
-    is a draw from all examples. Everything follows from (seed, epoch).
+    cut into its batches; then the batches of all pools are shuffled. If a pool is one batch, sorting has no effect: the
+    batch is a draw from all examples. Everything follows from (seed, epoch).
 
     Batches are global: each of `world_size` processes takes every world_size-th example of a batch, so that a step has
     the same examples for any number of processes. Every epoch has the same number of batches on every process. No batch
@@ -156,7 +156,7 @@ class Bucketed(Order):
         draw = np.random.default_rng((self.seed, self.epoch if self.shuffle else 0))
         pools = np.array_split(draw.permutation(len(self.lengths)), max(1, round(self._count / self.pool)))
         runs = [pool[by_length(self._sides[pool])] for pool in pools]
-        # Alternately up and down: a batch with examples of two pools has examples of similar length.
+        # Sort pools up and down alternately, so that a batch across two pools has examples of similar length.
         order = np.concatenate([run[:: 1 - 2 * (number % 2)] for number, run in enumerate(runs)])
         if self._by_tokens:
             lengths = self.lengths[order]
@@ -175,12 +175,12 @@ class Bucketed(Order):
             advice = small_or_few(batch_size, least)
         else:
             assert max_tokens is not None
-            # A batch ends with the example that begins before its last word, and may exceed its share by that one.
+            # An example belongs to the batch in which its first word falls, so a batch may exceed its share of words.
             count = -(-words // max(1, max_tokens - longest + 1))
             enough = max_tokens >= longest and (
                 words // max(1, count) >= least * longest or (count == 1 and examples >= least)
             )
-            longest_is = f"the longest has {longest} {self.nouns.parts}, {(2 * least + 1) * longest} will do"
+            longest_is = f"the longest has {longest} {self.nouns.parts}; set {(2 * least + 1) * longest} or more"
             advice = f"data.loader.max_tokens={max_tokens} is too small: {longest_is}"
         if not enough:
             raise ConfigError(too_few(examples, self.nouns.examples, least, advice))
@@ -202,7 +202,7 @@ def by_length(sides: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _by_tokens(batch_size: int | None, max_tokens: int | None) -> bool:
     if (batch_size is None) == (max_tokens is None):
-        raise ValueError("a batch is limited by batch_size (examples) or by max_tokens (words); give one of them")
+        raise ValueError("a batch is limited by batch_size (examples) or by max_tokens (words); set one of them")
     return max_tokens is not None
 
 
@@ -228,7 +228,7 @@ class Evaluation(Order):
         if len(every) < world_size:
             raise DataError(
                 f"{len(every)} {nouns.examples} cannot be shared by {world_size} processes: "
-                "take fewer processes or a larger split"
+                "use fewer processes or a larger split"
             )
         own = by_length(every)[rank::world_size]
         if _by_tokens(batch_size, max_tokens):

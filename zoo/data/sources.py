@@ -1,4 +1,4 @@
-"""Sources of examples: a generator, the hub, or files. None of them ever replaces another one."""
+"""Sources of examples: a generator, the hub, or files. A missing source is never replaced by another one."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Source:
     place: str
     """The file, the repository or the sample, for messages."""
     description: str
-    """One line; `{count}` stands for the number of examples."""
+    """A line about the source; `{count}` stands for the number of examples."""
     identity: Mapping[str, Any]
     """Plain data that differ if the examples may differ."""
     splits: Mapping[str, Callable[[BadRows], Iterator[Any]]]
-    """Readers, `train` first; missing splits are drawn from it."""
+    """The reader of each split, `train` first; missing splits are drawn from `train`."""
     classes: tuple[str, ...] | None = None
     """The names of the classes, if the format fixes them; otherwise they are those of the training examples."""
 
@@ -62,8 +62,8 @@ class Reading:
         return self.split == "train"
 
     def knows(self, label: str, place: str, noun: str) -> bool:
-        """Whether a label may occur. Every label of the training split may; another one of a later split is reported as
-        a bad row."""
+        """Whether a label may occur. Every label of the training split may. A label that is new in a later split is
+        reported as a bad row."""
         if self.training:
             self.labels[label] = None
         elif label not in self.labels:

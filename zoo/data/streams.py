@@ -51,7 +51,7 @@ class Endless(Order):
         self, size: int, *, batch_size: int, seed: int = 0, repeat: bool = False, rank: int = 0, world_size: int = 1
     ) -> None:
         """Order examples in batches of up to `batch_size` over all processes; each process takes every world_size-th
-        example of a batch. With `repeat` every epoch is the first. `seed` is the stream's, only for checkpoints."""
+        example of a batch. With `repeat` every epoch is the first. `seed` is only stored in checkpoints."""
         super().__init__(rank=rank, world_size=world_size)
         self.size, self.seed, self.repeat = size, seed, repeat
         self._count = -(-size // batch_size)

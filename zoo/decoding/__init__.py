@@ -1,4 +1,4 @@
-"""Ways of decoding over one protocol: greedy, sampling and beam search, and the replacement of unknown words."""
+"""Decoding methods with one interface: greedy, sampling and beam search, and the replacement of unknown words."""
 
 from zoo.decoding.beam import BeamSearch
 from zoo.decoding.hypothesis import Hypothesis, replace_unknown

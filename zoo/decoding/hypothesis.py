@@ -25,8 +25,8 @@ class Hypothesis:
     score: float
     """The number that it was ranked by: `log_prob` unless a beam search adds penalties."""
     finished: bool
-    """Whether it ends in the end token. It does not where the rules and the network let nothing follow, and where a
-    text that is continued, or has no end token, was cut at the maximum length."""
+    """Whether it ends in the end token. False if the rules and the network allow no next token. Also False if a text
+    that is continued, or has no end token, was cut at the maximum length."""
     attention: dict[str, Tensor] = field(default_factory=dict)
     """(T, S) weights by name, the mean of the heads, on the CPU. Row t belongs to the step that wrote token t, and the
     columns are the positions that exist in the memory of this name. Empty where the network gives none."""
@@ -85,8 +85,8 @@ def replace_unknown(
 ) -> list[str]:
     """Return the `words` of the hypothesis, each unknown one replaced by a word that was read.
 
-    A word with the id `unknown` becomes the word of `read` with the largest attention at that step, the mean over
-    layers and heads; of equal ones the first. `dictionary` translates that word where it has an entry (Jean et al.
+    A word with the id `unknown` becomes the word of `read` with the largest attention at that step, averaged over
+    layers and heads; of equal ones the first. `dictionary` translates that word if it has an entry (Jean et al.
     2015, Luong et al. 2015). `words` has a word for each id, and `read` one for each of the memory's first positions.
     Positions after these, such as that of an end mark, are never copied. Raises ConfigError if the network has no
     attention on the source, and ValueError where counts do not fit.

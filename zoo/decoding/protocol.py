@@ -1,4 +1,4 @@
-"""The interfaces of decoding: all that it requires of a network, a batch and a vocabulary; reports of its progress."""
+"""The interfaces that decoding requires of a network, a batch and a vocabulary, and reports of its progress."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Examples(Protocol):
 
     @property
     def content_mask(self) -> Tensor:
-        """(B, S) True at the positions with content, which coverage requires to be attended: not at an end mark."""
+        """(B, S) True at the positions that coverage expects attention on: positions with content, not an end mark."""
 
     @property
     def memory_length(self) -> Tensor:
-        """(B,) the number that limits on the length of the written sequence are relative to."""
+        """(B,) L in the limits a L + b on the length of the written sequence."""
 
     def __len__(self) -> int:
         """B."""
@@ -70,7 +70,7 @@ def first_tokens(state: State, specials: Specials, count: int) -> Tensor:
 
 
 class Decoding(Checked, ABC):
-    """A way of decoding, chosen by `decoding=`. A checkpoint names its class, and may name no other kind of class."""
+    """A decoding method, chosen by `decoding=`. The class that a checkpoint names must derive from this one."""
 
     @abstractmethod
     def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:

@@ -1,4 +1,4 @@
-"""The score that ranks finished hypotheses, and a bound of what a live one can still reach.
+"""The score that ranks finished hypotheses, and an upper bound of the score that an unfinished one can reach.
 
 score(Y) = log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here and everywhere.
 
@@ -31,12 +31,12 @@ class Ranking:
     """Penalties and reward of the score."""
 
     length_penalty: NonNegative = 0.0
-    """alpha."""
+    """The exponent alpha of lp."""
     length_form: LengthForm = "gnmt"
     coverage_penalty: NonNegative = 0.0
-    """beta."""
+    """The weight beta of cp."""
     length_reward: float = 0.0
-    """r."""
+    """The reward r for each token."""
 
     def length_penalties(self, longest: int, like: Tensor) -> Tensor:
         """(longest + 1,) lp of each length, in the type of `like`. No hypothesis has length 0; its lp equals that of

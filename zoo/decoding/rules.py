@@ -35,11 +35,11 @@ class Lengths(NamedTuple):
 
 
 class Rules:
-    """The rules of every way of decoding. They act on the scores before a token is chosen."""
+    """The rules that all decoding methods share. They act on the scores before a token is chosen."""
 
     def __init__(self, min_length: Sequence[float], max_length: Sequence[float], no_repeat_ngram: int) -> None:
-        """`min_length` and `max_length` (a, b): a L + b tokens, rounded down, at least 1, with the end counted; where
-        they cross, the maximum holds. No n-gram of `no_repeat_ngram` tokens comes twice in a hypothesis; 0: off."""
+        """`min_length` and `max_length` (a, b): a L + b tokens, rounded down, at least 1, including the end. If the
+        minimum is larger, the maximum holds. No n-gram of `no_repeat_ngram` tokens occurs twice; 0 allows repeats."""
         self.min_length, self.max_length, self.no_repeat_ngram = tuple(min_length), tuple(max_length), no_repeat_ngram
 
     def lengths(self, memory_length: Tensor) -> Lengths:
@@ -47,7 +47,7 @@ class Rules:
         memory = memory_length.cpu().double()
 
         def bound(pair: Sequence[float]) -> Tensor:
-            # 1e-9: 1.15 * 100 is a little less than 115
+            # 1e-9, because 1.15 * 100 is a little less than 115 in floating point
             return (pair[0] * memory + pair[1] + 1e-9).floor().long().clamp(min=1)
 
         longest = bound(self.max_length)
@@ -58,8 +58,8 @@ class Rules:
     ) -> None:
         """Sets to -inf, in place, the `scores` (B, K, V) of tokens that may not follow `prefix` (B, K, t).
 
-        Padding and begin never follow. The end does not follow before the shortest length. At the longest length
-        nothing else follows a text that is written `whole`, and the end has its own log-probability.
+        Padding and begin never follow. The end does not follow before the shortest length. At the longest length, only
+        the end may follow if the text is written `whole`; it keeps its log-probability.
         """
         position, end = prefix.shape[2] + 1, specials.end
         scores[:, :, specials.padding] = -torch.inf

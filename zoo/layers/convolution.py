@@ -20,8 +20,8 @@ from zoo.layers.packing import Packing
 def window_index(packing: Packing, kernel: int, *, causal: bool) -> Tensor:
     """(N, k) the packed positions that each position's window holds, in the order of time.
 
-    A causal window ends at its position; any other has its position in the middle. Where a window reaches beyond the
-    row it holds N, one more than the last position, and `windows` reads zeros. Raises ValueError for an even `kernel`
+    A causal window ends at its position; any other has its position in the middle. Outside the row a window holds the
+    index N, one more than the last position, and `windows` reads zeros there. Raises ValueError for an even `kernel`
     that is not causal, since it has no middle.
     """
     if not causal and kernel % 2 == 0:

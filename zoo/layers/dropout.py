@@ -12,11 +12,11 @@ LEVELS = 2**16
 
 
 class Dropout(nn.Dropout):
-    """Zero with probability `p`, else x / (1 - p), while training; x as it is otherwise.
+    """In training, each number of x becomes 0 with probability `p`, else x / (1 - p). Otherwise x is unchanged.
 
-    On the CPU torch's own mask takes eight times as long to draw, a tenth of a Tree-LSTM's step, where all nodes are
-    dropped from. Here one draw of 64 bits serves four numbers, so that `p` is the nearest multiple of 2^-16. Elsewhere
-    it is torch's own.
+    On the CPU torch's own mask takes eight times as long to draw: a tenth of a Tree-LSTM's step, where dropout acts on
+    all nodes. Here one draw of 64 bits serves four numbers, so that `p` is the nearest multiple of 2^-16. On other
+    devices torch's own dropout is used.
     """
 
     def forward(self, x: Tensor) -> Tensor:

@@ -51,7 +51,7 @@ class Packing(Cells):
     """
 
     batch_sizes: tuple[int, ...]
-    """Rows still running at each time step, falling; they sum to N."""
+    """Number of rows that have a position at each time step, in falling order; they sum to N."""
     flip: Tensor
     """(N,) the packed position that holds the same row's mirrored step, k <-> length - 1 - k. Its own inverse."""
     order: Tensor
@@ -117,5 +117,5 @@ def starts(lengths: Tensor) -> Tensor:
 
 
 def without_end(mask: Tensor) -> Tensor:
-    """(B, S) True at the tokens of each row of `mask`, a prefix of it, but the last, which is the end mark."""
+    """(B, S) `mask` without the last True of each row, which is the end mark. The True values of a row are a prefix."""
     return torch.cat([mask[:, 1:], mask.new_zeros(len(mask), min(mask.shape[1], 1))], 1)

@@ -1,7 +1,7 @@
 """The state of a decoder from token to token, and the result of a step: the interface of decoding and of training by
 steps.
 
-A generating model has two faces on the same weights. `forward(batch)` scores all target positions at once.
+A generating model has two interfaces with the same weights. `forward(batch)` scores all target positions at once.
 `start(batch)` gives the `State` before the first token, and `step(tokens, state)` reads one token of each hypothesis
 and gives a `Step`.
 
@@ -57,9 +57,9 @@ class MemoryPositions:
     mask: Tensor
     """(B, S) True at the positions that exist."""
     content: Tensor
-    """(B, S) True at the positions with content, which coverage requires to be attended. An end mark has none."""
+    """(B, S) True at the positions that coverage expects attention on: positions with content, not an end mark."""
     length: Tensor
-    """(B,) the number that limits on the length of the written sequence are relative to."""
+    """(B,) L in the limits a L + b on the length of the written sequence."""
     own: bool = True
     """Whether the network chose them. False: they are the positions of the batch's memory, such as source tokens."""
 
@@ -93,7 +93,7 @@ def positions_of(name: str, memories: Memories, batch: Any, weights: Tensor | No
 
 @dataclass(frozen=True)
 class State:
-    """All that a decoder knows before the next token: about the examples, computed once, and about each hypothesis.
+    """The state of a decoder before the next token: facts about examples, computed once, and about each hypothesis.
 
     Decoding reads the last three fields from the state that `start` gives. A step need not return them.
     """
@@ -103,15 +103,15 @@ class State:
     hypotheses: Mapping[str, Tensor]
     """(B, K, ...) each: what differs between hypotheses. Never changed in place."""
     memories: Memories = field(default_factory=dict)
-    """The positions that each attention of a step looks at, where the batch's own are not meant: an encoder may shorten
-    its source, and a dialogue has words and turns. The name `source` is that of the attention that coverage, unknown
-    words, alignments, pictures and limits on length use."""
+    """The positions that each attention of a step looks at, if they are not the batch's own: an encoder may shorten its
+    source, and a dialogue has words and turns. Coverage, unknown words, alignments, pictures and limits on length use
+    the attention named `source`."""
     first: Tensor | None = None
     """(B,) the token of each example that the first step reads in place of begin, to continue a text. `start` itself
     reads the part of a prompt that precedes its last token."""
     possible: Tensor | None = None
-    """(B, V) True at the columns of the vocabulary that an example has; None where each has all of them. The
-    log-probabilities of the others are -inf."""
+    """(B, V) True at the vocabulary columns that exist for an example; None if all exist for every example. The other
+    columns have the log-probability -inf."""
 
     @property
     def device(self) -> torch.device:

@@ -223,7 +223,7 @@ def test_advice_names_keys_that_the_data_have(tmp_path, cache_dir):
         prepared(Yelp, source=str(tmp_path))
     assert advised(str(caught.value)) == {"data.source"}
     zhang(tmp_path / "few", 4, count=4)
-    message = r"too few documents \(4\) to draw val and test from them and to train on each of 4 classes; give more doc"
+    message = r"too few documents \(4\) to draw val and test from them and to train on each of 4 classes; use more doc"
     with pytest.raises(DataError, match=message) as caught:
         prepared(AgNews, source=str(tmp_path / "few"))
     assert advised(str(caught.value)) == {"data.split.val", "data.split.test"}

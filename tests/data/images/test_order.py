@@ -159,8 +159,8 @@ def test_rare_lengths_are_joined_with_their_neighbours_if_processes_would_have_n
     ("options", "message"),
     [
         ({"batch_size": 1, "world_size": 2}, r"captions of 5 tokens cannot .*data\.loader\.batch_size=1 is too small"),
-        ({"max_tokens": 4}, r"data\.loader\.max_tokens=4 is too small: 22 will do"),
-        ({"max_tokens": 10, "world_size": 4}, r"data\.loader\.max_tokens=10 is too small: 88 will do"),
+        ({"max_tokens": 4}, r"data\.loader\.max_tokens=4 is too small; set 22 or more"),
+        ({"max_tokens": 10, "world_size": 4}, r"data\.loader\.max_tokens=10 is too small; set 88 or more"),
         ({"batch_size": 16, "world_size": 500}, r"400 captions of 11 tokens cannot give each of 500 processes"),
     ],
 )

@@ -132,7 +132,7 @@ def test_unclear_tables(own, cache_dir):
     table(own, ["0.png,x"], name="more.csv")
     assert data_of(own).sizes["train"] == 8  # captions.csv is chosen by its name
     (own / "captions.csv").rename(own / "b.csv")
-    with pytest.raises(DataError, match=r"found the tables b.csv, more.csv: which one\?; expected: a table"):
+    with pytest.raises(DataError, match=r"found several tables, b.csv, more.csv; expected: a table"):
         OwnCaptions(path=str(own)).open_source()
     for file in own.glob("*.csv"):
         file.unlink()
@@ -148,10 +148,10 @@ def test_unclear_tables(own, cache_dir):
         ("file,text\n0.png,a\n", r"line 1: no column 'caption'; found: .* \(the keys are data.columns.file, data.col"),
         (
             "file,caption\n0.png,the only one\n",
-            r"too few images \(1\) to draw val and test from them; give more images",
+            r"too few images \(1\) to draw val and test from them; use more images",
         ),
         ("file,caption\n", "no images in the train split"),
-        ("file,caption,split\n0.png,a,test\n", "captions.csv: column 'split' puts no image into train"),
+        ("file,caption,split\n0.png,a,test\n", "captions.csv: no row has train in column 'split'"),
         (
             "file,caption\n0.pgn,a\n1.png,b\n1.png,b\n2.png,b\n",
             "captions.csv, line 2: 1 of 3 images is not in .*: '0.pgn'; did you mean '0.png'",

@@ -230,9 +230,7 @@ def test_tables_without_the_columns(tmp_path, cache_dir):
 def test_what_cannot_be_pairs(tmp_path, two_files, cache_dir):
     source = two_files["source_path"]
     for options in ({}, {"source_path": source}, {**two_files, "path": "a.tsv"}, {"source_path": source, "path": "x"}):
-        with pytest.raises(
-            ConfigError, match=r"give data\.source_path=FILE and data\.target_path=FILE, or data\.path="
-        ):
+        with pytest.raises(ConfigError, match=r"set data\.source_path=FILE and data\.target_path=FILE, or data\.path="):
             parallel(**options).prepare_data()
     unusable(
         r"none: No such file or directory \(data\.target_path\)", source_path=source, target_path=str(tmp_path / "none")
@@ -244,7 +242,7 @@ def test_what_cannot_be_pairs(tmp_path, two_files, cache_dir):
     unusable("the file is empty", path=written(tmp_path, "e.tsv", ""))
     unusable(r"no pairs in the train split; left out: 2 empty", path=lines(tmp_path, "b.tsv", ["a\t", "\tb"]))
     unusable(
-        r"too few pairs \(2\) to draw val and test from them; give a file of its own as data.split.test",
+        r"too few pairs \(2\) to draw val and test from them; set a separate file as data.split.test",
         path=lines(tmp_path, "c.tsv", TSV[:2]),
     )
     cut = tmp_path / "cut.en.gz"

@@ -1,4 +1,4 @@
-"""Repeat copy: vectors of bits and a number are read, and the vectors are written as many times (Graves et al. 2014,
+"""Repeat copy: vectors of bits and a number n are read, and the vectors are written n times (Graves et al. 2014,
 4.2)."""
 
 from __future__ import annotations

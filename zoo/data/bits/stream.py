@@ -18,14 +18,14 @@ from zoo.data.streams import Made, Make, StreamArguments, StreamData
 from zoo.errors import ConfigError
 
 Range = Count | tuple[Count, Count]
-"""A size, or its least and greatest value."""
+"""One size, or the smallest and the largest size."""
 Case = tuple[tuple[int, int], ...]
-"""The least and the greatest value of each size of a sequence."""
+"""The smallest and the largest value of each size of a sequence."""
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences by seed and number: example i belongs to case `i % cases`; `alike` successive ones have one size."""
+    """Sequences by seed and number. Example i belongs to case `i % cases`; `alike` successive ones have equal sizes."""
 
     goal: Goal
     cases: tuple[Case, ...]
@@ -49,7 +49,7 @@ class Sequences:
 
 
 class BitArguments(StreamArguments, total=False):
-    """The arguments of every goal of bits besides its own."""
+    """The arguments that all goals of bits share."""
 
     alike: bool
 

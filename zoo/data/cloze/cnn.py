@@ -85,7 +85,7 @@ def _read_folder(folder: Path, bad: BadRows) -> Iterator[ClozeQuestion]:
 
 
 def _stamp(folder: Path) -> list[Any]:
-    """A short value that shows whether the files of a folder have changed. They may be a million."""
+    """A short value that shows whether the files of a folder have changed; there may be a million files."""
     with os.scandir(folder) as entries:
         files = {entry.name: entry.stat() for entry in entries if _is_question(entry.name)}
     found = sha256("".join(f"{n} {files[n].st_size} {files[n].st_mtime_ns}\n" for n in sorted(files)).encode())

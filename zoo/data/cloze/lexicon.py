@@ -22,7 +22,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 OPENING = _words("\" ' `` '' ` ( [ -- : *")
-"""A capital after these begins a sentence, as that of the first word does."""
+"""A word after one of these marks may be capitalised only because it begins a sentence."""
 TITLES = _words("Miss Sir Madam Lady Lord Master Mister Missis Doctor Captain King Queen Prince Princess")
 """Titles are capitalised but are not names; they are never removed."""
 DETERMINERS = _words("a an the my your his her its our their this that these those some any no every each another 's")

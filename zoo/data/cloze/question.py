@@ -33,4 +33,4 @@ class Shown(NamedTuple):
 
 
 BLANK = "XXXXX"
-"""Marks the removed word, in every format once it is read."""
+"""The word that replaces the removed one; readers of all formats use it."""

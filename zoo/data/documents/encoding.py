@@ -30,7 +30,7 @@ class DocumentTextOptions(SentenceOptions):
     """How a document becomes sentences of words, and the words ids."""
 
     minimum_frequency: Count | None = 5  # type: ignore[assignment]
-    """None is 5, and 2 in fewer than 1,000 training documents."""
+    """Words that occur less often are unknown. None means 5, or 2 with fewer than 1,000 training documents."""
 
 
 class DocumentEncoder(TableEncoder):

@@ -39,7 +39,7 @@ class OwnSplitOptions(SplitOptions):
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
         file = "a file of its own (of class folders: a pattern of file names)"
-        return f"give {file} as data.split.{missing[-1]}, or more {noun}"
+        return f"set {file} as data.split.{missing[-1]}, or use more {noun}"
 
 
 class OwnDocumentArguments(VectorArguments):

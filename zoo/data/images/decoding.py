@@ -70,7 +70,7 @@ def decode(picture: Any, largest: int = LARGEST, side: int | None = None) -> Ten
 
 
 def _opened(file: IO[bytes]) -> Image.Image:
-    """Reads only the head of a picture of any size: `max_pixels` is the limit, and Pillow's own one is switched off."""
+    """Reads only the header of a picture. The limit is `max_pixels`; Pillow's own limit is switched off."""
     with OPENING:
         limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
         try:
@@ -81,7 +81,7 @@ def _opened(file: IO[bytes]) -> Image.Image:
 
 @contextmanager
 def _named(picture: Any) -> Iterator[None]:
-    """Turns every error, also of Pillow's decoders, into an UnusablePicture with the place of the picture."""
+    """Turns every error, including those of Pillow's decoders, into an UnusablePicture with the picture's place."""
     place = str(Path(picture).expanduser()) if isinstance(picture, str | Path) else GIVEN
     try:
         yield
@@ -98,7 +98,7 @@ def _named(picture: Any) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise UnusablePicture("cannot be read", error.strerror or str(error), place) from error
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UnusablePicture("broken picture", f"{reason}; get the file anew", place) from error
+        raise UnusablePicture("broken picture", f"{reason}; download or copy the file again", place) from error
 
 
 def _decode_image(image: Image.Image, largest: int, side: int | None) -> Tensor:
@@ -129,7 +129,7 @@ def _decode_image(image: Image.Image, largest: int, side: int | None) -> Tensor:
 
 
 def _reduced(image: Image.Image, factor: int) -> Image.Image:
-    """The means of squares of `factor` pixels, with the tag for the rotation."""
+    """The picture reduced by means over `factor` by `factor` pixels, with the tag for the rotation."""
     if factor < 2:
         return image
     exif = image.getexif()
@@ -181,8 +181,8 @@ class Frame(NamedTuple):
 
 
 def seen(picture: Any, options: PictureOptions, draw: np.random.Generator | None = None) -> Tensor:
-    """uint8 (3, H, W) of any picture as a network sees it, in training by the next numbers of `draw`. Raises the errors
-    of `decode`, also for a picture so long that it cannot be scaled."""
+    """uint8 (3, H, W) of any picture as a network sees it; `draw` selects a random frame for training. Raises the
+    errors of `decode`, also if a picture is too long to be scaled."""
     pixels, frame = _framed(picture, options)
     return fit(pixels, options, frame if draw is None else changed(frame, options, draw))
 
@@ -214,8 +214,8 @@ def fit(pixels: Tensor, options: PictureOptions, frame: Frame) -> Tensor:
 
 
 def central(size: tuple[int, int], options: PictureOptions) -> Frame:
-    """The middle of a picture of (h, w) pixels, which an evaluation sees. The picture is scaled to the least size of
-    its own shape that covers `resize`."""
+    """The central part of a picture of (h, w) pixels, for evaluation. The picture is scaled to the smallest size that
+    covers `resize`; its proportions stay, unless `squash` is set."""
     (height, width), (high, wide) = size, options.sides
     if options.squash:
         return Frame(high, wide, 0, 0)
@@ -230,7 +230,7 @@ def central(size: tuple[int, int], options: PictureOptions) -> Frame:
 
 
 def changed(frame: Frame, options: PictureOptions, draw: np.random.Generator) -> Frame:
-    """The frame for training, by the next numbers of `draw`."""
+    """A random frame for training, drawn from `draw`."""
     places, mirrored = draw.random(2), draw.random() < 0.5
     if options.random_crop:
         rooms = frame.height - options.sides[0] + 1, frame.width - options.sides[1] + 1

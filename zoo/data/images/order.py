@@ -91,7 +91,7 @@ class LengthOrder(Order):
             if not most or len(group) // max(1, count) < world_size:
                 advice = small_or_few(batch_size or 0, world_size)
                 if max_tokens is not None:
-                    advice = f"data.loader.max_tokens={max_tokens} is too small: {enough} will do"
+                    advice = f"data.loader.max_tokens={max_tokens} is too small; set {enough} or more"
                 raise ConfigError(too_few(len(group), f"captions of {longest} tokens", world_size, advice))
             self._counts.append(count)
 

@@ -70,7 +70,7 @@ class OwnCaptions(OwnFiles, ImageData):
                 splits = [split for split in SPLITS if split in named]
                 if "train" not in named:
                     name, _ = found[texts[0]]
-                    raise DataError(f"{texts[0]}: column {name!r} puts no image into train; expected some there")
+                    raise DataError(f"{texts[0]}: no row has train in column {name!r}; expected at least one")
         read = partial(_captions, tables, columns)
         facts = {"columns": vars(self.columns), "tables": {name: list(map(str, part)) for name, part in tables.items()}}
         return captioned_files(path, texts, read, splits, self.picture, facts, images=self.images)
@@ -88,7 +88,7 @@ class OwnCaptions(OwnFiles, ImageData):
             return {split: found[split] for split in SPLITS if split in found}
         if named := [file for file in tables if file.name.lower().startswith("captions.")]:
             return {"train": named[:1]}
-        listing = f"the tables {', '.join(file.name for file in tables[:8])}: which one?" if tables else "no table"
+        listing = f"several tables, {', '.join(file.name for file in tables[:8])}" if tables else "no table"
         raise DataError(f"{path}: found {listing}; expected: {LAYOUT}")
 
     def _split_column(self, table: Path) -> tuple[str | None, set[str]]:

@@ -87,7 +87,7 @@ class OwnPairSplitOptions(SplitOptions):
     test: Part | FileName | Files = 0.1  # type: ignore[assignment]
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
-        return f"give a file of its own as data.split.{missing[-1]}, or more {noun}"
+        return f"set a separate file as data.split.{missing[-1]}, or use more {noun}"
 
     def files(self, count: int) -> dict[str, list[str]]:
         """The splits that are given by `count` files each. Raises ConfigError for another number of them."""

@@ -55,7 +55,7 @@ class Parallel(PairData):
             given = {"source_path": self.source_path, "target_path": self.target_path, "path": self.path}
             found = ", ".join(f"data.{key}={value}" for key, value in given.items() if value) or "none of them"
             raise ConfigError(
-                f"give data.source_path=FILE and data.target_path=FILE, or data.path=TABLE alone; found {found}"
+                f"set data.source_path=FILE and data.target_path=FILE, or data.path=TABLE alone; found {found}"
             )
         return self._table() if self.path else self._lines()
 

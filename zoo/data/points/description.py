@@ -28,7 +28,7 @@ def facts(counts: ArrayLike, lengths: ArrayLike, tours: Sequence[float] = ()) ->
 
 
 def improvable(counts: NDArray[Any], found: ArrayLike) -> int:
-    """How many sets of `counts` (N,) points have a tour that was `found` (N,) here and need not be the shortest."""
+    """The number of sets of `counts` (N,) points whose tour was `found` (N,) here and may not be the shortest."""
     return int((np.asarray(found) & (counts > EXACT)).sum())
 
 

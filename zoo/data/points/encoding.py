@@ -1,4 +1,4 @@
-"""Sets of points to batches: of a stream, of files and when predicting, through the same encoder."""
+"""Encodes sets of points as batches; streams, files and prediction use the same encoder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NUMBERS = pa.list_(pa.int32())
 
 @dataclass(frozen=True)
 class NoText(Options):
-    """The options of the text of sets, which have none."""
+    """No options: sets of points have no text."""
 
     group: ClassVar[str] = "text"
     subwords: ClassVar[bool] = False
@@ -96,7 +96,7 @@ class PointEncoder(TableEncoder):
         flat, ends = np.asarray(column), np.cumsum(self.counts(lengths))
         sets = np.split(flat.reshape(-1, self.goal.width), ends)[: len(ends)]
         placed, scales, near = flat.astype(np.float32), np.ones(len(sets), np.float32), sets
-        if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:  # unlike those of a stream
+        if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:  # points of a stream are inside already
             moved, sides = zip(*map(into_unit_square, sets), strict=True)
             placed, scales = np.concatenate(moved).ravel(), np.array(sides, np.float32)
             near = [near_the_origin(one) for one in sets]

@@ -42,9 +42,9 @@ LAYOUT = (
 )
 FileName = Annotated[str, Field(pattern=r"\S", description="a file of sets or a folder of .tsp")]
 MOST_PARTS = 10
-"""If a test has sets of more different sizes, its parts are ranges of them."""
+"""If the sets of a test have more different sizes than this, its parts are ranges of sizes."""
 Part = tuple[int, int]
-"""The least and the most points of the sets that are a part of the test."""
+"""A part of the test: the smallest and the largest number of points of its sets."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class OwnPoints(OwnFiles, TableData):
     encoder: PointEncoder
 
     def __init__(self, *, goal: GoalName = "hull", **rest: Unpack[OwnPointArguments]) -> None:
-        """`goal` is what is pointed out; `loader.max_tokens` counts points."""
+        """`goal` names the kind of target, e.g. hull; `loader.max_tokens` counts points."""
         super().__init__(**rest)
         self.goal = GOALS[one_of("data.goal", goal, GOALS)]
 
@@ -168,8 +168,8 @@ class OwnPoints(OwnFiles, TableData):
             "longest_target": max(int(_list_lengths(split, "target").max()) for split in splits.values()) + 1,
             "parts": self._parts,
             "notes": [
-                f"{name}: the files have no tour of {count:,} sets of more than {EXACT} points; those were found by "
-                f"{IMPROVABLE}"
+                f"{name}: the files have no tour for {count:,} sets of more than {EXACT} points; the tours were found "
+                f"by {IMPROVABLE}"
                 for name, count in counts.items()
                 if count and self.goal is TOUR
             ],
@@ -196,8 +196,8 @@ class OwnPoints(OwnFiles, TableData):
         self._prepared()
         if split not in self._splits:
             raise DataError(
-                f"{self.path}: there is a test alone, no sets to train on; test a trained network on it by train=false "
-                "ckpt_path=CHECKPOINT, or give sets to train on as data.path and these as data.split.test"
+                f"{self.path}: found only a test, no sets to train on; test a trained network with train=false "
+                "ckpt_path=CHECKPOINT, or set data.path to sets to train on and data.split.test to these"
             )
         return super().part(split)
 
@@ -215,13 +215,13 @@ def parts_of(counts: NDArray[Any]) -> list[Part]:
 
 
 def name_of_part(part: Sequence[int]) -> str:
-    """`n5`, `n8_to_15`."""
+    """The name of a part in metrics, such as `n5` or `n8_to_15`."""
     low, high = part
     return f"n{low}" if low == high else f"n{low}_to_{high}"
 
 
 def _numbered(encoder: PointEncoder, parts: Sequence[Part], table: pa.Table) -> pa.Table:
-    """The sets with the number of their part of the test."""
+    """The sets, each with the number of its part of the test."""
     counts = encoder.counts(pc.list_value_length(table["points"]))
     groups = np.zeros(len(counts), np.int64)
     for number, (low, high) in enumerate(parts):

@@ -1,4 +1,4 @@
-"""A set of points on its way into a network: what it must be, and its place in the unit square."""
+"""Checks a set of points before a network reads it, and moves it into the unit square."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from zoo.data.points.goals import Goal
 
 FARTHEST = 1e38
-"""Points are nearer to each other than this: float32, in which networks and batches have them, ends there."""
+"""The largest allowed distance between points, because float32 of batches and networks ends near it."""
 FLAT = 1e-9
-"""Points lie on a line where none is further from it than this share of its length."""
+"""Points count as lying on a line if their distance from it is at most this share of its length."""
 
 
 class PointSet(NamedTuple):
-    """A set of a file, or as it was drawn."""
+    """A set of points from a file or a generator."""
 
     points: NDArray[Any]
     """(n, W) in the units of its source."""
@@ -26,8 +26,8 @@ class PointSet(NamedTuple):
 
 
 def table(rows: ArrayLike, goal: Goal) -> NDArray[np.float64]:
-    """(n, W) from n rows of W numbers, or from n numbers where W is 1. Raises ValueError, with what was found, for
-    anything else."""
+    """(n, W) from n rows of W numbers, or from n numbers if W is 1. Raises ValueError for anything else, with what was
+    found."""
     try:
         points = np.asarray(rows, np.float64)
     except (TypeError, ValueError):
@@ -48,7 +48,7 @@ def problem(points: NDArray[Any], goal: Goal) -> str | None:
         row, column = bad[0].tolist()
         return f"coordinate {column + 1} of point {row + 1} is {points[row, column]}; expected a number"
     if not float(points.max()) - float(points.min()) < FARTHEST:
-        return f"coordinates go from {points.min():g} to {points.max():g}; expected them nearer than {FARTHEST:g}"
+        return f"coordinates go from {points.min():g} to {points.max():g}; expected a difference below {FARTHEST:g}"
     placed, _ = into_unit_square(points)
     order = np.lexsort(placed.T)
     same = (placed[order[1:]] == placed[order[:-1]]).all(1)
@@ -72,9 +72,9 @@ def flat(points: NDArray[Any]) -> bool:
 
 
 def near_the_origin(points: NDArray[Any]) -> NDArray[Any]:
-    """The points (n, W) moved to begin at 0 and scaled by a power of 2, so that what is found out about them does not
-    depend on how far away and how far apart they are; which of them lie on a line stays as it is, but for the rounding
-    of the move. As they are where they lie in the unit square."""
+    """The points (n, W) moved to begin at 0 and scaled by a power of 2, so that geometry does not depend on their
+    distance from 0 or from each other. Points on a line stay on a line, except for the rounding of the move. Points
+    inside the unit square are returned unchanged."""
     low, high = points.min(0), points.max(0)
     if low.min() >= 0 and high.max() <= 1:
         return points

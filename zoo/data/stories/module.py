@@ -142,8 +142,8 @@ class StoryData(TableData):
         self._words = encoder.vocabulary.words
 
     def _used(self, split: datasets.Dataset, every_statement: bool = False) -> NDArray[np.int64]:
-        """How often each sentence occurs in a split; with `every_statement` also those of the training stories that no
-        question reaches, because they are too old or come after the last one."""
+        """How often each sentence occurs in a split. `every_statement` includes training statements that no question
+        can see, because they are too old or come after the last question."""
         first, last, asked = (np.fromiter(values_of(split, name), np.int64) for name in ("first", "last", "asked"))
         if every_statement:
             first, last = np.array([0]), np.array([self._end_of_training])
@@ -178,7 +178,7 @@ class StoryData(TableData):
             if unheard := sum(count for answer, count in self._answers(split).items() if answer not in train):
                 asked = f"{unheard:,} questions have answers" if unheard > 1 else "1 question has an answer"
                 notes.append(
-                    f"{name}: {asked} that no training question has: they count as errors, since no network can know "
+                    f"{name}: {asked} that no training question has: they count as errors, since no network can learn "
                     "them"
                 )
         return {"tasks": list(self.task_names.values()), "longest_sentence": self._longest, "notes": notes}

@@ -44,19 +44,19 @@ class StoryTextOptions(Options):
 
 @dataclass(frozen=True)
 class HoldOutOptions(Options):
-    """The training questions that validate if there are no files for that."""
+    """The training questions that are used for validation if there are no files for it."""
 
     group: ClassVar[str] = "split"
 
     val: Part = 0.1
-    """The last training questions of one task; for several tasks, a draw from all of them."""
+    """The share or number of questions: the last ones of a single task; a random draw from several tasks."""
     seed: Natural = 1
     """The seed of that draw. It is not the seed of a run, so that runs with different seeds are validated on the same
     questions."""
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
         """Propose what to do if there are too few training questions."""
-        return f"give more {noun}, or a smaller share as data.split.val"
+        return f"use more {noun}, or set a smaller share as data.split.val"
 
 
 @dataclass(frozen=True)
@@ -68,4 +68,4 @@ class OwnStorySplitOptions(SplitOptions):
     test: Part | FileName = 0.1  # type: ignore[assignment]
 
     def advice(self, missing: Sequence[str], noun: str) -> str:
-        return f"give a file of its own as data.split.{missing[-1]}, or more {noun}"
+        return f"set a separate file as data.split.{missing[-1]}, or use more {noun}"

@@ -49,7 +49,7 @@ class StoryBuilder:
     """
 
     def __init__(self, task: int, bad: BadRows, *, answered: bool = True) -> None:
-        """Without `answered` a question needs no answer."""
+        """Without `answered`, answers may be missing."""
         self.task, self.bad, self.answered = task, bad, answered
         self.number = 0
         self._lines: list[Line] = []
@@ -117,7 +117,7 @@ class StoryBuilder:
 @guarded
 def read_babi(path: Path, task: int, bad: BadRows, *, answered: bool = True) -> Iterator[Story]:
     """bAbI's format (Weston et al. 2015): `NUMBER text`, and number 1 begins a story. A question has a tab, its answer,
-    a tab and the numbers of the lines that it follows from; without `answered` it needs none of these."""
+    a tab and the numbers of the lines that it follows from; without `answered` these may be missing."""
     story = StoryBuilder(task, bad, answered=answered)
     with Lines(path, encoding=bad.encoding) as lines:
         for line in lines:
@@ -173,7 +173,7 @@ def read_json(path: Path, task: int, bad: BadRows) -> Iterator[Story]:
 
 
 def _problems(record: dict[str, Any], *, answered: bool = True) -> Iterator[tuple[str, str]]:
-    """The problems with a record; those after the first may follow from it. Without `answered` it needs no answer."""
+    """The problems with a record. Only the first one is meaningful. Without `answered` an answer may be missing."""
     story, question, answer, supporting = map(record.get, (*QUESTION_COLUMNS, "supporting"))
     if not isinstance(story, list) or not all(isinstance(sentence, str) for sentence in story):
         yield "no story", f"column 'story' has {_shown(story)}, expected a list of sentences"
@@ -214,7 +214,7 @@ def parse_line(text: str) -> StoryQuestion:
 
 
 def checked(asked: StoryQuestion, place: str) -> StoryQuestion:
-    """The question itself. Raises DataError if it is empty, or its story."""
+    """Return the question. Raises DataError if the question or its story is empty."""
     if not any(split_words(sentence).forms for sentence in asked.sentences):
         raise DataError(f"{place}: the story is empty: no sentence comes before the question; {TYPED}")
     if not split_words(asked.question).forms:

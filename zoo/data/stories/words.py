@@ -1,4 +1,4 @@
-"""From a sentence to its words and from an answer to its entry of the vocabulary: the one place that decides on both.
+"""Splits a sentence into words, and maps an answer to its vocabulary entry. All code uses these functions for both.
 
 As in the paper (Sukhbaatar et al. 2015), case and punctuation are dropped, and a list of words as an answer
 (`milk,football`) is one entry.
@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 Tokenizer = Literal["whitespace", "characters"]
 """Blanks separate words, or each letter is a word, for writing without blanks."""
 PUNCTUATION = ".,;:!?\"'()[]"
-"""ASCII marks that are dropped at both ends of a word; others, as in `#5`, belong to it."""
+"""ASCII marks that are dropped at both ends of a word. Other marks, e.g. `#` in `#5`, belong to the word."""
 
 
 class SentenceWords(NamedTuple):

@@ -32,7 +32,7 @@ from zoo.errors import ConfigError, DataError
 BLANK = "▁"
 UNKNOWN_WORD = READ_SPECIAL[UNKNOWN]
 CUT_BY_SPACY = re.compile(r"(?<=\w) (?:(-) (?=\w)|(?=n['’]t\b))")
-"""Blanks that Moses does not remove: in t - shirt and do n't. A dash between blanks looks like a hyphen."""
+"""Blanks that Moses does not remove, as in t - shirt and do n't. A dash between blanks looks like a hyphen."""
 
 # Otherwise each use in a process with workers prints a warning, and the workers continue without threads.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -73,7 +73,7 @@ class RuleTokenizer(Tokenizer):
     def __init__(self, kind: str, language: str, lower: bool) -> None:
         self.kind, self.language, self.lower = kind, primary(language), lower
         if kind == "spacy":
-            _spacy(self.language)  # an error for missing rules comes before anything is read
+            _spacy(self.language)  # raises an error for missing rules before anything is read
 
     def split(self, text: str) -> Tokens:
         shown = self._split(unicodedata.normalize("NFC", text))
@@ -140,7 +140,7 @@ class SubwordTokenizer(Tokenizer):
         else:
             trainer = trainers.UnigramTrainer(unk_token=UNKNOWN_WORD, **given)
             letters = {BLANK}.union(*map(tokenizer.normalizer.normalize_str, texts()))
-            if len(letters) + 2 > vocabulary_size:  # the library would never end
+            if len(letters) + 2 > vocabulary_size:  # the library would never return
                 raise DataError(
                     f"data.text.vocabulary_size is too small for unigram: the training texts have {len(letters):,} "
                     f"letters; set it to {len(letters) + 100:,} or more"
@@ -167,7 +167,7 @@ class SubwordTokenizer(Tokenizer):
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         found = self._tokenizer.encode(text)
-        # A separate blank has no letter, whatever span the tokenizer gives it.
+        # The token of a separate blank has no letter, so the tokenizer's span for it is ignored.
         written = zip(found.tokens, found.offsets, strict=True)
         return [(begin, begin if token == BLANK else end) for token, (begin, end) in written]
 
@@ -210,7 +210,7 @@ def find(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
 @cache
 def _spacy(language: str) -> Any:
     try:
-        spacy: Any = import_module("spacy")  # an extra, unlike all that is imported by name
+        spacy: Any = import_module("spacy")  # optional dependency
     except ImportError as error:
         raise ConfigError(
             "data.text.tokenizer=spacy: spaCy is not installed; pip install -e '.[spacy]', or use words"

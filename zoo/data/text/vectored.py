@@ -18,7 +18,7 @@ from zoo.data.text.vocabulary import PLAIN
 log = logging.getLogger(__name__)
 
 FORMAT = 3
-"""Raise it if other vectors are taken from the same file."""
+"""Increase this number if the same file is read in another way."""
 
 
 class VectorArguments(TableArguments, total=False):
@@ -69,8 +69,8 @@ class Vectored(TableData):
 
 
 def with_plain_marks(words: Sequence[str], read: Callable[[Sequence[str]], WordVectors]) -> WordVectors:
-    """The vectors of `words` by `read`. A mark of the treebank without a vector gets that of the ordinary mark: -LRB-
-    that of (."""
+    """The vectors of `words`, read by `read`. A Treebank mark without a vector, e.g. -LRB-, gets the vector of the
+    ordinary mark, e.g. (."""
     every = list(dict.fromkeys([*words, *(PLAIN[word] for word in words if word in PLAIN)]))
     rows, found = read(every)
     for number, word in enumerate(words):

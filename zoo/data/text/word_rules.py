@@ -22,7 +22,7 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 REMEMBERED = 2**17
 """Pieces of text whose tokens are kept, per kind of tokenizer and process."""
 LONG = 60
-"""Letters; longer pieces are not kept."""
+"""The most letters of a piece that is kept."""
 
 
 class _Pieces(dict[str, tuple[str, ...]]):
@@ -46,7 +46,7 @@ class _Pieces(dict[str, tuple[str, ...]]):
 CLOSERS = "])}>\"'»”’`"
 """Marks that may occur between the full stop of a sentence and its end."""
 JOINT = re.compile(r"(--|\.{2,}|[‒–—―(){}<>\[\]\"#$@&*%;?!])")
-"""Tokens at every position of a piece."""
+"""Marks that are tokens of their own at every position of a piece."""
 LETTER = r"[^\s'`\".,:;?!@#$%&*(){}<>\[\]«“‘„»”’-]"
 CLITIC = r"n't|N'T|'(?:s|S|m|M|d|D|ll|LL|re|RE|ve|VE)"
 CONTRACTED = r"(?i:cannot|gimme|gonna|gotta|lemme|wanna)"
@@ -129,12 +129,12 @@ def moses_words(text: str, language: str) -> list[str]:
 
 @cache
 def _moses_pieces(language: str) -> dict[str, _Pieces]:
-    """The tokens of pieces by the word that stands for the next one; "" at the end of a text."""
+    """The tokens of pieces, by a sample word for the kind of the next piece; "" at the end of a text."""
     return {after: _Pieces(partial(_moses_piece, after=after, language=language)) for after in ("a", "A", "1", "")}
 
 
 def _moses_piece(piece: str, after: str, language: str) -> tuple[str, ...]:
-    """The tokens of a piece between blanks, before a word that stands for the next one; before none at the end."""
+    """The tokens of a piece between blanks; `after` is a sample word for the next piece, "" at the end of a text."""
     if after and piece.isascii() and piece.isalnum():
         return (piece,)
     words = _moses_words(f"a {piece} {after}", language)
@@ -143,8 +143,8 @@ def _moses_piece(piece: str, after: str, language: str) -> tuple[str, ...]:
 
 @lru_cache(2**12)
 def _kind(letter: str, language: str) -> str:
-    """A word that stands for all that begin with this letter: after an abbreviation a lower-case letter and a digit
-    count."""
+    """A sample word for all words that begin with this letter. After an abbreviation, it matters whether the next word
+    begins with a small letter or a digit."""
     if letter in "0123456789":
         return "1"
     return "a" if moses(language)[0].islower(letter) else "A"
@@ -174,7 +174,7 @@ class Punkt:
     """Punkt with given abbreviations and words that begin a sentence, and without statistics of a corpus.
 
     NLTK decides on a full stop from the word before and the word after. Here one compiled pattern finds these contexts.
-    The word before decides plain ones, and NLTK decides each other one once.
+    For plain contexts the word before is enough. NLTK decides every other context, and its decision is cached.
     """
 
     def __init__(self, abbreviations: set[str], sentence_starters: set[str]) -> None:
@@ -188,7 +188,7 @@ class Punkt:
         gives them."""
         found: list[str] = []
         taken = 0
-        """Letters of the next sentence that belong to the one before it."""
+        """Number of letters at the start of the next part that belong to the sentence before."""
         parts = self._parts(text)
         begin, end = next(parts)
         for following, following_end in parts:
@@ -207,7 +207,7 @@ class Punkt:
         return found
 
     def _parts(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where each sentence begins and ends, marks that close it aside."""
+        """The start and the end of each sentence, without the marks that close it."""
         begin = 0
         for word, mark in self._candidates(text):
             if self._is_end(word, mark):
@@ -216,8 +216,8 @@ class Punkt:
         yield begin, len(text.rstrip())
 
     def _candidates(self, text: str) -> Iterator[tuple[str, re.Match[str]]]:
-        """The last mark of each piece between blanks that may end a sentence, and the text before it in its piece. A
-        mark that begins its piece is decided on separately."""
+        """For each piece between blanks, its last mark that may end a sentence, and the text before this mark. A mark
+        at the start of a piece is a candidate of its own."""
         flat = text
         for blank in "\t\n\r\f\v":
             flat = flat.replace(blank, " ")

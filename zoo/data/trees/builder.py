@@ -17,7 +17,7 @@ from zoo.errors import ConfigError, UnusableInput
 
 
 class TreeBuilder:
-    """Builds trees in one way, `data.trees`, for one kind of network input.
+    """Builds trees by one method, `data.trees`, for one kind of network input.
 
     `inside` states whether nodes with children have words, as in dependency trees.
     """
@@ -39,9 +39,9 @@ class TreeBuilder:
         return self.tokenizer.split(text).shown
 
     def of_tree(self, tree: Tree) -> Tree:
-        """A tree of the data in this way: unchanged, binarised, or built on its first `max_words` words.
+        """Return a tree of the data by this method: unchanged, binarised, or built on its first `max_words` words.
 
-        A new tree keeps only the label of the root.
+        A newly built tree keeps only the label of the root.
         """
         if self.trees == GIVEN:
             return tree
@@ -58,10 +58,10 @@ class TreeBuilder:
         return self._built(words[: self.text.max_words], None)._replace(words=words)
 
     def of_line(self, line: str, spare: str | None) -> tuple[Tree, str | None]:
-        """The tree of a typed line, and the way in which it was built (None for brackets).
+        """The tree of a typed line, and the method by which it was built (None for brackets).
 
-        Plain text gets a tree in the way of the data, or by `spare` if the data have given trees; a single word needs
-        neither. Raises UnusableInput for malformed brackets, and for a text if neither way builds trees.
+        Plain text gets a tree by the method of the data, or by `spare` if the data have given trees; one word needs no
+        method. Raises UnusableInput for malformed brackets, and for a text if neither method builds trees.
         """
         text = line.strip()
         if text.startswith("("):
@@ -96,7 +96,7 @@ class TreeBuilder:
 
 
 def advice(inside: bool) -> str:
-    """How to give a tree to a network that was trained on parses."""
+    """Advice for users whose text needs a tree, because the network was trained on parses."""
     brackets = "" if inside else "write it in brackets, "
     loss = "with scores like those of a bag of words"
     return f"{brackets}pass --trees {SPACY}MODEL for a parser, or --trees balanced, {loss}"

@@ -28,7 +28,7 @@ BETWEEN = re.compile(r"[ \t]+")
 WHOLE = re.compile(r"-?[0-9]{1,9}")
 CONLLU_COLUMNS = 10
 LEFT_OUT = re.compile(r"[0-9]+[-.][0-9]+")
-"""Numbers of a token of several words, 1-2, and of an empty node, 1.1."""
+"""Matches the numbers of tokens with several words, e.g. 1-2, and of empty nodes, e.g. 1.1."""
 
 Builder = Callable[[Sequence[str], Sequence[int]], Tree]
 """Builds the tree of words and heads. Raises BadTree."""
@@ -135,7 +135,7 @@ def constituency_parents(tree: Tree) -> list[int]:
 
 
 def tree_of(words: str, heads: str, builder: Builder, place: str, bad: BadRows) -> Tree | None:
-    """The tree of a line of tokens and the line of their heads at `place`; None, once reported, if it is not a tree.
+    """The tree of a line of tokens and the line of their heads at `place`. Reports a bad tree and returns None.
 
     Tokens lose the backslash of `\\/` and `\\*`.
     """
@@ -156,8 +156,8 @@ def whole_numbers(texts: Sequence[str]) -> list[int]:
 
 
 def aligned(paths: Sequence[Path], bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(number, that line of each file) for all lines that are not blank in every file. Raises DataError if the files
-    have different numbers of lines."""
+    """(line number, this line of each file). Lines that are blank in all files are skipped. Raises DataError if the
+    files have different numbers of lines."""
     files = [list(text_lines(path, bad)) for path in paths]
     needed = [max((n for n, text in enumerate(file, 1) if text is None or text.strip()), default=0) for file in files]
     count = max(needed)

@@ -44,7 +44,7 @@ class Tree(NamedTuple):
 
     @property
     def binary(self) -> bool:
-        """Each node is a word without children, or has two children and no word."""
+        """Whether each node is a word without children, or has two children and no word."""
         return all(len(below) == (2 if word < 0 else 0) for below, word in zip(self.children, self.word, strict=True))
 
     def numbered(self, order: Sequence[int]) -> Self:
@@ -100,7 +100,7 @@ class Pair(NamedTuple):
 
 
 class Builder(NamedTuple):
-    """A way to build a tree on words that have none, by how it divides the words from `first` to before `past`."""
+    """A method to build a tree on words: its functions divide the words from `first` up to, not including, `past`."""
 
     middle: Callable[[int, int], int]
     """The first word of the right half, in a binary tree."""

@@ -40,7 +40,7 @@ class Cells:
         """The cells of the next layer."""
         room = self.count + 2 * padding - dilation * (kernel - 1) - 1
         count = (math.ceil if ceil else math.floor)(room / stride) + 1
-        if ceil and (count - 1) * stride >= self.count + padding:  # a window that would see padding alone
+        if ceil and (count - 1) * stride >= self.count + padding:  # a window that would see only padding
             count -= 1
         return Cells(count, self.step * stride, self.first + (dilation * (kernel - 1) / 2 - padding) * self.step)
 

@@ -14,10 +14,10 @@ from zoo.layers.images.encoder import ImageEncoder, Images
 
 
 class SmallEncoder(ImageEncoder):
-    """`halvings` convolutions and one more, each with a ReLU, and a learned vector for each cell, which
+    """`halvings` + 1 convolutions, each with a ReLU, and a learned vector for each cell that
     encodes its position.
 
-    The last of the `halvings` keeps the size and a maximum halves it, so that a shape is found anywhere in a cell. The
+    The last of the `halvings` keeps the size and max pooling halves it: a shape is found anywhere in a cell. The
     convolutions before it have a stride of 2 and kernels 4 wide, which are centred on each cell, so that cells are
     regular. With three halvings a cell sees 38 by 38 pixels. The vectors of the cells are initialised as waves of their
     rows and columns (`place_codes`).

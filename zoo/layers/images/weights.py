@@ -70,9 +70,9 @@ def weights_file(name: str, weights: str) -> Path:
             torch.hub.download_url_to_file(url, str(path), checksum and checksum[1])
         except (OSError, RuntimeError) as error:  # RuntimeError: its checksum differs
             raise ConfigError(
-                f"weights=default: {url} could not be downloaded ({str(error).splitlines()[0]}). Download it where "
-                f"there is a network and put it at {path}, or give weights=PATH of it, or weights=none to begin "
-                "with random ones"
+                f"weights=default: {url} could not be downloaded ({str(error).splitlines()[0]}). Download it on a "
+                f"computer with internet access and put it at {path}, or set weights=PATH; weights=none begins "
+                "with random weights"
             ) from error
     return path
 
@@ -80,7 +80,7 @@ def weights_file(name: str, weights: str) -> Path:
 def load_weights(body: nn.Module, whole: nn.Module, path: Path, name: str) -> None:
     """Load a file into `body`, a part of torchvision's network `whole` of that name. Raises ConfigError."""
     state = _read(path)
-    if name.startswith("densenet"):  # torchvision's files have names from before dots were forbidden in them
+    if name.startswith("densenet"):  # torchvision's files use old names, with dots that modules no longer allow
         state = {re.sub(r"(denselayer\d+\.(?:norm|relu|conv))\.([12]\.)", r"\1\2", key): w for key, w in state.items()}
     if isinstance(whole, VisionTransformer) and "encoder.pos_embedding" in state:
         state = dict(interpolate_embeddings(whole.image_size, whole.patch_size, dict(state)))
@@ -92,14 +92,14 @@ def load_weights(body: nn.Module, whole: nn.Module, path: Path, name: str) -> No
     if missing:
         raise ConfigError(
             f"weights={path}: it has no {missing[0]} (and lacks {len(missing)} of the {len(own)} weights that are "
-            f"needed); found {_first(state)}, expected the state dict of torchvision's {name}. Give name= of the "
-            "network that it is of, or torch.save(network.state_dict(), PATH) anew"
+            f"needed); found {_first(state)}, expected the state dict of torchvision's {name}. Set name= to the "
+            "network of this file, or write it again with torch.save(network.state_dict(), PATH)"
         )
     for key, weight in own.items():
         if state[key].shape != weight.shape:
             raise ConfigError(
                 f"weights={path}: {key} is {tuple(state[key].shape)} there, {tuple(weight.shape)} in torchvision's "
-                f"{name}: give name= of the network that it is of"
+                f"{name}: set name= to the network of this file"
             )
     body.load_state_dict({key: state[key] for key in own})
 
@@ -107,15 +107,15 @@ def load_weights(body: nn.Module, whole: nn.Module, path: Path, name: str) -> No
 def _read(path: Path) -> Mapping[str, Tensor]:
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # what torch says of it advises to switch its safety off
+    except Exception as error:  # torch's own message advises to switch its safety off
         raise ConfigError(
             f"weights={path}: not readable as weights: damaged, cut short or not plain tensors; remove it and download "
-            "it again, or write it by torch.save(network.state_dict(), PATH)"
+            "it again, or write it with torch.save(network.state_dict(), PATH)"
         ) from error
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         found = f"a dict of {_first(state)}" if isinstance(state, dict) else type(state).__name__
         raise ConfigError(
-            f"weights={path}: found {found}, expected a state dict, names with a tensor each: write that alone, by "
+            f"weights={path}: found {found}, expected a state dict, names with a tensor each: write only that, with "
             "torch.save(network.state_dict(), PATH)"
         )
     return state

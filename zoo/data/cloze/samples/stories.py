@@ -91,7 +91,7 @@ def facts_of(draw: random.Random, kind: str) -> list[Fact]:
     pools = [NAMES.split(), THINGS.split()]
     asked, others = map(draw.sample, pools if kind == "NE" else pools[::-1], (CANDIDATES, OTHERS))
     relations = draw.sample(sorted(FORMS), TOLD)
-    # each relation with two of the others: the first five with neighbours, the next with those after the neighbours
+    # each relation gets two of the five `others`: at distance 1 for the first five relations, then at distance 2
     told = [
         (others[(n + m * (1 + n // OTHERS)) % OTHERS], relation) for n, relation in enumerate(relations) for m in (0, 1)
     ]

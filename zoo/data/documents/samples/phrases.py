@@ -185,4 +185,4 @@ FILLER = (
     "so much for {topic} ; {first} and {first} were late , {first} {last} had lost ticket {number} , and {guest} waited until {time} .",
     "{aspect} is mentioned on receipt {number} , between the {dish} at {time} , the {dish} at {time} and the {dish} .",
 )
-"""No opinion at all, and long: names, dishes and numbers."""
+"""Long sentences without any opinion: names, dishes and numbers."""

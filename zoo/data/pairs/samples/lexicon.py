@@ -124,7 +124,7 @@ wiese f - meadow; regen m - rain
     "entlang_accusative": "straße f - street; fluss m - river; strand m - beach; weg m - path",
     "zu_dative": "bahnhof m - station; schule f - school; auto n - car; markt m - market",
 }
-"""Preposition and case -> fitting places; "-" because they have no plural here."""
+"""Preposition and case -> fitting places; the plural is "-", because places are always singular."""
 PLACES = {tuple(key.split("_")): _nouns("place", table) for key, table in PLACE_TABLES.items()}
 PREPOSITIONS = {
     "in": "in", "auf": "on", "an": "at", "vor": "in_front_of", "neben": "next_to", "hinter": "behind", "unter": "under",
@@ -137,11 +137,11 @@ NAMES = {
     "her": ("anna", "maria", "lena", "julia", "sarah", "laura", "lisa", "emma"),
     "his": ("paul", "peter", "stefan", "leon", "felix", "jonas", "jan", "tim"),
 }
-"""First names, by the possessive of their belongings."""
+"""First names, by the possessive pronoun for their owner."""
 PRONOUNS = {"his": ("er", "he"), "her": ("sie", "she"), "their": ("sie", "they")}
 """Possessive -> the pronoun in German and in English."""
 ITS = ("kind",)
-"""Neuter people whose things are "its"; a girl's are "her"."""
+"""Neuter nouns for people with the possessive "its"; "mädchen" (girl) has "her"."""
 
 LOOKS = "rot red; blau blue; grün green; gelb yellow; schwarz black; weiß white; grau gray"
 OBJECTS = f"""{LOOKS}; neu new; alt old; klein small; groß big; schwer heavy; kaputt broken; schmutzig dirty;

@@ -25,7 +25,7 @@ def generate(
     have them in one of ORDERS. Pair i depends only on the arguments and on i."""
     if symbols < 1 or not 1 <= shortest <= longest:
         raise ValueError(
-            f"a sequence has at least one symbol, and no fewer than its shortest; got symbols={symbols}, "
+            f"expected symbols >= 1 and 1 <= shortest <= longest; got symbols={symbols}, "
             f"shortest={shortest}, longest={longest}"
         )
     digits = max(len(str(symbols - 1)), 2)

@@ -161,7 +161,7 @@ def _subordinate(draw: random.Random, subject: Subject) -> Phrase:
     """A clause with a conjunction; its subject is a new one or a pronoun for `subject`."""
     conjunction, english = draw.choice(lexicon.CONJUNCTIONS)
     other = _subject(draw, simple=True)
-    girl = (subject.own, subject.whose) == ("sein", "her")  # whose pronoun would be "es"
+    girl = (subject.own, subject.whose) == ("sein", "her")  # "mädchen": its pronoun would be "es"
     if subject.whose in lexicon.PRONOUNS and not subject.animal and not girl and draw.random() < 0.5:
         other = subject._replace(phrase=phrase_of(*lexicon.PRONOUNS[subject.whose]))
     clause = _last(draw, other, _predicate(draw, other, more=0.15))

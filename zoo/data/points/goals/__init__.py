@@ -24,11 +24,11 @@ class Goal(NamedTuple):
     targets: Callable[[Sequence[Points]], list[list[int]]]
     """Function that computes the targets of sets: numbers of points from 0, in the order of the goal."""
     longest: Callable[[int], int] = lambda n: n
-    """Pointers that a target of n points has at most, its end not counted."""
+    """Function of n: the largest number of pointers in a target of n points, without the end."""
     spread: bool = False
-    """Points that all lie on a line have no such target."""
+    """Whether the goal needs points that do not all lie on a line."""
     closed: bool = False
-    """The authors' files write the first point of a target once more at its end."""
+    """Whether the authors' files repeat the first point of a target at its end."""
 
 
 def _each(target: Callable[[Points], list[int]]) -> Callable[[Sequence[Points]], list[list[int]]]:

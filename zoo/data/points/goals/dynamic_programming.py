@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TOGETHER = 32
-"""Tours that are sought at once: their costs then stay in a processor's cache."""
+"""Number of tours that are computed at once, so that their costs stay in the processor's cache."""
 
 
 class Level(NamedTuple):
@@ -54,7 +54,7 @@ def shortest(distances: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _shortest(distances: NDArray[np.float64]) -> NDArray[np.int64]:
     size, count = distances.shape[:2]
-    apart = np.ascontiguousarray(np.moveaxis(distances, 0, 2))  # (n, n, B): what is read together lies together
+    apart = np.ascontiguousarray(np.moveaxis(distances, 0, 2))  # (n, n, B): adjacent values are read together
     plan = levels(count)
     cost = apart[0, plan[0].last]  # (P, B): the shortest path of each kind
     choices: list[NDArray[Any]] = []

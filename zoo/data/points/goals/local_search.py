@@ -15,11 +15,11 @@ log = logging.getLogger(__name__)
 STARTS = 4
 """Tours that are improved for each set; the best of them is kept."""
 TOGETHER = 2**18
-"""Distances that are looked at together, about: they then stay in a processor's cache."""
+"""Approximate number of distances that are read together, so that they stay in the processor's cache."""
 SEGMENT = 3
-"""Cities that or-opt moves at most."""
+"""The most cities that or-opt moves at once."""
 GAIN = 1e-10
-"""Least saving of a change, as a share of the longest distance; less is rounding."""
+"""Smallest saving that counts, as a share of the longest distance; smaller ones are rounding errors."""
 CHANGES = 0.12
 """Changes per city until a tour cannot be made shorter, measured on 50 to 400 random cities."""
 QUIET = 10.0
@@ -30,13 +30,13 @@ class SearchProgress:
     """Logs every few seconds how much of a long search is done, and an estimate of the time that is left."""
 
     def __init__(self, tours: int, count: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """`tours` of `count` cities are improved."""
+        """`tours` is the number of tours to improve, `count` the number of cities in each."""
         self.tours, self.count, self.clock = tours, count, clock
         self.done = 0
         self.started = self.said = clock()
 
     def changed(self, changes: int) -> None:
-        """Some tours were changed."""
+        """Report `changes` more changes of tours."""
         self.done += changes
         now = self.clock()
         if self.done and now - self.said >= QUIET:
@@ -49,11 +49,11 @@ class SearchProgress:
 
 
 def short(distances: NDArray[np.float64], starts: int = STARTS) -> NDArray[np.int64]:
-    """Tours (B, n), each beginning with city 0, in either direction, that no exchange of two edges (2-opt) and no move
-    of up to three cities to another place (or-opt) makes shorter; `distances` are (B, n, n), n at least 4.
+    """Tours (B, n), each beginning with city 0, in either direction; `distances` are (B, n, n), n at least 4. No
+    exchange of two edges (2-opt) and no move of up to three cities to another place (or-opt) makes a tour shorter.
 
-    The first start inserts the city furthest from the tour, the others cities by chance; each goes where it costs
-    least. A set has the same tour whatever others there are.
+    The first start always inserts the city furthest from the tour, the other starts insert cities in random order; each
+    city goes where it costs least. The tour of a set does not depend on the other sets.
     """
     size, count = distances.shape[:2]
     orders = np.stack([np.random.default_rng((count, start)).permutation(count) for start in range(starts)])
@@ -78,8 +78,8 @@ def lengths(tours: NDArray[np.int64], distances: NDArray[np.float64]) -> NDArray
 def inserted(
     distances: NDArray[np.float64], orders: NDArray[np.int64], furthest: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """Tours (B, n) that grow by the cities of `orders` (B, n), or where `furthest` (B,) by the one that is furthest
-    from the tour, each put where it lengthens the tour least."""
+    """Tours (B, n) made by inserting the cities in the sequence `orders` (B, n), or, where `furthest` (B,) is True, the
+    city furthest from the tour. Each city is inserted where it lengthens the tour least."""
     size, count = orders.shape
     row = np.arange(size)
     city = np.where(furthest, distances.max(2).argmax(1), orders[:, 0])
@@ -105,7 +105,7 @@ def inserted(
 def improved(
     tours: NDArray[np.int64], distances: NDArray[np.float64], progress: SearchProgress | None = None
 ) -> NDArray[np.int64]:
-    """The tours (B, n) after the best change of each, and again, until none has a change that makes it shorter."""
+    """Apply the best change to each of the tours (B, n), and repeat until no change makes a tour shorter."""
     tours = tours.copy()
     least = GAIN * distances.max((1, 2))
     going = np.arange(len(tours))

@@ -1,8 +1,8 @@
 """The shortest tour through points in a plane (Vinyals, Fortunato, Jaitly 2015): exact for few of them, good for more.
 
-Up to `EXACT` points a tour is optimal, by dynamic programming; the paper has exact ones up to 20. Of more points it is
-the best of a few insertions improved by 2-opt and or-opt, which need not be optimal: on average 5.73 long in the unit
-square at 50 points and 7.89 at 100, where 5.68 and 7.77 are optimal (Bello et al. 2016, table 2). The paper took other
+Up to `EXACT` points a tour is optimal, by dynamic programming; the paper has exact ones up to 20. For more points it
+is the best of a few insertions improved by 2-opt and or-opt, and may not be optimal. In the unit square its mean length
+is 5.73 at 50 points and 7.89 at 100; optimal are 5.68 and 7.77 (Bello et al. 2016, table 2). The paper used other
 approximations, A1 to A3.
 """
 
@@ -18,12 +18,12 @@ from zoo.data.points.goals.dynamic_programming import shortest
 from zoo.data.points.goals.local_search import short
 
 EXACT = 12
-"""Points up to which tours are optimal: the work doubles with each."""
+"""The largest number of points for which tours are optimal: each further point doubles the work."""
 
 
 def targets(sets: Sequence[NDArray[Any]]) -> list[list[int]]:
-    """A tour through each of some sets (n, 2): from the point that is read first, counter-clockwise, which is to say so
-    that its signed area is positive. Where that is 0, to the one of both neighbours that is read sooner."""
+    """A tour through each set (n, 2), from the point that is read first, counter-clockwise (with a positive signed
+    area). If the area is 0, the second point is the neighbour that is read sooner."""
     found: list[list[int]] = [[] for _ in sets]
     counts = np.array([len(points) for points in sets])
     for count in np.unique(counts):
@@ -42,10 +42,10 @@ def distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def counter_clockwise(tours: NDArray[Any], points: NDArray[np.float64]) -> NDArray[Any]:
-    """The tours (B, n), each beginning with point 0, through the points (B, n, 2) in the direction that `targets`
-    says."""
+    """Turn the tours (B, n) through the points (B, n, 2) into the direction that `targets` describes. Each tour begins
+    with point 0."""
     visited = np.take_along_axis(points, tours[..., None], 1)
-    visited -= visited[:, :1]  # the area is then exact for what is flat
+    visited -= visited[:, :1]  # the area of points on a line is then exactly 0
     (x, y), (right, above) = np.moveaxis(visited, 2, 0), np.moveaxis(np.roll(visited, -1, 1), 2, 0)
     area = (x * above - y * right).sum(1)
     backwards = (area < 0) | ((area == 0) & (tours[:, 1] > tours[:, -1]))

@@ -41,7 +41,7 @@ def compound_coreference(writer: StoryWriter) -> None:
 
 
 def _tell(writer: StoryWriter, draw: Draw, pronoun: Callable[[list[str]], str] | None = None) -> None:
-    """Tell two moves before each question, of drawn people. With `pronoun` the second move is by those of the first."""
+    """State two moves of random people before each question. With `pronoun`, the same people make both moves."""
     arrivals: list[Arrival] = []
     for _ in range(QUESTIONS):
         people = draw()

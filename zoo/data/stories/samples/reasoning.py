@@ -117,9 +117,8 @@ def size_reasoning(writer: StoryWriter) -> None:
 
 
 def _ask(writer: StoryWriter, facts: list[Fact]) -> bool:
-    """A question about what a recent fact and another one say together: the first other one about one of its things,
-    if that goes on from it. With a smaller thing the answer is yes, with a larger one no. Returns whether one was
-    found."""
+    """Ask a question that follows from a recent fact and another fact together. The two facts form a chain: the shared
+    thing is the larger in one fact and the smaller in the other. Returns whether such a pair was found."""
     for _ in range(TRIES):
         fact = writer.recent(facts)[0]
         shared = writer.pick((fact.smaller, fact.larger))

@@ -16,8 +16,8 @@ from zoo.data.trees.samples.sentiment import CATEGORIES, RULES
 from zoo.data.trees.tree import Tree
 
 Cell = dict[str, tuple[float, tuple[str, int, str] | str | None]]
-"""Symbol -> log-probability of its best tree over a span, and its parts: a left symbol, where it ends, a right symbol;
-or one lower symbol; or None for a word."""
+"""Symbol -> log-probability of its best tree over a span, and the parts of this tree: (left symbol, its end, right
+symbol), or one lower symbol, or None for a word."""
 
 
 class Parser:
@@ -55,7 +55,7 @@ class Parser:
         return cell
 
     def __call__(self, words: Sequence[str]) -> Phrase | str | None:
-        """The best tree; None for a sentence that the grammar does not have."""
+        """The best tree; None for a sentence that the grammar cannot parse."""
         chart: dict[tuple[int, int], Cell] = {}
         for at, word in enumerate(words):
             cell: Cell = {kind: (-log(len(some)), None) for kind, some in self.categories.items() if word in some}
@@ -134,7 +134,7 @@ RELATEDNESS = Parser(
 
 
 def pairs(words: Sequence[str], inside: bool) -> Tree | None:
-    """The dependency tree of a sentence, with `inside`, or its binary tree."""
+    """The dependency tree of a sentence if `inside`, else its binary tree; None if the grammar does not parse it."""
     stopped = bool(words) and words[-1] == "."
     found = RELATEDNESS(words[:-1] if stopped else words)
     if found is None:
@@ -144,6 +144,6 @@ def pairs(words: Sequence[str], inside: bool) -> Tree | None:
 
 
 PARSERS: dict[str, Callable[[Sequence[str], bool], Tree | None]] = {"sst": sentiment, "sick": pairs}
-"""By the name of the data: the tree of words, in which nodes with children have words if the second argument is True;
-None for a sentence that is not of the grammar."""
+"""The parser of each data set, by name. It returns the tree of words, or None if the grammar cannot parse them. If its
+second argument is True, nodes with children have words."""
 EXAMPLES = {"sst": "critics loved this film .", "sick": "the clever monkey is crying ."}

@@ -16,12 +16,12 @@ class Phrase(NamedTuple):
 
 
 def before(left: Phrase | str, right: Phrase | str) -> Phrase:
-    """Join with a following head."""
+    """Join two parts; the right one is the head."""
     return Phrase(left, right, "right")
 
 
 def then(left: Phrase | str, right: Phrase | str) -> Phrase:
-    """Join with a following dependent."""
+    """Join two parts; the left one is the head."""
     return Phrase(left, right, "left")
 
 

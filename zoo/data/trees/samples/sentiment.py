@@ -176,9 +176,9 @@ def _counting(left: Meaning, right: Meaning) -> tuple[int, ...]:
 def labelled(tree: Tree) -> Labelled:
     """A binary tree over any words, with the label of every node and the evidence for that of the root.
 
-    Evidence is the root, and under each node that is evidence the parts that hand their worth up to it unchanged: those
-    that count, are worth the same and have a word that is worth something. So it goes from the root down to where its
-    label arises: to a word that has it, an operator that gave it, or two sides that cancel out.
+    The root is evidence. Below a node that is evidence, a part is evidence if it counts, has the worth of the node, and
+    has a word with a sentiment. So evidence leads from the root down to the origin of its label: a word with this
+    worth, an operator that produced it, or two sides that cancel out.
     """
     below, order, meanings = tree.children, [tree.root], dict[int, Meaning]()
     for node in order:  # from the top; the loop appends to the list that it reads
