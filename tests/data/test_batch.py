@@ -80,7 +80,7 @@ def test_what_results_are_judged_by_is_not_cast():
     batch = PointBatch.of(points, torch.ones(1, 3, dtype=torch.bool), scale=torch.tensor([1715.0]))
     cast = batch.cast(torch.bfloat16)
     assert cast.points is points and cast.scale.item() == 1715
-    bits = BitBatch.of(points, torch.ones(1, 3) > 0, torch.ones(1, 3) > 0, optimal_bits=torch.tensor([146.878]))
+    bits = BitBatch(points, torch.ones(1, 3) > 0, torch.ones(1, 3) > 0, optimal_bits=torch.tensor([146.878]))
     cast = bits.cast(torch.bfloat16)
     assert cast.inputs.dtype == torch.bfloat16 and cast.optimal_bits is bits.optimal_bits
 

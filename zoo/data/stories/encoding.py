@@ -86,7 +86,7 @@ class StoryEncoder(TableEncoder):
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> StoryBatch:
         story, question = parts["story"], parts["question"]
         answer, supporting, shown = (parts.get(name) for name in ("answer", "supporting", "shown"))
-        return StoryBatch.of(
+        return StoryBatch(
             story.values,
             story.mask,
             question.values,
