@@ -72,7 +72,7 @@ def batch_of(
         torch.from_numpy(mask),
         scored,
         bits if targets else None,
-        index=None if numbers is None else torch.tensor(numbers),
+        index=torch.tensor(range(len(sequences)) if numbers is None else numbers),
         group=torch.tensor([sequence.group for sequence in sequences]),
         optimal_bits=None if not targets or None in optimal else torch.tensor(optimal),
     )

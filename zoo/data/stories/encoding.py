@@ -86,6 +86,7 @@ class StoryEncoder(TableEncoder):
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> StoryBatch:
         story, question = parts["story"], parts["question"]
         answer, supporting, shown = (parts.get(name) for name in ("answer", "supporting", "shown"))
+        task: Any = parts.get("task")
         return StoryBatch(
             story.values,
             story.mask,
@@ -93,7 +94,7 @@ class StoryEncoder(TableEncoder):
             question.mask,
             None if answer is None else torch.from_numpy(answer.values),
             index=index,
-            task=parts.get("task"),
+            task=task,
             supporting=None if supporting is None else marked(supporting, story.mask.shape[1]),
             text=shown and tuple(Shown(**one) for one in shown),
         )
