@@ -61,7 +61,7 @@ class WithoutState:
         try:
             for position in range(1, STEPS + 1):
                 written = torch.cat([ids, ids.new_full((count, BEAM, 1), SPEC.end)], 2).flatten(0, 1)
-                copies = PairBatch.of(source, mask, written, torch.ones_like(written, dtype=torch.bool))
+                copies = PairBatch(source, mask, target=written, target_mask=torch.ones_like(written).bool())
                 network._encode = lambda _, copies=copies: copied(encoded, batch, copies, flat)
                 scores = (
                     network(copies, need_weights=False).logits[-count * BEAM :].log_softmax(-1).view(count, BEAM, -1)

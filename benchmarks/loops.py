@@ -84,7 +84,7 @@ def decoder(model: Any, batch: Any) -> Ways:
 def sentences() -> PairBatch:
     """Pairs of sentences of one length."""
     ids, mask = torch.randint(4, VOCABULARY, (2, ROWS, STEPS)), torch.ones(ROWS, STEPS, dtype=torch.bool)
-    return PairBatch.of(ids[0], mask, ids[1], mask)
+    return PairBatch(ids[0], mask, target=ids[1], target_mask=mask)
 
 
 PAIRS = PairSpec(VOCABULARY, VOCABULARY, STEPS, STEPS)

@@ -40,7 +40,7 @@ def story_batch(seed: int, *, full: bool) -> StoryBatch:
     words = torch.randint(2, SPEC.vocabulary_size, mask.shape, generator=generator).masked_fill(~mask, 0)
     question = torch.randint(2, SPEC.vocabulary_size, (QUESTIONS, 5), generator=generator)
     answer = torch.randint(2, SPEC.vocabulary_size, (QUESTIONS,), generator=generator)
-    return StoryBatch.of(words, mask, question, question > 0, answer)
+    return StoryBatch(words, mask, question, question > 0, answer)
 
 
 def training_step(parameters: list[nn.Parameter], loss: Callable[[], Tensor]) -> Callable[[], None]:

@@ -39,7 +39,7 @@ def copies(seed: int, sequences: int) -> BitBatch:
     inputs[:, 1 : LENGTH + 1, :BITS], targets[:, LENGTH + 2 :] = bits, bits
     inputs[:, [0, LENGTH + 1], BITS] = 1
     real = torch.ones(sequences, STEPS, dtype=torch.bool)
-    return BitBatch.of(inputs, real, real & (torch.arange(STEPS) >= LENGTH + 2), targets)
+    return BitBatch(inputs, real, real & (torch.arange(STEPS) >= LENGTH + 2), targets)
 
 
 def training_step(network: nn.Module, logits: Callable[[], Tensor], batch: BitBatch) -> Callable[[], None]:

@@ -34,7 +34,8 @@ def pair_batch(seed: int) -> PairBatch:
         ids = torch.randint(4, VOCABULARY, mask.shape, generator=generator).masked_fill(~mask, SPEC.padding)
         return ids.scatter(1, lengths[:, None] - 1, SPEC.end), mask
 
-    return PairBatch.of(*side(), *side())
+    source, (target, mask) = side(), side()
+    return PairBatch(*source, target=target, target_mask=mask)
 
 
 def whole_step(model: nn.Module, batch: PairBatch) -> Callable[[], None]:

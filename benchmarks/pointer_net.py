@@ -46,7 +46,7 @@ def point_batch(seed: int) -> PointBatch:
     points = torch.rand(SETS, POINTS, 2, generator=generator)
     order = torch.rand(SETS, POINTS, generator=generator).argsort(1) + SPEC.first
     target = torch.cat([order, torch.full((SETS, 1), SPEC.end)], 1)
-    return PointBatch.of(points, torch.ones(SETS, POINTS, dtype=torch.bool), target, torch.ones_like(target).bool())
+    return PointBatch(points, torch.ones(SETS, POINTS, dtype=torch.bool), target=target, target_mask=target > 0)
 
 
 def network() -> PointerNet:
@@ -94,7 +94,7 @@ class WithoutState:
         try:
             for position in range(1, STEPS + 1):
                 written = torch.cat([ids, ids.new_full((count, BEAM, 1), SPEC.end)], 2).flatten(0, 1)
-                copies = PointBatch.of(points, mask, written, torch.ones_like(written, dtype=torch.bool))
+                copies = PointBatch(points, mask, target=written, target_mask=torch.ones_like(written).bool())
                 network.encode = lambda _: (
                     {name: part[flat] for name, part in memory.items()},
                     tuple(part[:, flat] for part in state),

@@ -53,7 +53,7 @@ def image_batch(seed: int, count: int = CAPTIONS) -> ImageBatch:
     lengths[0] = LONGEST
     mask = torch.arange(LONGEST) < lengths[:, None]
     ids = torch.randint(4, VOCABULARY, mask.shape, generator=generator).masked_fill(~mask, SPEC.padding)
-    return ImageBatch.of(image, GRID, ids.scatter(1, lengths[:, None] - 1, SPEC.end), mask)
+    return ImageBatch(image, GRID, target=ids.scatter(1, lengths[:, None] - 1, SPEC.end), target_mask=mask)
 
 
 def network(dropout: float = 0.5) -> ShowAttendTell:
@@ -222,7 +222,8 @@ def by_forward(model: ShowAttendTell, batch: ImageBatch) -> tuple[list[tuple[int
     live[:, 0] = 0.0
     for position in range(1, LONGEST + 1):
         written = torch.cat([ids, ids.new_full((count, BEAM, 1), SPEC.end)], 2).flatten(0, 1)
-        copies = ImageBatch.of(batch.image, GRID, written, torch.ones_like(written, dtype=torch.bool), picture=flat)
+        mask = torch.ones_like(written, dtype=torch.bool)
+        copies = ImageBatch(batch.image, GRID, target=written, target_mask=mask, picture=flat)
         logits = model(copies, need_weights=False).logits[-count * BEAM :]
         scores = logits.log_softmax(-1).view(count, BEAM, -1) + live[:, :, None]
         forbidden = torch.ones(VOCABULARY, dtype=torch.bool)

@@ -77,10 +77,10 @@ def test_real_numbers_inside_are_cast_and_others_are_not():
 def test_what_results_are_judged_by_is_not_cast():
     """The three corners of a flat triangle, whose area has no bits left in bfloat16."""
     points = torch.tensor([[[0.5, 0.5], [0.75, 0.5], [0.7501, 0.5001]]])
-    batch = PointBatch.of(points, torch.ones(1, 3, dtype=torch.bool), scale=torch.tensor([1715.0]))
+    batch = PointBatch(points, torch.ones(1, 3, dtype=torch.bool), scale=torch.tensor([1715.0]))
     cast = batch.cast(torch.bfloat16)
     assert cast.points is points and cast.scale.item() == 1715
-    bits = BitBatch.of(points, torch.ones(1, 3) > 0, torch.ones(1, 3) > 0, optimal_bits=torch.tensor([146.878]))
+    bits = BitBatch(points, torch.ones(1, 3) > 0, torch.ones(1, 3) > 0, optimal_bits=torch.tensor([146.878]))
     cast = bits.cast(torch.bfloat16)
     assert cast.inputs.dtype == torch.bfloat16 and cast.optimal_bits is bits.optimal_bits
 
@@ -89,7 +89,7 @@ def test_what_results_are_judged_by_is_not_cast():
 def test_the_first_examples_are_built_like_the_batch(targets):
     ids, mask = torch.tensor([[4, 5, 3], [6, 3, 0]]), torch.tensor([[True, True, True], [True, True, False]])
     written = {"target": ids, "target_mask": mask, "begin": 9, "target_text": ("a", "b")} if targets else {}
-    batch = PairBatch.of(ids, mask, **written, index=torch.tensor([7, 8]))
+    batch = PairBatch(ids, mask, **written, index=torch.tensor([7, 8]))
     first = batch.first(1)
     assert first.source.tolist() == [[4, 5, 3]] and first.index.tolist() == [7]
     assert first.source_packing.cell.tolist() == [0, 1, 2]

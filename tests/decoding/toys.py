@@ -23,7 +23,7 @@ def batch_of(*lengths: int, first: int = 0, width: int | None = None) -> PairBat
     mask = torch.arange(width or max(lengths)) < torch.tensor(lengths)[:, None]
     number = torch.arange(first, first + len(lengths))[:, None]
     ids = 4 + (number + torch.arange(mask.shape[1])) % 5
-    batch = PairBatch.of(ids.masked_fill(~mask, SPEC.padding), mask, index=number[:, 0])
+    batch = PairBatch(ids.masked_fill(~mask, SPEC.padding), mask, index=number[:, 0])
     return batch
 
 
@@ -33,7 +33,7 @@ def pick(batch: PairBatch, rows: list[int], width: int | None = None) -> PairBat
     source, mask = (
         nn.functional.pad(part, (0, width - part.shape[1]))[rows] for part in (batch.source, batch.source_mask)
     )
-    return PairBatch.of(source, mask, index=batch.index[rows])
+    return PairBatch(source, mask, index=batch.index[rows])
 
 
 class Table:

@@ -56,8 +56,7 @@ class Family:
 
     def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
         """A batch like another one, of `grids`, their masks and `singles`."""
-        batch = type(like)
-        return getattr(batch, "of", batch)(**tensors)
+        return type(like)(**tensors)
 
     def part(self, batch: Any, rows: Sequence[int]) -> Any:
         """The examples `rows` of `batch` in that order, padded no more than they need."""
@@ -141,7 +140,7 @@ class Writing(Family):
         return {"objective": self.objective, "decoding": {"_target_": "zoo.decoding.Greedy"}, **penalty}
 
     def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
-        return type(like).of(**tensors, begin=self.spec.begin)
+        return type(like)(**tensors, begin=self.spec.begin)
 
     def changed(self, batch: Any, place: int) -> tuple[Any, Tensor]:
         """The batch with another token at `place` of each target, and (B,) True at the examples where that could be

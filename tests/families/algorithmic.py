@@ -39,7 +39,7 @@ class Bits(Family):
 
         last = torch.arange(mask.shape[1]) == mask.sum(1, keepdim=True) - 1
         scored = mask & (last | (torch.rand(mask.shape, generator=generator) < 0.5))
-        return BitBatch.of(draw(self.spec.in_width, mask), mask, scored, draw(self.spec.out_width, scored))
+        return BitBatch(draw(self.spec.in_width, mask), mask, scored, draw(self.spec.out_width, scored))
 
     def without_targets(self, batch: BitBatch) -> BitBatch:
         return replace(batch, targets=None)

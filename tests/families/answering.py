@@ -39,7 +39,7 @@ class Stories(Family):
 
         answer = torch.randint(2, self.spec.vocabulary_size, (len(stories),), generator=generator)
         task = torch.randint(0, len(self.spec.tasks), (len(stories),), generator=generator)
-        return StoryBatch.of(draw(mask), mask, draw(asked), asked, answer, task=task)
+        return StoryBatch(draw(mask), mask, draw(asked), asked, answer, task=task)
 
     def without_targets(self, batch: StoryBatch) -> StoryBatch:
         return replace(batch, answer=None, supporting=None)

@@ -72,14 +72,14 @@ class Pictures(Writing):
         mask = mask_of([len(caption) for caption in captions])
         target = torch.full(mask.shape, self.spec.padding)
         target[mask] = torch.tensor([token for caption in captions for token in caption])
-        return ImageBatch.of(image, self.spec.grid, target, mask, begin=self.spec.begin, picture=torch.tensor(picture))
+        return ImageBatch(image, self.spec.grid, target=target, target_mask=mask, picture=torch.tensor(picture))
 
     def made(self, tensors: dict[str, Tensor], like: ImageBatch) -> ImageBatch:
         kept, tensors["picture"] = tensors["picture"].unique(return_inverse=True)
-        return ImageBatch.of(like.image[kept], self.spec.grid, **tensors, begin=self.spec.begin)
+        return ImageBatch(like.image[kept], self.spec.grid, **tensors, begin=self.spec.begin)
 
     def without_targets(self, batch: ImageBatch) -> ImageBatch:
-        return ImageBatch.of(batch.image, batch.grid, picture=batch.picture)
+        return ImageBatch(batch.image, batch.grid, picture=batch.picture)
 
 
 FAMILY = Pictures()

@@ -37,7 +37,7 @@ class Points(Writing):
         pointed = (torch.rand(mask.shape, generator=draw) * count).long() + self.spec.first
         end = torch.arange(max(targets)) == length - 1
         ids = torch.where(end, self.spec.end, pointed).masked_fill(~mask, self.spec.padding)
-        return PointBatch.of(places * point_mask[..., None], point_mask, ids, mask, begin=self.spec.begin)
+        return PointBatch(places * point_mask[..., None], point_mask, target=ids, target_mask=mask)
 
     def readable(self, batch: PointBatch) -> Tensor:
         return F.pad(batch.point_mask, (self.spec.first, 0))

@@ -36,7 +36,7 @@ class Pairs(Writing):
         generator = torch.Generator().manual_seed(seed)
         source, source_mask = self._side(sources, self.spec.source_size, generator)
         target, target_mask = self._side(targets, self.spec.target_size, generator)
-        return PairBatch.of(source, source_mask, target, target_mask, begin=self.spec.begin)
+        return PairBatch(source, source_mask, target=target, target_mask=target_mask, begin=self.spec.begin)
 
     def _side(self, lengths: list[int], size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         mask = mask_of(lengths)

@@ -55,7 +55,7 @@ def batch_of(image=None, targets=True, seed=0):
     if image is None:
         image = torch.randn(3, SPEC.channels, *SPEC.grid, generator=generator, dtype=DOUBLE)
     ids, mask = captions() if targets else (None, None)
-    return ImageBatch.of(image, SPEC.grid, ids, mask, begin=SPEC.begin, picture=torch.tensor(PICTURE))
+    return ImageBatch(image, SPEC.grid, target=ids, target_mask=mask, picture=torch.tensor(PICTURE))
 
 
 def pixels(seed=0):

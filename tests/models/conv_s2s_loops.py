@@ -25,7 +25,8 @@ def padded(rows):
 
 
 def batch_of(sources, targets=None):
-    return PairBatch.of(*padded(sources), *(padded(targets) if targets else ()))
+    ids, mask = padded(targets) if targets else (None, None)
+    return PairBatch(*padded(sources), target=ids, target_mask=mask)
 
 
 def build(settings, seed=0):

@@ -68,7 +68,8 @@ def translate(model, batch, way):
     weights["source_embedding.weight"] = words / math.sqrt(SIZES["hidden_dim"])
     assert weights.keys() >= {name for name, _ in reader.named_parameters()}
     source = torch.arange(images * places).view(images, places)[torch.tensor(PICTURE)]
-    pairs = PairBatch.of(source, torch.ones_like(source, dtype=torch.bool), *captions())
+    target, mask = captions()
+    pairs = PairBatch(source, torch.ones_like(source, dtype=torch.bool), target=target, target_mask=mask)
     return torch.func.functional_call(reader, weights, (pairs,))
 
 

@@ -202,7 +202,7 @@ def test_gradients_that_grow_from_step_to_step_stay_finite() -> None:
         step, state = exact.step(x, state)
         logits.append(step)
     assert largest(exact, torch.stack(logits, 1)) > torch.finfo(torch.float32).max
-    assert largest(model, model(BitBatch.of(inputs, every, every)).logits).isfinite()
+    assert largest(model, model(BitBatch(inputs, every, every)).logits).isfinite()
 
 
 @pytest.mark.slow

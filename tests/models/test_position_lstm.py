@@ -49,9 +49,9 @@ def test_a_set_that_is_too_large_is_named(cls):
     model = cls(TEN, embedding_dim=4, hidden_dim=4)
     points, mask = torch.rand(2, 12, 2), torch.ones(2, 12, dtype=torch.bool)
     with pytest.raises(DataError, match=r"12 points.*first 10 positions.*model=pointer_net"):
-        model.start(PointBatch.of(points, mask))
+        model.start(PointBatch(points, mask))
     mask[:, 10:] = False
-    assert model.start(PointBatch.of(points, mask)).memory["mask"].shape == (2, 13)  # padding is not a point
+    assert model.start(PointBatch(points, mask)).memory["mask"].shape == (2, 13)  # padding is not a point
 
 
 def test_a_distribution_over_the_batchs_own_tokens_reads_as_one_over_all():

@@ -186,7 +186,9 @@ def test_a_caption_without_a_word_costs_nothing_and_moves_no_baseline():
     model.baseline.value.zero_()
     mask = torch.cat([batch.target_mask, torch.zeros(2, batch.target_mask.shape[1], dtype=torch.bool)])
     target = torch.cat([batch.target, batch.target[:2]])
-    more = ImageBatch.of(batch.image, batch.grid, target, mask, picture=torch.cat([batch.picture, batch.picture[:2]]))
+    more = ImageBatch(
+        batch.image, batch.grid, target=target, target_mask=mask, picture=torch.cat([batch.picture, batch.picture[:2]])
+    )
     with Waits() as waits:
         assert model(more).losses["hard_attention"].isfinite()
     torch.testing.assert_close(model.baseline.value, value, rtol=1e-12, atol=0)
@@ -201,7 +203,8 @@ def tiny():
     sizes = {"embedding_dim": 3, "hidden_dim": 4, "attention_dim": 3, "dropout": 0.0}
     model = ShowAttendTell(spec, encoder=ENCODER, attention="hard", hard=options, **sizes).double().train()
     image = 3 * torch.randn(1, 2, 1, 3, dtype=DOUBLE)
-    return model, ImageBatch.of(image, spec.grid, torch.tensor([[4, 5, 3]]), torch.ones(1, 3, dtype=torch.bool))
+    target = torch.tensor([[4, 5, 3]])
+    return model, ImageBatch(image, spec.grid, target=target, target_mask=target > 0)
 
 
 def all_ways(model, batch, baseline, monkeypatch):

@@ -49,7 +49,8 @@ def side(lengths, seed, size=13):
 
 
 def pairs(sources=(5, 1, 7), targets=(4, 8, 1)):
-    return PairBatch.of(*side(sources, 1), *side(targets, 2))
+    target, mask = side(targets, 2)
+    return PairBatch(*side(sources, 1), target=target, target_mask=mask)
 
 
 def weighed(logits):
@@ -246,7 +247,8 @@ def test_inner_dropout_acts_on_attention_weights_and_on_the_units_of_the_feedfor
 def test_a_batch_of_empty_sources_is_finite():
     network = model()
     source, mask = side((2, 1), 1)
-    batch = PairBatch.of(source, torch.zeros_like(mask), *side((3, 2), 2))
+    target, target_mask = side((3, 2), 2)
+    batch = PairBatch(source, torch.zeros_like(mask), target=target, target_mask=target_mask)
     output = network(batch)
     assert output.logits.isfinite().all()
     assert all(not output.attention[f"{name}.0"].any() for name in ("encoder", "source"))

@@ -198,11 +198,11 @@ def test_padding_gives_no_loss_and_no_gradient():
     ]
     torch.testing.assert_close(whole.total, sum(alone), rtol=0, atol=1e-12)
     batch = pairs()
-    scribbled = PairBatch.of(
+    scribbled = PairBatch(
         batch.source,
         batch.source_mask,
-        batch.target.masked_fill(~batch.target_mask, 5),
-        batch.target_mask,
+        target=batch.target.masked_fill(~batch.target_mask, 5),
+        target_mask=batch.target_mask,
     )
     other = objective(network, scribbled, spec=SPEC, step=0, need_weights=False).terms[0]
     torch.testing.assert_close(whole.total, other.total, rtol=0, atol=1e-12)

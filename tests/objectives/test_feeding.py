@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.objectives.toy import SPEC, TARGETS, Toy, gradients, grid, pairs
+from tests.objectives.toy import SPEC, TARGETS, Toy, gradients, pairs
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
 from zoo.objectives import CrossEntropy, ScheduledSampling, SoftFeedback
@@ -26,7 +26,7 @@ def literal(network, batch, feed):
     gives what is read next: an id or a distribution (V,)."""
     total, weights = torch.zeros((), dtype=torch.float64), {}
     for b, length in enumerate(batch.target_mask.sum(1).tolist()):
-        only = PairBatch.of(batch.source[b, None], batch.source_mask[b, None])
+        only = PairBatch(batch.source[b, None], batch.source_mask[b, None])
         state, token = network.start(only), torch.tensor(SPEC.begin)
         for t in range(length):
             log_probs, state, attention = network.step(token[None, None], state)
@@ -134,7 +134,7 @@ def test_every_token_has_a_coin_of_its_own():
     torch.manual_seed(0)
     spec = PairSpec(source_size=9, target_size=8, longest_source=6, longest_target=50)
     network = Deaf(spec)
-    batch = PairBatch.of(*grid([[4, 3]] * 60), *grid([[5] * 49 + [3]] * 60))
+    batch = pairs([[4, 3]] * 60, [[5] * 49 + [3]] * 60)
     epsilon = 0.7
     terms(ScheduledSampling(decay="constant", k=epsilon, greedy=True), network, batch, spec=spec)
     fed = torch.stack(network.fed, 1)

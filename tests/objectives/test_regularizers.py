@@ -108,11 +108,11 @@ def test_more_padding_changes_nothing(regularizer):
     rows = torch.arange(4)
     padded = output.attention["source"].new_zeros(4, 7, 7)
     padded[:, :5, :5] = output.attention["source"]
-    part = type(batch).of(
+    part = type(batch)(
         wide.source[rows],
         wide.source_mask[rows],
-        torch.nn.functional.pad(batch.target, (0, 2)),
-        torch.nn.functional.pad(batch.target_mask, (0, 2)),
+        target=torch.nn.functional.pad(batch.target, (0, 2)),
+        target_mask=torch.nn.functional.pad(batch.target_mask, (0, 2)),
     )
     assert part.source.shape == (4, 7)
     term = regularizer(Output(torch.empty(0), {"source": padded}), part)

@@ -72,7 +72,8 @@ TARGETS = [[4, 5, 3], [6, 6, 7, 4, 3], [3], [5, 4, 7, 3]]
 
 
 def pairs(sources: Sequence[Sequence[int]] = SOURCES, targets: Sequence[Sequence[int]] = TARGETS) -> PairBatch:
-    return PairBatch.of(*grid(sources), *grid(targets))
+    target, target_mask = grid(targets)
+    return PairBatch(*grid(sources), target=target, target_mask=target_mask)
 
 
 def gradients(total: Tensor, network: nn.Module) -> dict[str, Tensor]:

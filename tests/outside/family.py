@@ -33,7 +33,7 @@ class Sequences(Family):
         mask = mask_of(lengths)
         symbols = torch.randint(1, self.spec.symbols, mask.shape, generator=generator).masked_fill(~mask, 0)
         again = (symbols[:, :, None] == symbols[:, None]).tril(-1).any(-1) & mask
-        return TaggingBatch.of(symbols, again.long())
+        return TaggingBatch(symbols, again.long())
 
     def made(self, tensors: dict[str, Tensor], like: TaggingBatch) -> TaggingBatch:
         return replace(like, **tensors)

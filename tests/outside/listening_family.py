@@ -35,11 +35,10 @@ class Sounds(Writing):
         draw = torch.Generator().manual_seed(seed)
         sounds = [torch.rand(length, self.spec.tones, generator=draw) for length in frames]
         ids = [torch.randint(4, self.spec.tokens, (length - 1,), generator=draw).tolist() for length in targets]
-        return SoundBatch.of(sounds, [[*row, self.spec.end] for row in ids])
+        return SoundBatch.padded(sounds, [[*row, self.spec.end] for row in ids])
 
     def made(self, tensors: dict[str, Tensor], like: SoundBatch) -> SoundBatch:
-        written = SoundBatch.writing(tensors.pop("target", None), tensors.pop("target_mask", None), self.spec.begin)
-        return SoundBatch(**tensors, **written, alignment=None)
+        return SoundBatch(**tensors)
 
     def readable(self, batch: SoundBatch) -> Tensor:
         return (torch.arange(self.spec.tokens) > self.spec.end).expand(len(batch), -1)

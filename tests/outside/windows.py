@@ -34,7 +34,7 @@ class RandomWindows(Family):
     def _of_lengths(self, lengths: list[int], seed: int) -> WindowBatch:
         generator = torch.Generator().manual_seed(seed)
         rows = [torch.randint(1, self.spec.symbols, (length,), generator=generator) for length in lengths]
-        return WindowBatch.of([F.pad(row, (1, 0)) for row in rows])
+        return WindowBatch.padded([F.pad(row, (1, 0)) for row in rows])
 
     def made(self, tensors: dict[str, Tensor], like: WindowBatch) -> WindowBatch:
         return replace(like, **tensors)

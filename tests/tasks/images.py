@@ -94,10 +94,10 @@ def images(
     picture = torch.tensor([picture for picture, _ in rows])
     ids = [ENCODER.vocabulary.encode(ENCODER.words(caption)) for _, caption in rows]
     about = zip(numbers, captions, facts or [None] * len(captions), strict=True)
-    return ImageBatch.of(
+    return ImageBatch(
         pixels,
         GRID,
-        *_rows(ids),
+        **dict(zip(("target", "target_mask"), _rows(ids), strict=True)),
         picture=picture,
         index=torch.tensor(numbers)[picture],
         alignment=alignment,

@@ -50,11 +50,11 @@ def batch_of(
         for b, row in enumerate(targets):
             ids[b, : len(row) + 1] = torch.tensor([*(3 + number for number in row), 2])
         real = ids != 0
-    return PointBatch.of(
+    return PointBatch(
         points,
         mask,
-        ids,
-        real,
+        target=ids,
+        target_mask=real,
         group=None if group is None else torch.tensor(group),
         scale=None if scale is None else torch.tensor(scale),
     )

@@ -76,7 +76,8 @@ def pictures(kinds: list[list[int]]) -> RegionBatch:
         target[b, : len(there) + 1] = torch.tensor([*(4 + row[r] for r in there), SPEC.end])
         alignment[b, range(len(there)), there] = True
     return RegionBatch(
-        **RegionBatch.writing(target, target != SPEC.padding, SPEC.begin),
+        target=target,
+        target_mask=target != SPEC.padding,
         regions=torch.cat([what, where], 2) * mask[..., None],
         memory_mask=mask,
         index=torch.arange(len(kind)),

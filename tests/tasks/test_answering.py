@@ -56,7 +56,7 @@ def test_metrics_by_hand(tmp_path: Path) -> None:
     logits = F.one_hot(batch.answer, FAMILY.spec.vocabulary_size).float() * 20
     wrong = torch.tensor([True, False, True, False, True])
     logits[wrong] = logits[wrong].roll(1, 1)
-    batch = StoryBatch.of(
+    batch = StoryBatch(
         batch.words,
         batch.word_mask,
         batch.question,

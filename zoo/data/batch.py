@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from inspect import signature
 from typing import Any, ClassVar, Self
 
 import torch
@@ -14,20 +13,18 @@ from torch import Tensor
 from zoo.layers.packing import Forced, Packing
 
 
-def derived(of: Callable[[Any], Any], *, sliced: bool = False) -> Any:
-    """A field of a batch that follows from other fields: `of` computes it from the batch if it is not given.
+def derived(formula: Callable[[Any], Any], *, sliced: bool = False) -> Any:
+    """A field of a batch that follows from other fields: `formula` computes it from the batch if it is not given.
 
     `first` computes it anew for the first examples, unless it can be `sliced`.
     """
-    return field(default=None, metadata={"of": of, "sliced": sliced})
+    return field(default=None, metadata={"formula": formula, "anew": not sliced})
 
 
 class Batch(ABC):
     """B examples as named tensors with boolean masks, True = real. A family's batch is a frozen dataclass that derives
     from this class and declares its `derived` fields."""
 
-    of: ClassVar[Callable[..., Any]]
-    """A class method that builds a batch without `derived` fields from those that do not follow from others."""
     kept: ClassVar[tuple[str, ...]] = ()
     """Fields that `cast` does not change, because metrics read them."""
     unit: ClassVar[str] = "examples"
@@ -37,8 +34,8 @@ class Batch(ABC):
 
     def __post_init__(self) -> None:
         for part in fields(self):  # type: ignore[arg-type]
-            if "of" in part.metadata and getattr(self, part.name) is None:
-                object.__setattr__(self, part.name, part.metadata["of"](self))
+            if "formula" in part.metadata and getattr(self, part.name) is None:
+                object.__setattr__(self, part.name, part.metadata["formula"](self))
 
     @abstractmethod
     def __len__(self) -> int:
@@ -56,11 +53,8 @@ class Batch(ABC):
 
     def first(self, count: int) -> Self:
         """The first `count` of the shown examples, copied to the CPU."""
-        parts = fields(self)  # type: ignore[arg-type]
-        anew = {part.name: not part.metadata["sliced"] for part in parts if "of" in part.metadata}
-        build: Callable[..., Self] = type(self) if anew else self.of
-        names = [name for name in signature(build).parameters if not anew.get(name)]
-        return build(**{name: _first(getattr(self, name), count) for name in names})
+        names = [part.name for part in fields(self) if not part.metadata.get("anew")]  # type: ignore[arg-type]
+        return type(self)(**{name: _first(getattr(self, name), count) for name in names})
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Self:
         """The batch on `device`, without a copy if it is there already."""
@@ -97,11 +91,11 @@ class WritingBatch(Batch):
     without_targets: ClassVar[str] = "let a search of zoo.decoding write"
     """Advice for a batch without targets."""
 
-    target: Tensor | None
+    target: Tensor | None = None
     """(B, T) token ids to predict at each position."""
-    target_mask: Tensor | None
+    target_mask: Tensor | None = None
     """(B, T) True at tokens, the end included; a prefix of each row."""
-    begin: int
+    begin: int = 2
     """The token before the first one of a target."""
     target_input: Tensor | None = derived(_shifted)
     """(B, T) the token before each one of `target`: begin, then the targets shifted right."""
@@ -109,12 +103,6 @@ class WritingBatch(Batch):
         lambda batch: None if batch.target_mask is None else Packing.of(batch.target_mask)
     )
     """Packs (B, T): scores of all target positions are (N, V) in this order."""
-
-    @staticmethod
-    def writing(target: Tensor | None, mask: Tensor | None, begin: int) -> dict[str, Any]:
-        """The fields of targets from padded ids and their mask, (B, T) each."""
-        fields = {"target": target, "target_mask": mask, "begin": begin}
-        return {**fields, "target_input": None, "target_packing": None}
 
     @property
     def forced(self) -> Forced:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from zoo.data.batch import WritingBatch
+from zoo.data.batch import WritingBatch, derived
+
+
+def _alignment(batch: SoundBatch) -> Tensor | None:
+    if batch.target is None or batch.target_mask is None:
+        return None
+    said = batch.target[:, :, None] == 4 + batch.frames.argmax(2)[:, None]
+    return said & batch.frame_mask[:, None]
 
 
 @dataclass(frozen=True)
@@ -20,12 +26,12 @@ class SoundBatch(WritingBatch):
     """(B, S, F) the strength of each tone."""
     frame_mask: Tensor
     """(B, S) True at frames."""
-    index: Tensor
-    alignment: Tensor | None
+    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    alignment: Tensor | None = derived(_alignment, sliced=True)
     """(B, T, S) True at the frames of each token's tone; None when predicting."""
 
     @classmethod
-    def of(
+    def padded(
         cls,
         frames: Sequence[Tensor],
         targets: Sequence[Sequence[int]] | None = None,
@@ -37,16 +43,13 @@ class SoundBatch(WritingBatch):
         width = max(width, int(lengths.max()))
         padded = torch.stack([torch.cat([one, one.new_zeros(width - len(one), one.shape[1])]) for one in frames])
         mask = torch.arange(width) < lengths[:, None]
-        numbers = torch.arange(len(frames)) if index is None else torch.tensor(index)
-        target = real = alignment = None
+        numbers = None if index is None else torch.tensor(index)
+        target = real = None
         if targets is not None:
             longest = max(map(len, targets))
             target = torch.tensor([[*row, *[0] * (longest - len(row))] for row in targets])
             real = torch.arange(longest) < torch.tensor([len(row) for row in targets])[:, None]
-            alignment = (target[:, :, None] == 4 + padded.argmax(2)[:, None]) & mask[:, None]
-        return cls(
-            **cls.writing(target, real, begin=2), frames=padded, frame_mask=mask, index=numbers, alignment=alignment
-        )
+        return cls(padded, mask, numbers, target=target, target_mask=real)  # type: ignore[arg-type]
 
     @property
     def memory_mask(self) -> Tensor:
@@ -69,7 +72,3 @@ class SoundBatch(WritingBatch):
         if self.target is None or self.target_mask is None:
             return frames, None
         return frames, [self.target[row][self.target_mask[row]].tolist() for row in rows]
-
-    def first(self, count: int) -> Any:
-        rows = range(min(count, len(self)))
-        return SoundBatch.of(*self.parts(rows), self.index[list(rows)].tolist())

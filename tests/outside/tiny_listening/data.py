@@ -54,7 +54,7 @@ class SoundEncoder(Encoder):
         return text
 
     def __call__(self, texts: Sequence[str]) -> SoundBatch:
-        return SoundBatch.of([torch.eye(len(TONES))[[TONES.index(tone) for tone in text]] for text in texts])
+        return SoundBatch.padded([torch.eye(len(TONES))[[TONES.index(tone) for tone in text]] for text in texts])
 
     def text(self, ids: Sequence[int]) -> str:
         """The tones of written tokens."""
@@ -97,7 +97,7 @@ class Sounds(StreamData):
 
 def collate(made: Made) -> SoundBatch:
     """Sounds of a stream as a batch."""
-    return SoundBatch.of(
+    return SoundBatch.padded(
         [one.frames for one in made.examples], [tokens(one.tones) for one in made.examples], made.numbers
     )
 

@@ -25,7 +25,3 @@ class RingBatch(Batch):
 
     def __len__(self) -> int:
         return len(self.points)
-
-    def first(self, count: int) -> RingBatch:
-        """The first `count` points, in memory of their own on the CPU."""
-        return RingBatch(*(part[:count].cpu().clone() for part in (self.points, self.noise, self.index)))

@@ -28,7 +28,7 @@ class WindowBatch(Batch):
     """(B,) number of each window in its split."""
 
     @classmethod
-    def of(cls, windows: Sequence[Tensor], index: Tensor | None = None) -> WindowBatch:
+    def padded(cls, windows: Sequence[Tensor], index: Tensor | None = None) -> WindowBatch:
         """A padded batch of windows; the first id of each is the character before it."""
         padded = torch.nn.utils.rnn.pad_sequence(list(windows), batch_first=True)
         index = torch.arange(len(windows)) if index is None else index
@@ -40,9 +40,3 @@ class WindowBatch(Batch):
     @property
     def units(self) -> Tensor:
         return self.mask.sum()
-
-    def first(self, count: int) -> WindowBatch:
-        """The first `count` windows, in memory of their own on the CPU."""
-        assert self.target is not None
-        parts = (part[:count].cpu().clone() for part in (self.read, self.target, self.mask, self.index))
-        return WindowBatch(*parts)

@@ -32,7 +32,7 @@ class CharacterEncoder(Encoder):
     """Texts to batches of one window each."""
 
     def __call__(self, inputs: Sequence[str]) -> WindowBatch:
-        return WindowBatch.of([ids(text) for text in inputs])
+        return WindowBatch.padded([ids(text) for text in inputs])
 
     def display(self, one: str) -> str:
         return one
@@ -61,7 +61,7 @@ class Windows(Dataset[WindowBatch]):
 
     def __getitems__(self, numbers: list[int]) -> WindowBatch:
         starts = [number * self.length for number in numbers]
-        return WindowBatch.of([self.ids[at : at + self.length + 1] for at in starts], torch.tensor(numbers))
+        return WindowBatch.padded([self.ids[at : at + self.length + 1] for at in starts], torch.tensor(numbers))
 
 
 class Tales(ServedData[Windows]):

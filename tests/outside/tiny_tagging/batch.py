@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from zoo.data.batch import Batch
+from zoo.data.batch import Batch, derived
 
 
 @dataclass(frozen=True)
@@ -16,18 +16,12 @@ class TaggingBatch(Batch):
 
     symbols: Tensor
     """(B, T) ids, 0 at padding."""
-    symbol_mask: Tensor
-    """(B, T) True at symbols."""
-    index: Tensor
-    """(B,) number of each sequence in its split."""
-    tags: Tensor | None
+    tags: Tensor | None = None
     """(B, T) the tag of each symbol; None when predicting."""
-
-    @classmethod
-    def of(cls, symbols: Tensor, tags: Tensor | None = None, index: Tensor | None = None) -> TaggingBatch:
-        """A batch from padded ids (B, T)."""
-        index = torch.arange(len(symbols)) if index is None else index
-        return cls(symbols=symbols, symbol_mask=symbols > 0, index=index, tags=tags)
+    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
+    """(B,) number of each sequence in its split."""
+    symbol_mask: Tensor = derived(lambda batch: batch.symbols > 0)
+    """(B, T) True at symbols."""
 
     def __len__(self) -> int:
         return len(self.symbols)

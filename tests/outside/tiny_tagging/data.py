@@ -62,7 +62,7 @@ class TaggingEncoder(TableEncoder):
         return table.append_column("key", pa.array(map(key, table["symbols"].to_pylist())))
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> TaggingBatch:
-        return TaggingBatch.of(parts["symbols"].values, parts.get("tags"), index)
+        return TaggingBatch(parts["symbols"].values, parts.get("tags"), index)
 
 
 class Repeats(TableData):

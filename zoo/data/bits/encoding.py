@@ -34,7 +34,7 @@ class BitEncoder(Encoder):
     def __call__(self, inputs: Sequence[str | BitLine]) -> BitBatch:
         if not inputs:
             steps = torch.zeros(0, 0, dtype=torch.bool)
-            return BitBatch.of(torch.zeros(0, 0, self.goal.in_width), steps, steps)
+            return BitBatch(torch.zeros(0, 0, self.goal.in_width), steps, steps)
         return batch_of([self.display(line) for line in inputs], targets=False)
 
     def display(self, one: str | BitLine) -> BitSequence:
@@ -67,12 +67,12 @@ def batch_of(
         gridded(np.concatenate(parts), mask) for parts in zip(*(sequence[:3] for sequence in sequences), strict=True)
     )
     optimal = [sequence.optimal_bits for sequence in sequences]
-    return BitBatch.of(
+    return BitBatch(
         inputs,
         torch.from_numpy(mask),
         scored,
         bits if targets else None,
-        index=None if numbers is None else torch.tensor(numbers),
+        index=torch.tensor(range(len(sequences)) if numbers is None else numbers),
         group=torch.tensor([sequence.group for sequence in sequences]),
         optimal_bits=None if not targets or None in optimal else torch.tensor(optimal),
     )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from zoo.data.batch import WritingBatch
+from zoo.data.batch import WritingBatch, derived
 
 
 @dataclass(frozen=True)
 class ImageBatch(WritingBatch):
-    """B captions of at most T tokens to write about I images. `ImageBatch.of` builds it.
+    """B captions of at most T tokens to write about I images.
 
     A batch holds each image once, for any number of its captions, so that it is loaded and encoded once. Every caption
     ends with the end token and has no begin token.
@@ -25,44 +25,18 @@ class ImageBatch(WritingBatch):
 
     image: Tensor
     """(I, C, H, W) pixels, uint8 of RGB, or features of an encoder, whose H by W are the cells of the grid."""
-    picture: Tensor
-    """(B,) the row of `image` of each caption."""
-    index: Tensor
-    """(B,) number of each caption's image in its split."""
     grid: tuple[int, int]
     """Rows and columns of the S cells that can be attended, in row-major order."""
-    alignment: Tensor | None
+    _: KW_ONLY
+    picture: Tensor = derived(lambda batch: torch.arange(len(batch.image), device=batch.image.device), sliced=True)
+    """(B,) the row of `image` of each caption; by default each image has one."""
+    index: Tensor = derived(lambda batch: batch.picture, sliced=True)
+    """(B,) number of each caption's image in its split."""
+    alignment: Tensor | None = None
     """(B, T, S) True at the cells of the box of the object that a word names, half a cell wider; only for evaluation
     and generated scenes."""
-    about: tuple[Any, ...] | None
+    about: tuple[Any, ...] | None = None
     """The `ImageDescription` of each of the I images, only for evaluation."""
-
-    @classmethod
-    def of(
-        cls,
-        image: Tensor,
-        grid: tuple[int, int],
-        target: Tensor | None = None,
-        target_mask: Tensor | None = None,
-        *,
-        begin: int = 2,
-        picture: Tensor | None = None,
-        index: Tensor | None = None,
-        alignment: Tensor | None = None,
-        about: tuple[Any, ...] | None = None,
-    ) -> ImageBatch:
-        """A batch from images (I, C, H, W) and padded ids (B, T) with their mask. By default there is one caption per
-        image, and the images are the first of their split."""
-        picture = torch.arange(len(image), device=image.device) if picture is None else picture
-        return cls(
-            image=image,
-            picture=picture,
-            index=picture if index is None else index,
-            grid=grid,
-            **cls.writing(target, target_mask, begin),
-            alignment=alignment,
-            about=about,
-        )
 
     @property
     def memory_mask(self) -> Tensor:
@@ -84,7 +58,7 @@ class ImageBatch(WritingBatch):
         first = torch.full((len(self.image),), len(self), device=self.picture.device)
         rows = torch.arange(len(self), device=self.picture.device)
         first = first.scatter_reduce(0, self.picture, rows, "amin")  # an image's first caption
-        return ImageBatch.of(self.image, self.grid, index=self.index[first], about=self.about)
+        return ImageBatch(self.image, self.grid, index=self.index[first], about=self.about)
 
     def __len__(self) -> int:
         return len(self.picture)
@@ -98,6 +72,8 @@ class ImageBatch(WritingBatch):
         """The first `count` images and all their captions, copied to the CPU."""
         rows = (self.picture < count).cpu().nonzero()[:, 0]
         names = ("target", "target_mask", "picture", "index", "alignment")
-        parts = {name: None if (part := getattr(self, name)) is None else part.cpu()[rows].clone() for name in names}
+        parts: dict[str, Any] = {
+            name: None if (part := getattr(self, name)) is None else part.cpu()[rows].clone() for name in names
+        }
         about = self.about and self.about[:count]
-        return ImageBatch.of(self.image[:count].cpu().clone(), self.grid, **parts, begin=self.begin or 2, about=about)
+        return ImageBatch(self.image[:count].cpu().clone(), self.grid, **parts, begin=self.begin, about=about)

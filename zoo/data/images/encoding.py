@@ -126,7 +126,7 @@ class ImageCaptionEncoder(WritingEncoder):
         pixels = torch.stack([self.pixels(one) for one in images])
         encoded = pixels if self.features is None else self.features(pixels)
         if captions is None:
-            return ImageBatch.of(encoded, self.grid, about=about)
+            return ImageBatch(encoded, self.grid, about=about)
         picture = np.repeat(np.arange(len(given)), [len(some) for some in given])
         table = self.ids(self.tokens(self.table([{"stored": n, "captions": one} for n, one in enumerate(given)])))
         return self.collate(CaptionRows(table, picture, encoded, np.arange(len(given)), about))
@@ -159,10 +159,11 @@ class ImageCaptionEncoder(WritingEncoder):
             row = np.repeat(np.arange(len(named.lengths)), named.lengths)
             shape = (target.values.shape[0], target.values.shape[1])
             linked = torch.from_numpy(alignment(shape, row, named.values, parts["boxes"].values, self.grid))
-        return ImageBatch.of(
+        return ImageBatch(
             rows.images,
             self.grid,
-            *target,
+            target=target.values,
+            target_mask=target.mask,
             begin=BEGIN,
             picture=torch.from_numpy(rows.picture),
             index=torch.from_numpy(rows.numbers[rows.picture]),

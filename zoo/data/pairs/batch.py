@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -24,6 +24,7 @@ class PairBatch(WritingBatch):
     """(B, S) token ids."""
     source_mask: Tensor
     """(B, S) True at tokens, the end included; a prefix of each row."""
+    _: KW_ONLY
     index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
     """(B,) number of each pair in its split."""
     alignment: Tensor | None = None
@@ -34,20 +35,6 @@ class PairBatch(WritingBatch):
     """B references as they are in their file; only for evaluation."""
     source_packing: Packing = derived(lambda batch: Packing.of(batch.source_mask))
     """Packs (B, S)."""
-
-    @classmethod
-    def of(
-        cls,
-        source: Tensor,
-        source_mask: Tensor,
-        target: Tensor | None = None,
-        target_mask: Tensor | None = None,
-        *,
-        begin: int = 2,
-        **rest: Any,
-    ) -> PairBatch:
-        """Build a batch from padded ids (B, S), (B, T) and their masks."""
-        return cls(source, source_mask, target=target, target_mask=target_mask, begin=begin, **rest)
 
     @property
     def memory_mask(self) -> Tensor:

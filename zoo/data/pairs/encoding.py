@@ -104,12 +104,12 @@ class PairEncoder(WritingEncoder):
         return pa.table(columns)
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> PairBatch:
-        source, target = parts["source"], parts.get("target", (None, None))
+        source, (ids, mask) = parts["source"], parts.get("target", (None, None))
         linked = None
         if "aligned_source" in parts:
-            linked = alignment(target, source, parts["aligned_target"], parts["aligned_source"])
+            linked = alignment(parts["target"], source, parts["aligned_target"], parts["aligned_source"])
         texts: dict[str, Any] = {f"{side}_text": parts.get(f"{side}_text") for side in SIDES}
-        return PairBatch.of(*source, *target, begin=BEGIN, index=index, alignment=linked, **texts)
+        return PairBatch(*source, target=ids, target_mask=mask, begin=BEGIN, index=index, alignment=linked, **texts)
 
     def display(self, one: str) -> list[str]:
         """The written tokens of a source, and its end, in the order of the columns of attention."""

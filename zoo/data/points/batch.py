@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from zoo.data.batch import WritingBatch
+from zoo.data.batch import WritingBatch, derived
 from zoo.layers.packing import Packing
 
 
@@ -17,8 +17,8 @@ from zoo.layers.packing import Packing
 class PointBatch(WritingBatch):
     """B sets of at most n points of W coordinates, each with a target of at most T tokens.
 
-    `PointBatch.of` builds it with its packings. A network can attend to S = 1 + n places: that of the end token, then
-    the points in input order. Without targets, as when predicting, all fields about targets are None.
+    A network can attend to S = 1 + n places: that of the end token, then the points in input order. Without targets, as
+    when predicting, all fields about targets are None.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("points", "scale")
@@ -26,38 +26,16 @@ class PointBatch(WritingBatch):
     """(B, n, W) coordinates, each set inside the unit square; 0 at padding."""
     point_mask: Tensor
     """(B, n) True at points; a prefix of each row."""
-    point_packing: Packing
+    _: KW_ONLY
+    begin: int = 1
+    point_packing: Packing = derived(lambda batch: Packing.of(batch.point_mask))
     """Packs (B, n)."""
-    scale: Tensor
+    scale: Tensor = derived(lambda batch: batch.points.new_ones(len(batch)), sliced=True)
     """(B,) how long a unit of these coordinates is in those of the set's source: lengths are reported in the latter."""
-    index: Tensor
+    index: Tensor = derived(lambda batch: torch.arange(len(batch)), sliced=True)
     """(B,) number of each set in its split."""
-    group: Tensor
+    group: Tensor = derived(lambda batch: torch.zeros(len(batch), dtype=torch.long), sliced=True)
     """(B,) the part of the test that a set belongs to, by its number in the spec's `groups`; 0 outside the test."""
-
-    @classmethod
-    def of(
-        cls,
-        points: Tensor,
-        point_mask: Tensor,
-        target: Tensor | None = None,
-        target_mask: Tensor | None = None,
-        *,
-        begin: int = 1,
-        scale: Tensor | None = None,
-        index: Tensor | None = None,
-        group: Tensor | None = None,
-    ) -> PointBatch:
-        """A batch from padded points (B, n, W), ids (B, T) and their masks; everything else follows from these."""
-        return cls(
-            points=points,
-            point_mask=point_mask,
-            point_packing=Packing.of(point_mask),
-            scale=points.new_ones(len(points)) if scale is None else scale,
-            index=torch.arange(len(points)) if index is None else index,
-            group=torch.zeros(len(points), dtype=torch.long) if group is None else group,
-            **cls.writing(target, target_mask, begin),
-        )
 
     @property
     def memory_mask(self) -> Tensor:

@@ -124,17 +124,21 @@ class PointEncoder(TableEncoder):
 
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> PointBatch:
         points, target = parts["points"], parts.get("target")
+        group: Any = parts.get("group")
         counts = self.counts(points.lengths)
         mask = np.arange(counts.max(initial=0)) < counts[:, None]
-        pointers = () if target is None else padded(target.values + PointSpec.first, [target.lengths], PointSpec.end)
-        return PointBatch.of(
+        ids = real = None
+        if target is not None:
+            ids, real = padded(target.values + PointSpec.first, [target.lengths], PointSpec.end)
+        return PointBatch(
             gridded(points.values.reshape(-1, self.goal.width), mask),
             torch.from_numpy(mask),
-            *pointers,
+            target=ids,
+            target_mask=real,
             begin=PointSpec.begin,
             scale=parts["scale"],
             index=index,
-            group=parts.get("group"),
+            group=group,
         )
 
     def display(self, one: ArrayLike) -> list[tuple[float, ...]]:

@@ -86,14 +86,15 @@ class StoryEncoder(TableEncoder):
     def batch(self, parts: Mapping[str, Any], index: Tensor) -> StoryBatch:
         story, question = parts["story"], parts["question"]
         answer, supporting, shown = (parts.get(name) for name in ("answer", "supporting", "shown"))
-        return StoryBatch.of(
+        task: Any = parts.get("task")
+        return StoryBatch(
             story.values,
             story.mask,
             question.values,
             question.mask,
             None if answer is None else torch.from_numpy(answer.values),
             index=index,
-            task=parts.get("task"),
+            task=task,
             supporting=None if supporting is None else marked(supporting, story.mask.shape[1]),
             text=shown and tuple(Shown(**one) for one in shown),
         )
