@@ -6,8 +6,6 @@ backward alone on the same words. It is the faster of two forms: packed, or padd
 of these reads every row mirrored within its length, and its output is not mirrored back.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from collections.abc import Callable

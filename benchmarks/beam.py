@@ -7,8 +7,6 @@ it copies the encoder's output for each of the 5 hypotheses and runs `forward` o
 All must find the same before anything is timed.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from typing import Any

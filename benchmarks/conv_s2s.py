@@ -6,8 +6,6 @@ dot product attention on the padded grid, the vocabulary on the real tokens, no 
 forms, nn.Conv1d and a linear map of the frames side by side: the faster one is the floor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

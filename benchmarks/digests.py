@@ -10,8 +10,6 @@ exits with 1 if there is one. Digests of training depend on the processor and on
 of one machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

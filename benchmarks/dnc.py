@@ -5,8 +5,6 @@ step under autograd, which is how the network was trained before it had a loop. 
 way. Times are of the processor, since other programs may run on the machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -7,8 +7,6 @@ all of it. It is not slowed down on purpose: heads are batched and the output la
 Notation: B sequences, T steps, R heads that read, N rows of the memory, W their width, C units of the controller.
 """
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

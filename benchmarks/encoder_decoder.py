@@ -3,8 +3,6 @@
 Floor: both embeddings, torch's GRU as encoder and as decoder, the products of the output and the vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

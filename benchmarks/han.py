@@ -5,8 +5,6 @@ two bidirectional GRUs and the classifier, forward and backward alone on the sam
 packed, or padded with two one-way GRUs. One of these reads every row mirrored within its length.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable

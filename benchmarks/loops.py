@@ -6,8 +6,6 @@ and backward of the same numbers. Times are of the processor, since other progra
 batch have one length, so that a compiled step is compiled once. With `--only NAME ...` the results of other loops stay.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

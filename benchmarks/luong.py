@@ -5,8 +5,6 @@ general attention of all target positions at once (the projection of the keys, t
 product W_c and the vocabulary. The product with what is fed, which input feeding also needs, is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

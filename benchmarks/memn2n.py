@@ -7,8 +7,6 @@ backward alone: no position encoding, no times, no softmax. The sums are taken i
 real words or the padded grid. Besides, ten networks side by side against ten steps of one.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from itertools import pairwise

@@ -8,8 +8,6 @@ and written vectors with a memory that never changes, of all steps at once, forw
 steps depend on each other can come near it.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 from collections.abc import Callable

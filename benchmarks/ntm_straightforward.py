@@ -8,8 +8,6 @@ and the output layer is outside the loop; public code has it inside.
 Notation: B sequences, T steps, N rows of the memory, W their width, C units of the controller, S shifts.
 """
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

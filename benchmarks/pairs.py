@@ -5,8 +5,6 @@ clipping of the gradient's norm, fused Adam. Floor: forward and backward of the 
 padded grid, without loss, clipping and optimiser.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from typing import Any

@@ -12,8 +12,6 @@ the projected states for each hypothesis and runs `forward` over all that it has
 scores the last step alone. All must find the same before anything is timed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess

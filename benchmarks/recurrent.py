@@ -4,8 +4,6 @@ Both forms of torch's layers are timed: packed, and padded with two one-way laye
 mirrored within its length; the mirrored input is prepared before.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 

@@ -8,8 +8,6 @@ as torch's linear layers and bmm compute them. The sizes are the papers': 25 num
 dependency Tree-LSTM over fixed words of 300.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable
 from typing import Any, NamedTuple

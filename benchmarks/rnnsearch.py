@@ -5,8 +5,6 @@ attention of all target positions at once (two projections, the sum with its tan
 context); the products of the output and the vocabulary. C c, which the model also needs, is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

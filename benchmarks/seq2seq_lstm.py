@@ -3,8 +3,6 @@
 Floor: both embeddings, torch's LSTM of two layers as encoder and as decoder, the product of the vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

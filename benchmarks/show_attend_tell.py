@@ -16,8 +16,6 @@ all that each hypothesis has written. `straightforward` carries its state, and d
 must find the same before anything is timed.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 from collections.abc import Callable

@@ -9,8 +9,6 @@ beam of an image is a list that shrinks as captions end, with the image's vector
 Notation: B captions, T words of the longest, S places, D numbers an annotation vector, V vocabulary.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

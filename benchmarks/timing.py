@@ -1,7 +1,5 @@
 """Paired timing: only ratios inside one process, of functions run in turn, mean anything on a shared machine."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform

@@ -3,8 +3,6 @@
 The files are plain text. Both variants alternate in one process; megabytes per second of one core, medians of rounds.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

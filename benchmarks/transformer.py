@@ -6,8 +6,6 @@ net in plain library calls on the padded grid, the vocabulary on the real tokens
 the whole step of nn.Transformer as public code has it, the vocabulary on the padded grid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -11,8 +11,6 @@ It is measured with vectors of words that stay as they are, as in the paper on S
 SST: then the floor has the gradient by the words, too, and the step in addition the dense one of the whole vocabulary.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Networks over trees as they are usually written: a function that calls itself, one node after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

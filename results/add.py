@@ -6,8 +6,6 @@ default is accuracy, attention_recall, sentence_recall and attention_chance. Par
 are metrics too. A row of the same command, seed and metric is replaced where it is.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

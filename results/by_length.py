@@ -5,8 +5,6 @@ The overrides are those of the run, as `experiment=transformer_multi30k data.sou
 lower-cased text; a length of translations by references below 1 means that words are missing.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import sacrebleu

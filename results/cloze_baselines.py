@@ -4,8 +4,6 @@ counting rules; that on the test set is written to the file.
 The rules are those of `zoo/data/cloze/baselines.py`; questions of validation and test, each once.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

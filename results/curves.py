@@ -4,8 +4,6 @@ Each run is a line over the training examples before each validation, or over th
 agree in the model, in the overrides that --by names, or in the name that --names gives them.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -5,8 +5,6 @@ The blank, the word before it, the query's last token, and all others share the 
 token, or the word before it is, it counts as the first that fits.
 """
 
-from __future__ import annotations
-
 import sys
 
 import torch

@@ -1,7 +1,5 @@
 """Makes the rows of results/*.csv and merges them into a file."""
 
-from __future__ import annotations
-
 import csv
 import re
 import shlex

@@ -11,8 +11,6 @@ A row of a csv file is one run: model, data, source, metric, ours, paper, seed, 
 in the seed become one line: their median, their range, and the number of seeds in a column of its own.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import re

@@ -5,8 +5,6 @@ source, of their mean loss. A batch of long sentences counts there no more than 
 The overrides are those of the run, as `experiment=transformer_multi30k data.source=PATH`.
 """
 
-from __future__ import annotations
-
 import argparse
 from math import exp
 

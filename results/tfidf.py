@@ -4,8 +4,6 @@ of a data module.
 Unigrams and bigrams; C is chosen on the validation split, then the test split is scored once. Needs scikit-learn.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@ validation split, then the test split is scored once. Needs scikit-learn. Pairs:
 their distinct words that both sentences have. Nothing is learned, and only the test split is read.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

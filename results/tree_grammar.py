@@ -5,8 +5,6 @@ the probabilities of all trees that the grammar has for its words. The most prob
 answer without the tree.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

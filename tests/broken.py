@@ -1,7 +1,5 @@
 """Broken on purpose: for each kind of network one that keeps the contract, and for each clause some that break it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar

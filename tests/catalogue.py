@@ -1,7 +1,5 @@
 """The catalogue as the tests see it: conf/model/*.yaml, composed, each with the class that it builds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

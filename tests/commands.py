@@ -1,7 +1,5 @@
 """Commands as documents show them: whether they would start, without starting them."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """The setting of every test: no network, caches in a temporary folder, a clean home folder, no deadlines."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The contract of every network of the zoo: one function per clause, which raises AssertionError if it is broken."""
 
-from __future__ import annotations
-
 import copy
 import io
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Docstrings, comments, messages, Markdown pages and comments of configurations ar
 is searched for the patterns of `RULES`. `--prune` removes files that have become clean from `not_yet_plain.txt`.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import re

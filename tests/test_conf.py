@@ -1,7 +1,5 @@
 """Every file of conf composes, fits what it configures, and says what it is for."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Constructors of models, data and tasks: at most twelve arguments, each with a name and with its bounds."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Every network of the catalogue keeps the contract, and the contract can be broken."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The house rules, held for every file and every model, and shown to fail where one is broken."""
 
-from __future__ import annotations
-
 import csv
 import inspect
 import re

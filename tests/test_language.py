@@ -1,7 +1,5 @@
 """The prose of the project follows the mechanical rules of plain English, and each rule fires on what it forbids."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """README and pages are true: their commands start, their tables are those in results/."""
 
-from __future__ import annotations
-
 import functools
 import re
 import shlex

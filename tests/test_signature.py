@@ -1,7 +1,5 @@
 """Constructors that forward arguments: the keys of their TypedDict are arguments like any other."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any, Literal, Required, TypedDict, Unpack
 

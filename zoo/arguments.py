@@ -3,8 +3,6 @@
 Choices are `Literal["mean", "max"]`. The bounds are notes on the types: nothing is checked by calling a constructor.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt

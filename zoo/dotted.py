@@ -1,7 +1,5 @@
 """Classes by their dotted names, which is how a checkpoint and a configuration name them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

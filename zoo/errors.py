@@ -1,7 +1,5 @@
 """Errors for the user: one line, no traceback, exit code 2."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Sizes in bytes: of this machine's memory, and in words."""
 
-from __future__ import annotations
-
 import os
 
 

@@ -1,7 +1,5 @@
 """Single precision for values that half precision cannot hold: sums of many numbers, their logarithms, counts."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

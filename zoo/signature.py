@@ -6,8 +6,6 @@ A constructor that forwards arguments names them in a TypedDict (PEP 692), so th
         super().__init__(**rest)
 """
 
-from __future__ import annotations
-
 import inspect
 from contextlib import suppress
 from inspect import Parameter, Signature

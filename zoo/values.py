@@ -1,7 +1,5 @@
 """A value of the configuration compared with an annotation, and the annotation in words."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

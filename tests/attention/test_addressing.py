@@ -1,7 +1,5 @@
 """Addressing and allocation of a memory against the papers' equations as loops, by hand, and what never becomes NaN."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

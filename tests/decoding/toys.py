@@ -1,7 +1,5 @@
 """Small networks that follow the protocol, batches for them, and slow searches written out from the definitions."""
 
-from __future__ import annotations
-
 import math
 
 import torch

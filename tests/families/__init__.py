@@ -1,7 +1,5 @@
 """Random batches for the contract tests: one file per task, with its `FAMILY`. Nothing lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Sequences of bits to read and bits to write, for `algorithmic`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Stories with questions, for `answering`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar

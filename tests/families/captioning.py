@@ -1,7 +1,5 @@
 """Pictures and captions of them, for `captioning`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Documents of sentences of words, for `classification`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Documents, queries with a blank, and candidates from the document, for `cloze`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Sets of points and pointers into them, for `pointing`."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import torch

@@ -1,7 +1,5 @@
 """Pairs of trees with a score, for `relatedness`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

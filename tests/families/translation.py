@@ -1,7 +1,5 @@
 """Pairs of sequences, for `translation`."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, ClassVar
 

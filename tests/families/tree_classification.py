@@ -1,7 +1,5 @@
 """Trees with a class at every node, for `tree_classification`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

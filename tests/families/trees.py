@@ -1,7 +1,5 @@
 """Random trees, for the families of both tasks that read them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Image encoders made so plain that where their cells look can be measured: weights positive, nothing nonlinear."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

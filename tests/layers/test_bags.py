@@ -1,7 +1,5 @@
 """Sums of weighted rows against the dense matrix that they are."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

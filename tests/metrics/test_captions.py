@@ -3,8 +3,6 @@
 The metrics of two real ranks are compared in tests/run/test_captioning_run.py.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Tokens of captions against what the Java program of coco-caption made of the same sentences."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

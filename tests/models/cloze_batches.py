@@ -1,7 +1,5 @@
 """Small batches of questions for the tests of the readers, and what both of them share."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -1,7 +1,5 @@
 """The pieces that the papers' equations share, for one vector at a time, and comparisons of a network with them."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 

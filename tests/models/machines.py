@@ -1,7 +1,5 @@
 """Parts of the tests of the Turing machine and of the differentiable neural computer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

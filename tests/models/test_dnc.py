@@ -1,7 +1,5 @@
 """The differentiable neural computer: its cell number by number, and `forward` as steps."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

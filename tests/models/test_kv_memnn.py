@@ -1,7 +1,5 @@
 """Key-value memory networks against the paper's equations as loops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

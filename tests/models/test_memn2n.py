@@ -1,7 +1,5 @@
 """End-to-end memory networks against the paper's equations as loops, and what the fast form must not change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

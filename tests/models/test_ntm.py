@@ -1,7 +1,5 @@
 """The neural Turing machine: its step is the paper's, and `forward` is its step in value and every gradient."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

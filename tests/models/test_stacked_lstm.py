@@ -1,7 +1,5 @@
 """The LSTM baseline against torch's LSTM, and the parameters that the paper gives."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """Networks over trees as their papers define them: a function that calls itself, one node at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

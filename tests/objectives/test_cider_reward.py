@@ -1,7 +1,5 @@
 """CIDEr-D as a reward: the metric's numbers on ids, by hand, what it reads of the data, and that it can be learned."""
 
-from __future__ import annotations
-
 import math
 import random
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A small network that follows the protocol of generation, and batches for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

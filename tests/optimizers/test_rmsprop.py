@@ -1,7 +1,5 @@
 """The RMSProp of Graves 2013 against its equations, number by number."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

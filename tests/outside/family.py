@@ -1,7 +1,5 @@
 """Tagged sequences, for the contract's clauses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import ClassVar
 

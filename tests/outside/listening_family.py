@@ -1,7 +1,5 @@
 """Sounds, for the contract's clauses."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import torch

@@ -1,7 +1,5 @@
 """Random points, for the contract's clauses."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from tiny_pair.batch import RingBatch

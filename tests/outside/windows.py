@@ -1,7 +1,5 @@
 """Windows of random characters, for the contract's clauses."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import replace

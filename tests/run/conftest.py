@@ -1,7 +1,5 @@
 """Runs that several files look at, trained once, and what `zoo` answers."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Small runs of each family, for the tests of all of them and for its own."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from tests.run.programs import TINY

@@ -4,8 +4,6 @@ From the dearest to the cheapest: `run` starts Python anew and imports for secon
 that has imported everything; `launch` works within this process, on one device. Take the cheapest that can tell.
 """
 
-from __future__ import annotations
-
 import atexit
 import functools
 import json

@@ -4,8 +4,6 @@
 its own environment, folder, output, seeds of random numbers, exit code; only the seed of `hash` is that of the server.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

@@ -1,7 +1,5 @@
 """A run that learns to caption, and pictures of a user's own, captioned and looked at."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

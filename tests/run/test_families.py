@@ -1,8 +1,6 @@
 """Runs of every family: two ranks make the steps of one process, a kill changes nothing, and inputs of a user's own are
 answered. Captions, trees and translations have files of their own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Networks that bring weights along: a checkpoint of them needs neither the file nor a network to download it from."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torchvision import models

@@ -1,7 +1,5 @@
 """Each paper's run on trees, on small files of the official formats: all but paths and epochs is as in its recipe."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Runs that learn from trees: a table without trees, the treebank, pairs, and what is asked of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

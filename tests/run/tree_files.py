@@ -1,7 +1,5 @@
 """Trees and pairs of them as the official files have them, small, written by the tests of runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

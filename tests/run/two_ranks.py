@@ -3,8 +3,6 @@
 Run by test_catalogue_ranks.py in two processes with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """Networks for bits: one that learns, and one with fixed outputs."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import torch

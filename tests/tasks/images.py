@@ -1,7 +1,5 @@
 """A network with a fixed caption for each image, images for it, and the task around it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """A small network that points, batches for it, and the task around it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

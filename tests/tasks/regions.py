@@ -1,7 +1,5 @@
 """A task that writes from something else than tokens: the words for the regions of a picture, from left to right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

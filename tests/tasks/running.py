@@ -1,7 +1,5 @@
 """Running a task in a test: a trainer that prints and stores nothing, and the figures that a task logs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

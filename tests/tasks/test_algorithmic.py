@@ -1,7 +1,5 @@
 """The task algorithmic: its loss and metrics by hand, when it counts as converged, what it says of a sequence."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The answering task: its metrics by hand, its losses, its steps, and the restart that it keeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

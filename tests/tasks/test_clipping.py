@@ -1,7 +1,5 @@
 """Gradients clipped matrix by matrix, against torch's singular values."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

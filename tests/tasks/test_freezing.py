@@ -1,8 +1,6 @@
 """Parts of a network that are frozen until some epoch, and have a rate of their own. Killed runs and two ranks are
 tested in tests/run/test_families.py."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hydra.utils import instantiate

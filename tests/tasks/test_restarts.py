@@ -1,7 +1,5 @@
 """Several networks trained as one: the same numbers as one by one."""
 
-from __future__ import annotations
-
 import copy
 
 import torch

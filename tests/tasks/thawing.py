@@ -1,7 +1,5 @@
 """HAN with a part that brings its weights along, for tests of what is frozen until some epoch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import Tensor, nn

@@ -1,7 +1,5 @@
 """Bits that were written, to be shown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

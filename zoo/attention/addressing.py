@@ -8,8 +8,6 @@ Notation: B sequences, H heads, R of them that read and H - R that write (one in
 rows of the memory, W their width, and S = 2 r + 1 shifts of a range r.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

@@ -6,8 +6,6 @@ Luong, Pham, Manning 2015, section 3.2. Positions are numbered from 0; the windo
 Notation: B sentences, L queries of each, S positions, n width of a query, D the window's reach to either side.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

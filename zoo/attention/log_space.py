@@ -4,8 +4,6 @@ A weight of 1e-50 becomes 0 in float32, and the logarithm of 0 is -inf. Computed
 precision is summed in float32, as in torch's softmax. An empty sum gives the lowest number of the dtype, because its
 exp is exactly 0. It never gives -inf, because gradients through -inf are NaN."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

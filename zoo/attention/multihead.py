@@ -9,8 +9,6 @@ torch's fused kernels if no weights are needed, else the equation written out.
 Notation: B sentences, H heads, L queries, S positions of the memory, D width of the result, E = D / H width of a head.
 """
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn

@@ -7,8 +7,6 @@ nothing (L > S) get zero weights from `masked_softmax`.
 Notation: L queries, S keys.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

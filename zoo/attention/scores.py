@@ -10,8 +10,6 @@ Notation: L queries, S keys, D_q and D_k their widths, A width of the prepared k
 dimensions, such as B sentences or B sentences and H heads.
 """
 
-from __future__ import annotations
-
 import inspect
 from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar, NamedTuple

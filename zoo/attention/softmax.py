@@ -3,8 +3,6 @@
 An empty row of scores gives zeros and zero gradient, in every dtype: never NaN, never attention on padding.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

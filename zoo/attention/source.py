@@ -1,7 +1,5 @@
 """One map of a decoder's attention on the source, from the weights of all its layers and heads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import torch

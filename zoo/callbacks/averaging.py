@@ -1,7 +1,5 @@
 """An average of the weights over the steps of a run. It is validated, tested and stored in place of the weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

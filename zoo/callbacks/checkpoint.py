@@ -1,8 +1,6 @@
 """Checkpoints: the best by the monitored metric (in wandb, too), the last for resuming, and a clean end on SIGTERM and
 Ctrl-C."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The first examples of a split, kept to be predicted again at the end of an epoch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """A loss that is not finite stops the run before the damaged weights are saved."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

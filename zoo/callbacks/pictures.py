@@ -1,7 +1,5 @@
 """Pictures of examples, the same ones each time, and of whole splits: files in the run folder, shown in loggers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

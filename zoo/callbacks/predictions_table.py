@@ -1,7 +1,5 @@
 """A table of test examples: what the network predicted, and what is true."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

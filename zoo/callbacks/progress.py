@@ -1,8 +1,6 @@
 """Progress of the training: a bar on a terminal; elsewhere a line in the log after each epoch, and every minute. The
 learning rate in every logger."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Random numbers: a stream of its own for each rank, which continues exactly after a resume."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The time of a run by phases, and the rate of its training."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

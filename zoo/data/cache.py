@@ -1,7 +1,5 @@
 """Folders and files that are made whole or not at all: prepared data, by one of all processes, and files for users."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

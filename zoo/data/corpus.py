@@ -1,7 +1,5 @@
 """Base classes for published corpora and for files of your own. Each kind of failure has one message."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The base class of encoders, which turn the input of a user into a batch by the rules of the training data."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """The encoding of a text file: whether it is the expected one, and which other one decodes the file."""
 
-from __future__ import annotations
-
 import codecs
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Notes on data with which a score would deceive: one line each, for the log and `zoo data`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any

@@ -1,7 +1,5 @@
 """The groups of keys that data of every family have: for batches, for splits, and for the size of a sample."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, get_type_hints

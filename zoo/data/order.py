@@ -4,8 +4,6 @@ A family chooses its orders by `training_order` and `evaluation_order` of its da
 examples are a stream.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import islice

@@ -4,8 +4,6 @@ A family lists its parts. Each kind defines how a column becomes ids, which colu
 become padded tensors, and how a split is described.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Prepared data: read and numbered once, then mapped into memory and served from there."""
 
-from __future__ import annotations
-
 import json
 import logging
 from abc import abstractmethod

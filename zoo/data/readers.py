@@ -1,7 +1,5 @@
 """Tables with named columns: csv, tsv, json lines and parquet, each row with its file and line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

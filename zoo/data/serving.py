@@ -1,7 +1,5 @@
 """The base class of every data set: a LightningDataModule with loaders in the order of the family."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sources of examples: a generator, the hub, or files. A missing source is never replaced by another one."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections import Counter

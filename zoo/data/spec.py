@@ -1,7 +1,5 @@
 """The facts about data that a network is built from. Each family has a frozen dataclass of its own."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 

@@ -3,8 +3,6 @@
 Every step has at most one batch of examples in memory, so that 650,000 examples need no more memory than 650.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import Counter

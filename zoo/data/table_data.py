@@ -4,8 +4,6 @@ The way from a source to the disk is the same for every family: rows, splits, su
 ids. A family declares its parts in a `TableEncoder` and defines here how a row of a source becomes a raw example.
 """
 
-from __future__ import annotations
-
 import json
 from abc import abstractmethod
 from collections import Counter

@@ -4,8 +4,6 @@ Training data are prepared by the same `tokens`, `ids` and `collate` that later 
 cannot differ.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict

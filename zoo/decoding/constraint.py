@@ -3,8 +3,6 @@
 Notation: B examples, K hypotheses of each, V vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol

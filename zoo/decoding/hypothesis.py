@@ -1,8 +1,6 @@
 """The result of decoding: a sequence of tokens, its probability and the attention of each step. Its unknown words can
 be replaced by words of the source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

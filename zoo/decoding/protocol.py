@@ -1,7 +1,5 @@
 """The interfaces that decoding requires of a network, a batch and a vocabulary, and reports of its progress."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

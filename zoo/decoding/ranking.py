@@ -12,8 +12,6 @@ score(Y) = log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here an
 Notation: B examples, K hypotheses of each, S positions of the memory.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

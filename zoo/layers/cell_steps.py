@@ -1,7 +1,5 @@
 """A network with a memory, one time step after the other over packed rows, plain or with a compiled cell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 

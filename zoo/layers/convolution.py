@@ -6,8 +6,6 @@ for all layers with the same kernel size; `windows` gathers them; `GatedConvolut
 Notation: N packed positions, k frames of a window, d channels of a frame, I inputs and O outputs of a linear map.
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import torch

@@ -1,7 +1,5 @@
 """Dropout whose mask is cheap to draw on the CPU."""
 
-from __future__ import annotations
-
 from math import prod
 
 import torch

@@ -3,8 +3,6 @@
 Notation: E width of a token's vector, D of a position's, V vocabulary.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

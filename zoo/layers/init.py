@@ -1,7 +1,5 @@
 """Initialisations that several networks share. All of them work in place."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

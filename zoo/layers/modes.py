@@ -1,7 +1,5 @@
 """The mode that a network is in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol

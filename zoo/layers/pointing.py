@@ -7,8 +7,6 @@ Notation: B sets, n points of the largest, W coordinates, V = 3 + n tokens, T ta
 hypotheses, E width of a decoder's input, A of the score, D of a value or a state.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 
 import torch

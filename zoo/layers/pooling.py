@@ -3,8 +3,6 @@
 Notation: `packing` packs a grid (..., T) with N real positions, or gives the positions of tree nodes in one; D width.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Literal, get_args
 

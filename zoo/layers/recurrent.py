@@ -11,8 +11,6 @@ Notation: N packed positions, U distinct input rows, D directions (1 or 2), L la
 GRU, 4 in an LSTM), R rows that are not empty, `rows` all rows of the packing's grid, the empty ones included.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from math import prod

@@ -4,8 +4,6 @@ once.
 Notation: B examples, R of them with a target, T target positions, N real ones, V vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch

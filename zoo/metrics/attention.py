@@ -1,8 +1,6 @@
 """Does attention lie on the positions that decided the answer: its mass there, its largest weight, and the alignment
 error rate."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -4,8 +4,6 @@ All are scores of a corpus, exact over batches and ranks. They compare tokens: f
 `zoo.metrics.ptb_tokens` first. SPICE is left out, because it needs a download of 384 MB and Java.
 """
 
-from __future__ import annotations
-
 import shutil
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -8,8 +8,6 @@ The number of an n-gram is that of the pair (the n-gram without its last token, 
 hashed, numbers are unique, and one sort counts thousands of n-grams.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Notation: m vertices.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

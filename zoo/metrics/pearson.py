@@ -1,7 +1,5 @@
 """Correlations over a whole split: Pearson's in double precision, which nearly equal scores need, and Spearman's."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torchmetrics import Metric, SpearmanCorrCoef

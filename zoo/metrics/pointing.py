@@ -1,7 +1,5 @@
 """Scores of sequences of pointers into a set of points, for each goal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import nan
 

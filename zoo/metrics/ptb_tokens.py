@@ -11,8 +11,6 @@ if the next line begins with a word such as A or The. Writing without blanks bet
 clause. It is cut into letters instead, as sacrebleu cuts Chinese, and its punctuation is removed.
 """
 
-from __future__ import annotations
-
 import re
 
 PUNCTUATION = frozenset(["''", "'", "``", "`", ".", "?", "!", ",", ":", "-", "--", "...", ";"])

@@ -1,8 +1,6 @@
 """Sums divided by counts: shares of what is right, means by group, loss per token. They are exact over batches and
 ranks, because sums and counts are added up first and divided once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

@@ -4,8 +4,6 @@ Counts are summed over batches and ranks. The score is sacrebleu's own function 
 `sacrebleu.corpus_bleu` on the whole text.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cache

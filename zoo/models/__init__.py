@@ -3,8 +3,6 @@
 `from zoo.models import HAN` finds the class in any file of this folder, so that a new file needs no line here.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from pathlib import Path

@@ -16,8 +16,6 @@ Notation: B questions, D words of a document, Q of a query, U distinct words of 
 queries, C candidates, E embedding, H units per direction.
 """
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from zoo.arguments import Count, Share

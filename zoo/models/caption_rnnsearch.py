@@ -16,8 +16,6 @@ Notation: I images, B captions, S cells, D width of a cell, T words, N real word
 hidden units, l maxout units, V vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -19,8 +19,6 @@ Notation: I images, B captions, S cells, A width of a cell, T words, N real word
 hidden_dim, H heads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal

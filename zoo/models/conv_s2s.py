@@ -18,8 +18,6 @@ embedding, d channels of a layer, k kernel size, L decoder layers; e, g embedded
 output, z the encoder's output.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

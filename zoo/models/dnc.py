@@ -15,8 +15,6 @@ Notation: B sequences, T steps of the longest, n steps of all, I input and O out
 read heads, N rows of the memory, W their width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, NamedTuple

@@ -25,8 +25,6 @@ Notation: B sentences, S source and T target tokens, N real target tokens of the
 hidden units, l maxout units, V words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

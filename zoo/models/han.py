@@ -15,8 +15,6 @@ Notation: B documents, S sentences, W words, N real words of the batch, E embedd
 classes.
 """
 
-from __future__ import annotations
-
 from torch import nn
 
 from zoo.arguments import Count, Share

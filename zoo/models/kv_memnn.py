@@ -17,8 +17,6 @@ Notation: B questions, S sentences of a story of W words, N slots, d width of th
 q, p, o, R as in the paper.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

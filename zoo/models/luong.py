@@ -28,8 +28,6 @@ Notation: B sentences, S source and T target tokens, M and N real source and tar
 layers, E embedding, n hidden units, V words.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

@@ -17,8 +17,6 @@ What differs from the paper:
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, r rank, U distinct words, C classes.
 """
 
-from __future__ import annotations
-
 from typing import Unpack
 
 import torch

@@ -1,7 +1,5 @@
 """Bases of the networks: what each declares about itself, and the interface of those that write token by token."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar

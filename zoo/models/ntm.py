@@ -21,8 +21,6 @@ Notation: B sequences, T steps of the longest, n steps of all, I input and O out
 inner numbers of a controller layer, H heads, R of them read heads, N rows of the memory, W their width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 

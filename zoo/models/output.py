@@ -1,7 +1,5 @@
 """The result of every model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -20,8 +20,6 @@ What differs from the paper:
 Notation: N nodes, W words, U distinct ones, P positions that are read, E embedding, H hidden units.
 """
 
-from __future__ import annotations
-
 from typing import Literal, Unpack
 
 import torch

@@ -13,8 +13,6 @@ What differs from the paper:
 Notation: N nodes, W words, U distinct ones, D width of a vector.
 """
 
-from __future__ import annotations
-
 from typing import Unpack
 
 import torch.nn.functional as F

@@ -23,8 +23,6 @@ Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M
 the batch, T target tokens, K hypotheses, E embedding, H hidden units.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Literal
 

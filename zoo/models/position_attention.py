@@ -16,8 +16,6 @@ Notation: B sets, S places, the first that of the end, V = 3 + the points of the
 and target tokens of the batch, T target tokens, K hypotheses, E embedding, H hidden units.
 """
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor

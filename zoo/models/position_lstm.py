@@ -18,8 +18,6 @@ Notation: B sets, V = 3 + the points of the data's largest set, M and N real poi
 hypotheses, E embedding, H hidden units.
 """
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Positive

@@ -24,8 +24,6 @@ Notation: B sets, n points of the largest, S = n + 1 places, V = n + 3 tokens, M
 the batch, T target tokens, K hypotheses, H hidden units.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Literal

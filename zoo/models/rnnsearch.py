@@ -26,8 +26,6 @@ Notation: B sentences, S source and T target tokens, M and N real source and tar
 E embedding, n hidden units, D width of an annotation h_j (2n here), l maxout units, V words.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, Literal

@@ -20,8 +20,6 @@ What differs from the paper:
 Notation: B trees, N nodes, n of them leaves, m of one height, D width of a vector, U distinct words, C classes.
 """
 
-from __future__ import annotations
-
 from typing import Unpack
 
 import torch

@@ -21,8 +21,6 @@ Notation: B sentences, S source and T target tokens, N real target tokens of the
 embedding, n hidden units, V words.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -28,8 +28,6 @@ Notation: I images, B captions of T words, N real words of all, K hypotheses, S 
 hidden units, V vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

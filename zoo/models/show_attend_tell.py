@@ -37,8 +37,6 @@ Notation: I images, B captions, R captions with a word, N real words of all, T w
 places, D width of an annotation vector, A width of the attention, E embedding, n hidden units, V vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

@@ -12,8 +12,6 @@ What differs from the paper:
 Notation: B sequences, T steps of the longest, n steps of all, I and O channels in and out, H units of a layer.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

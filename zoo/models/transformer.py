@@ -26,8 +26,6 @@ hidden_dim, H heads, E = D / H, t tokens read so far. Whatever treats each token
 (N, D); only attention itself needs the padded grid.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from math import sqrt

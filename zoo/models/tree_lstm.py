@@ -26,8 +26,6 @@ Notation: T trees, N nodes, n of them leaves, I = N - n inner nodes, K nodes wit
 H hidden units, G gates that a node has once (i, o, u, or i, u), A the most children of a node.
 """
 
-from __future__ import annotations
-
 from typing import Literal, Unpack
 
 import torch

@@ -3,8 +3,6 @@
 Notation: as in `zoo.layers.trees.forest`; D width of a state, B trees or pairs, C classes, G grades.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import partial
 from typing import ClassVar, Literal, TypedDict

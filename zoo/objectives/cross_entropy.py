@@ -7,8 +7,6 @@ its backward makes two more tensors of their size. Memory that is new in every s
 Notation: N target tokens, V vocabulary.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

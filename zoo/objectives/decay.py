@@ -3,8 +3,6 @@
 Samy Bengio, Oriol Vinyals, Navdeep Jaitly, Noam Shazeer. NIPS 2015. https://arxiv.org/abs/1506.03099 (section 2.4)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Literal

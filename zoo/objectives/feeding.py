@@ -3,8 +3,6 @@
 Notation: N real target positions, R examples that have a target at a step, V vocabulary.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import partial
 

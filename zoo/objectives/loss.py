@@ -4,8 +4,6 @@ An objective never divides. The mean of each rank's own mean is another number t
 whenever ranks hold different counts, and only the task knows the ranks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol

@@ -3,8 +3,6 @@
 Notation: B examples, K samples of each.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile

@@ -3,8 +3,6 @@
 alpha_ts, at target position t on position s of the memory, is the mean over layers and heads.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Rewards of hypotheses, for a decoder to learn from: BLEU, CIDEr-D and the length of a tour."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Protocol

@@ -3,8 +3,6 @@
 Parameter groups are chosen by name, a group can use plain gradient descent, and the sums can be reset every epoch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 

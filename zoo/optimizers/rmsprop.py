@@ -5,8 +5,6 @@ they are multiplied by the learning rate. Here the epsilon of 1e-4 inside the ro
 gradients. For these the method is gradient descent with momentum, so the loss must be a sum over the sequence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 

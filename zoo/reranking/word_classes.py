@@ -10,8 +10,6 @@ where N(g, h) counts how often class h follows class g, and N(g) counts the word
 the attention-over-attention reader uses, maximises the same F, with simulated annealing in addition.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

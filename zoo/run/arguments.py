@@ -1,7 +1,5 @@
 """The keys and values of a part of the configuration, compared with what the signature of its class allows."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, get_args
 
 from annotated_types import Ge

@@ -1,8 +1,6 @@
 """Builds the parts of a run from a checked configuration, without touching the disk; among them precisions that the
 weights themselves have (`trainer.precision=bf16-true`, `64-true`)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

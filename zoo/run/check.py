@@ -1,7 +1,5 @@
 """Checks a configuration before anything is built or prepared: keys and values here, what fits together in `fit`."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from contextlib import nullcontext

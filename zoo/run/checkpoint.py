@@ -1,7 +1,5 @@
 """Checkpoints on disk: written whole or not at all, read with clear errors, and `zoo.load`."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from collections.abc import Callable, Sequence

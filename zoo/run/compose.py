@@ -1,7 +1,5 @@
 """From overrides to a configuration: the root keys, the resolvers, and groups chosen beside an experiment."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import os

@@ -1,7 +1,5 @@
 """Checks whether the parts of a configuration fit together: metrics, model and data, and sizes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Folders of runs: writing files whole, finding the runs of a model on some data, removing empty folders."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

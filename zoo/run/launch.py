@@ -1,7 +1,5 @@
 """Starting jobs: Hydra around the run, one job at a time, one-line errors."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -1,7 +1,5 @@
 """The catalogue as `zoo list` prints it: all of it, or what a few words choose."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The process and its machine: CPU threads, freed memory, seconds by phase, and whether a GPU and a wandb key exist."""
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

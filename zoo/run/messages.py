@@ -1,7 +1,5 @@
 """One line for errors that the user can fix: a mistyped key, a wrong choice, a value of the wrong type."""
 
-from __future__ import annotations
-
 import errno
 import re
 import shlex

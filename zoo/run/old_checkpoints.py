@@ -1,7 +1,5 @@
 """Checkpoints with the names of earlier versions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from zoo.dotted import class_at

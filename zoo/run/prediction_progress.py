@@ -1,7 +1,5 @@
 """Progress of `zoo predict`: inputs done, and the steps of decoding, since one long text may take minutes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

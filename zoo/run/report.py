@@ -1,7 +1,5 @@
 """The results of a run: result.json and the table on the screen."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -3,8 +3,6 @@
 The modules that such a folder names lie beside it: with `my_zoo/conf`, everything in `my_zoo` can be imported.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Standard output and error of a program: any text in any encoding, and a reader that may leave early."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The result of a multirun: the best job with its overrides, and the failed jobs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import statistics

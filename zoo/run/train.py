@@ -1,7 +1,5 @@
 """The life of one run: seed, build, fit, test with the best checkpoint, report."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import warnings

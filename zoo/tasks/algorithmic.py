@@ -1,7 +1,5 @@
 """Input bits to output bits: algorithms such as copying and sorting, learned from examples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

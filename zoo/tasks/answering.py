@@ -1,7 +1,5 @@
 """Questions about stories to answers, and whether each hop of attention found the supporting facts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Unpack

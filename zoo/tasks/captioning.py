@@ -1,8 +1,6 @@
 """Images to captions: the overlap with all references, whether they are true of the image, and how well the attention
 finds what a word names."""
 
-from __future__ import annotations
-
 import io
 import logging
 from collections.abc import Mapping

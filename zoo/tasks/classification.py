@@ -1,7 +1,5 @@
 """Documents to classes, and whether attention found the evidence."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

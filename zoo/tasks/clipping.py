@@ -1,7 +1,5 @@
 """Gradient clipping for each matrix by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import torch

@@ -1,8 +1,6 @@
 """A word that is missing from a sentence, to be found among candidates that occur in a document. A test can re-rank
 the candidates: one process fits the re-ranking when it begins, and stores it in the run's folder."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Sequence

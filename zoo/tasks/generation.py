@@ -1,8 +1,6 @@
 """The base of tasks that write a sequence for each example: training by an objective, the likelihood of the truth,
 greedy decoding in validation, the configured search in the test, and free running."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace

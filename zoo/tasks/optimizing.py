@@ -1,7 +1,5 @@
 """How a task makes its optimisers and schedules, steps several optimisers itself, and frees frozen parts."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

@@ -1,8 +1,6 @@
 """Sets of points to sequences of pointers into them: hulls, triangulations, tours and orders. Each part of the test has
 figures of its own."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

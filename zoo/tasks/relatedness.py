@@ -1,7 +1,5 @@
 """The relatedness of two sentences, on a scale of grades."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

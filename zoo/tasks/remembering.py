@@ -1,7 +1,5 @@
 """State of a run besides weights and optimisers: what a network carries from batch to batch, and a task's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

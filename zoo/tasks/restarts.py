@@ -5,8 +5,6 @@ one, small networks spend most of their time in calls. Side by side, every param
 step trains all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

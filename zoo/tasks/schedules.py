@@ -1,7 +1,5 @@
 """Learning rates that torch.optim.lr_scheduler lacks."""
 
-from __future__ import annotations
-
 from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler

@@ -1,7 +1,5 @@
 """The base of tasks whose network gives scores in one pass, trained by the mean of a loss over the examples."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One class per example: cross-entropy, accuracy, macro-F1, the confusion matrix."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import torch.nn.functional as F

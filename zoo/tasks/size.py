@@ -1,7 +1,5 @@
 """The size of a network, known before anything is allocated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, get_type_hints

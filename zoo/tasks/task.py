@@ -1,7 +1,5 @@
 """The base of all tasks: builds the network when the data are known, and writes and checks checkpoints."""
 
-from __future__ import annotations
-
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Texts to texts: BLEU, chrF and exact match of the written texts, predictions as text, and unknown words replaced."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

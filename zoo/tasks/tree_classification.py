@@ -1,7 +1,5 @@
 """A class for every node of a tree, and so for the whole sentence and all its phrases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """A tree as the network read it, for all tasks on trees."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Tensor

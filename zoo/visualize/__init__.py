@@ -1,7 +1,5 @@
 """Views: attention on the terminal, on a page and in a picture; the confusion matrix; data sets."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The view of algorithmic tasks: the bits that were written, and panels that show bits and a memory over time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The view of answering: stories with the answers to a question, and the attention of each hop."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The view of captioning: images, their captions, and a map of the attention for each word."""
 
-from __future__ import annotations
-
 import io
 import shlex
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """The view of the cloze task: the candidates for a blank, and the attention to the document and to the query."""
 
-from __future__ import annotations
-
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise

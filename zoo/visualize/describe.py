@@ -1,7 +1,5 @@
 """A data set on the terminal, of whatever family: drawn from the parts that its `describe()` gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that a person names on the command line: read, and written."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 DejaVu Sans comes with matplotlib and is tried first; other letters are drawn with installed fonts that have them.
 """
 
-from __future__ import annotations
-
 import logging
 import unicodedata
 import warnings

@@ -1,7 +1,5 @@
 """The view of pointing: sets of points drawn with the answer and the true one, and the attention of each step."""
 
-from __future__ import annotations
-
 import os
 from argparse import Namespace
 from collections.abc import Sequence

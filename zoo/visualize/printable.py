@@ -1,7 +1,5 @@
 """Texts fit to be shown: on a terminal, on a page, in a picture, in a table."""
 
-from __future__ import annotations
-
 import unicodedata
 
 TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))

@@ -1,7 +1,5 @@
 """The view of relatedness: the score of two sentences, their trees, and the most similar nodes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase

@@ -1,7 +1,5 @@
 """The view of translation: n-best lists, and the source tokens behind each target token."""
 
-from __future__ import annotations
-
 from argparse import Namespace, _ArgumentGroup
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The view of tree classification: the class of a sentence and of all its phrases, on the tree."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The base of the views of tasks that read trees: it chooses the tree for a text that comes without one."""
 
-from __future__ import annotations
-
 import sys
 from abc import abstractmethod
 from argparse import Namespace, _ArgumentGroup

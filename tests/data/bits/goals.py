@@ -1,7 +1,5 @@
 """The five kinds of data of bits, small."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from zoo.data.bits.associative_recall import Recall

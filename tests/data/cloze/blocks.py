@@ -1,7 +1,5 @@
 """Small files in the forms of CBT, of CNN and of the Daily Mail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

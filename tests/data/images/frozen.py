@@ -1,7 +1,5 @@
 """A small frozen encoder that counts the images of each call."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import torch

@@ -1,7 +1,5 @@
 """Picture files with known pixels, also of kinds that Pillow does not write."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -1,7 +1,5 @@
 """Images of one colour with captions of many lengths, for tests of all data sets of images."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 from pathlib import Path

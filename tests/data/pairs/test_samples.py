@@ -1,7 +1,5 @@
 """Generated pairs: the same for the same seed, distinct, aligned by what the tokens mean."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The grammar of the translation sample: inflection by hand, links by the lexicon, one English for each German."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from itertools import product
 

@@ -1,7 +1,5 @@
 """A tiny generator of pairs with known alignment, as a data set with every option."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Statistics of bAbI's stories, and how far two sets of stories lie apart in them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

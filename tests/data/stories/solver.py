@@ -4,8 +4,6 @@ It was written from the official files and shares nothing with the generators th
 statements before a question, or only those that support its answer.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Callable, Sequence

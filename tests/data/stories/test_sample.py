@@ -1,7 +1,5 @@
 """The generated stories as a sample: their streams, the cut, and the official text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 

@@ -1,8 +1,6 @@
 """The generated stories are like the official ones: the same words, and distributions about as far from them as the
 official training and test sets are from each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

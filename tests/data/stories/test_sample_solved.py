@@ -1,7 +1,5 @@
 """The symbolic solver answers what was generated, and the official files: the grammar is theirs."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Small files of stories, and a slow loop over them to compare with."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

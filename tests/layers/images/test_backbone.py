@@ -1,7 +1,5 @@
 """torchvision's networks as image encoders: their numbers against the networks themselves, shapes, weights, errors."""
 
-from __future__ import annotations
-
 import copy
 import re
 from urllib.error import URLError

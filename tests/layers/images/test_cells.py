@@ -1,7 +1,5 @@
 """Positions of the cells of a network: numbers by hand, torch's own counts, and gradients."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given

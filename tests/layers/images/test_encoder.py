@@ -1,7 +1,5 @@
 """The base of image encoders, and the small one."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor, nn

@@ -5,8 +5,6 @@ neighbouring frames, so that the memory has a quarter of the frames. `TwoLevels`
 four frames each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

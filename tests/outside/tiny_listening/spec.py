@@ -1,7 +1,5 @@
 """Facts about sounds that a network needs to be built."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from zoo.data.spec import Spec

@@ -1,7 +1,5 @@
 """The tones of sounds: exact match of what the network writes, and what it attended to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Shows the tones of a sound, and a heat map for each attention, as wide as its memory."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """Points of a ring, and noise for as many generated ones."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

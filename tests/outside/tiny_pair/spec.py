@@ -1,7 +1,5 @@
 """The facts that networks need about points."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from zoo.data.spec import Spec

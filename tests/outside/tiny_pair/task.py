@@ -1,7 +1,5 @@
 """Adversarial training: the discriminator's loss and the generator's, each with an optimiser of its own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 

@@ -1,7 +1,5 @@
 """Generated points."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 

@@ -9,8 +9,6 @@ What differs from the paper: there is none.
 Notation: B windows, T characters, V symbols, H hidden.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import torch

@@ -1,7 +1,5 @@
 """The facts that a network needs about a stream of characters."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from zoo.data.spec import Spec

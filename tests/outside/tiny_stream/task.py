@@ -1,7 +1,5 @@
 """The next character: cross-entropy over a stream, in bits per character."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar

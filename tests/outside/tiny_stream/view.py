@@ -1,7 +1,5 @@
 """The text, what the network writes after it, and the bits per character of a window."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from tiny_stream.task import Writing

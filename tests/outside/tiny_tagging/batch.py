@@ -1,7 +1,5 @@
 """Batches of tagged sequences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

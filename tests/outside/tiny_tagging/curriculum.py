@@ -1,7 +1,5 @@
 """The symbols that are learned first: a group of the configuration that only this task has."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from zoo.arguments import Count, Natural

@@ -1,7 +1,5 @@
 """Sequences of letters. A letter is tagged `again` if it occurs earlier in the sequence, else `new`."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -9,8 +9,6 @@ What differs from the paper: there is none.
 Notation: B sequences, T symbols, E embedding, C tags.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import torch

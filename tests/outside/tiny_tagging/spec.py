@@ -1,7 +1,5 @@
 """The facts about tagged sequences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from zoo.data.spec import Spec

@@ -1,7 +1,5 @@
 """One tag a symbol: cross-entropy, accuracy, and whether attention found the same symbol."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 

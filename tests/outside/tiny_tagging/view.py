@@ -1,7 +1,5 @@
 """The view of tagging: one row per symbol, with its attention."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from matplotlib.figure import Figure

@@ -1,8 +1,6 @@
 """Associative recall: after a list of items one of them is read again, and the item after it is written (Graves et al.
 2014, 4.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Unpack

@@ -1,7 +1,5 @@
 """Batches of bit sequences: named tensors with boolean masks, True = real."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

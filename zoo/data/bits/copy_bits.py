@@ -1,7 +1,5 @@
 """Copy: vectors of bits are read, then a delimiter, and the vectors are written in order (Graves et al. 2014, 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Unpack

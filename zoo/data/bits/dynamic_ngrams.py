@@ -1,8 +1,6 @@
 """Dynamic n-grams: each bit is predicted from earlier bits, by a table of n-grams that is new in every sequence (Graves
 et al. 2014, 4.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Unpack

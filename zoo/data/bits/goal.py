@@ -1,7 +1,5 @@
 """Goals of networks that read bits step by step: how a sequence is drawn, laid out and typed."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """Priority sort: vectors of bits are read with priorities, and those with the highest are written in descending order
 (Graves et al. 2014, 4.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Unpack

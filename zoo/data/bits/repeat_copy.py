@@ -1,8 +1,6 @@
 """Repeat copy: vectors of bits and a number n are read, and the vectors are written n times (Graves et al. 2014,
 4.2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Endless streams of bit sequences, with random sizes in training and validation and given sizes in the test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack

@@ -6,8 +6,6 @@ Each returns the number of a candidate; of equally good ones the first in the li
 case, and a token without a letter or a digit does not count as a word.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from math import log

@@ -1,7 +1,5 @@
 """Batches of cloze questions: named tensors with boolean masks, True = real."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cloze questions cut from books: your own, in plain text or Markdown, by the procedure of the Children's Book Test."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

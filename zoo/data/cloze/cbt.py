@@ -4,8 +4,6 @@ Hill, Bordes, Chopra and Weston 2016, https://arxiv.org/abs/1511.02301: named en
 nouns (CN) 120,769, verbs (V) 105,825, prepositions (P) 334,030; of each kind 2,000 to validate and 2,500 for the test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Unpack

@@ -6,8 +6,6 @@ https://cs.nyu.edu/~kcho/DMQA/. The Hugging Face hub has the articles and their 
 questions.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import partial

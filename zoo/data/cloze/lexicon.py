@@ -10,8 +10,6 @@ trained model:
 - The plural of a common noun is a common noun.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The base class of all data of cloze questions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """A cloze question as words: the row that readers and generators of cloze questions yield."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

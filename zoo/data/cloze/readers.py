@@ -4,8 +4,6 @@ CBT: the Children's Book Test of Hill, Bordes, Chopra and Weston 2016, https://a
 Mail: Hermann et al. 2015, https://arxiv.org/abs/1506.03340, with one file per question. Both consist of words already.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

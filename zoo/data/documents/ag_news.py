@@ -3,8 +3,6 @@
 Zhang, Zhao and LeCun 2015, https://arxiv.org/abs/1509.01626: 120,000 for training and 7,600 for the test.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from zoo.data.documents.corpus import DocumentCorpus

@@ -1,7 +1,5 @@
 """Batches of documents: named tensors with boolean masks, True = real."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

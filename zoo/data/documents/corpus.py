@@ -1,7 +1,5 @@
 """A published corpus of documents: its sample, its place on the hub, and the layouts of its official files."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From documents to batches: texts become sentences of words, words become ids, and ids are padded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -5,8 +5,6 @@ of Yang et al. 2016 is another one, with ten classes (Diao et al. 2014), which c
 al. 2015.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path

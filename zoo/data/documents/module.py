@@ -1,7 +1,5 @@
 """The base class of all data of documents with one class each."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Documents of your own: a table with a column of texts and one of labels, or a folder of text files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

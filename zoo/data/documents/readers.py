@@ -1,7 +1,5 @@
 """The formats of documents. Each reader streams `Row`s and reports unusable ones with their file and line."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Documents in class folders: each text file is a document, and the name of its folder is its class."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase

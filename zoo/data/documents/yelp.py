@@ -5,8 +5,6 @@ the test. The Yelp open dataset, https://www.yelp.com/dataset, and the sets of 2
 https://aclanthology.org/D15-1167, have other reviews: results on one do not compare with results on another.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Converts boxes of objects to cells of a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

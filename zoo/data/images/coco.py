@@ -5,8 +5,6 @@ images for training and 40,504 for validation. The split of Karpathy and Fei-Fei
 validation, 5,000 for the test, and 30,504 are left over as `restval`.
 """
 
-from __future__ import annotations
-
 from typing import Unpack
 
 from zoo.data.images.photographs import PhotographArguments, Photographs

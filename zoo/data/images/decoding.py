@@ -4,8 +4,6 @@ Pixels are as a viewer shows them: turned by EXIF, the first frame of an animati
 upper 8 of 16 bits, CMYK and palettes as RGB. Notation: a picture is h by w, the part that a network sees is H by W.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path

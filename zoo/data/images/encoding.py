@@ -1,7 +1,5 @@
 """Converts images with captions to batches, and ids back to captions."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

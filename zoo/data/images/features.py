@@ -4,8 +4,6 @@ The folder of features is found by the images, the way they are prepared, the en
 next run continues where the unfinished file ends. Notation: I images; D numbers for each of rows x columns cells.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Sources of image files that text files describe: the images are searched, and opened once to check them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

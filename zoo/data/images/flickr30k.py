@@ -4,8 +4,6 @@ Young, Lai, Hodosh and Hockenmaier 2014, https://doi.org/10.1162/tacl_a_00166: 3
 splits have 29,000 for training, 1,014 for validation and 1,000 for the test.
 """
 
-from __future__ import annotations
-
 from zoo.data.images.photographs import Photographs
 
 

@@ -4,8 +4,6 @@ Hodosh, Young and Hockenmaier 2013, https://doi.org/10.1613/jair.3994: 6,000 ima
 and 1,000 for the test, in the authors' lists and in Karpathy's.
 """
 
-from __future__ import annotations
-
 from zoo.data.images.photographs import Photographs
 
 

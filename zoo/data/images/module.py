@@ -1,7 +1,5 @@
 """The base class of all data sets of images with captions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

@@ -6,8 +6,6 @@ similar pictures, and some pictures occur under several identifiers or in two of
 together are put into one split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The keys of images with captions: how captions become tokens, and how pictures are prepared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 

@@ -4,8 +4,6 @@ Both orders number caption n of epoch e as e * N + n, with the N captions of a s
 in every process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

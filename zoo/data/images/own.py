@@ -1,7 +1,5 @@
 """Images with captions of your own: a folder of them and a table of captions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path

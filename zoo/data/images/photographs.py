@@ -1,7 +1,5 @@
 """Captions of photographs in the files in which they are distributed: the base of Flickr8k, Flickr30k and COCO."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial

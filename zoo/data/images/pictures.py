@@ -1,7 +1,5 @@
 """The pictures of a prepared data set: stored arrays, or files that are read when a batch needs them."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

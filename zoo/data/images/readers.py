@@ -3,8 +3,6 @@
 A reader gives the captions of an image together or one by one; `zoo.data.images.files` puts them together.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

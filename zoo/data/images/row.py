@@ -1,7 +1,5 @@
 """An image with its captions, as readers give it, and the description of an image in a batch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Generated pictures of coloured shapes, with captions whose true alignment is known."""
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

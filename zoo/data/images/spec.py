@@ -1,7 +1,5 @@
 """The facts about images with captions that a network is built from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from zoo.data.spec import Spec

@@ -1,7 +1,5 @@
 """A prepared split: a table of captions, a table of images, and the pictures themselves."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Decides whether a caption is true of a scene, and finds the objects that it names."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, permutations

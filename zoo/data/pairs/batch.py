@@ -1,7 +1,5 @@
 """Batches of pairs: named tensors with boolean masks, True = real."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 

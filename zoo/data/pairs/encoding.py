@@ -1,7 +1,5 @@
 """Pairs of texts to batches, and ids back to texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

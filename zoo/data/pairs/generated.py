@@ -1,7 +1,5 @@
 """Pairs that exist only as a generator: dates to be converted, and symbols to be copied, reversed or sorted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 

@@ -1,7 +1,5 @@
 """The base class of all data of pairs of a source and a target text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 

@@ -4,8 +4,6 @@ Elliott, Frank, Sima'an and Specia 2016, https://aclanthology.org/W16-3210: 29,0
 and test sets of 1,000 or fewer. The official text is that of task 1, https://github.com/multi30k/dataset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Unpack

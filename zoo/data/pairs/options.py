@@ -1,7 +1,5 @@
 """The keys of pairs: how both sides become tokens, their columns, and how pairs of your own are split."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar

@@ -1,7 +1,5 @@
 """Parallel text of your own: two files with corresponding lines, or a table with a column for each side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial

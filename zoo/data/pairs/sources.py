@@ -1,7 +1,5 @@
 """Sources of pairs: two files line by line, a table, or a generator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -3,8 +3,6 @@
 Notation: B sets of n points, K hypotheses of each, t tokens read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Describes sets of points in numbers, for `zoo data`, and as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

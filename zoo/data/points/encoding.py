@@ -1,7 +1,5 @@
 """Encodes sets of points as batches; streams, files and prediction use the same encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self

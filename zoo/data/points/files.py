@@ -1,7 +1,5 @@
 """Sets of points of your own: files of text, tables, and instances of TSPLIB."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Sets of random points without end, with the targets of a goal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The formats of sets of points; each reader streams `PointSet`s and names file, line and column of whatever it cannot
 use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import isfinite

@@ -1,7 +1,5 @@
 """Checks a set of points before a network reads it, and moves it into the unit square."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

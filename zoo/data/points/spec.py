@@ -1,7 +1,5 @@
 """Facts about sets of points that a network needs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from zoo.data.spec import Spec

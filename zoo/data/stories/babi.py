@@ -4,8 +4,6 @@ Weston et al. 2015, https://arxiv.org/abs/1502.05698: for each task 1,000 questi
 (`en`), or 10,000 and 1,000 (`en-10k`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import sha256

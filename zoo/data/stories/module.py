@@ -1,7 +1,5 @@
 """Stories with questions: what every source of them shares."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

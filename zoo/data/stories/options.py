@@ -1,7 +1,5 @@
 """The keys of stories: how their sentences become words, and which questions validate and test."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal

@@ -1,7 +1,5 @@
 """Batches as the paper on memory networks draws them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

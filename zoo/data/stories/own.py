@@ -1,7 +1,5 @@
 """Stories with questions of your own: files in bAbI's format, or json lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar, Required, Unpack
 

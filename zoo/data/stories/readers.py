@@ -1,7 +1,5 @@
 """The formats of stories with questions. Each reader streams stories, and names file and line of what it cannot use."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A statement is stored once, however many questions follow it, and batches are made by index arithmetic.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stories with questions, before their words are numbered: what readers and generators give."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

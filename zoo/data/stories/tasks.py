@@ -1,7 +1,5 @@
 """The twenty bAbI tasks: their numbers and names, their official files, and the text in these."""
 
-from __future__ import annotations
-
 from zoo.data.stories.samples.babi import GENERATORS
 from zoo.data.stories.story import Story
 

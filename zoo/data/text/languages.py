@@ -1,7 +1,5 @@
 """Languages without blanks between words, and the tokenizers of BLEU for them."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

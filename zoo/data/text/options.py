@@ -1,7 +1,5 @@
 """The keys that define how a text becomes tokens, or sentences of tokens."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 

@@ -5,8 +5,6 @@ replaced: for English and German by the lists below, for other languages by the 
 that end a sentence in other scripts (。！？ । ። ...) need no blank after them.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Data whose words may have pretrained vectors, which are read once for the words of the vocabulary."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path

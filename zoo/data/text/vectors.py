@@ -1,7 +1,5 @@
 """Pretrained word vectors from the files of word2vec (text or binary) and GloVe (text), compressed by gzip or not."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

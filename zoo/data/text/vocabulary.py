@@ -1,7 +1,5 @@
 """Words and their numbers, and the spelling of marks in the Penn Treebank."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import cycle

@@ -8,8 +8,6 @@ the word after an abbreviation, are part of the cache key. The Treebank's words 
 pattern; unusual pieces are left to the library.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache, partial

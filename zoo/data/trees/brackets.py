@@ -1,7 +1,5 @@
 """Trees in brackets, one per line, as treebanks have them: (3 (2 It) (4 (2 really) (4 works)))."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Turns a tree, typed brackets, or plain words into the tree that a network reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module

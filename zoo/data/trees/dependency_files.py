@@ -5,8 +5,6 @@ The authors' files have one sentence per line: its tokens (.toks), and the head 
 https://universaldependencies.org/format.html.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

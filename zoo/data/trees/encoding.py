@@ -1,7 +1,5 @@
 """Turns trees, which are in brackets, in files, or built on the words of a text, into batches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any

@@ -1,7 +1,5 @@
 """The base classes of all corpora of labelled trees and of pairs of trees with a score."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How the words of trees become ids, and the ways to build a tree on words that have none."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -1,7 +1,5 @@
 """Your own trees in brackets, or labelled texts on which trees are built."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain

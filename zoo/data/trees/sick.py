@@ -5,8 +5,6 @@ pairs in three files, that of the Hugging Face hub 4,439, 495 and 4,906 in one f
 on the first. The authors of the Tree-LSTM prepare parses of it, with a folder for each split.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path

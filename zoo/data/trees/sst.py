@@ -4,8 +4,6 @@ Socher et al. 2013, https://aclanthology.org/D13-1170; https://nlp.stanford.edu/
 1,101 for validation and 2,210 for the test.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import partial

@@ -4,8 +4,6 @@ Nodes are numbered from 0; the children of a node are in the order of their numb
 that a tree may have any depth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 

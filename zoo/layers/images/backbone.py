@@ -7,8 +7,6 @@ outward, so that nothing is lost, and cells that see only the repeated border ar
 pixels: half a pixel of 32 remains. VGG, ConvNeXt, Swin and ViT need no shift.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from contextlib import redirect_stderr

@@ -3,8 +3,6 @@
 Notation: I images of C channels and H by W pixels; S cells of the grid, row by row; D numbers per cell.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Protocol

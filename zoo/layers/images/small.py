@@ -1,7 +1,5 @@
 """A small convolutional image encoder, for pictures of generated scenes."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Weights of torchvision's networks: downloaded, or from a file of the same form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import nullcontext

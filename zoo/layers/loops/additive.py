@@ -8,8 +8,6 @@ of the same size.
 Notation: B sets, T queries of each, S places, A width of a prepared query and key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import torch

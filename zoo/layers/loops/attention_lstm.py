@@ -3,8 +3,6 @@
 Notation: as in `loops.attention`; L layers, H hidden units.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

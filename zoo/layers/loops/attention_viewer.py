@@ -10,8 +10,6 @@ Notation: as in `loops.attention`: N packed positions, R rows, b of them at a ti
 A of a key, D of a value; G numbers of the gate, 0, 1 or D.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 

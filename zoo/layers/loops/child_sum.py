@@ -5,8 +5,6 @@ Local derivatives are taken at once and the gradients of both matrices as one pr
 G = 3 gates that a node has once, u, i and o, or 2 without an output gate.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -9,8 +9,6 @@ It is differentiable once, by a backward pass through all heights. Notation: as 
 children each, D width of a state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Notation: N packed positions, T time steps.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Notation: as in `forest`; n leaves, I = N - n inner nodes, A children each, H hi
 without an output gate; L different leaves.
 """
 
-from __future__ import annotations
-
 from itertools import repeat
 
 import torch

@@ -3,8 +3,6 @@
 Notation: as in `forest`; D width of a state, C classes, B pairs, G grades.
 """
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from zoo.layers.dropout import Dropout

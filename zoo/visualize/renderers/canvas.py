@@ -3,8 +3,6 @@
 No pyplot is used, so that drawing needs no display and leaves no state.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Write the blocks of answers as a page without server, script or anything to load: one article per input."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from importlib.resources import files

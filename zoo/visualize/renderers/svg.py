@@ -1,7 +1,5 @@
 """Write a drawing as SVG, with places over it that a reader can point at or reach by the tab key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from html import escape
 from math import ceil

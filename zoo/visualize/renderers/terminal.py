@@ -1,7 +1,5 @@
 """Print the blocks of an answer on the terminal: shaded where there is colour, with marks where there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import NamedTuple

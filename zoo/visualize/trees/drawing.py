@@ -1,7 +1,5 @@
 """Trees drawn for pages and pictures (Socher et al. 2013, figures 1 and 9), and as an outline on the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import cos, inf, radians, sin

@@ -1,7 +1,5 @@
 """Marks of classes, equal on every display: a colour, and a short sign that works without colour."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from math import log

@@ -7,8 +7,6 @@ but the other fact of the relation has the form of the query: most words of the 
 The frequency of a candidate carries no information, since the answer is drawn from the ten before anything else.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Seeded generators of documents whose evidence is known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ An item reports on its topic in one or two sentences; other sentences belong to 
 passing (a decoy: an old story, a comparison, somebody's hobby). The evidence is the topic's own words in the reports.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ aspect ("the soup"), `{topic}` by the aspect itself ("the food"), any other slot
 has many patterns, with the phrase early or late. With a single pattern, attention would settle on the word next to the phrase.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

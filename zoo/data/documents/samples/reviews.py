@@ -5,8 +5,6 @@ The score is their mean, the main one counted MAIN_WEIGHT times; the stars are t
 others or of other places (decoys) use the same words and do not count, nor do fillers, which only name an aspect.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Draws shapes and grounds as pixels."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """The words and sentences of the scenes: writes and parses captions of two objects and their relation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ clear margin, and one of the four relations clearly holds between them. No two o
 and shape, and their boxes do not overlap.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

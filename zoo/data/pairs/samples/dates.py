@@ -4,8 +4,6 @@ Each style of numbers alone has one rule: dots and Roman months put the day firs
 year is last, and a year in front is followed by the month. Years have four digits.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Many verbs share their forms and differ only in the particle or in the kind of t
 separated by semicolons. In a form, "_" separates two tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

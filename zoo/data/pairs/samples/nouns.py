@@ -3,8 +3,6 @@
 Determiner, adjective and noun agree in gender, number and case.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 A symbol is a number of two digits or more, so that the words sort as the numbers do.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping
 

@@ -12,8 +12,6 @@ The English is a function of the German, but not word by word. A translation dep
 Articles and adjectives agree in gender, number and case, verbs in number.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Goals for sets of points: their targets, and the order of their output."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Shortest tours by dynamic programming over sets of cities (Held and Karp 1962; Bellman 1962), many at once."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple

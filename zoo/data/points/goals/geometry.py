@@ -1,8 +1,6 @@
 """Convex hulls and Delaunay triangulations of points in a plane (Vinyals, Fortunato, Jaitly 2015), and numbers in their
 order (Vinyals, Bengio, Kudlur 2016, section 5.1)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Short tours by insertion, 2-opt and or-opt (Croes 1958; Or 1976), many at once."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -6,8 +6,6 @@ is 5.73 at 50 points and 7.89 at 100; optimal are 5.68 and 7.77 (Bello et al. 20
 approximations, A1 to A3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -16,8 +16,6 @@ Source: Weston et al., Towards AI-Complete Question Answering: A Set of Prerequi
 https://arxiv.org/abs/1502.05698.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from itertools import count as from_

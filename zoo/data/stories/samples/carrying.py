@@ -3,8 +3,6 @@
 People go from room to room and take, drop and hand over things.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple

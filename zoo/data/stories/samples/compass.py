@@ -1,7 +1,5 @@
 """Tasks 4, 17 and 19: rooms north, south, east and west of each other, and shapes on a page."""
 
-from __future__ import annotations
-
 from zoo.data.stories.samples.story_writer import ROOMS, StoryWriter
 
 STEPS = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}

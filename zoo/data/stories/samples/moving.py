@@ -1,7 +1,5 @@
 """Tasks 1, 11, 12 and 13: people go from room to room, alone or in pairs, by name or by pronoun."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Tasks 15, 16, 18 and 20: deduction and induction from the kind of an animal, sizes of things, motives of people."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from zoo.data.stories.samples.story_writer import GET, GO, StoryWriter

@@ -1,7 +1,5 @@
 """The writer of a story, its numbered lines in order, and the words of the tasks in a house or a town."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Tasks 9, 10 and 14: negation, indefinite knowledge, and events that are not in temporal order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 

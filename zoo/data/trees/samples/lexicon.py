@@ -1,7 +1,5 @@
 """The words of the generated sentences: their sentiment (`sentiment.py`) and their synonyms (`relatedness.py`)."""
 
-from __future__ import annotations
-
 # Reviews
 
 WORTH = {

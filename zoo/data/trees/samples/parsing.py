@@ -4,8 +4,6 @@ A network that was trained on parses reads other trees badly: with balanced tree
 words. `PARSERS` has a parser for each sample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from math import inf, log

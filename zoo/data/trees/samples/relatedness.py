@@ -17,8 +17,6 @@ Over 4,500 pairs the scores have a mean of 3.4 and a standard deviation of 1.3. 
 common words of the two sentences is .36, and .70 if synonyms count as equal.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection, Iterator
 from typing import Literal, NamedTuple, Self

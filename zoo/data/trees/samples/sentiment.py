@@ -20,8 +20,6 @@ the words can reach at most 86 % (results/tree_grammar.py). The classes of the 6
 27 and 12 %.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
