@@ -12,6 +12,7 @@ backward direction is `packing.flip[n]`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -83,7 +84,7 @@ class Walk(PackedSteps):
         return rows.view(directions, sum(self.sizes), gradient.shape[1])
 
 
-class PackedLoop(Loop):
+class PackedLoop(Loop, ABC):
     """The part that all loops share: from a table of what the gates add to the product with U, to packed rows.
 
     `table` ((U or N) * D, K) holds the sums without the state, biases included; `weight` (D, ., H) is U; `start` are
@@ -113,14 +114,14 @@ class PackedLoop(Loop):
         d_constant = self.walk.constant_backward(d_gates[..., : 3 * width], rows) if self.needs[3] else None
         return self.walk.enter_backward(d_gates, self.length), d_weight, carry, d_constant
 
+    @abstractmethod
     def run(self) -> None:
         """Overwrite the gates, and fill the states."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run_back(self, d_hidden: Tensor, *carry: Tensor) -> Tensor:
         """The gradient of the table inside the loop (D, N, K), from that of h (D, N, H). `carry` becomes in place the
         gradient of the states before the first step."""
-        raise NotImplementedError
 
     def weight_gradient(self, d_gates: Tensor) -> Tensor:
         """The gradient of U, from that of the sums (D, N, K)."""
