@@ -163,7 +163,7 @@ def test_runs_of_numbers_by_hand():
 
 def test_too_few_documents_for_their_classes(tmp_path, cache_dir):
     few = table(tmp_path / "a.csv", [(f"text {n}", n % 5) for n in range(6)])
-    message = r"too few documents \(6\) to draw val and test from them and to train on each of 5 classes; give a file"
+    message = r"too few documents \(6\) to draw val and test from them and to train on each of 5 classes; set a file"
     with pytest.raises(DataError, match=message):
         own(few)
 

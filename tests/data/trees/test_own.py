@@ -281,7 +281,10 @@ def test_a_parser_for_texts(tmp_path, cache_dir, monkeypatch):
     ("lines", "message"),
     [
         (["(good a)", "(good (good b) c)"] * 9, "all nodes have the label 'good'; at least two classes are expected"),
-        (LINES[:2], r"too few trees \(2\) to draw val and test from them and to train on each of 2 classes; give"),
+        (
+            LINES[:2],
+            r"too few trees \(2\) to draw val and test from them and to train on each of 2 classes; use more trees",
+        ),
     ],
 )
 def test_trees_from_which_nothing_can_be_learned(tmp_path, cache_dir, lines, message):

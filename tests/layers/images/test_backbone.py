@@ -226,7 +226,7 @@ def test_a_file_that_does_not_fit(saved, change, message: str) -> None:
 
 
 def test_a_file_of_another_network(saved) -> None:
-    message = r"it has no conv1\.weight .* found conv1\.0\.weight, .* name= of the network"
+    message = r"it has no conv1\.weight .* found conv1\.0\.weight, .* Set name= to the netwo"
     with pytest.raises(ConfigError, match=message):
         built(saved[0], name="resnet18")
 
