@@ -1,7 +1,7 @@
 """The mechanical rules of plain English: `python -m tests.language [PATH ...]` prints the sentences that break them.
 
 Docstrings, comments, messages, Markdown pages and comments of configurations are cut into passages, and each passage
-is searched for the patterns of `RULES`. `--prune` removes files that have become clean from `not_yet_plain.txt`.
+is searched for the patterns of `RULES`.
 """
 
 import ast
@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-
-LIST = ROOT / "tests" / "not_yet_plain.txt"
-"""Files that were written before these rules, one per line."""
 
 LONGEST_SENTENCE = 35
 """Words of two small letters or more, so that symbols and names do not count. The goal is 25."""
@@ -182,17 +179,8 @@ def passage_problems(passage: Passage) -> Iterator[tuple[str, str, str]]:
                 yield "long", " ".join(sentence.split()[:4]) + " ...", f"{count} words: make two sentences of it"
 
 
-def listed() -> list[str]:
-    """The files of `not_yet_plain.txt`."""
-    return LIST.read_text(encoding="utf-8").split() if LIST.is_file() else []
-
-
 def main(arguments: list[str]) -> int:
-    """Print the problems of files and folders (all, if none is given), or remove clean files from the list."""
-    if arguments == ["--prune"]:
-        kept = [name for name in listed() if (ROOT / name).is_file() and problems(ROOT / name)]
-        LIST.write_text("".join(f"{name}\n" for name in kept), encoding="utf-8")
-        return 0
+    """Print the problems of files and folders (all, if none is given)."""
     chosen = [Path(word).resolve() for word in arguments] or [ROOT]
     found = [
         line for path in prose_files() if any(path.is_relative_to(one) for one in chosen) for line in problems(path)

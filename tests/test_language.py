@@ -6,18 +6,13 @@ from pathlib import Path
 import pytest
 
 from tests import language
-from tests.language import LONGEST_SENTENCE, Passage, listed, passage_problems, problems, prose_files, relative
+from tests.language import LONGEST_SENTENCE, Passage, passage_problems, problems, prose_files, relative
 
 PROBLEMS = functools.cache(lambda: {relative(path): problems(path) for path in prose_files()})
 
 
 def test_prose() -> None:
-    assert [line for name, found in PROBLEMS().items() if name not in listed() for line in found] == []
-
-
-def test_listed_files_are_there_and_not_yet_clean() -> None:
-    clean = [name for name in listed() if not PROBLEMS().get(name)]
-    assert clean == [], "run python -m tests.language --prune"
+    assert [line for found in PROBLEMS().values() for line in found] == []
 
 
 @pytest.mark.parametrize(
@@ -114,14 +109,9 @@ def test_passages_of_pages_and_configurations() -> None:
     ]
 
 
-def test_clean_files_leave_the_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, text in (("clean.md", "It is read."), ("foreign.md", "It stands here.")):
-        (tmp_path / name).write_text(text, encoding="utf-8")
+def test_a_problem_names_the_file_the_line_and_the_advice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "foreign.md").write_text("It stands here.", encoding="utf-8")
     monkeypatch.setattr(language, "ROOT", tmp_path)
-    monkeypatch.setattr(language, "LIST", tmp_path / "list.txt")
-    language.LIST.write_text("clean.md\nforeign.md\ngone.md\n", encoding="utf-8")
-    assert language.main(["--prune"]) == 0
-    assert listed() == ["foreign.md"]
     assert problems(tmp_path / "foreign.md") == [
         "foreign.md:1: page, stands: 'stands': write 'is', 'lies' or 'is listed'"
     ]
