@@ -93,7 +93,7 @@ def test_a_configuration_that_fits_both_levels_passes():
     [
         ({"batch_sise": 8}, "data.batch_sise: Reviews has no such argument; did you mean data.batch_size?"),
         ({"droput": 0.1}, "data.droput: Reviews has no such argument; did you mean data.dropout?"),
-        ({"verbose": True}, "data.verbose: Reviews has no such argument; there are batch_size, dropout"),
+        ({"verbose": True}, "data.verbose: Reviews has no such argument; available: batch_size, dropout"),
         ({"batch_size": 0}, "data.batch_size=0: expected a whole number from 1 on, found 0"),
         ({"dropout": 1.5}, "data.dropout=1.5: expected a number from 0 to below 1, found 1.5"),
         ({"unit": "wrod"}, "data.unit=wrod: expected word or character, found 'wrod'; did you mean 'word'?"),

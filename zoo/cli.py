@@ -136,7 +136,7 @@ def main(arguments: list[str] | None = None) -> None:
         if words[:1] == ["predict"]:
             return _predict(words[1:])
         if words and not words[0].startswith("-") and words[0] not in COMMANDS:
-            raise ConfigError(f"zoo {words[0]}: there is no such command; {did_you_mean(words[0], COMMANDS, 'zoo ')}")
+            raise ConfigError(f"zoo {words[0]}: unknown command; {did_you_mean(words[0], COMMANDS, 'zoo ')}")
         options, more = parser().parse_known_args(words)  # argparse does not accept words on both sides of a flag
         if options.command == "data" and all("=" in word for word in more):
             more += [word for word in options.from_text if "=" in word and not Path(word).exists()]

@@ -61,7 +61,7 @@ def did_you_mean(name: object, names: Iterable[str], prefix: str = "") -> str:
     """Return a hint for a wrong `name`: the nearest of `names`, with `prefix`, or else all names."""
     names = list(names)
     near = nearest(name, names)
-    return f"did you mean {prefix}{near}?" if near else f"there are {', '.join(sorted(names)) or 'none'}"
+    return f"did you mean {prefix}{near}?" if near else f"available: {', '.join(sorted(names)) or 'none'}"
 
 
 def or_nearest(value: object, choices: Iterable[str]) -> str:

@@ -133,7 +133,7 @@ def test_no_captions():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"rewrad": 1.0}, "rewrad: there is no such key; did you mean reward?"),
+        ({"rewrad": 1.0}, "rewrad: unknown key; did you mean reward?"),
         ({"reward": -1}, "reward=-1: expected a number from 0 on, found -1"),
         ({"reward": True}, "reward=true: expected a number from 0 on, found true"),
         ({"entropy": "much"}, "entropy=much: expected a number from 0 on, found 'much'"),

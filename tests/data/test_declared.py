@@ -328,7 +328,7 @@ def test_one_message_for_each_failure_of_own_files(tmp_path):
 def test_options_are_those_of_the_family_and_no_file_is_read(cache_dir):
     assert OwnNotes(path="/nowhere/at/all").text == NoteOptions()
     assert not cache_dir.exists()
-    with pytest.raises(ConfigError, match=r"data\.text\.tokeniser: there is no such key"):
+    with pytest.raises(ConfigError, match=r"data\.text\.tokeniser: unknown key"):
         Notes(text={"tokeniser": "words"})
 
 

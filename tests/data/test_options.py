@@ -22,7 +22,7 @@ from zoo.errors import ConfigError
         ),
         ({"on_bad_row": "ignore"}, "data.loader.on_bad_row=ignore: expected error or skip, found 'ignore'"),
         ({"cache_dir": 3}, "data.loader.cache_dir=3: expected text or null, found 3"),
-        ({"batchsize": 3}, "data.loader.batchsize: there is no such key; did you mean data.loader.batch_size?"),
+        ({"batchsize": 3}, "data.loader.batchsize: unknown key; did you mean data.loader.batch_size?"),
         (8, "data.loader=8: expected a group of keys, found 8"),
     ],
 )
@@ -43,7 +43,7 @@ def test_wrong_loader_options(options, message):
             "data.text.language=deutsch (: expected the code of a language, such as de, found 'deutsch ('",
         ),
         (DocumentTextOptions, {"max_words": 0}, "data.text.max_words=0: expected a whole number from 1 on, found 0"),
-        (DocumentTextOptions, {"zzz": 3}, "data.text.zzz: there is no such key; there are language, lower"),
+        (DocumentTextOptions, {"zzz": 3}, "data.text.zzz: unknown key; available: language, lower"),
         (SplitOptions, {"val": 1}, "data.split.val=1: expected a share between 0 and 1, found 1"),
         (SplitOptions, {"val": "a.csv"}, "data.split.val=a.csv: expected a share between 0 and 1, found 'a.csv'"),
         (SampleOptions, {"seed": -1}, "data.sample.seed=-1: expected a whole number from 0 on, found -1"),

@@ -133,7 +133,7 @@ def test_the_key_reaches_the_files_and_tells_prepared_data_apart(tmp_path, monke
 
 
 def test_an_encoding_that_is_not_there():
-    with pytest.raises(ConfigError, match=r"data.loader.encoding=utf9: there is no such encoding; expected .*utf-8"):
+    with pytest.raises(ConfigError, match=r"data.loader.encoding=utf9: unknown encoding; expected .*utf-8"):
         LoaderOptions(encoding="utf9")
 
 

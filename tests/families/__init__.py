@@ -1,6 +1,7 @@
 """Random batches for the contract tests: one file per task, with its `FAMILY`. Nothing lists them."""
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -22,7 +23,7 @@ MORE = 2
 """Padding that is added to every axis."""
 
 
-class Family:
+class Family(ABC):
     """The facts about a task's data that the contracts need.
 
     Most batches are padded tensors: `grids` names the mask of each, and cutting, padding and scribbling follow from it.
@@ -44,13 +45,16 @@ class Family:
     scribble: ClassVar[dict[str, float]] = {}
     """Other content for the padding of a tensor, where it is not 7; masks are left as they are."""
 
+    long_batch: Callable[[], Any]
+    """Returns examples with rows of hundreds of positions to attend to: sums in half precision go wrong there."""
+    without_targets: Callable[[Any], Any]
+    """Returns the examples of a batch in the form of a prediction."""
+    loss: Callable[[Output, Any], Tensor]
+    """The task's loss, from the output for a batch."""
+
+    @abstractmethod
     def batch(self, seed: int, *, empty: bool = True) -> Any:
         """Examples of unequal size with targets; one of them holds nothing at all where `empty`."""
-        raise NotImplementedError
-
-    def long_batch(self) -> Any:
-        """Examples with rows of hundreds of positions to attend to: sums in half precision go wrong there."""
-        raise NotImplementedError
 
     def made(self, tensors: dict[str, Tensor], like: Any) -> Any:
         """A batch like another one, of `grids`, their masks and `singles`."""
@@ -93,10 +97,6 @@ class Family:
         masks = {**self.grids, **{mask: mask for mask in self.grids.values()}}
         return [(name, tensors[mask]) for name, mask in masks.items() if name in tensors]
 
-    def without_targets(self, batch: Any) -> Any:
-        """The examples of `batch` in the form of a prediction."""
-        raise NotImplementedError
-
     def rows(self, batch: Any, kind: str, mask: Tensor) -> Tensor:
         """Mask (..., S) of the positions that each row of attention called `kind` may attend to, given the memory's
         `mask`.
@@ -110,10 +110,6 @@ class Family:
         out they are log-probabilities of at least `IMPOSSIBLE`. Of values that are predicted in an order (B, T, ...),
         row t for value t."""
         return output.logits
-
-    def loss(self, output: Output, batch: Any) -> Tensor:
-        """The task's loss."""
-        raise NotImplementedError
 
     def task(self, model: dict[str, Any], *, attends: bool) -> Task:
         """A task around the network that `model` describes, with all possible terms of its loss: a penalty if the

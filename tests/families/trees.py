@@ -1,5 +1,6 @@
 """Random trees, for the families of both tasks that read them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,15 +14,15 @@ WORDS = 30
 """Size of the vocabulary."""
 
 
-class TreeFamily:
+class TreeFamily(ABC):
     """The parts of a family that are the same for both tasks. Batches of trees have no padding."""
 
     generates = False
     encoder = None
 
+    @abstractmethod
     def of_lengths(self, lengths: Sequence[int], seed: int) -> Any:
         """A batch of random trees over so many words each."""
-        raise NotImplementedError
 
     def long_batch(self) -> Any:
         return self.of_lengths([LONG, 3], 1)

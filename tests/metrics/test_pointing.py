@@ -24,7 +24,7 @@ TRUE = [0, 1, 3, 4]
         ([0, 1], (0, nan, 1)),
         ([], (0, nan, 1)),
         ([0, 1, 3, 4, 0], (0, nan, 1)),  # a corner twice
-        ([0, 1, 3, 9], (0, nan, 1)),  # there is no such point
+        ([0, 1, 3, 9], (0, nan, 1)),  # unknown point
     ],
 )
 def test_hulls(written, figures):

@@ -189,7 +189,7 @@ def test_the_encoder_starts_by_itself():
     ("settings", "said"),
     [
         ({"gate": "scaler"}, "gate=scaler: expected scalar, vector or none.*did you mean 'scalar'"),
-        ({"hard": {"rewards": 1.0}}, "rewards: there is no such key; did you mean reward"),
+        ({"hard": {"rewards": 1.0}}, "rewards: unknown key; did you mean reward"),
     ],
 )
 def test_an_unknown_name_is_named(settings, said):

@@ -169,7 +169,7 @@ def test_its_state_goes_on():
 
 
 def test_what_is_not_there_is_named():
-    with pytest.raises(ConfigError, match=r"optimizer.groups.tensor: no weight .* there are embedding, head"):
+    with pytest.raises(ConfigError, match=r"optimizer.groups.tensor: no weight .* available: embedding, head"):
         Adagrad(network().named_parameters(), groups={"tensor": {"lr": 1.0}})
     with pytest.raises(ConfigError, match=r"optimizer.groups.head.wight_decay: .*weight_decay"):
         Adagrad(network().named_parameters(), groups={"head": {"wight_decay": 1.0}})

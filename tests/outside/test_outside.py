@@ -79,14 +79,14 @@ def test_data_without_a_table_are_described(data, source, capsys):
 
 def test_it_is_not_there_without_its_folder(tmp_path, capsys):
     assert launch(TINY, tmp_path) == 2
-    assert "error: data=repeats: there is no such data" in capsys.readouterr().err
+    assert "error: data=repeats: unknown data" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
     assert "looks_back" not in catalogue.models()
 
 
 def test_a_folder_that_is_not_there(tmp_path, capsys):
     assert launch(["--config-dir", "nowhere", *TINY], tmp_path) == 2
-    assert "error: nowhere: there is no such folder (--config-dir)" in capsys.readouterr().err
+    assert "error: nowhere: folder not found (--config-dir)" in capsys.readouterr().err
 
 
 def test_the_option_may_stand_before_the_command(monkeypatch, capsys):
@@ -186,9 +186,9 @@ def test_a_sweep(tmp_path, capfd):
 def test_a_group_that_only_its_task_has(tmp_path, capsys):
     assert (compose(TINY).curriculum.steps, compose([*TINY, "curriculum=whole"]).curriculum.steps) == (3, 0)
     for words, said in [
-        (["curriculum=hole"], "curriculum=hole: there is no such curriculum; did you mean curriculum=whole?"),
+        (["curriculum=hole"], "curriculum=hole: unknown curriculum; did you mean curriculum=whole?"),
         (["curriculum.symbols=0"], "curriculum.symbols=0: expected a whole number from 1 on, found 0"),
-        (["curriculum.step=1"], "curriculum.step: there is no such key; did you mean curriculum.steps?"),
+        (["curriculum.step=1"], "curriculum.step: unknown key; did you mean curriculum.steps?"),
         (
             ["objective=cross_entropy"],
             "objective: tagging, the task of these data, does not use this group; remove objective=...",

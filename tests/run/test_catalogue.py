@@ -113,8 +113,8 @@ def test_a_class_that_is_inherited_from_and_passed_on(package):
     ("dotted", "message"),
     [
         ("ours.networks.Netwrok", "there is no class Netwrok in .*networks.py"),
-        ("ours.netwroks.Network", "ours.netwroks: there is no such module"),
-        ("nowhere.Network", "nowhere: there is no such module"),
+        ("ours.netwroks.Network", "ours.netwroks: module not found"),
+        ("nowhere.Network", "nowhere: module not found"),
         ("ours.torn.Torn", "torn.py, line 1: "),
         ("ours.networks.Silent", "ours.networks.Silent has no `tasks`"),
         ("ours.networks.Computed", r"networks.py, line 8: tasks is tuple\('ab'\); write it out"),

@@ -96,7 +96,7 @@ def test_a_folder_of_an_installed_package(tmp_path, monkeypatch):
     assert search_path.take(["hydra.searchpath=[pkg://installed_zoo.conf]"]) == []
     assert search_path.folders() == ((tmp_path / "installed_zoo/conf").resolve(),)
     for name in ("installed_zoo.cnf", "his_zoo.conf", "json.decoder"):
-        with pytest.raises(ConfigError, match=f"pkg://{name}: there is no such package installed"):
+        with pytest.raises(ConfigError, match=f"pkg://{name}: package not installed"):
             search_path.take([f"hydra.searchpath=[pkg://{name}]"])
 
 

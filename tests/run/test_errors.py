@@ -145,7 +145,7 @@ def test_a_metric_that_the_data_do_not_give_is_refused_before_training(tmp_path,
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--model", "han"], "error: --model: there is no such option; overrides have no dashes: model=han"),
+        (["--model", "han"], "error: --model: unknown option; overrides have no dashes: model=han"),
         (["--model=han"], "overrides have no dashes: model=han"),
         (["-model", "han"], "overrides have no dashes: model=han"),
         (["--trainer.max_epochs", "3"], "overrides have no dashes: trainer.max_epochs=3"),
@@ -164,7 +164,7 @@ def test_a_sweep_of_refused_jobs_leaves_no_folder(tmp_path, capfd):
     assert not list(tmp_path.iterdir())
 
 
-ENDS = (2, "error: modl: there is no such key; did you mean model?\n")
+ENDS = (2, "error: modl: unknown key; did you mean model?\n")
 
 
 def test_a_program_ends_with_that_line_alone_and_with_its_code(program_env, tmp_path):

@@ -45,8 +45,8 @@ def test_lines_have_no_blanks_at_their_ends_and_are_indented_where_they_go_on(ca
     ("words", "expected"),
     [
         (["list", "hann"], "error: zoo list hann: nothing in the catalogue has hann; did you mean zoo list han?"),
-        (["predcit", "last"], "error: zoo predcit: there is no such command; did you mean zoo predict?"),
-        (["evaluate"], "error: zoo evaluate: there is no such command; there are data, list, predict, train"),
+        (["predcit", "last"], "error: zoo predcit: unknown command; did you mean zoo predict?"),
+        (["evaluate"], "error: zoo evaluate: unknown command; available: data, list, predict, train"),
     ],
 )
 def test_a_word_that_is_not_there_gets_the_nearest(refusal, words, expected):

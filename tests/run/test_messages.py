@@ -22,17 +22,17 @@ from zoo.run.messages import explain
 from zoo.values import hold
 
 MISTAKES = """\
-modl=han -> modl: there is no such key; did you mean model?
-model=hann -> @: there is no such model; did you mean model=han?
+modl=han -> modl: unknown key; did you mean model?
+model=hann -> @: unknown model; did you mean model=han?
 data=yellp -> did you mean data=yelp?
-experimnt=x -> experimnt: there is no such key; did you mean experiment?
+experimnt=x -> experimnt: unknown key; did you mean experiment?
 experiment=han_yelp215 -> did you mean experiment=han_yelp2015?
 seeed=2 -> did you mean seed?
-+colour=red -> colour: there is no such key
++colour=red -> colour: unknown key
 model -> model
-model.word_hiden_dim=10 -> model.word_hiden_dim: there is no such key; did you mean model.word_hidden_dim?
+model.word_hiden_dim=10 -> model.word_hiden_dim: unknown key; did you mean model.word_hidden_dim?
 +model.word_hiden_dim=10 -> model.word_hiden_dim: HAN has no such argument; did you mean model.word_hidden_dim?
-model.zzzzzz=1 -> there is no such key; there are
+model.zzzzzz=1 -> unknown key; available:
 model.zzzzzz=1 -> embedding_dim
 trainer.precison=16 -> did you mean trainer.precision?
 optimizer.lrr=1 -> did you mean optimizer.lr?
@@ -40,7 +40,7 @@ trainer=ddp_cup -> did you mean trainer=ddp_cpu?
 callbacks.best.moniter=x -> did you mean callbacks.best.monitor?
 data.batch_size=16 -> did you mean data.loader.batch_size?
 scheduler.scheduler.totl_steps=3 -> did you mean scheduler.scheduler.total_steps?
-+scheduler.intervall=epoch -> scheduler.intervall: there is no such key; did you mean scheduler.interval?
++scheduler.intervall=epoch -> scheduler.intervall: unknown key; did you mean scheduler.interval?
 model.word_hidden_dim.x=3 -> , and has no keys below it
 ckpt_path.x=3 -> ckpt_path is empty; use +ckpt_path.x=... to add to it
 data=documents -> data.path has no value yet
@@ -133,7 +133,7 @@ task.clip=some -> @: expected all or matrix
 model.encoding=position -> @: expected
 model=kv_memnn model.side=-1 -> @: expected a whole number from 0 on
 [model=show_and_tell data=scenes]
-model/encoder=vg19 -> @: there is no such model/encoder; did you mean model/encoder=vgg19?
+model/encoder=vg19 -> @: unknown model/encoder; did you mean model/encoder=vgg19?
 model.encoder=resnet10 -> @: expected a group of keys, found 'resnet10'; to choose one by name: did you mean model/enc
 model.encoder.dim=wide -> @: expected a whole number from 1 on, found 'wide'
 +model.encoder.dimm=3 -> model.encoder.dimm: SmallEncoder has no such argument; did you mean model.encoder.dim?
@@ -306,7 +306,7 @@ def test_a_bad_choice_is_a_value_error_too():
 
 
 def test_what_there_is_where_nothing_is_near():
-    assert did_you_mean("x", ["b", "a"]) == "there are a, b"
+    assert did_you_mean("x", ["b", "a"]) == "available: a, b"
     assert did_you_mean("modl", ["model", "data"], "conf.") == "did you mean conf.model?"
 
 
@@ -348,7 +348,7 @@ def test_a_choice_on_the_command_line(name: str) -> None:
 
 def test_a_run_from_a_checkpoint_needs_no_file_of_weights(tmp_path) -> None:
     gone = [*CAPTIONS, "model/encoder=vgg19", f"model.encoder.weights={tmp_path / 'gone.pth'}"]
-    with pytest.raises(ConfigError, match=r"gone\.pth: there is no such file"):
+    with pytest.raises(ConfigError, match=r"gone\.pth: file not found"):
         resolve(compose(gone))
     resolve(compose([*gone, "ckpt_path=last"]))
     resolve(compose([*gone, "start_from=last"]))

@@ -89,9 +89,7 @@ def test_a_sweep_that_the_launcher_breaks_is_not_taken_for_a_good_one(tmp_path, 
 
 def test_a_sweep_that_cannot_be_composed_leaves_no_folder(tmp_path, capfd):
     assert launch(["-m", *SHORT, "model=han,hann"], tmp_path) == 2
-    assert (
-        capfd.readouterr().err.splitlines()[-1] == "error: model=hann: there is no such model; did you mean model=han?"
-    )
+    assert capfd.readouterr().err.splitlines()[-1] == "error: model=hann: unknown model; did you mean model=han?"
     assert not list(tmp_path.iterdir())
 
 

@@ -195,7 +195,7 @@ def test_a_network_without_a_memory_and_one_that_does_not_tell() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_examples_of_a_split(kind: type[BitStream]) -> None:
-    """An example gives the same prediction as its typed line. Without targets there is no truth."""
+    """An example gives the same prediction as its typed line. An example without targets has no truth."""
     data = stream(kind)
     made = task(data).eval()
     batch = next(iter(data.val_dataloader()))

@@ -114,7 +114,7 @@ def test_the_terminal_has_numbers_and_coordinates():
     ]
     assert VIEW.terminal(ORDER, 0, Namespace()).splitlines()[1:] == ["\t2\t0.25", "\t1\t0.5", "\t3\t0.75"]
     missing = VIEW.terminal(answered(numbers=(9,), figures={}), 0, Namespace())
-    assert missing.splitlines()[1] == "\t9\tthere is no such point"
+    assert missing.splitlines()[1] == "\t9\tunknown point"
     assert VIEW.terminal(answered(numbers=(), figures={}), 0, Namespace()) == "hull of 4 points: nothing"
 
 

@@ -55,7 +55,7 @@ class Hard:
         known = [field.name for field in fields(cls)]
         for key in options or {}:
             if key not in known:
-                raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
+                raise ConfigError(f"{key}: unknown key; {did_you_mean(key, known)}")
         return cls(**{str(key): value for key, value in (options or {}).items()})
 
 

@@ -256,7 +256,7 @@ SCORES = tuple(CLASSES)
 def score_class(name: str) -> type[Score]:
     """The score called `name`: one of SCORES, or a class of your own by its dotted name, such as my_package.MyScore.
 
-    Raises ValueError where there is no such score.
+    Raises ValueError for an unknown score.
     """
     if "." not in name:
         return CLASSES[one_of("score", name, [*SCORES, OWN])]

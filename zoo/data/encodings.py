@@ -23,7 +23,7 @@ def check_encoding(name: str) -> str:
         return codecs.lookup(name).name
     except (LookupError, ValueError, TypeError):
         examples = "expected the name of an encoding, such as utf-8, cp1252, latin-1, utf-16 or gb18030"
-        raise ConfigError(f"{KEY}={name}: there is no such encoding; {examples}") from None
+        raise ConfigError(f"{KEY}={name}: unknown encoding; {examples}") from None
 
 
 def keeps_lines(encoding: str) -> bool:

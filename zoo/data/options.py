@@ -39,7 +39,7 @@ class Options:
         for key in value or {}:
             if key not in known:
                 hint = did_you_mean(key, known, f"data.{cls.group}.")
-                raise ConfigError(f"data.{cls.group}.{key}: there is no such key; {hint}")
+                raise ConfigError(f"data.{cls.group}.{key}: unknown key; {hint}")
         return cls(**{str(key): part for key, part in (value or {}).items()})
 
     def refusal(self, key: str, expected: str) -> ConfigError:

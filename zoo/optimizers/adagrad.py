@@ -130,7 +130,7 @@ def _grouped(params: list[Any], groups: Mapping[str, Mapping[str, Any]]) -> list
     if empty := [name for name, found in members.items() if not found]:
         known = sorted({path.removeprefix("network.").split(".")[0] for path, _ in params})
         raise ConfigError(
-            f"optimizer.groups.{empty[0]}: no weight of the network has this name; there are {', '.join(known)}"
+            f"optimizer.groups.{empty[0]}: no weight of the network has this name; available: {', '.join(known)}"
             f"{or_nearest(empty[0], known)}"
         )
     return [{"params": rest}, *({"params": members[name], **groups[name]} for name in groups)]

@@ -223,5 +223,5 @@ def _file(module: str) -> Path:
         name = f"{name}.{part}"
         spec = PathFinder.find_spec(name, spec.submodule_search_locations) if spec else None
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        raise ConfigError(f"{module}: there is no such module; is its folder on the PYTHONPATH?")
+        raise ConfigError(f"{module}: module not found; is its folder on the PYTHONPATH?")
     return Path(spec.origin)

@@ -76,7 +76,7 @@ def _check_root(cfg: DictConfig, task: type[Task]) -> None:
     for key in [str(key) for key in cfg if key not in known]:
         if has_group(key):
             raise ConfigError(f"{key}: {task.name}, the task of these data, does not use this group; remove {key}=...")
-        raise ConfigError(f"{key}: there is no such key; {did_you_mean(key, known)}")
+        raise ConfigError(f"{key}: unknown key; {did_you_mean(key, known)}")
     for name, hint in hints.items():
         if hint is not Any:
             hold(name, plain_value(cfg[name]), hint)
@@ -117,7 +117,7 @@ def _schedule(cfg: DictConfig) -> DictConfig | None:
         return None
     known = ["scheduler", *TIMING]
     for key in [str(key) for key in cfg.scheduler if key not in known]:
-        raise ConfigError(f"scheduler.{key}: there is no such key; {did_you_mean(key, known, 'scheduler.')}")
+        raise ConfigError(f"scheduler.{key}: unknown key; {did_you_mean(key, known, 'scheduler.')}")
     for key, hint in TIMING.items():
         if key in cfg.scheduler:
             hold(f"scheduler.{key}", cfg.scheduler[key], hint)

@@ -134,7 +134,7 @@ def _refuse_dashes(words: list[str]) -> None:
         named = re.fullmatch(r"--?([A-Za-z][\w./]+)(?:=(.*))?", word)
         if named and not any(option.startswith(word.split("=")[0]) for option in options):
             value = named[2] if named[2] is not None else "..." if after.startswith("-") or "=" in after else after
-            raise ConfigError(f"{word}: there is no such option; overrides have no dashes: {named[1]}={value or '...'}")
+            raise ConfigError(f"{word}: unknown option; overrides have no dashes: {named[1]}={value or '...'}")
 
 
 def _end_job(error: Exception, overrides: list[str], full: bool) -> None:

@@ -98,7 +98,7 @@ def _of_the_run(path: Path) -> bool:
 def _unknown_choice(error: MissingConfigException) -> str:
     group, _, choice = str(error.missing_cfg_file).rpartition("/")
     options = list(error.options or [])
-    return f"error: {group}={choice}: there is no such {group}; {did_you_mean(choice, options, f'{group}=')}"
+    return f"error: {group}={choice}: unknown {group}; {did_you_mean(choice, options, f'{group}=')}"
 
 
 def _composition(error: ConfigCompositionException, overrides: list[str]) -> str:
@@ -147,8 +147,8 @@ def _unknown_key(key: str, overrides: list[str]) -> str:
         names += ["experiment", "sweep", "debug"]  # groups that are not keys of the composed configuration
     for group, keys in OmegaConf.to_container(node).items():  # type: ignore[union-attr]
         if isinstance(keys, dict) and name in keys:
-            return f"error: {key}: there is no such key; did you mean {where}{group!s}.{name}?"
-    return f"error: {key}: there is no such key; {did_you_mean(name, names, where)}"
+            return f"error: {key}: unknown key; did you mean {where}{group!s}.{name}?"
+    return f"error: {key}: unknown key; {did_you_mean(name, names, where)}"
 
 
 def _instantiation(error: InstantiationException) -> str | None:

@@ -29,7 +29,7 @@ def add(folder: str | os.PathLike[str]) -> None:
     """Add `folder` to the configuration, and its parent to the end of `sys.path`. Raises ConfigError."""
     path = Path(folder).expanduser().resolve()
     if not path.is_dir():
-        raise ConfigError(f"{folder}: there is no such folder (--config-dir); expected one with model/, data/ or task/")
+        raise ConfigError(f"{folder}: folder not found (--config-dir); expected one with model/, data/ or task/")
     if path not in _folders:
         _folders.append(path)
     if str(path.parent) not in sys.path:
@@ -65,7 +65,7 @@ def _of_package(url: str) -> str:
     except (ImportError, ValueError):
         found = None
     if found is None or not found.submodule_search_locations:
-        raise ConfigError(f"{url}: there is no such package installed (hydra.searchpath); or give --config-dir DIR")
+        raise ConfigError(f"{url}: package not installed (hydra.searchpath); or give --config-dir DIR")
     return next(iter(found.submodule_search_locations))
 
 

@@ -211,7 +211,7 @@ class Grid(Block):
     unknown: Collection[str] = ()
     """Words of row and column names that the network does not know."""
     rest: Sequence[float] | None = None
-    """Weights of the last row, `(empty memory)`; None if there is no such row."""
+    """Weights of the last row, `(empty memory)`; None if the row is missing."""
     asked: str = ""
     """A bold line under the table: the question."""
     axes: tuple[str, str] = ("rows", "columns")

@@ -155,7 +155,7 @@ def _triangles(prediction: PointingPrediction) -> list[list[str]]:
 def _coordinates(prediction: PointingPrediction, number: int) -> list[str]:
     """Return the coordinates of the point with that number, counted from 1."""
     if number > len(prediction.points):
-        return ["there is no such point"]
+        return ["unknown point"]
     return [f"{value:.6g}" for value in prediction.points[number - 1]]
 
 

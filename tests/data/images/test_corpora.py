@@ -160,7 +160,7 @@ def test_no_image_at_all(tmp_path, cache_dir):
                 one.unlink()
         with pytest.raises(DataError, match=rf"^{given}: none of 2 images is in this folder or in one of its own \("):
             Flickr8k(source=str(folder), images=str(given), **SMALL).prepare_data()
-    with pytest.raises(DataError, match=r"nowhere: there is no such folder \(data.images\)"):
+    with pytest.raises(DataError, match=r"nowhere: folder not found \(data.images\)"):
         Flickr8k(source=str(folder), images=str(tmp_path / "nowhere"), **SMALL).prepare_data()
     with pytest.raises(DataError, match=r"dataset_flickr8k.json: is not a folder \(data.images\)"):
         Flickr8k(source=str(folder), images=str(folder / "dataset_flickr8k.json"), **SMALL).prepare_data()

@@ -294,7 +294,7 @@ def test_spec_and_description(shared):
         ({"batches": "pictures", "loader": {"max_tokens": 9}}, r"data\.loader\.max_tokens=9 counts tokens.*batch_size"),
         ({"grid": (2,)}, r"data\.grid=\[2\]: expected a list \[rows,columns\] of two"),
         ({"grid": (2, 0)}, r"data\.grid=\[2, 0\]: expected"),
-        ({"text": {"max_len": 3}}, r"data\.text\.max_len: there is no such key; .*max_length"),
+        ({"text": {"max_len": 3}}, r"data\.text\.max_len: unknown key; .*max_length"),
     ],
 )
 def test_impossible_options(options, message):

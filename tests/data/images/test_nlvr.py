@@ -117,7 +117,7 @@ def test_other_folders(root, tmp_path):
     with pytest.raises(DataError, match=r"other: found a/; expected: the folder `nlvr` of the official repository"):
         Nlvr(path=str(tmp_path / "other")).open_source()
     (root / "nlvr" / "hidden" / "hidden.json").unlink()
-    with pytest.raises(DataError, match=r"hidden.json: there is no such file; expected the folder"):
+    with pytest.raises(DataError, match=r"hidden.json: file not found; expected the folder"):
         Nlvr(path=str(root)).open_source()
 
 

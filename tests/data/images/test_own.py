@@ -169,7 +169,7 @@ def test_mistakes_in_a_table_of_ones_own(own, cache_dir, content, message):
 
 
 def test_a_mistyped_key_of_columns(own):
-    message = r"data.columns.captions: there is no such key; did you mean data.columns.cap"
+    message = r"data.columns.captions: unknown key; did you mean data.columns.cap"
     with pytest.raises(ConfigError, match=message):
         OwnCaptions(path=str(own), columns={"captions": "x"})
 

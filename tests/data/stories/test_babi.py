@@ -81,7 +81,7 @@ def test_a_missing_task_is_named_with_those_that_are_there(tmp_path):
     official(tmp_path / "en", (1, 2, 3, 7))
     with pytest.raises(
         DataError,
-        match=r"qa4_two-arg-relations_train.txt: there is no such file; the files of tasks 1-3, 7 are there \(",
+        match=r"qa4_two-arg-relations_train.txt: file not found; the files of tasks 1-3, 7 are there \(",
     ):
         Babi(source=str(tmp_path), tasks="all").open_source()
     (tmp_path / "en" / file_name(2, "test")).unlink()

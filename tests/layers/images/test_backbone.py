@@ -309,7 +309,7 @@ def test_positions_of_a_vit_of_another_size(tmp_path, monkeypatch) -> None:
         ({"layer": "fc"}, r"layer: it has one vector for the whole image"),
         ({"size": 250}, r"size=250: a cell of resnet18 is 32 pixels wide, .* size=256"),
         ({"size": 8}, r"size=8: a cell of resnet18 is 32 pixels wide, .* size=32"),
-        ({"weights": "/no/file.pth"}, r"weights=/no/file\.pth: there is no such file"),
+        ({"weights": "/no/file.pth"}, r"weights=/no/file\.pth: file not found"),
     ],
 )
 def test_impossible_options(options, message: str) -> None:

@@ -5,6 +5,7 @@ neighbouring frames, so that the memory has a quarter of the frames. `TwoLevels`
 four frames each.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -29,7 +30,7 @@ def joined(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     return states.unflatten(1, (-1, 2)).flatten(2), mask.unflatten(1, (-1, 2)).any(2)
 
 
-class Writer(nn.Module):
+class Writer(nn.Module, ABC):
     """A GRU cell over the tokens that attends to one memory or more. A subclass encodes these memories."""
 
     tasks = ("listening",)
@@ -42,9 +43,9 @@ class Writer(nn.Module):
         self.cell = nn.GRUCell(hidden_dim, hidden_dim)
         self.vocabulary = nn.Linear(hidden_dim * (1 + len(self.attends)), spec.tokens)
 
+    @abstractmethod
     def encode(self, batch: SoundBatch) -> dict[str, tuple[Tensor, Tensor]]:
         """States (B, S, D) and mask (B, S) of each memory by name."""
-        raise NotImplementedError
 
     def levels(self, batch: SoundBatch) -> list[tuple[Tensor, Tensor]]:
         """States and mask of all frames, of a half of them and of a quarter."""

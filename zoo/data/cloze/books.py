@@ -86,7 +86,7 @@ def cut_source(files: Sequence[Path], place: str, kind: str, stride: int, split:
     """The questions of books, which are read later.
 
     Raises ConfigError if there are too few books for the splits, or if two have one name. The readers raise DataError
-    for a book that is not text, and if there are no questions.
+    for a book that is not text, and for books without questions.
     """
     if len(files) >= FEW and split.val + split.test >= len(files):
         raise ConfigError(

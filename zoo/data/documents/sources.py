@@ -16,7 +16,7 @@ def folder_source(
     path: Path, noun: str, *, classes: Mapping[str, str] | None = None, patterns: Mapping[str, str] | None = None
 ) -> Source | None:
     """Text files in folders with the names of the classes, which may be in folders called train, test, ..., or in a
-    .zip of that. None if there are no such files.
+    .zip of that. None for a path without text files.
 
     Args:
         path: the folder or the .zip.

@@ -148,7 +148,7 @@ def store_features(root: Path, encoder: FrozenEncoder, pictures: Pictures, worke
     """The folder, below `root`, with the features of all pictures, which are computed if they do not exist.
 
     One of several processes works and the others wait. After a kill the features computed so far are kept. Raises
-    DataError if there is no room for them, and the errors of `FrozenEncoder`.
+    DataError if the disk is full, and the errors of `FrozenEncoder`.
     """
     facts = _facts(encoder, pictures)
     folder = root / f"features-{fingerprint({**facts, 'weights': encoder.weights})}"

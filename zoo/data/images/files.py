@@ -60,7 +60,7 @@ def captioned_files(
     """
     root = Path(images).expanduser() if images else texts[0].parent
     if not root.is_dir():
-        found = "is not a folder" if root.exists() else "there is no such folder"
+        found = "is not a folder" if root.exists() else "folder not found"
         raise DataError(f"{root}: {found} ({FOLDER_KEY}); expected the folder of the images, or its parent")
     return Source(
         place=str(place),

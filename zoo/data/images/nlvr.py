@@ -97,7 +97,7 @@ class Nlvr(OwnFiles, ImageData):
             return None
         files = {official: root / official / f"{official}.json" for official in OFFICIAL}
         if missing := [file for file in files.values() if not file.is_file()]:
-            raise DataError(f"{missing[0]}: there is no such file; expected {LAYOUT}")
+            raise DataError(f"{missing[0]}: file not found; expected {LAYOUT}")
 
         def rows(bad: BadRows) -> Iterator[tuple[str, ImageRow]]:
             return _divided([one for official, file in files.items() for one in _records(official, file, bad)])

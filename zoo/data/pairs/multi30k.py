@@ -97,6 +97,6 @@ class Multi30k(Corpus, PairData):
                 return file
         there = sorted({file.name.removesuffix(".gz") for file in folder.glob("*.*") if file.is_file()})
         raise DataError(
-            f"{folder / name}: there is no such file, nor {name}.gz; found: {', '.join(there)} (the keys are "
+            f"{folder / name}: file not found, nor {name}.gz; found: {', '.join(there)} (the keys are "
             "data.source_language, data.target_language and data.test)"
         )

@@ -108,7 +108,7 @@ class Babi(Corpus, StoryData):
                 there = [task for task in range(1, 21) if _file(folder, task, split)]
                 some = f"the files of {named(there)} are there" if there else "there is no file of any task"
                 raise DataError(
-                    f"{folder / file_name(missing[0], OFFICIAL[split])}: there is no such file; {some} (set data.tasks)"
+                    f"{folder / file_name(missing[0], OFFICIAL[split])}: file not found; {some} (set data.tasks)"
                 )
             if found:
                 files[split] = found

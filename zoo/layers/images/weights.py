@@ -55,7 +55,7 @@ def weights_file(name: str, weights: str) -> Path:
         path = Path(weights).expanduser()
         if not path.is_file():
             raise ConfigError(
-                f"weights={weights}: there is no such file; expected none, default (torchvision's, downloaded once) or "
+                f"weights={weights}: file not found; expected none, default (torchvision's, downloaded once) or "
                 f"the path of a state dict of torchvision's {name}"
             )
         return path

@@ -96,7 +96,7 @@ class Fact(NamedTuple):
 def size_reasoning(writer: StoryWriter) -> None:
     """Task 18: five facts, then five questions that each need two of the facts.
 
-    If there is no such question, five more facts follow.
+    Without such a question, five more facts follow.
     """
     things = (*SMALL, *writer.some(LARGE, len(LARGE)))
     facts: list[Fact] = []
