@@ -56,7 +56,7 @@ def test_shades_by_three_weighings_where_the_reader_may_choose():
         "word": pytest.approx(0.4 / 0.75, abs=1e-3),
     }
     fixed = Page(page("", "", [[Passage(prediction().sentences, "word")]]))
-    assert fixed.find("span", "w")[5][1]["style"] == "--paper-v:0.533" and fixed.find("input") == []
+    assert fixed.find("span", "w")[5][1]["style"] == "--paper-v:0.533;" and fixed.find("input") == []
 
 
 def test_shows_class_true_class_and_evidence():
