@@ -15,7 +15,7 @@ from PIL import Image
 from tests.visualize.reading import CHROMIUM, Page, browse, shapes, texts
 from zoo.errors import DataError
 from zoo.tasks.captioning import Caption, CaptionPrediction, ExaminedCaption, Picture, png
-from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, SIDE, CaptioningView, lit, overlay, smooth
+from zoo.visualize.captioning import AREA, DIM, FINER, MOST_WORDS, CaptioningView, lit, overlay, smooth
 
 VIEW = CaptioningView()
 PIXELS = torch.full((3, 80, 120), 100, dtype=torch.uint8)
@@ -227,7 +227,7 @@ def test_in_a_browser_the_light_of_a_word_falls_on_its_cell(tmp_path, pointed):
     options = ["--hide-scrollbars", "--force-device-scale-factor=1", "--window-size=900,700"]
     browse(tmp_path, text, *options, f"--screenshot={shot}")
     seen = np.asarray(Image.open(shot).convert("RGB"), np.float64)
-    wide = 16 * SIDE * 1.5**0.5  # of the image, in pixels
+    wide = 16 * 18 * 1.5**0.5  # of the image, in pixels
     seen = seen[:, : int(21 + 24 + wide)]  # without the maps beside it
     reddish = (seen[..., 0] - seen[..., 1] > 60) & (seen[..., 0] > 150)
     rows, columns = np.flatnonzero(reddish.any(1)), np.flatnonzero(reddish.any(0))

@@ -17,7 +17,7 @@ from zoo.tasks.tree_classification import ExaminedTree
 from zoo.tasks.trees import ReadTree
 from zoo.visualize.letters import PIXELS, Letters
 from zoo.visualize.relatedness import LEAST_SIMILAR, MOST_LINKS, RelatednessView, linked_nodes
-from zoo.visualize.renderers.page import article
+from zoo.visualize.renderers.page import page
 from zoo.visualize.tree_classification import TreeClassificationView
 from zoo.visualize.trees.drawing import MOST_ON_PAGE, RADIUS, WIDEST, tree_drawing
 from zoo.visualize.trees.layout import laid_out
@@ -243,7 +243,7 @@ def test_every_word_is_there_once_and_every_node_has_its_facts():
 def test_true_classes_and_attention_are_read_by_pointing():
     tree = replace(prediction().tree, weights=(1 / 13,) * 13, unknown=(4,))
     one = examined(wrong=[9], tree=tree, labels=prediction().labels)
-    made = Page(article(TREES.blocks(one.prediction, one)))
+    made = Page(page("", "", [TREES.blocks(one.prediction, one)]))
     (bad,) = [about for about in nodes_of(made) if about["aria-label"].startswith("bad\n")]
     assert bad["aria-label"].split("\n")[1:] == [
         "very positive 0.509", "true class neutral", "attention 0.07692", "unknown to the network",

@@ -178,6 +178,11 @@ class Passage(Block):
         full = max([way.full, *(value for row in rows for value in row)])
         return [[value / full for value in row] for row in rows]
 
+    def shades_to_choose(self) -> dict[str, list[list[float]]]:
+        """Return the shades by each weighing that a reader can choose; without a choice, only those by its own."""
+        ways = {name: name for name in WEIGHINGS} if self.choice else {"paper": self.weighing}
+        return {name: rows for name, way in ways.items() if (rows := self.shades(way))}
+
 
 def top_words(sentences: Sequence[Sentence], count: int = 5) -> str:
     """Return the words with the highest shares of the document's attention, with these shares; empty without any."""

@@ -22,7 +22,6 @@ from zoo.visualize.drawing import TINY, Drawing, Key, Raster
 from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shown
 from zoo.visualize.renderers import figure, page
-from zoo.visualize.renderers.page import text
 from zoo.visualize.view import View, ranked
 
 MAPS = Key(
@@ -36,8 +35,6 @@ RANKED = Key(long="Below an image are all its captions with the score they were 
 DIM, GLOW = 0.35, 0.3
 """The brightness of an image where the network did not look, and the share of white where it looked most: without it
 nothing would be visible on a dark image."""
-SIDE, WIDEST = 18.0, 36.0
-"""The width of a square image on a page, in heights of a letter, and of the widest; all images have the same area."""
 MOST_BYTES = 40_000
 """A larger image is written as JPEG: photographs would make pages of many images heavy."""
 FINER = 4
@@ -214,28 +211,18 @@ def _data(file: bytes, kind: str = "png") -> str:
 
 @page.html.register
 def _(block: AttendedImage) -> str:
-    """The image, and beside it the maps with their words; pointing at a map shows it on the image."""
-    ratio, name, shared = block.grid[1] / block.grid[0], text(block.name), ""
-    seen = f'<div class="picture" title="{name}: only its features are known"></div>'
+    source, ratio, maps = "", block.grid[1] / block.grid[0], []
     if block.png is not None:
         image = Image.open(io.BytesIO(block.png))
         light = len(block.png) <= MOST_BYTES
         source = _data(block.png) if light else _data(_file(image, "jpeg", quality=90), "jpeg")
-        ratio, shared = image.width / image.height, f";--image:url({source})"
-        seen = f'<img class="picture" alt="{name}" src="{source}">'
-    maps = []
+        ratio = image.width / image.height
     for word in block.words:
         if word.weights is not None:
             most = max(word.weights)
             row, column = divmod(list(word.weights).index(most), block.grid[1])
-            maps.append(
-                f'<li class="word" tabindex="0" data-row="{row}" data-column="{column}" data-weight="{most:.4f}" '
-                f'title="largest weight {most:.2f}" style="--look:url({_data(overlay(word.weights, block.grid))})">'
-                f'<i class="map"></i><span dir="auto">{text(word.text)}</span> <small>{most:.2f}</small></li>'
-            )
-    listed = "\n".join(['<ol class="maps">', *maps, "</ol>"]) if maps else ""
-    style = f"--ratio:{ratio:.4f};--wide:{min(WIDEST, SIDE * ratio**0.5):.1f}rem{shared}"
-    return f'<div class="looks" style="{style}">\n<div class="seen">{seen}</div>\n{listed}\n</div>'
+            maps.append((word.text, row, column, most, _data(overlay(word.weights, block.grid))))
+    return page.macro("attended_image", block.name, source, ratio, maps)
 
 
 @figure.fitted.register

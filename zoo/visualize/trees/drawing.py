@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from zoo.tasks.trees import ReadTree
-from zoo.visualize.blocks import UNKNOWN, Block, Drawn
+from zoo.visualize.blocks import UNKNOWN, Block, Drawn, Note
 from zoo.visualize.drawing import NORMAL, SMALL, Drawing, Key, Shape, Spot
 from zoo.visualize.letters import Letters
 from zoo.visualize.printable import shortened, shown
@@ -210,13 +210,10 @@ def page_keys(blocks: Sequence[Tree], facts: str) -> tuple[Key, ...]:
 @page.html.register
 def _(block: Tree) -> str:
     """The sentence, to be read and copied, and the drawing."""
-    drawing = tree_drawing(block, Letters(for_page=True))
-    if not drawing.spots:
-        return page.small("(no words)")
-    words = [page.text(word) for word in block.tree.words]
-    for at in block.tree.unknown:
-        words[at] = f'<span class="u">{words[at]}</span>'
-    return f'<p class="sentence" dir="auto">{" ".join(words)}</p>\n{page.html(Drawn(drawing))}'
+    if not block.tree.words:
+        return page.html(Note("(no words)"))
+    sentence = page.macro("sentence", block.tree.words, block.tree.unknown)
+    return sentence + page.html(Drawn(tree_drawing(block, Letters(for_page=True))))
 
 
 @figure.fitted.register
