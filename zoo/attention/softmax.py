@@ -37,7 +37,7 @@ def segment_softmax(scores: Tensor, segment: Tensor, segments: int) -> Tensor:
     return (exponential / total.index_select(0, segment)).to(scores.dtype)
 
 
-def draw(weights: Tensor, generator: torch.Generator | None = None) -> Tensor:
+def draw(weights: Tensor) -> Tensor:
     """Positions (...) drawn from weights (..., S) >= 0 with probability proportional to them; no gradient.
 
     One uniform number a row, held against the cumulated weights: a fifth of the time of `torch.multinomial`, which
@@ -46,5 +46,5 @@ def draw(weights: Tensor, generator: torch.Generator | None = None) -> Tensor:
     exact = precise(weights.detach())
     cumulated = exact.cumsum(-1)
     total = cumulated[..., -1:]
-    number = torch.rand(total.shape, generator=generator, dtype=exact.dtype, device=exact.device) * total
+    number = torch.rand(total.shape, dtype=exact.dtype, device=exact.device) * total
     return torch.searchsorted(cumulated, number, right=True).squeeze(-1).clamp(max=weights.shape[-1] - 1)
