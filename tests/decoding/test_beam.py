@@ -163,7 +163,7 @@ def test_finished_sentences_leave_the_batch():
 @pytest.mark.parametrize("entries", [1, 2, 9, 10, 11, 97, 1000, 5003])
 @pytest.mark.parametrize("levels", [1, 2, 30, 10**9])
 def test_the_largest_entries_of_long_rows_are_those_of_a_full_sort(entries, levels):
-    """Of equal ones the lower column comes first. With few levels nearly all entries are equal to others."""
+    """The lower column is first where entries are equal. With few levels nearly all are."""
     generator = torch.Generator().manual_seed(entries)
     scores = torch.randint(levels, (3, entries), generator=generator).float()
     scores[torch.rand(3, entries, generator=generator) < 0.3] = -torch.inf
