@@ -1,4 +1,4 @@
-"""Masks of self-attention: grids by hand, torch's causal bias, one row at a time as with a cache."""
+"""Masks of self-attention: grids by hand, torch's causal bias."""
 
 import pytest
 import torch
@@ -49,13 +49,6 @@ def test_causal_equals_torch_aligned_at_the_end(queries, extra):
     args = (query[None, None], values[None, None], values[None, None])
     expected = torch.nn.functional.scaled_dot_product_attention(*args, attn_mask=bias, scale=1.0)[0, 0]
     torch.testing.assert_close(masked_softmax(scores, causal_mask(queries, keys)), expected)
-
-
-@pytest.mark.parametrize("make", [causal_mask, lambda q, k: neighbourhood_mask(q, k, 3) & causal_mask(q, k)])
-def test_the_rows_of_a_full_mask_are_those_of_a_cache(make):
-    full = make(6, 6)
-    for t in range(6):
-        assert torch.equal(make(1, t + 1)[0], full[t, : t + 1])
 
 
 def test_no_neighbourhood_is_refused():
