@@ -5,9 +5,8 @@ import torch
 
 from tests.objectives.toy import pairs
 from zoo.attention import masked_softmax
-from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
-from zoo.layers.state import MemoryPositions
+from zoo.layers.state import MemoryPositions, source_attention
 from zoo.models.output import Output
 from zoo.objectives import AttentionEntropy, CoverageLoss
 

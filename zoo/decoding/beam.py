@@ -29,13 +29,12 @@ import torch
 from torch import Tensor
 
 from zoo.arguments import Count, NonNegative
-from zoo.attention.source import source_attention
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
 from zoo.decoding.protocol import Examples, Generating, Specials, counted, first_tokens
 from zoo.decoding.rollout import ends
 from zoo.decoding.rules import Decoding, RuleArguments
 from zoo.errors import ConfigError
-from zoo.layers.state import MemoryPositions, positions_of
+from zoo.layers.state import MemoryPositions, positions_of, source_attention
 from zoo.precision import precise_dtype
 
 LEAST = 1e-10

@@ -1,4 +1,4 @@
-"""Attention inside a time loop over packed rows: the part that `attention_gru` and `attention_lstm` share.
+"""Attention inside a time loop over packed rows: the part that the loops of `attention_decoders` share.
 
 The `form` of a score is one of two: the product q . k of a query with the prepared keys, or v . tanh(W q + k). A
 decoder applies a linear map C to the context. The loop applies it to the values first, once per source position and in
