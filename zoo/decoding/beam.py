@@ -82,12 +82,9 @@ class Found(NamedTuple):
 class Entry(NamedTuple):
     """The record of one step. Between steps a hypothesis is in one slot of the beam, and not stored as a whole."""
 
-    rows: Tensor
-    """(B',) numbers of the examples."""
-    parents: Tensor
-    """(B', K) by the slot after the step: the slot before it."""
-    tokens: Tensor
-    """(B', K) by the slot after the step: the token that was added."""
+    rows: Tensor  # (B',) numbers of the examples
+    parents: Tensor  # (B', K) by the slot after the step: the slot before it
+    tokens: Tensor  # (B', K) by the slot after the step: the token that was added
     attention: dict[str, Tensor]
     """(B', K, S) by the slot before the step: the weights with which the token was chosen, by name."""
 

@@ -23,10 +23,8 @@ from zoo.layers.state import Memories, positions_of
 class Rollout(NamedTuple):
     """K sequences for each of B examples, and the gradient of their probabilities where gradients are on."""
 
-    tokens: Tensor
-    """(B, K, T) ids, padding after the last token of each."""
-    mask: Tensor
-    """(B, K, T) True at tokens, the end included."""
+    tokens: Tensor  # (B, K, T) ids, padding after the last token of each
+    mask: Tensor  # (B, K, T) True at tokens, the end included
     log_probs: Tensor
     """(B, K, T) log-probability of each token in the distribution that it was drawn from, which includes temperature,
     top-k, top-p and the rules; 0 after the last token. The gradient of its sum is the score function of REINFORCE."""

@@ -30,10 +30,8 @@ class Annotations(NamedTuple):
     and not for each of its captions.
     """
 
-    vectors: Tensor
-    """(M, D) of tokens, packed, or (I, S, D) of the cells of images."""
-    mask: Tensor
-    """(B, S) True at real positions."""
+    vectors: Tensor  # (M, D) of tokens, packed, or (I, S, D) of the cells of images
+    mask: Tensor  # (B, S) True at real positions
     laid_out: Callable[[Tensor], Tensor]
     """Lays out values computed from the vectors, (M, ...) or (I, S, ...) -> (B, S, ...), zero at padding."""
 
@@ -54,12 +52,10 @@ class Annotations(NamedTuple):
 class MemoryPositions:
     """The positions of a memory that an attention can look at."""
 
-    mask: Tensor
-    """(B, S) True at the positions that exist."""
+    mask: Tensor  # (B, S) True at the positions that exist
     content: Tensor
     """(B, S) True at the positions that coverage expects attention on: positions with content, not an end mark."""
-    length: Tensor
-    """(B,) L in the limits a L + b on the length of the written sequence."""
+    length: Tensor  # (B,) L in the limits a L + b on the length of the written sequence
     own: bool = True
     """Whether the network chose them. False: they are the positions of the batch's memory, such as source tokens."""
 
@@ -139,8 +135,7 @@ def log_probabilities(scores: Tensor) -> Tensor:
 class Step(NamedTuple):
     """The result of reading one token."""
 
-    log_probs: Tensor
-    """(B, K, V) log-probabilities of the next token, in float32 at least."""
+    log_probs: Tensor  # (B, K, V) log-probabilities of the next token, in float32 at least
     state: State
     attention: dict[str, Tensor]
     """(B, K, S) or, with several heads, (B, K, H, S) weights on a memory, by the names that `forward` gives them. Each
