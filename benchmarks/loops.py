@@ -21,9 +21,8 @@ from benchmarks.timing import RESULTS, paired, prepare, ratio, write
 from benchmarks.tree_lstm import sentiment_batch
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
-from zoo.layers.loops.child_sum import ChildSumTreeLSTM
 from zoo.layers.loops.climb import Product, climb
-from zoo.layers.loops.tree_lstm import tree_lstm
+from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import GRU, LSTM
 from zoo.layers.trees.forest import Forest

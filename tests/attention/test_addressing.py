@@ -1,10 +1,9 @@
-"""Addressing and allocation of a memory against the papers' equations as loops, by hand, and what never becomes NaN."""
+"""Addressing and allocation of a memory against the papers' equations as loops, and by hand."""
 
 import math
 
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
@@ -19,7 +18,6 @@ from zoo.attention.addressing import (
     allocation,
     by_content,
     followed,
-    interpolated,
     linked,
     sharpened,
     shifted,
@@ -77,21 +75,15 @@ def test_addressing_is_the_papers_equations(heads: Heads) -> None:
     )
 
 
-def test_what_is_asked_for_is_within_its_bounds() -> None:
+def test_the_parameters_of_heads_are_within_their_bounds() -> None:
     heads = Heads(2, 1, 3, 2)
     raw = torch.linspace(-3 * CLIP, 3 * CLIP, sum(heads.sizes), dtype=DOUBLE)[None].roll(7, 1)
     demands = heads.demands(raw)
-    assert [tuple(part.shape) for part in demands] == [
-        (1, 3, 3), (1, 3, 1), (1, 3, 1), (1, 3, 5), (1, 3, 1), (1, 1, 3), (1, 1, 3)
-    ]  # fmt: skip
-    assert (demands.strength > 0).all()
-    assert (demands.sharpness >= 1).all()
     torch.testing.assert_close(demands.shift.sum(-1), torch.ones(1, 3, dtype=DOUBLE))
-    for part in (demands.gate, demands.erase):
-        assert ((part >= 0) & (part <= 1)).all()
-    assert demands.key.abs().max() <= CLIP
-    assert demands.add.abs().max() <= CLIP
-    assert demands.strength.max() <= CLIP + 1e-8
+    bounds = {"key": (-CLIP, CLIP), "strength": (0, CLIP + 1e-8), "gate": (0, 1), "shift": (0, 1)}
+    bounds |= {"sharpness": (1, CLIP + 1.1), "erase": (0, 1), "add": (-CLIP, CLIP)}
+    for name, (least, most) in bounds.items():
+        assert least <= getattr(demands, name).min() and getattr(demands, name).max() <= most
 
 
 def test_a_shift_takes_a_weight_to_the_next_row_and_round_the_end() -> None:
@@ -139,25 +131,6 @@ def test_a_sharpened_weighting_is_a_power() -> None:
     )
 
 
-def test_equal_rows_and_equal_weights_stay_equal_and_one_row_ahead_does_not() -> None:
-    heads = Heads(1, 1, 4, 1)
-    constant = torch.full((1, 8, 4), 1e-6, dtype=DOUBLE)
-    for first, symmetric in (
-        (torch.full((1, 2, 8), 1 / 8, dtype=DOUBLE), True),
-        (F.one_hot(torch.zeros(1, 2).long(), 8).double(), False),
-    ):
-        memory, weighting = constant, first
-        for seed in range(30):
-            demands = random_demands(1, heads, seed)
-            weighting = addressed(demands, memory, weighting)
-            memory = written(memory, weighting[:, 1:], demands.erase, demands.add)
-        assert (
-            (memory.amax(1) - memory.amin(1)).max() < 1e-12
-            if symmetric
-            else (memory.amax(1) - memory.amin(1)).min() > 1e-3
-        )
-
-
 def test_all_heads_erase_before_any_adds() -> None:
     memory = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
     weights = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
@@ -165,12 +138,6 @@ def test_all_heads_erase_before_any_adds() -> None:
     add = torch.tensor([[[10.0, 0.0], [0.0, 20.0]]])
     # row 0 keeps 0 * 1 and .5 * .5 of (1, 2), row 1 1 and .5 of (3, 4); then (10, 10) and (0, 10) are added
     assert written(memory, weights, erase, add).tolist() == [[[10.0, 10.5], [3.0, 12.0]]]
-
-
-def test_gates_choose_between_content_and_the_last_weighting() -> None:
-    content, previous = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]]), torch.tensor([[[0.0, 1.0], [0.0, 1.0]]])
-    found = interpolated(content, previous, torch.tensor([[[0.25], [1.0]]]))
-    assert found.tolist() == [[[0.25, 0.75], [1.0, 0.0]]]
 
 
 def test_the_gradient_of_addressing_is_that_of_its_differences() -> None:
@@ -186,42 +153,6 @@ def test_the_gradient_of_addressing_is_that_of_its_differences() -> None:
         return weighting, written(memory, weighting[:, 1:], demands.erase, demands.add)
 
     assert torch.autograd.gradcheck(after, (raw, memory, previous))
-
-
-LARGEST = {torch.float32: 3.0e38, torch.bfloat16: 3.0e38, DOUBLE: 1.7e308}
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    dtype=st.sampled_from(sorted(LARGEST, key=str)),
-    scale=st.sampled_from([1e-38, 1e-6, 1.0, 1e4, 1e18]),
-    size=st.floats(-1.0, 1.0),
-    rows=st.integers(3, 130),
-    start=st.sampled_from(["one row", "flat", "random"]),
-    seed=st.integers(0, 1000),
-)
-def test_nothing_finite_becomes_nan(
-    dtype: torch.dtype, scale: float, size: float, rows: int, start: str, seed: int
-) -> None:
-    """For parameters of the heads up to the largest number, over three steps and backwards."""
-    heads, generator = Heads(1, 1, 4, 1), torch.Generator().manual_seed(seed)
-    signs = torch.randn(2, sum(heads.sizes), generator=generator, dtype=DOUBLE).sign()
-    raw = (signs * size * LARGEST[dtype]).to(dtype).requires_grad_()
-    memory = (torch.randn(2, rows, 4, generator=generator) * scale).to(dtype)
-    weighting = {
-        "one row": F.one_hot(torch.zeros(2, 2).long(), rows).to(dtype),
-        "flat": torch.full((2, 2, rows), 1 / rows, dtype=dtype),
-        "random": torch.rand(2, 2, rows, generator=generator).softmax(-1).to(dtype),
-    }[start]
-    for _ in range(3):
-        demands = heads.demands(raw)
-        weighting = addressed(demands, memory, weighting)
-        memory = written(memory, weighting[:, 1:], demands.erase, demands.add)
-    assert weighting.isfinite().all()
-    assert memory.isfinite().all()
-    torch.testing.assert_close(weighting.sum(-1), torch.ones_like(weighting[..., 0]), rtol=1e-4, atol=1e-4)
-    (gradient,) = torch.autograd.grad(weighting[..., 0].sum() + memory[:, 0].sum(), raw)
-    assert gradient.isfinite().all()
 
 
 def test_heads_that_a_memory_is_too_small_for() -> None:

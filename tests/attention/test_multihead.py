@@ -1,4 +1,4 @@
-"""Multi-head attention: slow loops, torch's own modules with shared weights, both paths, masks, empty rows, caches."""
+"""Multi-head attention: slow loops, torch's own modules with shared weights, both paths, empty rows, masks."""
 
 import math
 
@@ -8,8 +8,9 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
+from torch.nn.attention.bias import causal_lower_right
 
-from zoo.attention import MultiHeadAttention
+from zoo.attention import MultiHeadAttention, causal_mask, masked_softmax, neighbourhood_mask
 
 DOUBLE = torch.float64
 
@@ -138,47 +139,6 @@ def test_large_scores_in_half_precision_stay_finite():
     assert torch.equal(context, q[0])
 
 
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_gradients_by_finite_differences(need_weights):
-    module = attention(4, 2, cross=True)
-    mask = torch.tensor([[[True, True, False], [False] * 3], [[False] * 3, [False] * 3]])
-    query, keys = random(2, 2, 4).requires_grad_(), random(2, 3, 4, seed=2).requires_grad_()
-
-    def run(query, keys, *_):
-        return crossed(module, query, keys, mask, need_weights)[0]
-
-    assert torch.autograd.gradcheck(run, (query, keys, *module.parameters()))
-
-
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_cached_decoding_equals_the_causal_pass(need_weights):
-    module, x = attention(8, 2), random(2, 7, 8)
-    mask = torch.arange(7) < torch.tensor([7, 4])[:, None]
-    expected, expected_weights = module(x, mask=mask[:, None], causal=True)
-    done = 0
-    for length in (1, 1, 3, 1, 1):  # the tokens of one call are the last of the keys
-        end = done + length
-        (q,), (k, v) = (
-            module.split_heads(part) for part in (module.queries(x[:, done:end]), module.keys_values(x[:, :end]))
-        )
-        seen = mask[:, None, None, :end]
-        context, weights = module.attend(q, k, v, seen, causal=True, need_weights=need_weights)
-        close(module.output(context), expected[:, done:end])
-        if need_weights:
-            close(weights, expected_weights[:, :, done:end, :end])
-        done = end
-    assert done == 7
-
-
-def test_packed_tokens_and_the_grid_give_the_same():
-    module, x = attention(8, 2), random(3, 5, 8)
-    real = torch.arange(5) < torch.tensor([5, 2, 4])[:, None]
-    grid = torch.zeros(3, 5, 24, dtype=DOUBLE)
-    grid[real] = module.project(x[real])
-    context, _ = module.attend(*module.split_heads(grid), real[:, None, None])
-    close(module.output(context[real]), module(x, mask=real[:, None])[0][real])
-
-
 def test_dropout_acts_on_the_weights_in_training_and_not_on_those_returned():
     module, x = attention(8, 2, dropout=0.5), random(2, 4, 8)
     expected, expected_weights = module.eval()(x)
@@ -208,3 +168,50 @@ def test_errors():
         MultiHeadAttention(10, 4)
     with pytest.raises(ValueError, match="queries and its memory separately"):
         MultiHeadAttention(8, 4, cross=True).project(torch.zeros(1, 8))
+
+
+def grid(*rows):
+    return [[cell == "x" for cell in row] for row in rows]
+
+
+def test_causal_by_hand():
+    assert causal_mask(3, 3).tolist() == grid("x..", "xx.", "xxx")
+    assert causal_mask(2, 4).tolist() == grid("xxx.", "xxxx")  # aligned at the end: two keys are older
+    assert causal_mask(1, 4).tolist() == grid("xxxx")
+    assert causal_mask(3, 2).tolist() == grid("..", "x.", "xx")
+
+
+def test_neighbourhood_by_hand():
+    assert neighbourhood_mask(4, 4, 1).tolist() == grid("x...", ".x..", "..x.", "...x")
+    assert neighbourhood_mask(4, 4, 2).tolist() == grid("xx..", "xxx.", ".xxx", "..xx")
+    assert neighbourhood_mask(4, 4, 3).tolist() == neighbourhood_mask(4, 4, 2).tolist()
+    assert neighbourhood_mask(2, 5, 2).tolist() == grid("..xxx", "...xx")
+    both = neighbourhood_mask(4, 4, 4) & causal_mask(4, 4)
+    assert both.tolist() == grid("x...", "xx..", "xxx.", ".xxx")
+
+
+@given(queries=st.integers(1, 6), keys=st.integers(1, 6), size=st.integers(1, 8))
+def test_every_cell(queries, keys, size):
+    causal, near = causal_mask(queries, keys), neighbourhood_mask(queries, keys, size)
+    assert causal.shape == near.shape == (queries, keys)
+    for i in range(queries):
+        for j in range(keys):
+            assert causal[i, j].item() == (j <= i + keys - queries)
+            assert near[i, j].item() == (abs(i + keys - queries - j) <= size // 2)
+
+
+@given(queries=st.integers(1, 6), extra=st.integers(0, 6))
+def test_causal_equals_torch_aligned_at_the_end(queries, extra):
+    keys = queries + extra
+    scores = torch.randn(queries, keys, dtype=torch.float64)
+    bias = causal_lower_right(queries, keys)
+    values = torch.eye(keys, dtype=torch.float64)
+    query = torch.linalg.lstsq(values, scores.T)[0].T  # the query whose products with the identity are the scores
+    args = (query[None, None], values[None, None], values[None, None])
+    expected = torch.nn.functional.scaled_dot_product_attention(*args, attn_mask=bias, scale=1.0)[0, 0]
+    torch.testing.assert_close(masked_softmax(scores, causal_mask(queries, keys)), expected)
+
+
+def test_no_neighbourhood_is_refused():
+    with pytest.raises(ValueError, match="holds at least the position itself; got size=0"):
+        neighbourhood_mask(3, 3, 0)

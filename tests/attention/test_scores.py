@@ -7,7 +7,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
-from torch.nn import functional as F
 
 from zoo.attention import (
     SCORES,
@@ -89,17 +88,6 @@ def test_by_hand(module, weights, query, keys, expected):
     for parameter, value in zip(module.parameters(), weights, strict=True):
         parameter.data = tensor(*value)
     torch.testing.assert_close(module(tensor(*query), module.prepare(tensor(*keys))), tensor(*expected))
-
-
-def test_concat_is_additive_with_one_matrix():
-    concat, additive = ConcatScore(4, 3, 5).double(), AdditiveScore(4, 3, 5).double()
-    additive.query_projection.weight.data, additive.key_projection.weight.data = concat.weight.data.split([4, 3], 1)
-    additive.v.data = concat.v.data
-    query, keys = torch.randn(2, 6, 4, dtype=DOUBLE), torch.randn(2, 7, 3, dtype=DOUBLE)
-    result = concat(query, concat.prepare(keys))
-    torch.testing.assert_close(result, additive(query, additive.prepare(keys)), rtol=0, atol=0)
-    pairs = torch.cat([query[:, :, None].expand(2, 6, 7, 4), keys[:, None].expand(2, 6, 7, 3)], -1)
-    torch.testing.assert_close(result, F.linear(pairs, concat.weight).tanh() @ concat.v)  # [q; k] written out
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

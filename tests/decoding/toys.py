@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from tests.objectives.toy import Toy
 from zoo.attention import masked_softmax
 from zoo.data.pairs.batch import PairBatch
 from zoo.data.pairs.spec import PairSpec
@@ -70,32 +71,12 @@ class Table:
         return (0.75 * looks.softmax(0) + 0.25 * (-looks).softmax(0)).tolist()
 
 
-class Decoder(nn.Module):
-    """A recurrent network with attention and random weights."""
-
-    def __init__(self, seed: int = 0, width: int = 8, dtype: torch.dtype = DOUBLE) -> None:
-        super().__init__()
-        torch.manual_seed(seed)
-        self.source = nn.Embedding(SPEC.source_size, width)
-        self.target = nn.Embedding(SPEC.target_size, width)
-        self.cell = nn.GRUCell(width, width)
-        self.output = nn.Linear(2 * width, SPEC.target_size)
-        for parameter in self.parameters():
-            nn.init.normal_(parameter, 0.0, 0.8)
-        self.to(dtype)
-
-    def start(self, batch: PairBatch) -> State:
-        mask = batch.source_mask
-        memory = self.source(batch.source) * mask[:, :, None]
-        first = memory.sum(1, keepdim=True).tanh()
-        return State({"states": memory, "mask": mask[:, None]}, {"hidden": first})
-
-    def step(self, tokens: Tensor, state: State) -> Step:
-        memory, before = state.memory["states"], state.hypotheses["hidden"]
-        hidden = self.cell(self.target(tokens).flatten(0, 1), before.flatten(0, 1)).view_as(before)
-        weights = masked_softmax(torch.bmm(hidden, memory.transpose(1, 2)), state.memory["mask"])
-        logits = self.output(torch.cat([hidden, torch.bmm(weights, memory)], 2))
-        return Step(logits.log_softmax(2), State(state.memory, {"hidden": hidden}), {"source": weights})
+def decoder(seed: int = 0) -> Toy:
+    """A recurrent network with attention and large random weights."""
+    network = Toy(SPEC, width=8, seed=seed)
+    for parameter in network.parameters():
+        nn.init.normal_(parameter, 0.0, 0.8)
+    return network
 
 
 def forced(network, batch, row, ids) -> tuple[list[float], dict[str, Tensor]]:

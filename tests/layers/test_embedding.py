@@ -1,4 +1,4 @@
-"""Embeddings of tokens and of distributions; positions: the formula by hand, its property, dtypes, the last row."""
+"""Embeddings of tokens and of distributions; positions: the formula by hand, its property, dtypes; dropout."""
 
 import math
 
@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from zoo.layers.embedding import LearnedPositions, SinusoidalPositions, TokenEmbedding
+from zoo.layers.trees.head import Dropout
 
 DOUBLE = torch.float64
 
@@ -73,3 +74,28 @@ def test_learned_positions_are_rows_and_the_last_stands_for_all_beyond():
     assert torch.equal(found, positions.weight[torch.tensor([[0, 2], [2, 2]])])
     found.sum().backward()
     assert positions.weight.grad.tolist() == [[1, 1], [0, 0], [3, 3]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_keeps_its_share_and_the_mean(p, dtype):
+    torch.manual_seed(0)
+    x = torch.full((400, 500), 2.0, dtype=dtype, requires_grad=True)
+    y = Dropout(p)(x)
+    whole = torch.tensor(2.0 / (1 - p), dtype=dtype)
+    assert y.dtype == dtype
+    assert y.detach().float().unique().tolist() == pytest.approx([0, whole.item()], rel=8e-3)
+    kept = (y != 0).double()
+    # five standard deviations of a share of 200,000, and of shares of 500 along each row
+    assert kept.mean().item() == pytest.approx(1 - p, abs=5 * (p * (1 - p) / 200_000) ** 0.5)
+    assert (kept.mean(1) - (1 - p)).abs().max().item() < 5 * (p * (1 - p) / 500) ** 0.5
+    (gradient,) = torch.autograd.grad(y.sum(), x)
+    assert torch.equal(gradient != 0, y != 0)
+
+
+def test_is_as_it_was_without_training_and_at_both_ends():
+    x = torch.randn(5, 3)
+    assert Dropout(0.5).eval()(x) is x
+    assert torch.equal(Dropout(0.0)(x), x)
+    assert torch.equal(Dropout(1.0)(x), torch.zeros(5, 3))
+    assert repr(Dropout(0.3)) == "Dropout(p=0.3, inplace=False)"

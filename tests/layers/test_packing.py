@@ -1,4 +1,4 @@
-"""Packing against the padded grid it stands for, and against torch's own packing."""
+"""Packing against the padded grid it stands for, and against torch's own packing; evaluation and back."""
 
 import pickle
 
@@ -6,9 +6,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from zoo.layers.modes import evaluating
 from zoo.layers.packing import Packing
+from zoo.layers.state import Annotations
 
 
 @st.composite
@@ -126,3 +129,42 @@ def test_a_sum_in_half_precision_is_added_in_float32():
     assert total.dtype == torch.bfloat16
     assert total.tolist() == [400, 3]
     assert packing.sum(torch.ones(403, dtype=torch.long)).tolist() == [400, 3]
+
+
+def test_every_part_returns_to_its_mode_whatever_happens():
+    network = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Dropout(), nn.Dropout()))
+    network[1][0].eval()  # as if it were frozen
+    modes = [part.training for part in network.modules()]
+
+    @evaluating(network)
+    def fail():
+        assert not any(part.training for part in network.modules())
+        assert not torch.is_grad_enabled()
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert [part.training for part in network.modules()] == modes == [True, True, True, False, True]
+    assert torch.is_grad_enabled()
+
+
+def test_tokens_are_laid_out_where_they_stand():
+    mask = torch.tensor([[True, True, False], [True, True, True], [False, False, False]])
+    packing = Packing.of(mask)
+    grid = torch.arange(1.0, 19).view(3, 3, 2) * mask[..., None]
+    annotations = Annotations.of_tokens(packing.pack(grid), packing, mask)
+    assert annotations.vectors.shape == (5, 2)
+    assert annotations.mask is mask
+    assert torch.equal(annotations.laid_out(annotations.vectors), grid)
+    assert torch.equal(annotations.laid_out(2 * annotations.vectors[:, :1]), 2 * grid[..., :1])
+
+
+def test_cells_are_laid_out_for_each_caption_of_their_image():
+    cells = torch.arange(24.0).view(2, 4, 3).requires_grad_()
+    annotations = Annotations.of_cells(cells, torch.tensor([1, 0, 1]))
+    assert annotations.vectors is cells
+    assert torch.equal(annotations.mask, torch.ones(3, 4, dtype=torch.bool))
+    laid_out = annotations.laid_out(cells)
+    assert torch.equal(laid_out, torch.stack([cells[1], cells[0], cells[1]]))
+    (gradient,) = torch.autograd.grad(laid_out.sum(), cells)
+    assert torch.equal(gradient[:, 0, 0], torch.tensor([1.0, 2.0]))  # as many as there are captions

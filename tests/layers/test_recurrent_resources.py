@@ -106,11 +106,6 @@ def test_the_memory_of_backward_grows_with_the_length_and_not_with_its_square(ce
     assert backward_bytes(module, 400) < 4.5 * backward_bytes(module, 100)
 
 
-def test_this_measure_finds_the_square_in_torchs_kernel():
-    module = GRU(8, 8, bidirectional=True, kernel="torch")
-    assert backward_bytes(module, 400) > 8 * backward_bytes(module, 100)
-
-
 @pytest.mark.parametrize("cell", CELLS)
 def test_nothing_is_kept_without_gradients(cell):
     module, packing = cell(4, 5, bidirectional=True), Packing.of(mask_of([2, 1]))

@@ -104,15 +104,6 @@ def test_soft_feedback_is_the_mixture_of_embeddings(share, detach):
     hold_to(loss, network, *literal(network, batch, feed))
 
 
-def test_soft_feedback_of_a_certain_network_is_that_of_its_likeliest_token():
-    network, batch = Toy(), pairs()
-    with torch.no_grad():
-        network.output.weight *= 1e5
-        network.output.bias[[SPEC.padding, SPEC.begin]] = -1e7
-    hard = terms(ScheduledSampling(decay="constant", k=0.0, greedy=True), network, batch)
-    close(terms(SoftFeedback(), network, batch).output.logits, hard.output.logits)
-
-
 class Deaf(Toy):
     """Always likeliest to write 7, whatever it reads; keeps what it was fed."""
 
@@ -185,17 +176,6 @@ def test_the_likeliest_token_is_never_padding_or_begin():
     before = log_probs.clone()
     assert likeliest(log_probs, SPEC).tolist() == [4, 4]
     assert torch.equal(log_probs, before)
-
-
-def test_a_batch_costs_what_its_pairs_cost_alone():
-    network = Toy()
-    objective = SoftFeedback()
-    alone = [
-        terms(objective, network, pairs([source], [target])).terms[0].total
-        for source, target in zip([[5, 6, 3], [7, 8, 5, 4, 3]], [[4, 5, 3], [6, 6, 7, 4, 3]], strict=True)
-    ]
-    both = pairs([[5, 6, 3], [7, 8, 5, 4, 3]], [[4, 5, 3], [6, 6, 7, 4, 3]])
-    close(terms(objective, network, both).terms[0].total, sum(alone))
 
 
 def test_a_pair_without_a_target_is_left_out():

@@ -14,7 +14,7 @@ from tests.objectives.toy import Toy, gradients, pairs
 from zoo.data.pairs.spec import PairSpec
 from zoo.decoding import Rollout
 from zoo.errors import ConfigError
-from zoo.objectives import CrossEntropy, Reinforce, SelfCritical, SentenceBLEU
+from zoo.objectives import CrossEntropy, Reinforce, ReinforceCritic, SelfCritical, SentenceBLEU
 
 SPEC = PairSpec(source_size=9, target_size=5, longest_source=6, longest_target=3)
 WORDS = (SPEC.unknown, 4)
@@ -92,11 +92,28 @@ def expectation(network, batch, objective, count, log_probs, monkeypatch):
     for drawn in itertools.product(range(len(sequences())), repeat=count):
         given = Given([sequences()[k] for k in drawn], log_probs[list(drawn)])
         monkeypatch.setattr(module, "Sampling", given)
-        (term,) = objective(network, batch, spec=SPEC, step=0, need_weights=False).terms
+        term, *_ = objective(network, batch, spec=SPEC, step=0, need_weights=False).terms
         gradient = flat(gradients(term.total / term.count, network))
         share = log_probs[list(drawn)].sum().exp().detach()
         mean, square = mean + share * gradient, square + share * gradient.square().sum()
     return mean, square
+
+
+class Constant(nn.Module):
+    """A critic that predicts one cost for all examples."""
+
+    def __init__(self, spec):
+        super().__init__()
+        self.cost = nn.Parameter(torch.tensor(0.3))
+
+    def forward(self, batch):
+        return self.cost.expand(len(batch))
+
+
+def with_critic():
+    objective = ReinforceCritic(reward=worth, critic=Constant)
+    objective.build(SPEC)
+    return objective
 
 
 def test_the_sequences_are_all_that_there_are():
@@ -112,6 +129,7 @@ def test_the_sequences_are_all_that_there_are():
         (lambda: Reinforce(reward=worth, weight=1.0, samples=2), 2),
         (lambda: Reinforce(reward=worth, weight=1.0, samples=1, baseline="moving_average").eval(), 1),
         (lambda: Reinforce(reward=worth, weight=1.0, samples=2, baseline="moving_average").eval(), 2),
+        (with_critic, 1),
         (lambda: SelfCritical(reward=worth, weight=1.0), 1),
         (lambda: SelfCritical(reward=worth, weight=1.0, samples=2), 2),
     ],
@@ -170,17 +188,17 @@ def test_leave_one_out_is_the_mean_of_the_other_samples():
     objective = Reinforce(reward=worth, samples=3)
     rewards = torch.tensor([[0.1, 0.4, 0.7], [1.0, 0.0, 0.5]])
     right = torch.tensor([[0.55, 0.4, 0.25], [0.25, 0.75, 0.5]])
-    torch.testing.assert_close(objective.expected(None, rewards, lambda: rewards).baseline, right)
+    torch.testing.assert_close(objective.expected(None, rewards, lambda: rewards)[0], right)
 
 
 def test_moving_average_is_that_of_the_batches_before_and_travels_in_the_state():
     objective = Reinforce(reward=worth, samples=2, baseline="moving_average", momentum=0.75)
-    found = [objective.expected(None, torch.full((4, 2), r), lambda: None).baseline.item() for r in (0.8, 0.4, 0.0)]
+    found = [objective.expected(None, torch.full((4, 2), r), lambda: None)[0].item() for r in (0.8, 0.4, 0.0)]
     assert found == pytest.approx([0, 0.8, (0.8 * 0.75 + 0.4) / 1.75])
     other = Reinforce(reward=worth, samples=2, baseline="moving_average", momentum=0.75)
     other.load_state_dict(objective.state_dict())
     rewards = torch.full((4, 2), 0.3)
-    baselines = [each.expected(None, rewards, lambda: None).baseline.item() for each in (other, objective)]
+    baselines = [each.expected(None, rewards, lambda: None)[0].item() for each in (other, objective)]
     assert baselines[0] == baselines[1]
     assert not Reinforce(reward=worth).state_dict()  # the others carry nothing
 

@@ -1,8 +1,7 @@
 """How a query looks at a memory: scores, and the way from scores to weights."""
 
 from zoo.attention.local import MonotonicWindow, PredictedWindow
-from zoo.attention.multihead import MultiHeadAttention
-from zoo.attention.restricted import causal_mask, neighbourhood_mask
+from zoo.attention.multihead import MultiHeadAttention, causal_mask, neighbourhood_mask
 from zoo.attention.scores import (
     SCORES,
     AdditiveScore,

@@ -32,20 +32,14 @@ USAGE_FLOOR = 1e-6
 class Demands(NamedTuple):
     """The parameters of all heads at a step, first those of the reading heads."""
 
-    key: Tensor
-    """(B, H, W)."""
-    strength: Tensor
-    """(B, H, 1) >= 0, beta."""
-    gate: Tensor
-    """(B, H, 1) in [0, 1], the share of the weighting by content; the rest is the last weighting."""
+    key: Tensor  # (B, H, W)
+    strength: Tensor  # (B, H, 1) >= 0, beta
+    gate: Tensor  # (B, H, 1) in [0, 1], the share of the weighting by content; the rest is the last weighting
     shift: Tensor
     """(B, H, S) a distribution over shifts by -r ... r rows."""
-    sharpness: Tensor
-    """(B, H, 1) >= 1, gamma."""
-    erase: Tensor
-    """(B, H - R, W) in [0, 1]."""
-    add: Tensor
-    """(B, H - R, W)."""
+    sharpness: Tensor  # (B, H, 1) >= 1, gamma
+    erase: Tensor  # (B, H - R, W) in [0, 1]
+    add: Tensor  # (B, H - R, W)
 
 
 class Heads(NamedTuple):

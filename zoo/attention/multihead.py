@@ -6,6 +6,9 @@ MultiHead(x, m) = concat(head_1, ..., head_H) W_O, head_h = Attention(x W_Q^h, m
 Masks are boolean, True = attend. A query without an allowed position gets zeros and zero gradient, on both paths:
 torch's fused kernels if no weights are needed, else the equation written out.
 
+The masks of self-attention align queries and keys at their ends: of S keys, the last L are those of the queries, and
+query i is position i + S - L. So a mask also fits a cache, where one new query (L = 1) sees all the keys before it.
+
 Notation: B sentences, H heads, L queries, S positions of the memory, D width of the result, E = D / H width of a head.
 """
 
@@ -14,7 +17,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.attention.restricted import causal_mask
 from zoo.attention.softmax import masked_softmax
 
 
@@ -101,3 +103,25 @@ class MultiHeadAttention(nn.Module):
             weights = None
             context = F.scaled_dot_product_attention(q, k, v, mask, dropout_p=p, is_causal=fused_causal)
         return context.transpose(1, 2).flatten(2), weights
+
+
+def causal_mask(queries: int, keys: int, *, device: torch.device | None = None) -> Tensor:
+    """(L, S): query i sees the keys up to its own position, j <= i + S - L."""
+    return _distance(queries, keys, device) <= 0
+
+
+def neighbourhood_mask(queries: int, keys: int, size: int, *, device: torch.device | None = None) -> Tensor:
+    """(L, S): restricted self-attention sees the keys at most size // 2 positions away. Combine with others by &.
+
+    Vaswani et al. 2017, section 4: "a neighborhood of size r in the input sequence centered around the respective
+    output position". Raises ValueError for a size below 1.
+    """
+    if size < 1:
+        raise ValueError(f"a neighbourhood holds at least the position itself; got size={size}")
+    return _distance(queries, keys, device).abs() <= size // 2
+
+
+def _distance(queries: int, keys: int, device: torch.device | None) -> Tensor:
+    """(L, S) position of the key minus position of the query."""
+    own = torch.arange(keys - queries, keys, device=device)
+    return torch.arange(keys, device=device) - own[:, None]

@@ -29,8 +29,7 @@ OWN = "the dotted name of a class of your own"
 class Form(NamedTuple):
     """A score as the time loops of `zoo.layers.loops.attention` compute it: q . k, or with `v` v . tanh(W q + k)."""
 
-    keys: Tensor
-    """(B, S, A) k."""
+    keys: Tensor  # (B, S, A) k
     matrix: Tensor | None = None
     """(A, D_q) W; if it is None, the query is used without a projection."""
     v: Tensor | None = None

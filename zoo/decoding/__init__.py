@@ -2,8 +2,9 @@
 
 from zoo.decoding.beam import BeamSearch
 from zoo.decoding.hypothesis import Hypothesis, replace_unknown
-from zoo.decoding.protocol import Decoding, Examples, Generating, Specials, reporting
+from zoo.decoding.protocol import Examples, Generating, Specials, reporting
 from zoo.decoding.rollout import Greedy, Rollout, Sampling
+from zoo.decoding.rules import Decoding
 
 __all__ = [
     "BeamSearch",

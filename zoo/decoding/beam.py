@@ -4,8 +4,17 @@ At each step an example's K live hypotheses, ranked by log P, are extended by ev
 those that end, if among the first K, join the finished ones with their final score. The first K that do not end stay
 alive. The first step has a single live hypothesis. Of equal extensions that of the better parent comes first, then that
 with the lower token id. An example is done, and leaves the batch, as soon as the worst of its n best finished
-hypotheses is at least as good as the best that a live one can still become (`Ranking.reachable`). Where the end is not
+hypotheses is at least as good as the best that a live one can still become (`reachable`). Where the end is not
 forced at the maximum length, the hypotheses that are alive there are ranked among the finished ones.
+
+A hypothesis Y is ranked by log P(Y) / lp(|Y|) + cp(Y) + r |Y|. |Y| counts the end token, here and everywhere.
+
+- lp, form `gnmt` (Wu et al. 2016, equation 14): (5 + |Y|)^alpha / 6^alpha. Form `average`: |Y|^alpha, with alpha = 1
+  the mean log-probability of a token (Gehring et al. 2017). With alpha = 0 both are 1.
+- cp (Wu et al. 2016): beta * sum over positions i of the memory with content of log min(sum over target positions j of
+  p_ij, 1). p_ij is the mean of the attention over layers and heads; the end token of the target has one, too. In the
+  paper the content is the words of a source. A position without any attention counts as LEAST.
+- r: a reward for each token.
 
 Notation: B examples, B' of them still in the batch at a step, K beam, N n-best, T steps, V vocabulary, S positions of
 a memory.
@@ -14,21 +23,22 @@ a memory.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import torch
 from torch import Tensor
 
-from zoo.arguments import Count, Natural, NonNegative
-from zoo.attention.source import source_attention
+from zoo.arguments import Count, NonNegative
 from zoo.decoding.hypothesis import Hypothesis, as_hypotheses, heads_mean
-from zoo.decoding.protocol import Decoding, Examples, Generating, Specials, counted, first_tokens
-from zoo.decoding.ranking import LengthForm, Ranking
+from zoo.decoding.protocol import Examples, Generating, Specials, counted, first_tokens
 from zoo.decoding.rollout import ends
-from zoo.decoding.rules import Bound, Rules
+from zoo.decoding.rules import Decoding, RuleArguments
 from zoo.errors import ConfigError
-from zoo.layers.state import MemoryPositions, positions_of
+from zoo.layers.state import MemoryPositions, positions_of, source_attention
 from zoo.precision import precise_dtype
+
+LEAST = 1e-10
+LengthForm = Literal["gnmt", "average"]
 
 
 class Found(NamedTuple):
@@ -72,12 +82,9 @@ class Found(NamedTuple):
 class Entry(NamedTuple):
     """The record of one step. Between steps a hypothesis is in one slot of the beam, and not stored as a whole."""
 
-    rows: Tensor
-    """(B',) numbers of the examples."""
-    parents: Tensor
-    """(B', K) by the slot after the step: the slot before it."""
-    tokens: Tensor
-    """(B', K) by the slot after the step: the token that was added."""
+    rows: Tensor  # (B',) numbers of the examples
+    parents: Tensor  # (B', K) by the slot after the step: the slot before it
+    tokens: Tensor  # (B', K) by the slot after the step: the token that was added
     attention: dict[str, Tensor]
     """(B', K, S) by the slot before the step: the weights with which the token was chosen, by name."""
 
@@ -114,7 +121,7 @@ class Trace(list[Entry]):
 class BeamSearch(Decoding):
     """The `nbest` hypotheses with the best scores that a beam of `beam_size` finds, best first.
 
-    The score and its options are explained in `zoo.decoding.ranking`, lengths and n-grams in `zoo.decoding.rules`. With
+    `length_penalty` is the exponent alpha of lp, `coverage_penalty` the weight beta of cp, `length_reward` r. With
     `beam_size=1` and the score log P this is greedy decoding. If the rules and the network allow no end for an example,
     it gets its last live hypotheses, marked unfinished. Raises ConfigError for coverage of a network without
     attention.
@@ -129,15 +136,14 @@ class BeamSearch(Decoding):
         length_form: LengthForm = "gnmt",
         coverage_penalty: NonNegative = 0.0,
         length_reward: float = 0.0,
-        min_length: Bound = (0.0, 0.0),
-        max_length: Bound = (2.0, 10.0),
-        no_repeat_ngram: Natural = 0,
+        **rules: Unpack[RuleArguments],
     ) -> None:
+        super().__init__(**rules)
         if nbest > beam_size:
             raise ConfigError(f"nbest={nbest}, beam_size={beam_size}: expected nbest from 1 to beam_size")
         self.beam_size, self.nbest = beam_size, nbest
-        self.ranking = Ranking(length_penalty, length_form, coverage_penalty, length_reward)
-        self.rules = Rules(min_length, max_length, no_repeat_ngram)
+        self.length_penalty, self.length_form = length_penalty, length_form
+        self.coverage_penalty, self.length_reward = coverage_penalty, length_reward
 
     @torch.no_grad()
     def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
@@ -162,7 +168,7 @@ class BeamSearch(Decoding):
         self, network: Generating, batch: Examples, specials: Specials
     ) -> tuple[Found, Trace, dict[str, MemoryPositions]]:
         """The best hypotheses, the steps, and the positions of each attention in them."""
-        ranking, size, count, trace = self.ranking, self.beam_size, len(batch), Trace()
+        size, count, trace = self.beam_size, len(batch), Trace()
         start = state = network.start(batch)
         device, whole = start.device, start.first is None and specials.end is not None
         source = positions_of("source", start.memories, batch)
@@ -181,10 +187,10 @@ class BeamSearch(Decoding):
                 live = log_probs.new_zeros(count, 1, dtype=dtype)  # (B, K) log P, falling; -inf: no hypothesis
                 attended = live.new_zeros(count, 1, content.shape[1])  # (B, K, S) attention so far
                 results = found = Found.nothing(count, self.nbest, like=live)
-                penalties = ranking.length_penalties(int(lengths.longest.max()), like=live)
+                penalties = self.length_penalties(int(lengths.longest.max()), like=live)
             attention = heads_mean(attention)
-            covered = attended + self._seen(attention) if ranking.coverage_penalty else attended
-            coverage = ranking.coverage(covered, content)  # (B, K)
+            covered = attended + self._seen(attention) if self.coverage_penalty else attended
+            coverage = self.coverage(covered, content)  # (B, K)
 
             scores = live[:, :, None] + log_probs  # (B, K, V)
             self.rules.forbid(scores, prefix, lengths, specials, whole=whole)
@@ -192,7 +198,7 @@ class BeamSearch(Decoding):
             parents, tokens = cells // scores.shape[2], cells % scores.shape[2]
             ending = ends(tokens, specials)
 
-            final = ranking.score(extended, penalties[position], coverage.gather(1, parents), position)
+            final = self.score(extended, penalties[position], coverage.gather(1, parents), position)
             scored = final.masked_fill(~ending, -torch.inf)
             ended = Found.at(position, scored, extended, parents, finished=True)
             found = found.merge(Found(*(part[:, :size] for part in ended)))
@@ -206,15 +212,14 @@ class BeamSearch(Decoding):
                 cut = final.gather(1, others).masked_fill(~last[:, None] | (live == -torch.inf), -torch.inf)
                 found = found.merge(Found.at(position + 1, cut, live, _slots(live), finished=False))
 
-            reachable = ranking.reachable(live[:, 0], penalties[longest], position, longest)
+            reachable = self.reachable(live[:, 0], penalties[longest], position, longest)
             done = (found.score[:, -1] >= reachable) | last
             stuck = done & (found.score[:, 0] == -torch.inf)
             done, stuck = torch.stack([done, stuck]).cpu()  # the one wait for the device in a step
             if stuck.any():
                 where = stuck.nonzero().squeeze(1).to(device)
-                score = ranking.score(
-                    before, penalties[position - 1], ranking.coverage(attended, content), position - 1
-                )
+                coverage = self.coverage(attended, content)
+                score = self.score(before, penalties[position - 1], coverage, position - 1)
                 unfinished = Found.at(position, score, before, _slots(before), finished=False)
                 found = found.put(where, found.merge(unfinished).examples(where))
             if done.any():
@@ -227,6 +232,30 @@ class BeamSearch(Decoding):
             row = torch.arange(len(rows), device=device)[:, None]
             prefix, attended = torch.cat([prefix[row, parents], tokens[:, :, None]], 2), covered[row, parents]
         return results, trace, memories
+
+    def length_penalties(self, longest: int, like: Tensor) -> Tensor:
+        """(longest + 1,) lp of each length, in the type of `like`. No hypothesis has length 0; its lp equals that of
+        1."""
+        lengths = torch.arange(longest + 1, device=like.device, dtype=like.dtype).clamp(min=1)
+        return ((5 + lengths) / 6 if self.length_form == "gnmt" else lengths) ** self.length_penalty
+
+    def coverage(self, attended: Tensor, content: Tensor) -> Tensor:
+        """cp (B, K) of the attention summed over target positions (B, K, S); `content` (B, S) is True at positions with
+        content."""
+        logs = attended.clamp(LEAST, 1.0).log().masked_fill(~content[:, None], 0.0)
+        return self.coverage_penalty * logs.sum(2)
+
+    def score(self, log_prob: Tensor, penalty: Tensor, coverage: Tensor, length: int) -> Tensor:
+        """The score of hypotheses of `length` tokens; `penalty` is lp of that length."""
+        return log_prob / penalty + coverage + self.length_reward * length
+
+    def reachable(self, log_prob: Tensor, highest_penalty: Tensor, length: int, longest: Tensor) -> Tensor:
+        """(B,) an upper bound of the score of all continuations of live hypotheses with `length` tokens and this log P.
+
+        log P can only fall, lp can only grow up to `highest_penalty`, the lp of `longest` (B,), and cp is at most 0.
+        """
+        reward = (self.length_reward * longest.to(log_prob.dtype)).clamp(min=self.length_reward * (length + 1))
+        return log_prob / highest_penalty + reward
 
     @staticmethod
     def _seen(attention: Mapping[str, Tensor]) -> Tensor:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
-from zoo.layers.state import Memories
+from zoo.layers.state import Memories, source_attention
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """The interfaces that decoding requires of a network, a batch and a vocabulary, and reports of its progress."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,9 +8,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from zoo.decoding.hypothesis import Hypothesis
 from zoo.layers.state import State, Step
-from zoo.values import Checked
 
 
 class Examples(Protocol):
@@ -65,14 +62,6 @@ def first_tokens(state: State, specials: Specials, count: int) -> Tensor:
     if state.first is None:
         return torch.full((count, 1), specials.begin, device=state.device)
     return state.first[:, None]
-
-
-class Decoding(Checked, ABC):
-    """A decoding method, chosen by `decoding=`. The class that a checkpoint names must derive from this one."""
-
-    @abstractmethod
-    def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
-        """Return the hypotheses of each example, the best first."""
 
 
 Report = Callable[[int, int], None]

@@ -1,4 +1,5 @@
-"""The tokens that may be written next: limits on length relative to the memory, and n-grams that must not repeat.
+"""The base of decoding methods, and the tokens that they may write next: limits on length relative to the memory, and
+n-grams that must not repeat.
 
 At the maximum length the end is forced, if the text is written whole from a source. A translation that stops in the
 middle could not be compared with finished ones, neither by its log-probability nor by its score. Nothing is forced
@@ -10,14 +11,17 @@ Notation: B examples, K hypotheses of each, V vocabulary, t tokens written, L le
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import torch
 from torch import Tensor
 
-from zoo.arguments import NonNegative
-from zoo.decoding.protocol import Specials
+from zoo.arguments import Natural, NonNegative
+from zoo.decoding.hypothesis import Hypothesis
+from zoo.decoding.protocol import Examples, Generating, Specials
+from zoo.values import Checked
 
 Bound = tuple[NonNegative, NonNegative]
 """(a, b) means a L + b tokens, where L is the length of the memory."""
@@ -34,13 +38,15 @@ class Lengths(NamedTuple):
         return Lengths(*(part[rows] for part in self))
 
 
-class Rules:
+class Rules(NamedTuple):
     """The rules that all decoding methods share. They act on the scores before a token is chosen."""
 
-    def __init__(self, min_length: Sequence[float], max_length: Sequence[float], no_repeat_ngram: int) -> None:
-        """`min_length` and `max_length` (a, b): a L + b tokens, rounded down, at least 1, including the end. If the
-        minimum is larger, the maximum holds. No n-gram of `no_repeat_ngram` tokens occurs twice; 0 allows repeats."""
-        self.min_length, self.max_length, self.no_repeat_ngram = tuple(min_length), tuple(max_length), no_repeat_ngram
+    min_length: Sequence[float]
+    """(a, b): at least a L + b tokens, rounded down, at least 1, including the end."""
+    max_length: Sequence[float]
+    """At most as many. If the minimum is larger, the maximum holds."""
+    no_repeat_ngram: int
+    """No n-gram of this many tokens occurs twice; 0 allows repeats."""
 
     def lengths(self, memory_length: Tensor) -> Lengths:
         """The limits for memories of these lengths (B,)."""
@@ -79,3 +85,25 @@ class Rules:
             ends = scores[late, :, end]
             scores[late] = -torch.inf
             scores[late, :, end] = ends
+
+
+class RuleArguments(TypedDict, total=False):
+    """The arguments of all decoding methods."""
+
+    min_length: Bound
+    max_length: Bound
+    no_repeat_ngram: Natural
+
+
+class Decoding(Checked, ABC):
+    """A decoding method, chosen by `decoding=`. The class that a checkpoint names must derive from this one. Its
+    arguments are those of `Rules`."""
+
+    def __init__(
+        self, *, min_length: Bound = (0.0, 0.0), max_length: Bound = (2.0, 10.0), no_repeat_ngram: Natural = 0
+    ) -> None:
+        self.rules = Rules(min_length, max_length, no_repeat_ngram)
+
+    @abstractmethod
+    def __call__(self, network: Generating, batch: Examples, specials: Specials) -> list[list[Hypothesis]]:
+        """Return the hypotheses of each example, the best first."""

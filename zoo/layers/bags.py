@@ -22,12 +22,9 @@ from zoo.precision import precise
 class Entries:
     """The entries of a sparse matrix by its rows, as `torch.nn.functional.embedding_bag` reads them."""
 
-    column: Tensor
-    """(N,) of each entry."""
-    weight: Tensor
-    """(N,) of each entry."""
-    begin: Tensor
-    """(R + 1,) the first entry of each row, then N."""
+    column: Tensor  # (N,) of each entry
+    weight: Tensor  # (N,) of each entry
+    begin: Tensor  # (R + 1,) the first entry of each row, then N
 
     @classmethod
     def of(cls, row: Tensor, column: Tensor, weight: Tensor, rows: int) -> Entries:
@@ -114,8 +111,7 @@ class _Used:
 
     rows: Entries
     columns: Entries
-    at: Tensor
-    """(C',) their numbers in the whole matrix."""
+    at: Tensor  # (C',) their numbers in the whole matrix
     cells: dict[int, Tensor] = field(default_factory=dict)
 
 

@@ -22,10 +22,8 @@ class Cells:
 
     shape: tuple[int, ...]
     """Shape of the grid, (..., T)."""
-    cell: Tensor
-    """(N,) the flat grid cell of each item."""
-    row: Tensor
-    """(N,) the flat grid row of each item, from 0 to prod(shape[:-1]) - 1."""
+    cell: Tensor  # (N,) the flat grid cell of each item
+    row: Tensor  # (N,) the flat grid row of each item, from 0 to prod(shape[:-1]) - 1
 
     def pack(self, grid: Tensor) -> Tensor:
         """(*shape, ...) -> (N, ...)."""
@@ -54,10 +52,8 @@ class Packing(Cells):
     """Number of rows that have a position at each time step, in falling order; they sum to N."""
     flip: Tensor
     """(N,) the packed position that holds the same row's mirrored step, k <-> length - 1 - k. Its own inverse."""
-    order: Tensor
-    """(R,) flat grid rows that are not empty, longest first: the rows of time step 0."""
-    last: Tensor
-    """(R,) packed position of the last step of each row of `order`."""
+    order: Tensor  # (R,) flat grid rows that are not empty, longest first: the rows of time step 0
+    last: Tensor  # (R,) packed position of the last step of each row of `order`
 
     @classmethod
     def of(cls, mask: Tensor) -> Packing:
@@ -103,10 +99,8 @@ class Packing(Cells):
 class Forced(NamedTuple):
     """The decoder inputs for teacher forcing on B targets."""
 
-    read: Tensor
-    """(B, T) the targets shifted right by one, with the begin token first."""
-    mask: Tensor
-    """(B, T) True at tokens; a prefix of each row."""
+    read: Tensor  # (B, T) the targets shifted right by one, with the begin token first
+    mask: Tensor  # (B, T) True at tokens; a prefix of each row
     packing: Packing
     """Packs (B, T): scores of all target positions are (N, V) in this order."""
 

@@ -30,10 +30,8 @@ class Annotations(NamedTuple):
     and not for each of its captions.
     """
 
-    vectors: Tensor
-    """(M, D) of tokens, packed, or (I, S, D) of the cells of images."""
-    mask: Tensor
-    """(B, S) True at real positions."""
+    vectors: Tensor  # (M, D) of tokens, packed, or (I, S, D) of the cells of images
+    mask: Tensor  # (B, S) True at real positions
     laid_out: Callable[[Tensor], Tensor]
     """Lays out values computed from the vectors, (M, ...) or (I, S, ...) -> (B, S, ...), zero at padding."""
 
@@ -54,12 +52,10 @@ class Annotations(NamedTuple):
 class MemoryPositions:
     """The positions of a memory that an attention can look at."""
 
-    mask: Tensor
-    """(B, S) True at the positions that exist."""
+    mask: Tensor  # (B, S) True at the positions that exist
     content: Tensor
     """(B, S) True at the positions that coverage expects attention on: positions with content, not an end mark."""
-    length: Tensor
-    """(B,) L in the limits a L + b on the length of the written sequence."""
+    length: Tensor  # (B,) L in the limits a L + b on the length of the written sequence
     own: bool = True
     """Whether the network chose them. False: they are the positions of the batch's memory, such as source tokens."""
 
@@ -139,9 +135,21 @@ def log_probabilities(scores: Tensor) -> Tensor:
 class Step(NamedTuple):
     """The result of reading one token."""
 
-    log_probs: Tensor
-    """(B, K, V) log-probabilities of the next token, in float32 at least."""
+    log_probs: Tensor  # (B, K, V) log-probabilities of the next token, in float32 at least
     state: State
     attention: dict[str, Tensor]
     """(B, K, S) or, with several heads, (B, K, H, S) weights on a memory, by the names that `forward` gives them. Each
     name may have a width of its own."""
+
+
+def source_attention(attention: Mapping[str, Tensor]) -> Tensor | None:
+    """The mean over layers and heads of the attention on the source, (B, T, S); None where there is none.
+
+    Takes the entries `source` and `source.<layer>`, (B, T, S) or, with several heads, (B, H, T, S). A layer counts once
+    however many heads it has.
+    """
+    layers = [weights for name, weights in attention.items() if name.split(".")[0] == "source"]
+    if not layers:
+        return None
+    means = [weights.mean(1) if weights.dim() == 4 else weights for weights in layers]
+    return means[0] if len(means) == 1 else torch.stack(means).mean(0)

@@ -19,7 +19,7 @@ queries, C candidates, E embedding, H units per direction.
 from torch import Tensor
 
 from zoo.arguments import Count, Share
-from zoo.attention.log_space import masked_log_softmax, masked_logsumexp, pointer_sum
+from zoo.attention.softmax import masked_log_softmax, masked_logsumexp, pointer_sum
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.models.as_reader import ClozeReader

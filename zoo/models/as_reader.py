@@ -18,7 +18,7 @@ candidates, E embedding, H units per direction.
 from torch import Tensor, nn
 
 from zoo.arguments import Count, Share
-from zoo.attention.log_space import masked_log_softmax, pointer_sum
+from zoo.attention.softmax import masked_log_softmax, pointer_sum
 from zoo.data.cloze.batch import ClozeBatch
 from zoo.data.cloze.spec import ClozeSpec
 from zoo.layers.init import orthogonal_, start_uniform_

@@ -27,9 +27,9 @@ from zoo.arguments import Count
 from zoo.attention.addressing import CLIP, allocation, by_content, followed, linked, precise_linear, usage, written
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
-from zoo.layers.cell_steps import steps_of_cell
 from zoo.layers.loops.dnc import DNCLoop, Interface, Weights
 from zoo.layers.packing import Packing
+from zoo.layers.walk import steps_of_cell
 from zoo.models.network import Network
 from zoo.models.output import Output
 from zoo.precision import precise

@@ -43,7 +43,7 @@ from zoo.data.pairs.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import start_network_
 from zoo.layers.loops.attention import AttendedSource, say_where_unknown
-from zoo.layers.loops.attention_lstm import AttentionLSTM
+from zoo.layers.loops.attention_decoders import AttentionLSTM
 from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM, sum_of_biases
 from zoo.layers.state import State, Step, log_probabilities

@@ -32,8 +32,8 @@ from zoo.attention.addressing import Demands, Heads, addressed, precise_linear, 
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.spec import BitSpec
 from zoo.errors import ConfigError
-from zoo.layers.cell_steps import steps_of_cell
 from zoo.layers.packing import Packing
+from zoo.layers.walk import steps_of_cell
 from zoo.models.network import Network
 from zoo.models.output import Output
 from zoo.precision import precise

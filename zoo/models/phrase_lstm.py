@@ -20,7 +20,9 @@ What differs from the paper:
 Notation: N nodes, W words, U distinct ones, P positions that are read, E embedding, H hidden units.
 """
 
-from typing import Literal, Unpack
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, Unpack
 
 import torch
 from torch import Tensor
@@ -29,12 +31,36 @@ from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.layers.init import start_lstm_, start_uniform_
+from zoo.layers.packing import Packing
 from zoo.layers.recurrent import LSTM
 from zoo.layers.trees.head import Similarity
-from zoo.layers.trees.phrases import Readings
 from zoo.models.tree_network import HeadArguments, TreeNetwork
 
 Directions = Literal["forward", "both", "both_tied"]
+
+
+class Readings(NamedTuple):
+    """All phrases from their first word to their last."""
+
+    packing: Packing
+    """One row per word; the row of a word is empty if no phrase begins there."""
+    word: Tensor
+    """(P,) the word that each packed position reads."""
+    at: Tensor
+    """(N,) the packed position where each phrase ends."""
+
+    @classmethod
+    def of(cls, first: Tensor, last: Tensor, words: int, *, backward: bool = False) -> Readings:
+        """The readings of phrases from the word `first` (N,) to the word `last` (N,), inclusive, among `words` words.
+        With `backward` they are read from their last word to their first. On other devices than the CPU this waits."""
+        begin, end = (last, first) if backward else (first, last)
+        length = (end - begin).abs() + 1
+        longest = torch.zeros(words, dtype=torch.long, device=first.device).scatter_reduce(0, begin, length, "amax")
+        steps = torch.arange(int(longest.max()) if words else 0, device=first.device)
+        packing = Packing.of(steps < longest[:, None])
+        word = packing.row - packing.time if backward else packing.row + packing.time
+        position = packing.unpack(torch.arange(len(packing.cell), device=first.device))  # (W, steps)
+        return cls(packing, word, position[begin, length - 1])
 
 
 class PhraseLSTM(TreeNetwork):

@@ -42,7 +42,7 @@ from zoo.data.pairs.spec import PairSpec
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.init import orthogonal_, orthogonal_matrix_
 from zoo.layers.loops.attention import AttendedSource, say_where_unknown
-from zoo.layers.loops.attention_gru import AttentionGRU
+from zoo.layers.loops.attention_decoders import AttentionGRU
 from zoo.layers.pooling import maxout
 from zoo.layers.recurrent import GRU
 from zoo.layers.state import Annotations, State, Step, log_probabilities

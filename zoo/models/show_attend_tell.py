@@ -10,8 +10,9 @@ Equations (as the authors' code, github.com/kelvinxu/arctic-captions, runs them;
 - LSTM (1)-(3): i, f, o = sigmoid, g = tanh of W E y_{t-1} + Z z_t + U h_{t-1} + b'',  c' = f c + i g,  h' = o tanh(c'),
   E y_0 = 0, from m = relu(W_0 mean_i a_i + b_0), h_0 = tanh(W_h m + b_h), c_0 = tanh(W_c m + b_c).
 - Output (7): s_t = tanh(L_h h_t + E y_{t-1} + L_z z_t + b_s), p = softmax(L_o s_t + b_o).
-- Hard attention (8)-(12) learns by `zoo.attention.hard_rule`; `forward` adds its loss to the output in training.
-  The penalty (14), doubly stochastic attention, is `regularizer=doubly_stochastic`.
+- Hard attention (8)-(12) learns by REINFORCE on the drawn places (`hard_loss`), as in the authors' code: the reward of
+  a caption is the mean over its words of log p(word). `forward` adds this loss to the output in training. The penalty
+  (14), doubly stochastic attention, is `regularizer=doubly_stochastic`.
 
 What differs from the paper:
 - In the paper (7) is an exponential without tanh, and the perceptrons of h_0 and c_0 share no layer; here both are as
@@ -37,17 +38,21 @@ Notation: I images, B captions, R captions with a word, N real words of all, T w
 places, D width of an annotation vector, A width of the attention, E embedding, n hidden units, V vocabulary.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, get_type_hints
 
 import torch
+from annotated_types import Predicate
 from torch import Tensor, nn
 
-from zoo.arguments import Count, Share
-from zoo.attention.hard_rule import Baseline, Hard, HardOptions, hard_loss
+from zoo.arguments import Count, NonNegative, Probability, Share
 from zoo.attention.softmax import draw
 from zoo.data.images.batch import ImageBatch
 from zoo.data.images.spec import ImageSpec
+from zoo.errors import ConfigError, did_you_mean
 from zoo.layers.embedding import TokenEmbedding
 from zoo.layers.images.encoder import image_encoder
 from zoo.layers.init import orthogonal_matrix_
@@ -59,20 +64,21 @@ from zoo.layers.state import State, Step, log_probabilities
 from zoo.models.network import WritingNetwork
 from zoo.models.output import Output
 from zoo.precision import precise, precise_dtype
+from zoo.values import hold
 
 Attend = Literal["soft", "hard"]
 Energy = Literal["tanh", "deep_tanh", "relu"]
 Gate = Literal["scalar", "vector", "none"]
 Init = Literal["orthogonal", "paper"]
 LOOKS: dict[str, Look] = {"likeliest": "likeliest", "sample": "draw", "expected": "mean"}
-"""The look of `zoo.attention` that belongs to each value of `reading`."""
+"""The `Look` of the loop for each value of `reading`."""
 
 
 class ShowAttendTell(WritingNetwork):
     """An LSTM writes the caption and attends to the image before each word.
 
     `encoder` describes an `ImageEncoder`: its class as `_target_`, and its arguments. `attention` = soft | hard; hard
-    reads `hard`, the keys of `zoo.attention.hard_rule.Hard`.
+    reads `hard`, the keys of `Hard`.
     """
 
     tasks = ("captioning",)
@@ -250,3 +256,98 @@ class ShowAttendTell(WritingNetwork):
         if paper:
             nn.init.normal_(self.v, std=0.01)
             self.embedding.weight.detach().mul_(0.01)  # torch drew it from N(0, 1), and one row is zero
+
+
+Reading = Literal["likeliest", "sample", "expected"]
+DivideBy = Literal["nothing", "captions", "words"]
+
+
+@dataclass(frozen=True)
+class Hard:
+    """The options of hard attention. Raises ConfigError for a value outside its range."""
+
+    reward: NonNegative = 0.1
+    """The weight of the REINFORCE term, lambda_r; 0 leaves it out."""
+    entropy: NonNegative = 0.002
+    """The weight lambda_e of the entropy term, which makes the attention weights more even."""
+    baseline_decay: Probability = 0.9
+    """The share of the baseline that is kept at each batch; with 1 it stays 0, so that there is no baseline."""
+    soft_half: Probability = 0.5
+    """The probability that a batch uses the expected context instead of one drawn place per word."""
+    divide_by: DivideBy = "nothing"
+    """The divisor of both terms: `nothing`, as in the authors' code; `captions`, the divisor of their likelihood; or
+    `words`, the divisor of the likelihood here."""
+    reading: Reading = "likeliest"
+    """The context in evaluation: the value at the likeliest place, the value at a drawn place, or the expected
+    value."""
+
+    def __post_init__(self) -> None:
+        for key, hint in get_type_hints(type(self), include_extras=True).items():
+            hold(key, getattr(self, key), hint)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any] | None) -> Hard:
+        """The options that a mapping of some of them sets. Raises ConfigError for an unknown key."""
+        known = [field.name for field in fields(cls)]
+        for key in options or {}:
+            if key not in known:
+                raise ConfigError(f"{key}: unknown key; {did_you_mean(key, known)}")
+        return cls(**{str(key): value for key, value in (options or {}).items()})
+
+
+def is_hard(options: Mapping[str, Any] | None) -> bool:
+    """Return True, or raise the error of `Hard.of` as a ValueError with `hard` before the key."""
+    try:
+        Hard.of(options)
+    except ConfigError as error:
+        raise ValueError(f"hard: {error}") from error
+    return True
+
+
+HardOptions = Annotated[Mapping[str, Any] | None, Predicate(is_hard)]
+"""Some of the keys of `Hard`, as a configuration file has them; None for its defaults."""
+
+
+def hard_loss(
+    weights: Tensor, places: Tensor | None, cost: Tensor, baseline: Tensor, row: Tensor, hard: Hard
+) -> Tensor:
+    """lambda_r sum_n (cost - b) log a_n(s_n) + lambda_e sum_n sum_s a_n(s) log a_n(s), (), divided as `hard` says.
+
+    Its gradient by `weights` a (N, S) is that of section 4.1. `places` (N,) are the s that were drawn; None for the
+    expected context, where the first term has no part in the gradient of the scores. `cost` (B,) is each caption's
+    -log p, a mean over its words, `baseline` () is b, and `row` (N,) is the caption of each word.
+    """
+    log_weights = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()  # avoids log 0
+    total = hard.entropy * (weights * log_weights).sum()
+    if places is not None:
+        advantage = (cost.detach() - baseline).to(weights.dtype).index_select(0, row)
+        total = total + hard.reward * (advantage * log_weights.gather(1, places[:, None])[:, 0]).sum()
+    return total / {"nothing": 1, "captions": max(1, len(cost)), "words": max(1, len(weights))}[hard.divide_by]
+
+
+class Baseline(nn.Module):
+    """b, what a caption costs on average: a moving average over batches, one number, which begins at 0.
+
+    It is at least float32, whatever the weights are: in bfloat16 it would stop moving. With several ranks, DDP copies
+    the first rank's value to the others.
+    """
+
+    value: Tensor
+
+    def __init__(self, decay: float) -> None:
+        super().__init__()
+        self.decay = decay
+        self.register_buffer("value", torch.zeros((), dtype=precise_dtype(torch.get_default_dtype())))
+
+    @torch.no_grad()
+    def update(self, cost: Tensor) -> None:
+        """Counts a batch whose captions cost `cost` (B,)."""
+        if len(cost):
+            self.value.mul_(self.decay).add_((1 - self.decay) * cost.mean().to(self.value.dtype))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Baseline:
+        before = self.value
+        super()._apply(fn, recurse)
+        if self.value.dtype in (torch.float16, torch.bfloat16):
+            self.value = before.to(self.value.device)
+        return self

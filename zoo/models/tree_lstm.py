@@ -36,8 +36,7 @@ from zoo.arguments import Count, Positive, Share
 from zoo.data.trees.batch import Trees
 from zoo.data.trees.spec import TreeSpec
 from zoo.layers.init import start_uniform_
-from zoo.layers.loops.child_sum import ChildSumTreeLSTM
-from zoo.layers.loops.tree_lstm import tree_lstm
+from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
 from zoo.models.tree_network import HeadArguments, TreeNetwork
 from zoo.precision import precise
 

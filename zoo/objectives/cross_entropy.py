@@ -43,8 +43,7 @@ class _VocabularyCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, target: Tensor, smoothing: float, padding: int) -> tuple[Tensor, Tensor]:
-        precise = torch.float32 if scores.dtype in (torch.float16, torch.bfloat16) else scores.dtype
-        log_probs = scores.log_softmax(-1, dtype=precise)
+        log_probs = scores.log_softmax(-1, dtype=precise_dtype(scores.dtype))
         nll = -log_probs.gather(1, target[:, None]).sum()
         if smoothing:
             others = log_probs.sum() - log_probs[:, padding].sum()

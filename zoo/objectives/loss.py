@@ -1,7 +1,7 @@
-"""The interface of objectives: they return sums, and the counts to divide them by.
+"""The interface of objectives, which return sums, with the counts that divide them.
 
-An objective never divides. The mean of each rank's own mean is another number than the mean over the whole batch
-whenever ranks hold different counts, and only the task knows the ranks.
+Only the task divides, because it knows the counts of all ranks. A mean over the means of the ranks would be wrong if
+their counts differ.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from zoo.models.output import Output
 
 
 class Supervised(Examples, Protocol):
-    """B examples with the sequences to write for them."""
+    """B examples with their target sequences."""
 
     @property
     def forced(self) -> Forced:
@@ -24,42 +24,43 @@ class Supervised(Examples, Protocol):
 
     @property
     def true_tokens(self) -> Tensor:
-        """(N,) the targets' real tokens, their ends included, in the order of `forced.packing`."""
+        """(N,) the real tokens of the targets, ends included, in the order of `forced.packing`."""
 
 
 class TargetSpec(Specials, Protocol):
-    """The facts in the data's spec about the sequences to be written."""
+    """The part of a data spec that describes the target sequences."""
 
     @property
     def longest_target(self) -> int:
-        """Tokens of the longest, its end included."""
+        """Number of tokens of the longest target, its end included."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """One summand of the loss: weight * total / count, total and count summed over all ranks."""
+    """A term of the loss: weight * total / count, where total and count are summed over all ranks."""
 
     name: str
     total: Tensor
-    """() a sum over tokens or examples, with its gradient."""
+    """() the sum over tokens or examples, with its gradient."""
     count: float | Tensor
-    """How many it is a sum over, in this rank's part of the batch."""
+    """The number of these tokens or examples in this rank's part of the batch."""
     weight: float = 1.0
-    """0: only reported."""
+    """A term with the weight 0 is only reported."""
 
 
 class Loss(NamedTuple):
-    """The loss of one batch, term by term, with numbers to log."""
+    """The terms of the loss of one batch, and numbers to log."""
 
     terms: tuple[Term, ...]
     output: Output | None
-    """Scores of all real target positions with the attention, where the objective made them; for the regularisers."""
+    """The scores of all real target positions and the attention, which regularisers read. None if the objective did
+    not compute them."""
     logs: dict[str, Tensor]
-    """() each, by name: means over this rank's part of the batch. They are logged and do not enter the loss."""
+    """() each, by name: means over this rank's part of the batch, which are not part of the loss."""
 
 
 class Network(Generating, Protocol):
-    """A generating model with both its faces: one pass over all target positions, or one step for each of them."""
+    """A generating network. A call scores all target positions at once; `start` and `step` go token by token."""
 
     def __call__(self, batch: Any, *, need_weights: bool = True) -> Output: ...
 
@@ -67,8 +68,7 @@ class Network(Generating, Protocol):
 
 
 class Objective(Protocol):
-    """Computes the loss of a batch. `step` is the number of optimiser steps since the training began, those before a
-    resumption included."""
+    """Computes the loss of a batch. `step` counts optimiser steps from the start of training, also after a resume."""
 
     def __call__(
         self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool
@@ -76,7 +76,7 @@ class Objective(Protocol):
 
 
 class Regularizer(Protocol):
-    """Computes a term from the scores and the attention, which is added to those of any objective. The task gives it
-    the name of its entry in the configuration, since there may be several of one kind."""
+    """Computes a term from the scores and the attention, which is added to the terms of an objective. The task renames
+    it to its key in the configuration, since a run may have several of one kind."""
 
     def __call__(self, output: Output, batch: Supervised) -> Term: ...

@@ -1,4 +1,4 @@
-"""Learning from a reward: samples, their rewards, the gradient estimate, the share of cross-entropy, and baselines.
+"""Learning from a reward: the network draws samples, and those with a higher reward than a baseline become likelier.
 
 Notation: B examples, K samples of each.
 """
@@ -6,7 +6,7 @@ Notation: B examples, K samples of each.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import torch
 from annotated_types import Gt, Le
@@ -25,35 +25,29 @@ Weight = Annotated[float, Gt(0), Le(1)]
 """The share of the reward's loss, above 0."""
 Baseline = Literal["leave_one_out", "moving_average"]
 
-
 References = Callable[[], Iterable[Sequence[Sequence[int]]]]
-"""Returns the right answers for each example of the training split, in the order of `Batch.index`: one or more
-sequences of ids without begin and end."""
+"""Returns the reference sequences of each training example, in the order of `Batch.index`: ids without begin and
+end."""
 
-
-class Expected(NamedTuple):
-    """The rewards that samples were expected to earn."""
-
-    baseline: Tensor
-    """In a shape that fits the rewards (B, K), and without a gradient."""
-    terms: tuple[Term, ...] = ()
-    """The loss terms of a baseline that is learned."""
+Expected = tuple[Tensor, tuple[Term, ...]]
+"""A baseline without a gradient, whose shape broadcasts to the rewards (B, K), and the loss terms that train it."""
 
 
 class PolicyGradient(Checked, nn.Module, ABC):
-    """-(reward - baseline) log p(sample), averaged over samples and examples: in the mean over samples its gradient is
-    that of minus the expected reward, whatever the baseline, if that does not depend on the sample.
+    """The loss -(reward - baseline) log p(sample), averaged over samples and examples.
+
+    Its expected gradient is that of minus the expected reward, for any baseline that does not depend on the sample.
 
     Ronald J. Williams. Simple statistical gradient-following algorithms. 1992. https://doi.org/10.1007/BF00992696
     Marc'Aurelio Ranzato et al. (MIXER). ICLR 2016. https://arxiv.org/abs/1511.06732
 
-    `weight` is the share of this loss, and cross-entropy has the rest. It preserves the order of words, which the
-    reward may ignore. With 1 there is no cross-entropy, unless a regulariser needs the attention.
+    `weight` is the share of this loss. Cross-entropy has the rest, and teaches the order of words, which a reward may
+    ignore. With `weight=1` cross-entropy is computed only if a regulariser needs the attention.
 
-    `samples` are drawn for each example from torch's default generator, which each rank seeds by itself. They may be
-    `extra` tokens longer than the batch's longest target, but never longer than `spec.longest_target`. There the end
-    follows with certainty. Without targets, the longest target counts as one token for each unit of the longest
-    `memory_length`, and the end. References are then empty, and `weight` has to be 1.
+    `samples` sequences are drawn for each example from torch's default generator, which each rank seeds by itself. A
+    sample has at most `extra` tokens more than the longest target of the batch, and at most `spec.longest_target`. At
+    that length the end follows with certainty. In data without targets the longest target counts as one token for each
+    unit of the longest `memory_length`, and the end. References are then empty, and `weight` must be 1.
     """
 
     name: str
@@ -63,28 +57,28 @@ class PolicyGradient(Checked, nn.Module, ABC):
         self.reward, self.weight, self.samples, self.extra = reward, weight, samples, extra
 
     def build(self, spec: TargetSpec, references: References | None = None) -> None:
-        """Build the parts that are learned besides the network, when the data's spec is known: by default none.
+        """Prepare the objective when the data's spec is known. A subclass builds the modules that it trains besides the
+        network.
 
-        A reward that does not fit all data has a `check`, which raises ConfigError. A reward that needs all right
-        answers of the training split has a `read`, which receives the result of `references`.
+        A reward may have a method `check`, which receives the spec and raises ConfigError if the data do not fit. It
+        may have a method `read`, which receives the result of `references`.
         """
-        check: Callable[[TargetSpec], None] | None = getattr(self.reward, "check", None)
-        if check is not None:
-            check(spec)
-        read: Callable[[Iterable[Sequence[Sequence[int]]]], None] | None = getattr(self.reward, "read", None)
-        if read is not None and references is not None:
-            read(references())
+        reward: Any = self.reward
+        if hasattr(reward, "check"):
+            reward.check(spec)
+        if hasattr(reward, "read") and references is not None:
+            reward.read(references())
 
     @abstractmethod
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
-        """Return the baseline of the samples of `batch`, which earned the `rewards` (B, K). `greedy_rewards()` returns
-        the rewards (B, 1) of the greedy hypotheses."""
+        """Return the baseline for the `rewards` (B, K) of samples. `greedy_rewards()` returns the rewards (B, 1) of the
+        greedy hypotheses."""
 
     def forward(self, network: Network, batch: Supervised, *, spec: TargetSpec, step: int, need_weights: bool) -> Loss:
-        """Return the term of the reward, those of a learned baseline, and cross-entropy where it has a share.
+        """Return the terms of the reward, of a learned baseline and of cross-entropy, if that has a share.
 
-        Logs the mean reward, the mean baseline, and as `advantage` the mean size of their difference. Raises
-        ConfigError if targets are needed and missing.
+        The logs are the mean reward, the mean baseline, and as `advantage` the mean absolute difference between them.
+        Raises ConfigError if targets are needed and missing.
         """
         try:
             forced = batch.forced
@@ -103,7 +97,7 @@ class PolicyGradient(Checked, nn.Module, ABC):
         longest = (0, min(most + self.extra, spec.longest_target))
 
         def rewards_of(samples: Rollout) -> Tensor:
-            """(B, K); waits for the device, as the reward is counted in Python."""
+            """(B, K); waits for the device, because rewards are computed in Python."""
             count = samples.tokens.shape[1]
             repeated = [reference for reference in references for _ in range(count)]
             written = _until_end(samples.tokens.flatten(0, 1), samples.mask.flatten(0, 1), spec)
@@ -132,14 +126,12 @@ class PolicyGradient(Checked, nn.Module, ABC):
 
 
 class Reinforce(PolicyGradient):
-    """REINFORCE: samples that earn more than expected become likelier (Williams 1992).
+    """REINFORCE (Williams 1992) with the mean reward of other samples as baseline.
 
-    The baseline is `leave_one_out`, the mean reward of the example's other samples (Kool, van Hoof and Welling 2019,
-    https://openreview.net/forum?id=r1lgTGL5DE), or `moving_average`, that of the batches before, each counting
-    `momentum` times the one after it.
-
-    The moving average travels in the checkpoint. Over several ranks it is that of the first, whose buffers DDP hands to
-    the others.
+    `baseline` = leave_one_out | moving_average. The first is the mean over the other samples of the example (Kool, van
+    Hoof and Welling 2019, https://openreview.net/forum?id=r1lgTGL5DE). The second is the mean over all batches before,
+    where the weight of a batch is multiplied by `momentum` at each step. It is stored in the checkpoint. With several
+    ranks it is that of the first rank, whose buffers DDP copies to the others.
     """
 
     name = "reinforce"
@@ -166,22 +158,23 @@ class Reinforce(PolicyGradient):
 
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
         if self.leave_one_out:
-            return Expected((rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1))
+            return (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1), ()
         average = (self.total / self.counted.clamp(min=1 - self.momentum)).to(rewards.dtype)
         if self.training:
             self.total.mul_(self.momentum).add_((1 - self.momentum) * rewards.mean())
             self.counted.mul_(self.momentum).add_(1 - self.momentum)
-        return Expected(average)
+        return average, ()
 
 
 class ReinforceCritic(PolicyGradient):
-    """The baseline is the cost that a `critic` predicts for an example, such as the length of a tour. (Bello et al.
-    2016, https://arxiv.org/abs/1611.09940.) The critic is a module that returns (B,) for a batch, and the reward is
-    minus the cost. It learns by the mean squared error, added to the loss with the weight `critic_weight`. None of that
-    gradient reaches the network, and none of the network's gradient the critic.
+    """REINFORCE with a learned baseline: minus the cost that a `critic` predicts for the example, such as the length of
+    a tour (Bello et al. 2016, https://arxiv.org/abs/1611.09940).
 
-    The critic's parameters belong to the objective: they are in the optimiser, count in the norm for gradient clipping,
-    and are in the checkpoint. Prediction does not load them.
+    The critic is a module that maps a batch to costs (B,). Its loss is the mean squared error, with the weight
+    `critic_weight`. Its gradient does not reach the network, and the network's gradient does not reach the critic.
+
+    The critic's parameters belong to the objective. They are in the optimiser, in the norm for gradient clipping, and
+    in the checkpoint. Prediction does not load them.
     """
 
     name = "reinforce"
@@ -196,7 +189,7 @@ class ReinforceCritic(PolicyGradient):
         critic_weight: Positive = 1.0,
         extra: Natural = 0,
     ) -> None:
-        """`critic` makes the module from the data's spec: in a configuration a node with `_partial_: true`."""
+        """`critic` builds the module from the data's spec; in a configuration it is a node with `_partial_: true`."""
         super().__init__(reward=reward, weight=weight, samples=samples, extra=extra)
         if isinstance(critic, nn.Module) or not callable(critic):
             raise ConfigError("critic: expected what makes the critic from the data's spec; give it _partial_: true")
@@ -211,23 +204,21 @@ class ReinforceCritic(PolicyGradient):
         assert self.critic is not None, "build() comes first"
         rewarded = -self.critic(batch)[:, None].to(rewards.dtype)  # (B, 1)
         error = (rewarded - rewards.detach()).square().sum()
-        return Expected(rewarded.detach(), (Term("critic", error, rewards.numel(), self.critic_weight),))
+        return rewarded.detach(), (Term("critic", error, rewards.numel(), self.critic_weight),)
 
 
 class SelfCritical(PolicyGradient):
-    """The baseline is the reward of what the network would put out now: its greedy hypothesis, decoded without dropout.
-
-    Only samples that beat it become likelier. The paper draws one sample of each example (Rennie et al. 2017,
-    https://arxiv.org/abs/1612.00563).
+    """REINFORCE with the reward of the greedy hypothesis as baseline (Rennie et al. 2017,
+    https://arxiv.org/abs/1612.00563), which is decoded without dropout. The paper draws one sample per example.
     """
 
     name = "self_critical"
 
     def expected(self, batch: Supervised, rewards: Tensor, greedy_rewards: Callable[[], Tensor]) -> Expected:
-        return Expected(greedy_rewards())
+        return greedy_rewards(), ()
 
 
 def _until_end(rows: Tensor, mask: Tensor, spec: TargetSpec) -> list[list[int]]:
-    """The ids of each row of (R, T) before its end; `mask` (R, T) True at tokens, a prefix of each row."""
+    """The ids before the end in each row of (R, T). The `mask` (R, T) is True at tokens, a prefix of each row."""
     written = zip(rows.tolist(), mask.sum(1).tolist(), strict=True)
     return [list(takewhile(lambda token: token != spec.end, row[:length])) for row, length in written]

@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from zoo.arguments import Positive
-from zoo.attention.source import source_attention
 from zoo.errors import ConfigError
-from zoo.layers.state import positions_of
+from zoo.layers.state import positions_of, source_attention
 from zoo.models.output import Output
 from zoo.objectives.loss import Supervised, Term
 from zoo.precision import precise

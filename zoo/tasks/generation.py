@@ -11,12 +11,11 @@ from hydra.utils import instantiate
 from torch import Tensor, nn
 from torchmetrics import Metric
 
-from zoo.attention.source import source_attention
 from zoo.data.spec import Spec
 from zoo.decoding import BeamSearch, Decoding, Greedy, Hypothesis
 from zoo.dotted import class_at
 from zoo.errors import CheckpointError, ConfigError
-from zoo.layers.state import positions_of
+from zoo.layers.state import positions_of, source_attention
 from zoo.metrics import AlignmentErrorRate, AttentionRecall, Perplexity, TokenLoss, uniform_rows
 from zoo.models.output import Output
 from zoo.objectives import Supervised

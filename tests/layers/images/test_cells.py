@@ -8,8 +8,7 @@ from torch import Tensor, fx, nn
 
 from tests.layers.plain_cells import looks_at, plain, regular
 from zoo.data.images.spec import ImageSpec
-from zoo.layers.images.backbone import Backbone
-from zoo.layers.images.cells import Cells, cells_of
+from zoo.layers.images.backbone import Backbone, Cells, cells_of
 from zoo.layers.pretrained import not_pretrained
 
 

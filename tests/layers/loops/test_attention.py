@@ -8,8 +8,7 @@ from tests.families import mask_of
 from tests.layers.compared import DOUBLE, assert_equal
 from zoo.attention import SCORES, MonotonicWindow, PredictedWindow, masked_softmax, score
 from zoo.layers.loops.attention import AttendedSource, TimeSteps
-from zoo.layers.loops.attention_gru import AttentionGRU
-from zoo.layers.loops.attention_lstm import AttentionLSTM
+from zoo.layers.loops.attention_decoders import AttentionGRU, AttentionLSTM
 from zoo.layers.packing import Packing
 
 WIDTH, INNER, LONGEST = 4, 5, 5

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from tests.families.trees import random_trees
-from zoo.layers.loops.child_sum import ChildSumTreeLSTM
-from zoo.layers.loops.tree_lstm import tree_lstm
+from zoo.layers.loops.tree_lstm import ChildSumTreeLSTM, tree_lstm
 from zoo.layers.trees.forest import Forest
 
 DOUBLE = {"dtype": torch.double, "requires_grad": True}

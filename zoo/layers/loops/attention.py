@@ -1,4 +1,4 @@
-"""Attention inside a time loop over packed rows: the part that `attention_gru` and `attention_lstm` share.
+"""Attention inside a time loop over packed rows: the part that the loops of `attention_decoders` share.
 
 The `form` of a score is one of two: the product q . k of a query with the prepared keys, or v . tanh(W q + k). A
 decoder applies a linear map C to the context. The loop applies it to the values first, once per source position and in
@@ -30,8 +30,7 @@ log = logging.getLogger(__name__)
 class TimeSteps(PackedSteps):
     """The time step and the row of each packed target position."""
 
-    slot: Tensor
-    """(N,) the cell of each packed position in the flat grid (R, T)."""
+    slot: Tensor  # (N,) the cell of each packed position in the flat grid (R, T)
 
     @classmethod
     def of(cls, packing: Packing) -> TimeSteps:
@@ -65,24 +64,20 @@ class AttendedSource(NamedTuple):
     """D of local-p, else 0."""
     unit: bool
     """The state is compared by its direction, q / |q|."""
-    keys: Tensor
-    """(R, S, A)."""
-    values: Tensor
-    """(R, S, D)."""
+    keys: Tensor  # (R, S, A)
+    values: Tensor  # (R, S, D)
     asks: Tensor
     """(A', H) the rows of all matrices that multiply a state before the attention: the A rows of W of the score
     v . tanh(W q + k), then the H rows of W_p of local-p, if these exist."""
     v: Tensor | None
     """(A) of the score v . tanh(W q + k); None where it is q . k with the state itself as q."""
-    place: Tensor | None
-    """(H) v_p of local-p."""
+    place: Tensor | None  # (H) v_p of local-p
     bias: Tensor
     """(N, 1, S) 0 where a target position may attend, -inf elsewhere. A target position without any source position has
     0 everywhere, since a softmax of -inf alone is NaN; `somewhere` sets its weights to 0."""
     somewhere: Tensor
     """(N, 1, 1) 1 for a target position that may attend to a source position, 0 for the others."""
-    length: Tensor
-    """(N, 1, 1) the positions of each target position's source."""
+    length: Tensor  # (N, 1, 1) the positions of each target position's source
 
     @classmethod
     def of(

@@ -33,29 +33,21 @@ at the place of the largest weight."""
 class AttendedImages(NamedTuple):
     """The keys and values that the R rows attend to, and the score; every tensor in the dtype of the loop."""
 
-    keys: Tensor
-    """(R, S, A) k."""
-    values: Tensor
-    """(R, S, D)."""
+    keys: Tensor  # (R, S, A) k
+    values: Tensor  # (R, S, D)
     v: Tensor
     """(A) of the scores v . act(W q + k)."""
-    asks: Tensor
-    """(A + G, H) W, and below it the rows of the gate."""
-    gate_bias: Tensor
-    """(G)."""
+    asks: Tensor  # (A + G, H) W, and below it the rows of the gate
+    gate_bias: Tensor  # (G)
 
 
 class ViewerOutput(NamedTuple):
     """The tensors that the loss may read."""
 
-    hidden: Tensor
-    """(N, H) h'."""
-    context: Tensor
-    """(N, D) z."""
-    weights: Tensor
-    """(N, S) a."""
-    places: Tensor | None
-    """(N,) the place of the context, unless it is the mean."""
+    hidden: Tensor  # (N, H) h'
+    context: Tensor  # (N, D) z
+    weights: Tensor  # (N, S) a
+    places: Tensor | None  # (N,) the place of the context, unless it is the mean
 
 
 def attention_viewer(

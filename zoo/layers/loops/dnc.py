@@ -25,12 +25,9 @@ from zoo.layers.loops.loop import Loop, softmax_backward
 class Weights(NamedTuple):
     """The matrices of the recurrence, the same at all steps."""
 
-    feedback: Tensor
-    """(4C, C + R W), for [h; reads]; the gates are output, input, forget, candidate."""
-    interface: Tensor
-    """(P, C), its rows in the order of `Interface`."""
-    interface_bias: Tensor
-    """(P,)."""
+    feedback: Tensor  # (4C, C + R W), for [h; reads]; the gates are output, input, forget, candidate
+    interface: Tensor  # (P, C), its rows in the order of `Interface`
+    interface_bias: Tensor  # (P,)
 
 
 class Interface(NamedTuple):
@@ -61,24 +58,15 @@ class Interface(NamedTuple):
 class StepState(NamedTuple):
     """The state that a step passes on; in the backward pass, its gradients."""
 
-    output: Tensor
-    """(b, C + R W) [h; reads]."""
-    cell: Tensor
-    """(b, C)."""
-    memory: Tensor
-    """(b, N, W)."""
-    used: Tensor
-    """(b, N)."""
-    link: Tensor
-    """(b, N, N)."""
-    precedence: Tensor
-    """(b, N)."""
-    read: Tensor
-    """(b, R, N)."""
-    write: Tensor
-    """(b, N)."""
-    inverse_length: Tensor
-    """(b, 1, N) 1 / length of each row of the memory."""
+    output: Tensor  # (b, C + R W) [h; reads]
+    cell: Tensor  # (b, C)
+    memory: Tensor  # (b, N, W)
+    used: Tensor  # (b, N)
+    link: Tensor  # (b, N, N)
+    precedence: Tensor  # (b, N)
+    read: Tensor  # (b, R, N)
+    write: Tensor  # (b, N)
+    inverse_length: Tensor  # (b, 1, N) 1 / length of each row of the memory
 
     def first(self, size: int) -> StepState:
         """The state of the first `size` sequences."""
@@ -146,20 +134,14 @@ def _start(interface: Interface, size: int, rows: int, x: Tensor) -> StepState:
 class StepDerivatives(NamedTuple):
     """The derivatives that depend only on the forward pass, computed for all steps at once."""
 
-    cell: Tensor
-    """(b, 3, C) of c' by the sums in i, f and g."""
-    output_gate: Tensor
-    """(b, C) of h' by the sum in o."""
-    hidden: Tensor
-    """(b, C) of h' by c'."""
+    cell: Tensor  # (b, 3, C) of c' by the sums in i, f and g
+    output_gate: Tensor  # (b, C) of h' by the sum in o
+    hidden: Tensor  # (b, C) of h' by c'
     activation: Tensor
     """(b, P) of the activations of the interface, by the numbers before they are clamped; 1 for keys and modes."""
-    used_by_read: Tensor
-    """(b, R, N) of the usage by the last read weightings."""
-    used_by_free: Tensor
-    """(b, R, N) of the usage by the free gates."""
-    used_by_used: Tensor
-    """(b, N) of the usage by the last usage."""
+    used_by_read: Tensor  # (b, R, N) of the usage by the last read weightings
+    used_by_free: Tensor  # (b, R, N) of the usage by the free gates
+    used_by_used: Tensor  # (b, N) of the usage by the last usage
 
 
 class _Step:

@@ -27,12 +27,10 @@ from zoo.layers.packing import Packing
 class Walk(PackedSteps):
     """The order in which the loop visits the packed positions, and the rows of its input."""
 
-    last: Tensor
-    """(R,) the last position of each row, equal in both directions."""
+    last: Tensor  # (R,) the last position of each row, equal in both directions
     inward: Tensor | None
     """(D*N,) the row of (N, D, ...) for each row of (D, N, ...); None with one direction, where both are equal."""
-    outward: Tensor | None
-    """(N*D,) the inverse of `inward`."""
+    outward: Tensor | None  # (N*D,) the inverse of `inward`
     read: Tensor | None
     """(D*N,) the row of the (U, D, ...) table for each row of (D, N, ...); None if the table is (N, D, ...)."""
     dim: ClassVar[int] = 1

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 from torch.nn.utils import parametrizations
 
 from tests.layers.compared import assert_equal
-from zoo.layers.convolution import GatedConvolution, WeightNormLinear, window_index, windows
 from zoo.layers.packing import Packing
+from zoo.models.conv_s2s import GatedConvolution, WeightNormLinear, window_index, windows
 
 DOUBLE = torch.float64
 ROWS = [4, 0, 1, 7, 3, 3]

@@ -8,8 +8,8 @@ import torch
 from lightning.pytorch.plugins.precision import HalfPrecision
 from torch import nn
 
-from zoo.attention.hard_rule import Baseline, Hard, hard_loss, is_hard
 from zoo.errors import ConfigError
+from zoo.models.show_attend_tell import Baseline, Hard, hard_loss, is_hard
 
 DOUBLE = torch.float64
 KNOWN = json.loads((Path(__file__).parent / "hard_attention_rule.json").read_text())
