@@ -8,7 +8,8 @@ import numpy as np
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
-from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range
 
 
 @dataclass(frozen=True)

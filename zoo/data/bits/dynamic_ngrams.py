@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Goal, Sizes, vectors_of
-from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range
 from zoo.errors import ConfigError, DataError
 
 LONGEST_CONTEXT = 16

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
-from zoo.data.bits.stream import BitArguments, BitStream, Range, range_of
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range, range_of
 from zoo.errors import DataError
 
 END = "end"
