@@ -26,14 +26,11 @@ class DynamicNgrams(Goal):
     """
 
     separator: ClassVar[str] = ""
+    form: ClassVar[str] = "bits, with or without blanks between them"
     in_width: ClassVar[int] = 1  # type: ignore[misc]
     out_width: ClassVar[int] = 1  # type: ignore[misc]
     context: int
     """n - 1, the number of bits on which the next bit depends."""
-
-    @property
-    def form(self) -> str:
-        return "bits, with or without blanks between them"
 
     def steps(self, sizes: Sizes) -> int:
         (length,) = sizes
