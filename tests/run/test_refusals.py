@@ -60,7 +60,10 @@ def test_a_run_that_was_asked_to_end_is_not_an_error():
         ("model=show_attend_tell data=scenes objective=reinforce_tour", "objective.reward: TourLength is for pointing"),
         ("model=rntn data=sick", "data.parse=dependency: these trees have a word at every node"),
         ("model=pointer_net data=convex_hull data.size=100000000", "a batch of 128 sets .* takes 102 GB"),
-        ("model=pointer_net data=convex_hull data.size=[50,5]", r"expected \[least, most\] .*: \[5, 50\]"),
+        (
+            "model=pointer_net data=convex_hull data.size=[50,5]",
+            r"expected \[least, most\], so \[5, 50\]: these are rev",
+        ),
     ],
 )
 def test_before_data_are_prepared(monkeypatch, overrides, expected):

@@ -1,4 +1,5 @@
-"""One rank of two that walk the catalogue: the gradients of each training step, added up, are those of one process.
+"""One rank of two that walk the catalogue: the gradients of each training step, added up, are those of one process, and
+the metrics of captions, with unequal numbers of captions and of updates, have the values of one process.
 
 Run by test_catalogue_ranks.py in two processes with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT set.
 """
@@ -13,9 +14,14 @@ from torch import Tensor
 
 from tests.catalogue import MODELS, Model
 from tests.families import family_of
+from tests.metrics.test_captions import corpus, metrics
 from tests.test_contract import small
 from zoo.dotted import name_of
+from zoo.metrics import Meteor, captions
 from zoo.tasks import Task
+
+SHARES = ((slice(0, 9), slice(9, 12)), (slice(12, 30),))
+"""The parts of 30 captions that each rank updates a metric with."""
 
 
 def task_of(name: str, model: Model) -> Task:
@@ -37,12 +43,25 @@ def gradients(name: str, model: Model, batch: Any) -> list[Tensor]:
     return [gradient.clone() for gradient in found]  # two biases of one sum share theirs
 
 
+def scores(parts: tuple[slice, ...]) -> dict[str, float]:
+    """The metrics of captions; a count of letters replaces Java's METEOR."""
+    captions.meteor = lambda rows: float(sum(len(text) for row in rows for text in row))  # type: ignore[assignment]
+    hypotheses, references = corpus()
+    every = {**metrics(), "meteor": Meteor()}
+    for metric in every.values():
+        for part in parts:
+            metric.update(hypotheses[part], references[part])
+    return {name: metric.compute().item() for name, metric in every.items()}
+
+
 def main() -> None:
     rank = int(os.environ["RANK"])
     cases = [(model, name) for model in MODELS.values() for name in model.cls.tasks]
     batches = {name: family_of(name).batch(3, empty=False) for _, name in cases}
     alone = [gradients(name, model, batches[name]) for model, name in cases]
+    expected_scores = scores((slice(0, 30),))
     dist.init_process_group("gloo")
+    torch.testing.assert_close(scores(SHARES[rank]), expected_scores, rtol=1e-14, atol=0)
     for (model, name), expected in zip(cases, alone, strict=True):
         batch = batches[name]
         mine = family_of(name).part(batch, list(range(len(batch)))[rank::2])  # 3 and 2 of 5

@@ -7,7 +7,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from zoo.data.rows import BadRows, Lines, csv_rows, guarded, json_rows, line_of, missing_column, open_binary
+from zoo.data.encodings import UTF8
+from zoo.data.rows import (
+    BadRows,
+    Lines,
+    csv_rows,
+    guarded,
+    json_rows,
+    line_of,
+    missing_column,
+    open_binary,
+    reading,
+)
 from zoo.errors import DataError
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -20,11 +31,27 @@ TableRow = tuple[str, *tuple[Any, ...]]
 def read_columns(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
     """(place, *values) of each row, for these named columns. Raises DataError for a missing column, with `hint` on the
     keys that name the columns."""
+    readers = {".csv": _csv_table, ".tsv": _csv_table, ".parquet": _parquet_table}
+    return readers.get(_kind_of_table(path), _json_table)(path, columns, hint, bad)
+
+
+def columns_of(path: Path, encoding: str = UTF8) -> list[str]:
+    """The names of a table's columns. Raises DataError if it is not a table."""
+    kind = _kind_of_table(path)
+    if kind == ".parquet":
+        with reading(path):
+            return list(pq.read_schema(path).names)
+    if kind in (".csv", ".tsv"):
+        with Lines(path, encoding=encoding) as lines:
+            return _header(lines, delimiter_of(path, lines))[1]
+    return list(next(json_rows(path, (), "", BadRows("skip", encoding)), (1, {}))[1])
+
+
+def _kind_of_table(path: Path) -> str:
     kind = kind_of(path)
     if kind not in TABLES:
         raise DataError(f"{path}: unknown kind of file {kind!r}; {', '.join(TABLES)} are read")
-    reader = {".csv": _csv_table, ".tsv": _csv_table, ".parquet": _parquet_table}.get(kind, _json_table)
-    return reader(path, columns, hint, bad)
+    return kind
 
 
 def is_table(path: Path) -> bool:
@@ -45,12 +72,20 @@ def _column(place: str, name: str, header: list[str], hint: str) -> int:
     return header.index(name)
 
 
+def delimiter_of(path: Path, lines: Lines) -> str:
+    """The sign between the fields of a table. Excel writes semicolons wherever the decimal sign is a comma."""
+    return "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
+
+
+def _header(lines: Lines, delimiter: str) -> tuple[int, list[str]]:
+    number, names = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # a broken header cannot be skipped
+    return number, [name.strip() for name in names]
+
+
 def _csv_table(path: Path, columns: tuple[str, ...], hint: str, bad: BadRows) -> Iterator[TableRow]:
     with Lines(path, encoding=bad.encoding) as lines:
-        # Excel writes semicolons wherever the decimal sign is a comma.
-        delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
-        number, header = next(csv_rows(lines, delimiter, BadRows()), (1, []))  # a broken header cannot be skipped
-        header = [name.strip() for name in header]
+        delimiter = delimiter_of(path, lines)
+        number, header = _header(lines, delimiter)
         chosen = [_column(line_of(path, number), column.strip(), header, hint) for column in columns]
         for number, fields in csv_rows(lines, delimiter, bad):
             place = line_of(path, number)

@@ -7,11 +7,15 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from torch.utils.data import Dataset
 
+from zoo.arguments import Count
 from zoo.data.options import LoaderArguments, SampleOptions
 from zoo.data.order import Evaluation, Order, small_or_few, too_few
 from zoo.data.serving import ServedData
 from zoo.errors import ConfigError
+from zoo.values import hold, refusal
 
+Range = Count | tuple[Count, Count]
+"""One size, or the least and the most."""
 Make = Callable[[int, int], Any]
 """A function of a seed and an example number. It always returns the same example for them. If it has a method `length`
 with the same arguments, evaluations put examples of similar length together."""
@@ -138,3 +142,12 @@ class StreamData(ServedData[Stream]):
             "splits": {split: {self.nouns.examples: size} for split, size in sizes.items()},
             "notes": [],
         }
+
+
+def range_of(key: str, value: Range) -> tuple[int, int]:
+    """The least and the most of a size, which is a key below `data`. Raises ConfigError for another value or order."""
+    hold(f"data.{key}", value, Range)
+    least, most = (value, value) if isinstance(value, int) else value
+    if least > most:
+        raise refusal(f"data.{key}", value, f"[least, most], so [{most}, {least}]: these are reversed")
+    return least, most

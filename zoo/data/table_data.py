@@ -128,12 +128,6 @@ class TableData(PreparedData):
         """Draw the splits that are missing from the training rows."""
         return draw_splits(raw, self.split, source.place, self.row_noun, self.strata(raw["train"]))
 
-    def with_keys(
-        self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
-    ) -> Mapping[str, datasets.Dataset]:
-        """The splits whose column `key` shows which examples are repeated."""
-        return stored
-
     def shown_rows(self, raw: datasets.Dataset, tokens: datasets.Dataset) -> datasets.Dataset:
         """The training rows whose first ones `zoo data` shows by `example`."""
         return tokens
@@ -215,7 +209,8 @@ class TableData(PreparedData):
         own, text = self.about(stored, facts), encoder.text_options
         names = encoder.vocabulary_names
         sizes = [f"{name}_size" for name in names] if len(names) > 1 else ["vocabulary_size"] * len(names)
-        keys = {name: keys_of(split) for name, split in self.with_keys(drawn, stored).items()}
+        with_keys = stored if "key" in stored[first_split].column_names else drawn
+        keys = {name: keys_of(split) for name, split in with_keys.items()}
         notes = [part.notes(facts[first_split], text, noun) for part in encoder.parts]
         first = self.shown_rows(drawn[first_split], tokens[first_split]).with_format(None)
         return {

@@ -83,7 +83,11 @@ def test_description():
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        (CopyBits, {"length": [20, 1]}, r"data\.length=\[20,1\]: expected the least first, found 20 above 1"),
+        (
+            CopyBits,
+            {"length": [20, 1]},
+            r"data\.length=\[20, 1\]: expected \[least, most\], so \[1, 20\]: these are reversed, found",
+        ),
         (CopyBits, {"test_lengths": []}, r"data\.test_lengths=\[\]: expected different numbers"),
         (RepeatCopies, {"test_repeats": [20, 20]}, r"data\.test_repeats=\[20, 20\]: expected different numbers"),
         (Recall, {"items": [1, 6]}, r"data\.items: expected at least 2, .* found 1"),

@@ -8,10 +8,8 @@ from PIL import Image
 
 from tests.data.images.pictures_made import huge_png, picture
 from tests.data.images.toy import SMALL, names, prepared
-from zoo.data.images.coco import Coco
 from zoo.data.images.files import folder_of, folders
-from zoo.data.images.flickr8k import Flickr8k
-from zoo.data.images.flickr30k import Flickr30k
+from zoo.data.images.photographs import Coco, Flickr8k, Flickr30k
 from zoo.errors import ConfigError, DataError
 
 

@@ -11,8 +11,7 @@ import torch
 
 from tests.data.images.toy import SIDE, SIZES, Toy, colour, loaders, prepared, rows_of, text_of
 from zoo.data.images.batch import ImageBatch
-from zoo.data.images.pictures import PictureStore, StoredPictures
-from zoo.data.images.row import ImageRow
+from zoo.data.images.pictures import ImageRow, PictureStore, StoredPictures
 from zoo.errors import ConfigError, DataError
 
 ROWS = rows_of(SIZES)

@@ -14,8 +14,8 @@ from zoo.data.images.readers import (
     read_karpathy,
     read_table,
     read_tokens,
-    table_columns,
 )
+from zoo.data.readers import columns_of
 from zoo.data.rows import BadRows
 from zoo.errors import DataError
 
@@ -247,7 +247,7 @@ def test_tables_of_every_kind(tmp_path, file, name):
     else:
         tab = "\t" if name == "t.tsv" else ","
         path = file(name, f"file{tab}caption\n" + "".join(f'{one}{tab}"{text}"\n' for one, text in rows))
-    assert set(table_columns(path)) == {"file", "caption"}
+    assert set(columns_of(path)) == {"file", "caption"}
     found = read_table(path, ("file", "caption"), "", BadRows())
     assert captions(found) == {"a.png": ("A dog, running", "Again"), "b.png": ("B", "")}
 
@@ -282,4 +282,4 @@ def test_mistakes_in_a_table(file, name, content, message):
 
 def test_a_file_that_is_not_a_table(file):
     with pytest.raises(DataError, match=r"unknown kind of file '.txt'; .csv, .tsv"):
-        table_columns(file("t.txt", "a"))
+        columns_of(file("t.txt", "a"))

@@ -10,7 +10,7 @@ from PIL import Image
 
 from zoo.data.images.module import ImageData
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
-from zoo.data.images.row import ImageRow
+from zoo.data.images.pictures import ImageRow
 from zoo.data.sources import Source
 
 WORDS = ("Red", "blue", "dog", "it's", "runs", "over", "grass", "Häuser", "tall")

@@ -8,7 +8,7 @@ import pytest
 
 from zoo.data.points.encoding import PointEncoder
 from zoo.data.points.files import MOST_PARTS, OwnPoints, name_of_part, parts_of
-from zoo.data.points.goals.geometry import triangulation
+from zoo.data.points.goals import triangulation
 from zoo.data.points.readers import read_sets
 from zoo.errors import ConfigError, DataError
 

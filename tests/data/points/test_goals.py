@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from zoo.data.points.goals import GOALS, local_search, tour
-from zoo.data.points.goals.dynamic_programming import shortest
-from zoo.data.points.goals.geometry import hull, incentres, order, triangulation
+from zoo.data.points.goals import GOALS, hull, incentres, local_search, order, tour, triangulation
 from zoo.data.points.goals.local_search import CHANGES, SearchProgress, improved, inserted, lengths, short
+from zoo.data.points.goals.tour import shortest
 from zoo.data.points.sets import problem
 from zoo.metrics.geometry import length
 

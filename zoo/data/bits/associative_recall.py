@@ -9,7 +9,8 @@ import numpy as np
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
-from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range
 from zoo.errors import DataError
 
 ITEM, QUERY = "|", "?"
@@ -23,15 +24,12 @@ class AssociativeRecall(VectorGoal):
     """
 
     marks: ClassVar[int] = 2
+    form: ClassVar[str] = (
+        "items of {item_length} vectors of {bits} bits each, the vectors separated by blanks and the items by "
+        f"{ITEM}, and after a {QUERY} one of the items again"
+    )
     item_length: int
     """k, the vectors per item."""
-
-    @property
-    def form(self) -> str:
-        return (
-            f"items of {self.item_length} vectors of {self.bits} bits each, the vectors separated by blanks and the "
-            f"items by {ITEM}, and after a {QUERY} one of the items again"
-        )
 
     def steps(self, sizes: Sizes) -> int:
         (items,) = sizes

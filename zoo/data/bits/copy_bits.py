@@ -8,7 +8,8 @@ import numpy as np
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
-from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,7 @@ class Copy(VectorGoal):
     """Channels: the bits of a vector, and one for the delimiter. A sequence of L vectors takes 2L + 1 steps."""
 
     marks: ClassVar[int] = 1
-
-    @property
-    def form(self) -> str:
-        return f"vectors of {self.bits} bits separated by blanks"
+    form: ClassVar[str] = "vectors of {bits} bits separated by blanks"
 
     def steps(self, sizes: Sizes) -> int:
         (length,) = sizes

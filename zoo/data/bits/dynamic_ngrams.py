@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Goal, Sizes, vectors_of
-from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range
 from zoo.errors import ConfigError, DataError
 
 LONGEST_CONTEXT = 16
@@ -25,14 +26,11 @@ class DynamicNgrams(Goal):
     """
 
     separator: ClassVar[str] = ""
+    form: ClassVar[str] = "bits, with or without blanks between them"
     in_width: ClassVar[int] = 1  # type: ignore[misc]
     out_width: ClassVar[int] = 1  # type: ignore[misc]
     context: int
     """n - 1, the number of bits on which the next bit depends."""
-
-    @property
-    def form(self) -> str:
-        return "bits, with or without blanks between them"
 
     def steps(self, sizes: Sizes) -> int:
         (length,) = sizes

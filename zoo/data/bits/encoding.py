@@ -45,8 +45,9 @@ class BitEncoder(Encoder):
                 raise DataError("the line is empty")
             return self.goal.parse(line.text)
         except DataError as error:
+            form = self.goal.form.format(**vars(self.goal))
             place = f"{line.where}, {line.text!r}" if line.where else repr(line.text)
-            raise DataError(f"{place}: {error}; a sequence is typed as {self.goal.form}") from error
+            raise DataError(f"{place}: {error}; a sequence is typed as {form}") from error
 
     def state(self) -> dict[str, Any]:
         return {"goal": name_of(type(self.goal)), **asdict(self.goal)}  # type: ignore[call-overload]

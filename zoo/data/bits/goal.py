@@ -36,15 +36,12 @@ class Goal(ABC):
 
     separator: ClassVar[str] = " "
     """Text between the vectors of a line."""
+    form: ClassVar[str]
+    """Description of a typed sequence, for messages, with fields in braces."""
     in_width: int
     """I, the input channels of a step."""
     out_width: int
     """O, the output bits of a step."""
-
-    @property
-    @abstractmethod
-    def form(self) -> str:
-        """Description of a typed sequence, for messages."""
 
     @abstractmethod
     def steps(self, sizes: Sizes) -> int:

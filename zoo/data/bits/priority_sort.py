@@ -9,7 +9,8 @@ import numpy as np
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
-from zoo.data.bits.stream import BitArguments, BitStream, Range
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range
 from zoo.errors import DataError
 
 
@@ -21,12 +22,11 @@ class PrioritySort(VectorGoal):
     """
 
     marks: ClassVar[int] = 2
+    form: ClassVar[str] = (
+        "vectors of {bits} bits, each with its priority from -1 to 1 after a colon, separated by blanks"
+    )
     highest: int
     """k; if fewer vectors are typed, all of them are written."""
-
-    @property
-    def form(self) -> str:
-        return f"vectors of {self.bits} bits, each with its priority from -1 to 1 after a colon, separated by blanks"
 
     def steps(self, sizes: Sizes) -> int:
         (vectors,) = sizes

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from zoo.arguments import Count
 from zoo.data.bits.goal import BitSequence, Reals, Sizes, VectorGoal, vectors_text
-from zoo.data.bits.stream import BitArguments, BitStream, Range, range_of
+from zoo.data.bits.stream import BitArguments, BitStream
+from zoo.data.streams import Range, range_of
 from zoo.errors import DataError
 
 END = "end"
@@ -26,12 +27,9 @@ class RepeatCopy(VectorGoal):
     """
 
     marks: ClassVar[int] = 2
+    form: ClassVar[str] = "vectors of {bits} bits and the number of repeats, such as x3, separated by blanks"
     repeats: tuple[int, int]
     """The fewest and the most repeats in training."""
-
-    @property
-    def form(self) -> str:
-        return f"vectors of {self.bits} bits and the number of repeats, such as x3, separated by blanks"
 
     @property
     def out_width(self) -> int:  # type: ignore[override]

@@ -6,17 +6,14 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from zoo.arguments import Count
 from zoo.data.bits.batch import BitBatch
 from zoo.data.bits.encoding import BitEncoder, batch_of
 from zoo.data.bits.goal import BitSequence, Goal, Sizes
 from zoo.data.bits.spec import BitSpec
 from zoo.data.order import Nouns
-from zoo.data.streams import Made, Make, StreamArguments, StreamData
+from zoo.data.streams import Made, Make, Range, StreamArguments, StreamData, range_of
 from zoo.errors import ConfigError
 
-Range = Count | tuple[Count, Count]
-"""One size, or the smallest and the largest size."""
 Case = tuple[tuple[int, int], ...]
 """The smallest and the largest value of each size of a sequence."""
 
@@ -140,14 +137,6 @@ class BitStream(StreamData):
 def collate(made: Made) -> BitBatch:
     """Sequences of a stream as a batch."""
     return batch_of(made.examples, made.numbers)
-
-
-def range_of(key: str, value: Range) -> tuple[int, int]:
-    """The least and the greatest size. Raises ConfigError if the first is above the second."""
-    least, most = (value, value) if isinstance(value, int) else value
-    if least > most:
-        raise ConfigError(f"data.{key}=[{least},{most}]: expected the least first, found {least} above {most}")
-    return least, most
 
 
 def _key(size: str) -> str:

@@ -12,6 +12,18 @@ from zoo.data.batch import WritingBatch, derived
 
 
 @dataclass(frozen=True)
+class ImageDescription:
+    """The facts about an image of a batch besides its pixels, for metrics, tables and pictures."""
+
+    name: str
+    captions: tuple[str, ...] = ()
+    """All captions, as written in their file."""
+    facts: Any = None
+    file: str | None = None
+    """Path to the pixels, if a batch has features instead of pixels and the image is a file."""
+
+
+@dataclass(frozen=True)
 class ImageBatch(WritingBatch):
     """B captions of at most T tokens to write about I images.
 
@@ -35,8 +47,8 @@ class ImageBatch(WritingBatch):
     alignment: Tensor | None = None
     """(B, T, S) True at the cells of the box of the object that a word names, half a cell wider; only for evaluation
     and generated scenes."""
-    about: tuple[Any, ...] | None = None
-    """The `ImageDescription` of each of the I images, only for evaluation."""
+    about: tuple[ImageDescription, ...] | None = None
+    """The description of each of the I images, only for evaluation."""
 
     @property
     def memory_mask(self) -> Tensor:

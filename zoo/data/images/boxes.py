@@ -15,7 +15,7 @@ So an object that covers no centre of a cell still has a cell; a network sees mo
 def cells(boxes: ArrayLike, grid: Sequence[int]) -> NDArray[np.bool_]:
     """Mask (N, S) of the cells whose centre lies in a box (N, 4) that is widened by half a cell on each side.
 
-    `grid` is (rows, columns), in row-major order; boxes are in shares of the picture, see `Box`.
+    `grid` is (rows, columns), in row-major order; boxes are in shares of the picture: left, top, right, bottom.
     """
     left, top, right, bottom = np.asarray(boxes, np.float64).reshape(-1, 4).T[..., None]  # (N, 1)
     rows, columns = grid

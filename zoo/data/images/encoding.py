@@ -14,12 +14,11 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from zoo.data.images.batch import ImageBatch
+from zoo.data.images.batch import ImageBatch, ImageDescription
 from zoo.data.images.boxes import alignment
 from zoo.data.images.decoding import seen
 from zoo.data.images.features import FrozenEncoder
 from zoo.data.images.options import CaptionTextOptions, PictureOptions
-from zoo.data.images.row import ImageDescription
 from zoo.data.images.stored import CaptionRows
 from zoo.data.images.truth import named_words
 from zoo.data.parts import Numbers, Padded, Ragged, Stored, Words

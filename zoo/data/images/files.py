@@ -13,8 +13,8 @@ from unicodedata import normalize
 from zoo.data.cache import fingerprint
 from zoo.data.images.decoding import UnusablePicture, problem
 from zoo.data.images.options import PictureOptions
+from zoo.data.images.pictures import ImageRow
 from zoo.data.images.readers import CaptionedFile
-from zoo.data.images.row import ImageRow
 from zoo.data.rows import BadRows
 from zoo.data.sources import ReadOnce, Source, identity
 from zoo.errors import DataError, or_nearest

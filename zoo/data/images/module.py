@@ -19,8 +19,7 @@ from zoo.data.images.features import FrozenEncoder, store_features, stored_featu
 from zoo.data.images.options import CaptionTextOptions, Grid, PictureOptions
 from zoo.data.images.order import CAPTIONS as CAPTION_NOUNS
 from zoo.data.images.order import PICTURES, LengthOrder, PictureOrder
-from zoo.data.images.pictures import FILES, PIXELS, PictureFiles, Pictures, PictureStore, StoredPictures
-from zoo.data.images.row import ImageRow
+from zoo.data.images.pictures import FILES, PIXELS, ImageRow, PictureFiles, Pictures, PictureStore, StoredPictures
 from zoo.data.images.spec import ImageSpec
 from zoo.data.images.stored import CaptionedPictures
 from zoo.data.order import Bucketed, Evaluation, Nouns, Order
@@ -188,11 +187,6 @@ class ImageData(TableData):
             readings["train"].dropped["images without captions"] += int((~keep).sum())
             raw["train"] = raw["train"].select(np.flatnonzero(keep))
         save({name: part.remove_columns("key") for name, part in raw.items()}, folder / IMAGES)
-
-    def with_keys(
-        self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
-    ) -> Mapping[str, datasets.Dataset]:
-        return raw
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
         return {"images": len(np.unique(numbers_of(split, "stored")))}

@@ -22,8 +22,7 @@ from zoo.data.corpus import OwnFiles
 from zoo.data.images.files import checked_splits, folders, images_identity
 from zoo.data.images.module import IMAGES, ImageData, PictureArguments
 from zoo.data.images.options import PictureOptions
-from zoo.data.images.pictures import PictureFiles
-from zoo.data.images.row import ImageRow
+from zoo.data.images.pictures import ImageRow, PictureFiles
 from zoo.data.notes import key, repeated
 from zoo.data.rows import BadRows, json_rows, line_of
 from zoo.data.sources import SPLITS, Source, identity

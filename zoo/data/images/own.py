@@ -9,8 +9,8 @@ from zoo.data.corpus import OwnFiles
 from zoo.data.images.files import captioned_files
 from zoo.data.images.module import ImageArguments, ImageData
 from zoo.data.images.options import CaptionColumns
-from zoo.data.images.readers import CaptionedFile, read_table, table_columns
-from zoo.data.readers import TABLES, is_table, read_columns
+from zoo.data.images.readers import CaptionedFile, read_table
+from zoo.data.readers import TABLES, columns_of, is_table, read_columns
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import SPLITS, Source, find_splits, split_of
 from zoo.errors import DataError
@@ -92,7 +92,7 @@ class OwnCaptions(OwnFiles, ImageData):
     def _split_column(self, table: Path) -> tuple[str | None, set[str]]:
         """The name of the column of splits, and the splits in it. An empty column `split` is ignored."""
         given, encoding = self.columns.split, self.loader.encoding
-        names = table_columns(table, encoding)
+        names = columns_of(table, encoding)
         name = given or next((name for name in names if name.lower() == "split"), None)
         if name is None:
             return None, set()

@@ -1,7 +1,18 @@
-"""Captions of photographs in the files in which they are distributed: the base of Flickr8k, Flickr30k and COCO."""
+"""Flickr8k, Flickr30k and COCO: captions of photographs, in the files in which they are distributed.
+
+Flickr8k: Hodosh, Young and Hockenmaier 2013, https://doi.org/10.1613/jair.3994, people and dogs in action: 6,000 images
+for training, 1,000 for validation and 1,000 for the test, in the authors' lists and in Karpathy's.
+
+Flickr30k: Young, Lai, Hodosh and Hockenmaier 2014, https://doi.org/10.1162/tacl_a_00166, everyday activities: 31,783
+images without splits. Karpathy's splits have 29,000 for training, 1,014 for validation and 1,000 for the test.
+
+COCO: Lin et al. 2014, https://arxiv.org/abs/1405.0312, captions by Chen et al. 2015, https://arxiv.org/abs/1504.00325:
+82,783 images for training and 40,504 for validation. The split of Karpathy and Fei-Fei 2015 divides the latter: 5,000
+are for validation, 5,000 for the test, and 30,504 are left over as `restval`.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Unpack
@@ -16,6 +27,7 @@ from zoo.data.images.scenes import scene_source
 from zoo.data.rows import BadRows, visible
 from zoo.data.sources import SPLITS, Source
 from zoo.errors import ConfigError, DataError
+from zoo.values import hold
 
 KARPATHY = "https://cs.stanford.edu/people/karpathy/deepimagesent/caption_datasets.zip"
 LISTS = {"train": re.compile("train"), "val": re.compile("dev|val"), "test": re.compile("test")}
@@ -64,15 +76,14 @@ class Photographs(Corpus, ImageData):
 
     def open_files(self, path: Path) -> Source:
         file = path if path.is_file() else self._text_in(path)
-        texts: Sequence[Path] = [file]
         if file.suffix.lower() != ".json":
-            lists = _lists(file)
-            texts, splits, read = [file, *lists.values()], list(lists) or ["train"], partial(_tokens, file, lists)
+            parts = _lists(file)
+            read, texts, splits = partial(_tokens, file, parts), [file, *parts.values()], list(parts) or ["train"]
         elif "captions" in file.name:
             parts = _parts(file)
-            texts, splits, read = list(parts.values()), list(parts), partial(_annotations, parts)
+            read, texts, splits = partial(_annotations, parts), list(parts.values()), list(parts)
         else:
-            splits, read = list(SPLITS), partial(read_karpathy, file, self.restval)
+            read, texts, splits = partial(read_karpathy, file, self.restval), [file], list(SPLITS)
         facts = {"restval": self.restval, "split": [text.name for text in texts]}
         return captioned_files(path, texts, read, splits, self.picture, facts, images=self.images, noun="photographs")
 
@@ -89,6 +100,43 @@ class Photographs(Corpus, ImageData):
             f"{folder}: found {found}; expected {self.layout}. The captions: {KARPATHY}; the photographs: "
             f"{self.photographs}; or use data.source=sample"
         )
+
+
+class Flickr8k(Photographs):
+    """`dataset_flickr8k.json`, or the authors' `Flickr8k.token.txt` with `Flickr_8k.trainImages.txt` and so on."""
+
+    name = "flickr8k"
+    texts = ("dataset_flickr8k.json", "Flickr8k.token.txt", "captions.txt")
+    photographs = "https://forms.illinois.edu/sec/1713398, a form (Flickr8k_Dataset.zip)"
+
+
+class Flickr30k(Photographs):
+    """`dataset_flickr30k.json`, or the authors' `results_20130124.token`. Without lists such as `train.txt`, `val.txt`
+    and `test.txt` the splits are drawn, by image."""
+
+    name = "flickr30k"
+    texts = ("dataset_flickr30k.json", "results_20130124.token", "results.csv")
+    photographs = "https://shannon.cs.illinois.edu/DenotationGraph, a form"
+
+
+class CocoArguments(PhotographArguments, total=False):
+    """The arguments of `Coco` besides `restval`."""
+
+    images: str | None
+
+
+class Coco(Photographs):
+    """`dataset_coco.json`, or the authors' `captions_train2014.json` with `captions_val2014.json` as the test."""
+
+    name = "coco"
+    texts = ("dataset_coco.json", "captions_train2014.json", "captions_train2017.json")
+    photographs = "http://images.cocodataset.org/zips/train2014.zip and val2014.zip"
+
+    def __init__(self, *, restval: bool = True, **rest: Unpack[CocoArguments]) -> None:
+        """`restval` trains on the images of this split, too, which is usual today; Xu et al. 2015 did not."""
+        hold("data.restval", restval, bool)
+        super().__init__(**rest)
+        self.restval = restval
 
 
 def _parts(file: Path) -> dict[str, Path]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +16,6 @@ from torch import Tensor
 from zoo.data.cache import fingerprint
 from zoo.data.images.decoding import seen
 from zoo.data.images.options import PictureOptions
-from zoo.data.images.row import ImageRow
 from zoo.data.notes import key
 from zoo.data.sources import identity
 from zoo.errors import DataError
@@ -26,6 +25,20 @@ KEYED = 2**16
 """Bytes of a file that distinguish it from others of its size."""
 
 Shape = tuple[int, int, int]
+
+
+class ImageRow(NamedTuple):
+    """An image and its captions as written in their file; captions may be blank or missing."""
+
+    name: str
+    """File name within its folder, or the number of a generated image."""
+    picture: NDArray[np.uint8] | Path
+    """(H, W, 3) pixels, which are stored with the prepared data, or a file that is read when it is needed."""
+    captions: tuple[str, ...]
+    place: str
+    """File and line, for messages."""
+    facts: Any = None
+    """Known facts as plain data (see `zoo.data.images.truth`); only generated scenes have them."""
 
 
 class Pictures(ABC):

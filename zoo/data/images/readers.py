@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import pyarrow.parquet as pq
-
-from zoo.data.encodings import UTF8
-from zoo.data.readers import TABLES, kind_of, read_columns
+from zoo.data.readers import read_columns
 from zoo.data.rows import (
     BadRows,
     Lines,
@@ -19,7 +16,6 @@ from zoo.data.rows import (
     csv_rows,
     decode_file,
     guarded,
-    json_rows,
     line_of,
     open_binary,
     parse_json,
@@ -195,21 +191,6 @@ def listed(described: Iterable[CaptionedFile], lists: Mapping[str, Path], bad: B
 
 
 # Tables
-
-
-def table_columns(path: Path, encoding: str = UTF8) -> list[str]:
-    """The names of a table's columns. Raises DataError if it is not a table."""
-    kind = kind_of(path)
-    if kind not in TABLES:
-        raise DataError(f"{path}: unknown kind of file {kind!r}; {', '.join(TABLES)} are read")
-    if kind == ".parquet":
-        with reading(path):
-            return list(pq.read_schema(path).names)
-    if kind in (".csv", ".tsv"):
-        with Lines(path, encoding=encoding) as lines:
-            delimiter = "\t" if kind == ".tsv" else max(",;\t", key=lines.peek().count)
-            return [name.strip() for name in next(csv_rows(lines, delimiter, BadRows()), (1, []))[1]]
-    return list(next(json_rows(path, (), "", BadRows("skip", encoding)), (1, {}))[1])
 
 
 @guarded

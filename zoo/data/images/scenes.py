@@ -15,7 +15,7 @@ from PIL import Image
 from zoo.arguments import Count
 from zoo.data.images.module import ImageData
 from zoo.data.images.options import PictureOptions
-from zoo.data.images.row import ImageRow
+from zoo.data.images.pictures import ImageRow
 from zoo.data.images.samples import scenes
 from zoo.data.images.samples.scenes import SIDE, Scene
 from zoo.data.options import SampleOptions

@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from torch import Tensor
 
+from zoo.data.images.batch import ImageDescription
 from zoo.data.images.pictures import Pictures
-from zoo.data.images.row import ImageDescription
 from zoo.data.stored import StoredSplit, numbers_of
 
 

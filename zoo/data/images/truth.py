@@ -27,9 +27,9 @@ def is_true(caption: Sequence[str] | str, facts: Mapping[str, Any]) -> bool:
 
 
 def named_words(caption: str, facts: Mapping[str, Any]) -> Iterator[tuple[int, int, tuple[float, ...]]]:
-    """The begin, the end and the box (see `Box`) of each word that names an object of the scene.
+    """The begin, the end and the box of each word that names an object of the scene.
 
-    `facts` are those of `is_true`, each object with its `box`.
+    `facts` are those of `is_true`, each object with its `box`: left, top, right and bottom in shares of the picture.
     """
     for phrase in NAMED.finditer(caption.lower()):
         for thing in facts["objects"]:

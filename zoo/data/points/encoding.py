@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from zoo.data.options import Options
-from zoo.data.parts import Number, Numbers, Stored, flattened, gridded, padded
+from zoo.data.parts import Number, Numbers, Ragged, Stored, flattened, gridded, padded
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.sets import PointSet, into_unit_square, near_the_origin, problem, table
 from zoo.data.points.spec import PointSpec
-from zoo.data.stored import list_array
+from zoo.data.stored import list_array, offsets
 from zoo.data.streams import Made
 from zoo.data.table_encoder import TableEncoder
 from zoo.errors import DataError, one_of
@@ -42,7 +43,6 @@ class PointEncoder(TableEncoder):
         {
             "points": pa.list_(pa.float64()),  # (n * W,) in the units of the source
             "target": NUMBERS,  # if it is null, it is computed
-            "group": pa.int64(),
             "key": pa.int64(),
         }
     )
@@ -75,8 +75,21 @@ class PointEncoder(TableEncoder):
         return self.encode(rows)
 
     def made(self, made: Made) -> PointBatch:
-        """A batch of the examples of a stream."""
-        return self.encode(*made)
+        """A batch of a stream. Its sets are inside the unit square already, so that they need no table."""
+        sets = self.solved(made)
+        parts: dict[str, Any] = {
+            "points": ragged([one.points.ravel() for one in sets]),
+            "scale": torch.ones(len(sets)),
+            "group": torch.tensor([row["group"] for row in made.examples]),
+        }
+        if sets[0].target is not None:
+            parts["target"] = ragged([one.target for one in sets])
+        return self.batch(parts, torch.tensor(made.numbers))
+
+    def solved(self, made: Made) -> list[PointSet]:
+        """The sets of a stream, with their targets unless they are drawn without."""
+        points = [row["points"] for row in made.examples]
+        return list(map(PointSet, points, self.goal.targets(points) if made.examples[0]["solved"] else repeat(None)))
 
     def checked(self, one: ArrayLike, place: str) -> NDArray[np.float64]:
         """A set (n, W). Raises DataError, with its `place`, if the goal cannot be found in it."""
@@ -91,10 +104,11 @@ class PointEncoder(TableEncoder):
     def tokens(self, table: pa.Table) -> pa.Table:
         """Move and scale sets into the unit square, and compute the targets that are null."""
         column, (lengths,) = flattened(table["points"].combine_chunks())
-        flat, ends = np.asarray(column), np.cumsum(self.counts(lengths))
-        sets = np.split(flat.reshape(-1, self.goal.width), ends)[: len(ends)]
+        flat = np.asarray(column)
+        points, ends = flat.reshape(-1, self.goal.width), offsets(self.counts(lengths)).tolist()
+        sets = [points[begin:end] for begin, end in pairwise(ends)]
         placed, scales, near = flat.astype(np.float32), np.ones(len(sets), np.float32), sets
-        if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:  # points of a stream are inside already
+        if len(flat) and not 0 <= flat.min() <= flat.max() <= 1:
             moved, sides = zip(*map(into_unit_square, sets), strict=True)
             placed, scales = np.concatenate(moved).ravel(), np.array(sides, np.float32)
             near = [near_the_origin(one) for one in sets]
@@ -149,3 +163,8 @@ class PointEncoder(TableEncoder):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         return cls(state["goal"])
+
+
+def ragged(rows: Sequence[Any]) -> Ragged:
+    """Rows of numbers, in sequence."""
+    return Ragged(np.concatenate(rows), np.array([len(row) for row in rows]))

@@ -26,7 +26,7 @@ from zoo.data.points.readers import KINDS, TSPLIB, best_tour, read_sets
 from zoo.data.points.sets import PointSet, into_unit_square
 from zoo.data.points.spec import PointSpec
 from zoo.data.readers import kind_of
-from zoo.data.rows import BadRows, visible
+from zoo.data.rows import visible
 from zoo.data.sources import SPLITS, Reading, Source, existing, file_source, identity, split_of
 from zoo.data.stored import StoredSplit, numbers_of
 from zoo.data.table_data import TableData
@@ -93,12 +93,12 @@ class OwnPoints(OwnFiles, TableData):
             expected = "a share between 0 and 1, a file of sets, or a folder of .tsp"
             files[split] = self._part(existing(other, f"data.split.{split}", expected))
         files = {split: files[split] for split in SPLITS if split in files}
-        source = file_source(path, files, partial(_read, self.goal.name), self.row_noun)
+        goal = self.goal.name
+        source = file_source(path, files, lambda file, bad: read_sets(file, goal, bad), self.row_noun)
         tours = [beside for part in files.values() for file in part if (beside := best_tour(file)).exists()]
         return replace(source, identity={**source.identity, "tours": [identity(file) for file in tours]})
 
     def _files(self, path: Path) -> dict[str, list[Path]]:
-        """The files of each split."""
         if not path.is_dir():
             return {"test" if kind_of(path) == TSPLIB else "train": self._part(path)}
         files: dict[str, list[Path]] = {}
@@ -110,7 +110,6 @@ class OwnPoints(OwnFiles, TableData):
 
     @staticmethod
     def _part(path: Path) -> list[Path]:
-        """The files of one path."""
         if path.is_dir():
             if not (files := [file for file in visible(path) if file.is_file() and kind_of(file) == TSPLIB]):
                 raise DataError(f"{path}: no {TSPLIB} in this folder; expected: {LAYOUT}")
@@ -138,12 +137,7 @@ class OwnPoints(OwnFiles, TableData):
 
     def numbering(self, encoder: TableEncoder, split: str) -> Callable[[pa.Table], pa.Table]:
         assert isinstance(encoder, PointEncoder)
-        return partial(_numbered, encoder, self._parts if split == "test" else ())
-
-    def with_keys(
-        self, raw: Mapping[str, datasets.Dataset], stored: Mapping[str, datasets.Dataset]
-    ) -> Mapping[str, datasets.Dataset]:
-        return raw
+        return partial(_numbered, encoder, [low for low, _ in self._parts] if split == "test" else [0])
 
     # Describing
 
@@ -218,18 +212,12 @@ def name_of_part(part: Sequence[int]) -> str:
     return f"n{low}" if low == high else f"n{low}_to_{high}"
 
 
-def _numbered(encoder: PointEncoder, parts: Sequence[Part], table: pa.Table) -> pa.Table:
-    """The sets, each with the number of its part of the test."""
+def _numbered(encoder: PointEncoder, least: Sequence[int], table: pa.Table) -> pa.Table:
+    """The sets, each with the number of its part of the test; `least` are the fewest points of each part."""
     counts = encoder.counts(pc.list_value_length(table["points"]))
-    groups = np.zeros(len(counts), np.int64)
-    for number, (low, high) in enumerate(parts):
-        groups[(low <= counts) & (counts <= high)] = number
+    groups = np.searchsorted(least, counts, "right") - 1
     return encoder.ids(table.append_column("group", pa.array(groups)))
 
 
 def _list_lengths(split: datasets.Dataset, column: str) -> NDArray[Any]:
     return np.asarray(pc.list_value_length(split.data.column(column)))
-
-
-def _read(goal: str, file: Path, bad: BadRows) -> Iterator[PointSet]:
-    return read_sets(file, goal, bad)

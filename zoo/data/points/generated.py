@@ -1,7 +1,7 @@
 """Sets of random points without end, with the targets of a goal."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -14,18 +14,15 @@ from zoo.data.order import Nouns
 from zoo.data.points.batch import PointBatch
 from zoo.data.points.description import IMPROVABLE, facts, shown, tour_length, written
 from zoo.data.points.encoding import PointEncoder
-from zoo.data.points.goals import GOALS, Goal
+from zoo.data.points.goals import GOALS, HULL, ORDER, TOUR, TRIANGULATION, Goal
 from zoo.data.points.goals.tour import EXACT
 from zoo.data.points.sets import FLAT, PointSet, problem
 from zoo.data.points.spec import PointSpec
-from zoo.data.streams import Made, Make, StreamArguments, StreamData
+from zoo.data.streams import Made, Make, Range, StreamArguments, StreamData, range_of
 from zoo.errors import ConfigError
 from zoo.memory import memory, size_of
 from zoo.values import refusal
 
-Size = Count | list[Count]
-"""Points of a set, or the least and the most of them."""
-Range = tuple[int, int]
 DESCRIBED = 200
 """Sets of a split from which `describe` takes means."""
 WRITTEN_AT_ONCE = 1000
@@ -40,7 +37,7 @@ class Drawing:
     """
 
     goal: str
-    sizes: Sequence[Range]
+    sizes: Sequence[tuple[int, int]]
     solved: bool = True
     """Whether the sets get targets, which the encoder computes for a whole batch."""
 
@@ -60,8 +57,7 @@ class Drawing:
         points = random.random((size, goal.width), np.float32)
         while not _usable(points, goal):
             points = random.random((size, goal.width), np.float32)
-        row = {"points": points.ravel().astype(float), "group": number % len(self.sizes)}
-        return {**row, "target": None} if self.solved else row
+        return {"points": points, "group": number % len(self.sizes), "solved": self.solved}
 
 
 def _usable(points: NDArray[np.float32], goal: Goal) -> bool:
@@ -79,7 +75,7 @@ def _usable(points: NDArray[np.float32], goal: Goal) -> bool:
 class PointArguments(StreamArguments, total=False):
     """The arguments of every stream of points."""
 
-    size: Size
+    size: Range
     test_sizes: list[Count] | None
 
 
@@ -91,15 +87,16 @@ class PointStream(StreamData):
 
     tasks: ClassVar[tuple[str, ...]] = ("pointing",)
     nouns: ClassVar[Nouns] = Nouns("sets", "points")
-    goal: ClassVar[str]
-    """A name of `zoo.data.points.goals`."""
+    goal: ClassVar[Goal]
+    solve: bool = True
+    """Whether the training sets have targets."""
     spec: PointSpec
     encoder: PointEncoder
 
     def __init__(
         self,
         *,
-        size: Size = 5,
+        size: Range = 5,
         test_sizes: list[Count] | None = None,
         **rest: Unpack[StreamArguments],
     ) -> None:
@@ -110,46 +107,39 @@ class PointStream(StreamData):
             rest: the arguments of `StreamData`; `sample.test` counts the sets of each part of the test.
         """
         super().__init__(**rest)
-        fewest = self._goal.fewest
-        both = [size, size] if isinstance(size, int) else size
-        if len(both) == 2 and fewest <= both[1] < both[0]:
-            raise refusal("data.size", size, f"[least, most] points, so the other way round: [{both[1]}, {both[0]}]")
-        if len(both) != 2 or not fewest <= both[0] <= both[1]:
+        fewest = self.goal.fewest
+        self.range = low, high = range_of("size", size)
+        if low < fewest:
             raise refusal("data.size", size, f"{fewest} points or more, or [least, most] of them")
-        low, high = both
-        if (needed := 4 * self._goal.width * high * (self.loader.batch_size or 1)) > memory():
+        if (needed := 4 * self.goal.width * high * (self.loader.batch_size or 1)) > memory():
             raise ConfigError(
                 f"data.size={size}: a batch of {self.loader.batch_size} sets with {high:,} points takes "
                 f"{size_of(needed)}, and this machine has {size_of(memory())}; choose fewer points"
             )
-        self.range: Range = (low, high)
         tested = sorted({low, high}) if test_sizes is None else list(test_sizes)
         if not tested or min(tested) < fewest or len(set(tested)) < len(tested):
             raise refusal("data.test_sizes", tested, f"a list of different numbers of points, from {fewest} on")
         self.test_sizes = tested
         self.groups = tuple(f"n{size}" for size in tested)
-        self.encoder = PointEncoder(self.goal)
+        self.longest = max(high, *tested)
+        self.encoder = PointEncoder(self.goal.name)
 
     def setup(self, stage: str | None = None) -> None:
-        longest = max(self.range[1], *self.test_sizes)
         self.spec = PointSpec(
-            width=self._goal.width,
-            longest=longest,
-            longest_target=self._goal.longest(longest) + 1,
-            goal=self.goal,
+            width=self.goal.width,
+            longest=self.longest,
+            longest_target=self.goal.longest(self.longest) + 1,
+            goal=self.goal.name,
             groups=tuple(self.groups),
+            solved=self.solve,
         )
-
-    @property
-    def _goal(self) -> Goal:
-        return GOALS[self.goal]
 
     def generator(self) -> Make:
         return self.generator_of("train")
 
     def generator_of(self, split: str) -> Drawing:
         sizes = [(size, size) for size in self.test_sizes] if split == "test" else [self.range]
-        return Drawing(self.goal, sizes)
+        return Drawing(self.goal.name, sizes, solved=self.solve or split != "train")
 
     @property
     def _collate(self) -> Callable[[Made], PointBatch]:
@@ -158,31 +148,37 @@ class PointStream(StreamData):
     # Describing and writing
 
     @property
+    def _notes(self) -> list[str]:
+        if self.goal is not TOUR or self.longest <= EXACT:
+            return []
+        return [f"tours of more than {EXACT} points are those of {IMPROVABLE}"]
+
+    @property
     def source_description(self) -> str:
         *others, last = map(str, self.test_sizes)
         test = " and ".join(filter(None, [", ".join(others), last]))
-        low, high = self.range
-        size = str(low) if low == high else f"{low} to {high}"
-        return f"{super().describe()['source']}, of {size} {self.nouns.parts} in training and {test} in the test"
+        size = " to ".join(map(str, dict.fromkeys(self.range)))
+        sizes = f"of {size} {self.nouns.parts} in training and {test} in the test"
+        return "; ".join([f"{super().describe()['source']}, {sizes}", *self._notes])
 
     def describe(self) -> dict[str, Any]:
         splits, examples = {}, list[PointSet]()
         for split, size in self.sizes.items():
             examples = self._sets(split, range(min(size, DESCRIBED)))
             lengths = [len(one.target) for one in examples if one.target is not None]
-            tours = [tour_length(one) for one in examples if self.goal == "tour" and one.target]
+            tours = [tour_length(one) for one in examples if self.goal is TOUR and one.target]
             splits[split] = {self.nouns.examples: size, **facts([len(one.points) for one in examples], lengths, tours)}
         return {
             **super().describe(),
             "source": self.source_description,
             "contents": [f"means are those of the first {DESCRIBED} sets of a split"],
             "splits": splits,
-            "examples": [shown(one, self._goal) for one in examples[: len(self.test_sizes)]],
+            "examples": [shown(one, self.goal) for one in examples[: len(self.test_sizes)]],
+            "notes": self._notes,
         }
 
     def _sets(self, split: str, numbers: Sequence[int]) -> list[PointSet]:
-        made = self.part(split).__getitems__(list(numbers))
-        return self.encoder.sets(self.encoder.tokens(self.encoder.table(made.examples)))
+        return self.encoder.solved(self.part(split).__getitems__(list(numbers)))
 
     def write(self, folder: Path) -> list[Path]:
         """Write the sets of an epoch, of validation, and of each part of the test, as the authors of pointer networks
@@ -196,21 +192,21 @@ class PointStream(StreamData):
     def _lines(self, split: str, numbers: range) -> Iterator[str]:
         for first in range(0, len(numbers), WRITTEN_AT_ONCE):
             sets = self._sets(split, numbers[first : first + WRITTEN_AT_ONCE])
-            yield from (written(one, self._goal) for one in sets)
+            yield from (written(one, self.goal) for one in sets)
 
 
 class ConvexHull(PointStream):
     """The corners of the convex hull, counter-clockwise."""
 
     name = "convex_hull"
-    goal = "hull"
+    goal = HULL
 
 
 class Delaunay(PointStream):
     """The triangles of the Delaunay triangulation."""
 
     name = "delaunay"
-    goal = "triangulation"
+    goal = TRIANGULATION
 
 
 class SortNumbers(PointStream):
@@ -218,38 +214,17 @@ class SortNumbers(PointStream):
 
     name = "sort_numbers"
     nouns = Nouns("sets", "numbers")
-    goal = "order"
+    goal = ORDER
 
 
 class Tsp(PointStream):
     """Short tours, optimal ones up to `zoo.data.points.goals.tour.EXACT` points."""
 
     name = "tsp"
-    goal = "tour"
+    goal = TOUR
 
     def __init__(self, *, solve: bool = True, **rest: Unpack[PointArguments]) -> None:
         """Without `solve` training has only points, to learn from the length of tours; validation and test have their
         targets nevertheless."""
         super().__init__(**rest)
         self.solve = solve
-
-    def setup(self, stage: str | None = None) -> None:
-        super().setup(stage)
-        self.spec = replace(self.spec, solved=self.solve)
-
-    def generator_of(self, split: str) -> Drawing:
-        return replace(super().generator_of(split), solved=self.solve or split != "train")
-
-    @property
-    def _notes(self) -> list[str]:
-        """Notes on the targets."""
-        if max(self.range[1], *self.test_sizes) <= EXACT:
-            return []
-        return [f"tours of more than {EXACT} points are those of {IMPROVABLE}"]
-
-    @property
-    def source_description(self) -> str:
-        return "; ".join([super().source_description, *self._notes])
-
-    def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "notes": self._notes}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zoo.data.points.goals import GOALS, Goal
 from zoo.data.points.goals.tour import counter_clockwise
 from zoo.data.points.sets import PointSet, flat, problem
-from zoo.data.readers import kind_of
+from zoo.data.readers import delimiter_of, kind_of
 from zoo.data.rows import BadRows, Lines, NeverSkipped, csv_rows, guarded, line_of, read_lines
 from zoo.errors import DataError, alternatives
 
@@ -155,8 +155,7 @@ def read_table(path: Path, goal: Goal, bad: BadRows) -> Iterator[PointSet]:
     If the first column is called `set`, it has the number or the name of each point's set; otherwise a blank line
     begins a new set. There are no targets."""
     with Lines(path, encoding=bad.encoding) as lines:
-        delimiter = "\t" if kind_of(path) == ".tsv" else max(",;\t", key=lines.peek().count)
-        rows = [Row(*row) for row in csv_rows(lines, delimiter, BadRows())]
+        rows = [Row(*row) for row in csv_rows(lines, delimiter_of(path, lines), BadRows())]
     header = rows.pop(0).fields if rows and not any(map(_is_number, rows[0].fields[-goal.width :])) else []
     if not rows:
         raise DataError(f"{path}: no point in it; expected {_columns(goal, False)} in each row")

@@ -6,12 +6,12 @@ and shape, and their boxes do not overlap.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zoo.data.images.row import Box
 from zoo.data.images.samples.drawing import EXTENT, PAINT, SPREAD, Numbers, grounds, paint_on
 from zoo.data.images.samples.grammar import COLOURS, FORMS, SHAPES, Kind, Statement, phrased, relation
 
@@ -36,12 +36,24 @@ AT_ONCE = 100
 
 
 class Thing(NamedTuple):
-    """One object of a scene."""
+    """One object of a scene; lengths in pixels of a picture of SIDE."""
 
     kind: Kind
-    centre: tuple[float, float]
-    """x and y, in shares of the picture."""
-    box: Box
+    place: tuple[float, float]
+    """x and y of its centre."""
+    radius: float
+    colour: tuple[float, float, float]
+
+    @property
+    def centre(self) -> list[float]:
+        """x and y, in shares of the picture, rounded so that they equal their stored form."""
+        return [round(at / SIDE, 4) for at in self.place]
+
+    @property
+    def box(self) -> list[float]:
+        """Left, top, right and bottom, as in `centre`."""
+        edges = zip(self.place * 2, EXTENT[self.kind.shape], strict=True)
+        return [round((at + self.radius * edge) / SIDE, 4) for at, edge in edges]
 
 
 class Scene(NamedTuple):
@@ -56,23 +68,7 @@ class Scene(NamedTuple):
     @property
     def facts(self) -> dict[str, Any]:
         """The facts in the form that `zoo.data.images.truth` reads."""
-        return {
-            "objects": [
-                {**thing.kind._asdict(), "centre": list(thing.centre), "box": list(thing.box)} for thing in self.things
-            ]
-        }
-
-
-class Layout(NamedTuple):
-    """Positions of the objects of a scene, the most central first; lengths in pixels of a picture of SIDE."""
-
-    kinds: list[Kind]
-    centres: Numbers
-    """(n, 2)."""
-    radii: Numbers
-    """(n,)."""
-    colours: Numbers
-    """(n, 3)."""
+        return {"objects": [{**one.kind._asdict(), "centre": one.centre, "box": one.box} for one in self.things]}
 
 
 def generate(count: int, *, seed: int, size: int = SIDE) -> Iterator[Scene]:
@@ -84,29 +80,26 @@ def generate(count: int, *, seed: int, size: int = SIDE) -> Iterator[Scene]:
 def scenes(numbers: range, *, seed: int, size: int = SIDE) -> list[Scene]:
     """The scenes with the given numbers."""
     random = [np.random.default_rng((seed, number)) for number in numbers]
-    layouts = [_layout(r) for r in random]
-    captions = [_captions(r, layout) for r, layout in zip(random, layouts, strict=True)]
-    pixels = _painted(random, layouts, size)
-    return [
-        Scene(picture, _things(layout), five) for picture, layout, five in zip(pixels, layouts, captions, strict=True)
-    ]
+    things = [_things(r) for r in random]
+    captions = [_captions(r, *some[:2]) for r, some in zip(random, things, strict=True)]
+    return list(map(Scene, _painted(random, things, size), things, captions))
 
 
-def _layout(random: np.random.Generator) -> Layout:
+def _things(random: np.random.Generator) -> list[Thing]:
     count = int(random.integers(OBJECTS[0], OBJECTS[1] + 1))
     pairs = random.choice(len(COLOURS) * len(SHAPES), count, replace=False).tolist()
     large = random.permutation(count)[:LARGE]
     large = large[random.random(len(large)) < 0.5]
-    sizes = ["large" if number in large else "small" for number in range(count)]
     kinds = [
-        Kind(size, COLOURS[pair // len(SHAPES)], SHAPES[pair % len(SHAPES)])
-        for size, pair in zip(sizes, pairs, strict=True)
+        Kind("large" if number in large else "small", COLOURS[pair // len(SHAPES)], SHAPES[pair % len(SHAPES)])
+        for number, pair in enumerate(pairs)
     ]
-    radii = np.array([random.uniform(*RADII[size]) for size in sizes], np.float32)
+    radii = np.array([random.uniform(*RADII[str(kind.size)]) for kind in kinds], np.float32)
     paint = np.array([PAINT[kind.colour] for kind in kinds], np.float32)
     colours = paint + random.uniform(-SPREAD, SPREAD, paint.shape).astype(np.float32)
     centres, turn = _places(random, radii[:, None] * np.array([EXTENT[kind.shape] for kind in kinds], np.float32))
-    return Layout([kinds[number] for number in turn], centres, radii[turn], colours[turn])
+    parts = zip(centres.tolist(), radii[turn].tolist(), colours[turn].tolist(), strict=True)
+    return [Thing(kinds[number], tuple(place), *more) for number, (place, *more) in zip(turn, parts, strict=True)]
 
 
 def _places(random: np.random.Generator, extent: Numbers) -> tuple[Numbers, NDArray[np.int64]]:
@@ -135,33 +128,22 @@ def _places(random: np.random.Generator, extent: Numbers) -> tuple[Numbers, NDAr
             return centres[good[0], turn[good[0]]], turn[good[0]]
 
 
-def _captions(random: np.random.Generator, layout: Layout) -> list[str]:
+def _captions(random: np.random.Generator, first: Thing, second: Thing) -> list[str]:
     """One sentence in each of several forms; one of them does not mention sizes."""
-    position = relation(*layout.centres[:2].tolist())
-    first, second = layout.kinds[:2]
-    found = []
-    for number, form in enumerate(random.permutation(len(FORMS))[:CAPTIONS].tolist()):
-        kinds = (first, second) if number else (first._replace(size=None), second._replace(size=None))
-        found.append(phrased(FORMS[form], Statement(kinds[0], position, kinds[1])))
+    said = Statement(first.kind, relation(first.place, second.place), second.kind)
+    without_sizes = said._replace(first=said.first._replace(size=None), second=said.second._replace(size=None))
+    forms = random.permutation(len(FORMS))[:CAPTIONS].tolist()
+    found = [phrased(FORMS[form], said if number else without_sizes) for number, form in enumerate(forms)]
     return [found[number] for number in random.permutation(CAPTIONS).tolist()]
 
 
-def _things(layout: Layout) -> list[Thing]:
-    """The objects in shares of the picture, rounded to four places, so that they equal their stored form."""
-    found = []
-    for kind, (x, y), radius in zip(layout.kinds, layout.centres.tolist(), layout.radii.tolist(), strict=True):
-        left, top, right, bottom = (radius * edge for edge in EXTENT[kind.shape])
-        box = Box(*(round(edge / SIDE, 4) for edge in (x + left, y + top, x + right, y + bottom)))
-        found.append(Thing(kind, (round(x / SIDE, 4), round(y / SIDE, 4)), box))
-    return found
-
-
-def _painted(random: list[np.random.Generator], layouts: list[Layout], size: int) -> NDArray[np.uint8]:
-    """(I, size, size, 3) pictures of the layouts."""
+def _painted(random: list[np.random.Generator], things: list[list[Thing]], size: int) -> NDArray[np.uint8]:
+    """(I, size, size, 3) pictures of the objects."""
     pixels, scale = grounds(random, size), np.float32(size / SIDE)
-    picture = np.repeat(np.arange(len(layouts)), [len(layout.kinds) for layout in layouts])
-    shapes = np.array([kind.shape for layout in layouts for kind in layout.kinds])
-    centres, radii, colours = (np.concatenate([getattr(part, name) for part in layouts]) for name in Layout._fields[1:])
+    picture = np.repeat(np.arange(len(things)), [len(some) for some in things])
+    kinds, *numbers = zip(*chain.from_iterable(things), strict=True)
+    centres, radii, colours = (np.array(part, np.float32) for part in numbers)
+    shapes = np.array([kind.shape for kind in kinds])
     for shape in SHAPES:
         of = np.flatnonzero(shapes == shape)
         if len(of):
