@@ -9,9 +9,8 @@ import pytest
 from tests.data.stories.tiny import official, prepared, questions, read_slowly
 from zoo.cli import main
 from zoo.data.stories import babi
-from zoo.data.stories.babi import Babi
+from zoo.data.stories.babi import NAMES, Babi, file_name
 from zoo.data.stories.samples import babi as generator
-from zoo.data.stories.tasks import NAMES, file_name
 from zoo.errors import ConfigError, DataError
 
 SMALL = {"train": 30, "val": 6, "test": 9}

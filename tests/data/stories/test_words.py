@@ -2,8 +2,7 @@
 
 import pytest
 
-from zoo.data.stories.encoding import StoryEncoder
-from zoo.data.stories.options import StoryTextOptions
+from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
 from zoo.data.stories.own import OwnStories
 from zoo.data.stories.words import split_words
 from zoo.data.text.vocabulary import Vocabulary

@@ -57,7 +57,7 @@ class ClozeData(TableData):
         self.spec = ClozeSpec(vocabulary_size=about["vocabulary_size"], blank=BLANK_ID)
 
     def facts(self, split: datasets.Dataset, encoder: TableEncoder) -> dict[str, Any]:
-        words, first = numbers_of(split, "num_document"), _answer_positions(split)
+        words, first = numbers_of(split, "num_document"), numbers_of(split, "first")
         right = numbers_of(split, "answer") == numbers_of(split, "frequent")
         found = {
             "candidates": round(float(numbers_of(split, "num_candidates").mean()), 2),
@@ -121,18 +121,3 @@ def _sentences(table: pa.Table) -> pa.Array:
     limits = pa.array(offsets(lengths[lengths > 0] * words.itemsize))
     buffers = [None, limits.buffers()[1], pa.py_buffer(words)]
     return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(limits) - 1, buffers)
-
-
-def _answer_positions(split: datasets.Dataset) -> NDArray[np.int64]:
-    """(N,) where the answer of each question is first in its document, -1 where it is not there."""
-    found = []
-    for table in split.with_format("arrow").iter(batch_size=ROWS):
-        texts = table["occurrence"].combine_chunks()
-        lengths = np.asarray(pc.list_value_length(texts))
-        start, row = offsets(lengths), np.repeat(np.arange(len(lengths)), lengths)
-        hits = np.flatnonzero(np.asarray(texts.flatten()) == np.asarray(table["answer"])[row])
-        position = np.full(len(lengths), -1)
-        rows, at = np.unique(row[hits], return_index=True)
-        position[rows] = hits[at] - start[rows]
-        found.append(position)
-    return np.concatenate(found)

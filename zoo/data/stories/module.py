@@ -16,8 +16,7 @@ from zoo.data.order import Nouns, Order
 from zoo.data.rows import BadRows
 from zoo.data.sources import SPLITS, Reading, Source
 from zoo.data.stored import StoredSplit, histogram, numbers_of, values_of
-from zoo.data.stories.encoding import StoryEncoder
-from zoo.data.stories.options import StoryTextOptions
+from zoo.data.stories.encoding import StoryEncoder, StoryTextOptions
 from zoo.data.stories.order import WithReplacement
 from zoo.data.stories.spec import StorySpec
 from zoo.data.stories.stored import SentenceStore, StoredStories
