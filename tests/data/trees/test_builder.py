@@ -8,9 +8,8 @@ import pytest
 from tests.data.trees.grown import joined
 from zoo.data.trees import builder as module
 from zoo.data.trees.brackets import parse
-from zoo.data.trees.builder import TreeBuilder, parsed
+from zoo.data.trees.builder import TreeBuilder, TreeTextOptions, builds, check_way, parsed
 from zoo.data.trees.dependency_files import dependency_tree
-from zoo.data.trees.options import TreeTextOptions, builds, check_way
 from zoo.data.trees.tree import Tree
 from zoo.errors import ConfigError, UnusableInput
 

@@ -210,16 +210,17 @@ def raw(folder, **changes):
     return written(folder, **{name: content for name, content in (RAW | changes).items() if content is not None})
 
 
-def read(folder, policy="error"):
+def read(folder, policy="error", encoding="utf-8"):
     """(split, tree, line) of each sentence."""
-    return [(split, row.tree, int(row.place.split()[-1])) for split, row in read_raw(folder, BadRows(policy))]
+    rows = read_raw(folder, BadRows(policy, encoding))
+    return [(split, row.tree, int(row.place.split()[-1])) for split, row in rows]
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_raw_files(tmp_path, cache_dir, ends):
+@pytest.mark.parametrize(("ends", "encoding"), [("\n", "utf-8"), ("\r\n", "utf-8"), ("\n", "utf-16")])
+def test_raw_files(tmp_path, cache_dir, ends, encoding):
     folder = raw(tmp_path, STree=RAW["STree"] + "\n\n")
     for file in folder.glob("*.txt"):
-        file.write_bytes(file.read_bytes().replace(b"\n", ends.encode()))
+        file.write_bytes(file.read_text().replace("\n", ends).encode(encoding))
     not_good = parse("(0 not (4 good))")  # its label 4 is that of "good", and "not" has none
     expected = [
         ("train", parse("(3 (2 It) (3 (2 's) (4 good)))"), 1),
@@ -227,8 +228,8 @@ def test_raw_files(tmp_path, cache_dir, ends):
         ("val", parse("(0 bad)"), 3),
         ("train", parse(r"(4 (1 and\/or) (4 good))"), 4),  # looked up with its backslash
     ]
-    assert read(folder) == expected
-    subject = data(folder)
+    assert read(folder, encoding=encoding) == expected
+    subject = data(folder, loader={"encoding": encoding})
     assert subject.source_description == f"path: {folder}, raw, 4 trees"
     assert trees(subject, "test")[0].label == ["very negative", None, "very positive"]
 
@@ -237,7 +238,7 @@ def test_classes_are_closed_on_the_right(tmp_path):
     scores = ["0", "0.2", "0.20001", "0.4", "0.40001", "0.6", "0.60001", "0.8", "0.80001", "1.0"]
     written(tmp_path, phrases=[f"phrase {n}|{n}" for n in range(10)])
     written(tmp_path, scores=["phrase ids|sentiment values", *(f"{n}|{score}" for n, score in enumerate(scores))])
-    found = read_classes(tmp_path / "phrases.txt", tmp_path / "scores.txt")
+    found = read_classes(tmp_path / "phrases.txt", tmp_path / "scores.txt", BadRows())
     assert found == {f"phrase {n}": label for n, label in enumerate("0011223344")}
 
 

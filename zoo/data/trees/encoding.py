@@ -14,8 +14,7 @@ from zoo.data.table_encoder import TableEncoder
 from zoo.data.text.vocabulary import Vocabulary
 from zoo.data.trees.batch import NO_LABEL, TreeBatch, TreePairBatch, Trees
 from zoo.data.trees.brackets import EXAMPLE
-from zoo.data.trees.builder import TreeBuilder
-from zoo.data.trees.options import GRAMMAR, TreeTextOptions
+from zoo.data.trees.builder import GRAMMAR, TreeBuilder, TreeTextOptions
 from zoo.data.trees.tree import Tree
 from zoo.errors import UnusableInput
 
@@ -63,7 +62,7 @@ class TreeReading(TableEncoder):
             text: how words become ids.
             vocabularies: the vocabulary, once it is learned.
             subwords: empty, since the leaves of trees are words.
-            trees: the way to the trees, see `zoo.data.trees.options`.
+            trees: the way to the trees, see `zoo.data.trees.builder`.
             inside: whether nodes with children may have words.
             arity: the most children of a node.
             binary: whether a node has either two children or a word.

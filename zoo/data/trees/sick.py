@@ -15,6 +15,7 @@ from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, guarded, line_of, missing_column, read_lines, visible
 from zoo.data.sources import SPLITS, ReadOnce, Source, identity, sample_source
 from zoo.data.trees.brackets import text_lines
+from zoo.data.trees.builder import BINARISED, SPACY, builds
 from zoo.data.trees.dependency_files import (
     aligned,
     binary_tree,
@@ -25,7 +26,6 @@ from zoo.data.trees.dependency_files import (
     tree_of,
 )
 from zoo.data.trees.module import TreeArguments, TreePairData
-from zoo.data.trees.options import BINARISED, SPACY, builds
 from zoo.data.trees.samples import relatedness
 from zoo.data.trees.tree import Pair, Tree, flat
 from zoo.errors import ConfigError, DataError, one_of

@@ -109,8 +109,8 @@ def read_raw(folder: Path, bad: BadRows) -> Iterator[tuple[str, Labelled]]:
     DataError, with file and line, if the tables that all sentences share are broken: then no row can be trusted.
     """
     rows = dict(aligned([folder / SENTENCES, folder / TREES], bad))
-    splits = _read_splits(folder / SPLIT, max(rows, default=0))
-    classes = read_classes(folder / PHRASES, folder / SCORES)
+    splits = _read_splits(folder / SPLIT, max(rows, default=0), bad)
+    classes = read_classes(folder / PHRASES, folder / SCORES, bad)
     for number, (words, heads) in rows.items():
         try:
             tree = labelled(binary_tree(words.split("|"), whole_numbers(heads.strip().split("|"))), classes)
@@ -132,33 +132,31 @@ def labelled(tree: Tree, classes: Mapping[str, str]) -> Tree:
     return tree._replace(label=[classes.get(phrase) for phrase in phrases])
 
 
-def read_classes(phrases: Path, scores: Path) -> dict[str, str]:
+def read_classes(phrases: Path, scores: Path, bad: BadRows) -> dict[str, str]:
     """The class "0" to "4" of each phrase, from dictionary.txt and sentiment_labels.txt. Raises DataError for a score
     outside 0 to 1 and for a phrase without a score."""
     found: dict[str, str] = {}
     """By the number of the phrase."""
-    for line, number, text in _pairs(scores, "|", header=True):
+    for place, number, text in _pairs(scores, "|", bad, header=True):
         try:
             score = float(text)
         except ValueError:
             score = -1.0
         if not 0 <= score <= 1:
-            raise DataError(f"{line_of(scores, line)}: not a score: found {text[:40]!r}, expected a number from 0 to 1")
+            raise DataError(f"{place}: not a score: found {text[:40]!r}, expected a number from 0 to 1")
         found[number] = str(bisect_left(THRESHOLDS, score))
     classes = {}
-    for line, phrase, number in _pairs(phrases, "|"):
+    for place, phrase, number in _pairs(phrases, "|", bad):
         if number not in found:
-            place = line_of(phrases, line)
             raise DataError(f"{place}: the phrase {number[:40]!r} has no score in {scores}, which has {len(found):,}")
         classes[phrase] = found[number]
     return classes
 
 
-def _read_splits(path: Path, sentences: int) -> list[str]:
+def _read_splits(path: Path, sentences: int, bad: BadRows) -> list[str]:
     """The split of each sentence. Raises DataError unless each has one."""
     found: dict[int, str] = {}
-    for line, sentence, split in _pairs(path, ",", header=True):
-        place = line_of(path, line)
+    for place, sentence, split in _pairs(path, ",", bad, header=True):
         if not sentence.isdecimal() or not 1 <= int(sentence) <= sentences:
             expected = f"expected 1 to {sentences}, the sentences of {SENTENCES}"
             raise DataError(f"{place}: no such sentence: found {sentence[:40]!r}; {expected}")
@@ -175,13 +173,13 @@ def _read_splits(path: Path, sentences: int) -> list[str]:
     return [found[number] for number in range(1, sentences + 1)]
 
 
-def _pairs(path: Path, mark: str, *, header: bool = False) -> Iterator[tuple[int, str, str]]:
-    """(line, text before the last mark, text after it) of each line that is not blank, without the header."""
-    for number, line in enumerate(read_lines(path), 1):
+def _pairs(path: Path, mark: str, bad: BadRows, *, header: bool = False) -> Iterator[tuple[str, str, str]]:
+    """(place, text before the last mark, text after it) of each line that is not blank, without the header."""
+    for number, line in enumerate(read_lines(path, encoding=bad.encoding), 1):
         before, found, after = line.rpartition(mark)
         if not line.strip() or (header and number == 1 and not before.strip().isdecimal()):
             continue
         if not found:
             raise DataError(f"{line_of(path, number)}: found {line[:40]!r}, expected two fields with {mark!r} between")
         # A phrase is looked up letter by letter, so that it keeps its blanks; numbers lose them.
-        yield number, before.strip() if header else before, after.strip()
+        yield line_of(path, number), before.strip() if header else before, after.strip()
