@@ -33,7 +33,7 @@ def test_every_question_of_the_official_files_is_served(tmp_path, cache_dir):
 def test_the_folder_of_the_set_is_found(tmp_path, cache_dir, inside):
     official(tmp_path / "babi" / inside)
     data = prepared(Babi(source=str(tmp_path / "babi")))
-    assert data.source_description == f"path: {tmp_path / 'babi' / inside}, task 1, 30 questions"
+    assert data.source_description == f"path: {tmp_path / 'babi' / inside}, 30 questions of task 1"
 
 
 def test_a_set_is_chosen(tmp_path, cache_dir):

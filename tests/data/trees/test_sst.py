@@ -230,7 +230,7 @@ def test_raw_files(tmp_path, cache_dir, ends, encoding):
     ]
     assert read(folder, encoding=encoding) == expected
     subject = data(folder, loader={"encoding": encoding})
-    assert subject.source_description == f"path: {folder}, raw, 4 trees"
+    assert subject.source_description == f"path: {folder}, 4 raw trees"
     assert trees(subject, "test")[0].label == ["very negative", None, "very positive"]
 
 

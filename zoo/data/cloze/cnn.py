@@ -19,7 +19,7 @@ from zoo.data.cloze.readers import read_questions
 from zoo.data.cloze.samples import stories
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows
-from zoo.data.sources import Source, sample_source
+from zoo.data.sources import Source, path_source, sample_source
 from zoo.errors import ConfigError
 
 PAGE = "https://cs.nyu.edu/~kcho/DMQA/"
@@ -52,12 +52,9 @@ class Cnn(Corpus, ClozeData):
         if inside is None:
             return None
         folders = {split: inside / name for split, name in FOLDERS.items() if (inside / name).is_dir()}
-        return Source(
-            place=str(inside),
-            description=f"path: {inside}, {{count}} questions",
-            identity={"folders": {split: _stamp(folder) for split, folder in folders.items()}},
-            splits={split: partial(_read_folder, folder) for split, folder in folders.items()},
-        )
+        stamps = {split: _stamp(folder) for split, folder in folders.items()}
+        splits = {split: partial(_read_folder, folder) for split, folder in folders.items()}
+        return path_source(inside, "questions", splits, folders=stamps)
 
 
 class DailyMail(Cnn):

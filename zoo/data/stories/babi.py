@@ -20,7 +20,7 @@ from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.options import Options, Part
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, download, identity
+from zoo.data.sources import SPLITS, Source, download, identity, path_source
 from zoo.data.stored import draw_splits
 from zoo.data.stories.module import StoryData
 from zoo.data.stories.readers import StoryBuilder, read_stories
@@ -139,16 +139,13 @@ class Babi(Corpus, StoryData):
             if found:
                 files[split] = found
 
-        def read(split: str, bad: BadRows) -> Iterator[Story]:
-            for task, file in files[split].items():
+        def read(parts: Mapping[int, Path], bad: BadRows) -> Iterator[Story]:
+            for task, file in parts.items():
                 yield from read_stories(file, task, bad)
 
-        return Source(
-            place=str(folder),
-            description=f"path: {folder}, {named(self.numbers)}, {{count}} questions",
-            identity={"files": {split: list(map(identity, parts.values())) for split, parts in files.items()}},
-            splits={split: partial(read, split) for split in files},
-        )
+        splits = {split: partial(read, parts) for split, parts in files.items()}
+        stamps = {split: list(map(identity, parts.values())) for split, parts in files.items()}
+        return path_source(folder, f"questions of {named(self.numbers)}", splits, files=stamps)
 
     def write(self, folder: Path) -> list[Path]:
         """Write the stories as official files. Raises DataError if one of them exists or cannot be written; then none

@@ -13,7 +13,16 @@ from typing import Any, Literal, Unpack, get_args
 from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, beginning, guarded, line_of, read_lines
-from zoo.data.sources import ReadOnce, Source, file_source, find_splits, hub_source, identity, sample_source
+from zoo.data.sources import (
+    ReadOnce,
+    Source,
+    file_source,
+    find_splits,
+    hub_source,
+    identity,
+    path_source,
+    sample_source,
+)
 from zoo.data.trees.brackets import read_tree, read_trees, unescaped, written
 from zoo.data.trees.dependency_files import BadTree, aligned, binary_tree, whole_numbers
 from zoo.data.trees.module import LabelledTreeArguments, TreeData
@@ -86,12 +95,8 @@ class SST(Corpus, TreeData):
         if not path.is_dir():
             return None
         if all((path / name).is_file() for name in FILES):
-            return Source(
-                place=str(path),
-                description=f"path: {path}, raw, {{count}} trees",
-                identity={"files": [identity(path / name) for name in FILES]},
-                splits=ReadOnce(partial(read_raw, path)).splits(),
-            )
+            splits = ReadOnce(partial(read_raw, path)).splits()
+            return path_source(path, "raw trees", splits, files=[identity(path / name) for name in FILES])
         files = find_splits(path, [".txt"])
         return file_source(path, files, read_trees, "trees") if files else None
 
