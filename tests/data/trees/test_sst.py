@@ -162,16 +162,6 @@ def test_written_trees_are_read_back(tmp_path):
         assert found == [row.tree for row in rows(sample, split)] and len(found) == count
 
 
-def test_other_options_and_files_are_prepared_again(ptb, cache_dir):
-    ways = [{}, {"classes": "binary"}, {"train_on": "roots"}, {"trees": "left"}, {"text": {"lower": True}}]
-    for count, options in enumerate([*ways, {"source": "sample", "sample": {"train": 5, "val": 2, "test": 2}}], 1):
-        for loading in ({"batch_size": 2}, {"batch_size": 5, "seed": 9}):  # the second finds what the first prepared
-            prepared(SST(**{"source": str(ptb), "loader": loading} | options))
-            assert len(folders(cache_dir)) == count, options
-    written(ptb, test=TEST[:2])
-    assert data(ptb).sizes["test"] == 2
-
-
 @pytest.mark.parametrize(
     ("split", "line", "message"),
     [
@@ -313,41 +303,26 @@ def test_a_sentence_without_a_split(tmp_path):
 # Other sources
 
 
-def test_other_sources(tmp_path, cache_dir):
-    layout = "a folder with train.txt, dev.txt and test.txt, one tree per line, or with SOStr.txt, STree.txt, dataset"
-    with pytest.raises(
-        DataError, match=rf"none: No such file .* \(data\.source\); expected: sample, hub, or .*{layout}"
-    ):
-        data(tmp_path / "none")
-    (tmp_path / "train.txt").write_text("(2 a)\n")
-    with pytest.raises(DataError, match=f"^{tmp_path}/train.txt: this file has another form; expected {layout}"):
-        data(tmp_path / "train.txt")
-    folder = raw(tmp_path / "raw", STree=None)
-    found = "found SOStr.txt, datasetSplit.txt, dictionary.txt, sentiment_labels.txt"
-    with pytest.raises(DataError, match=f"^{folder}: {found}; expected {layout}.*; or use data.source=sample"):
-        data(folder)
-    assert not cache_dir.exists()
+def test_other_paths_and_choices(tmp_path):
+    for path in (raw(tmp_path / "raw", STree=None), written(tmp_path / "one", train=TRAIN) / "train.txt"):
+        with pytest.raises(
+            DataError, match=f"^{path}: .*; expected a folder with train.txt, .* or with SOStr.txt, STree"
+        ):
+            SST(source=str(path)).open_source()
+    for key, value in (("classes", "two"), ("train_on", "root"), ("trees", "binarized")):
+        with pytest.raises(ConfigError, match=rf"^data\.{key}={value}: expected .*, found '{value}'"):
+            SST(**{key: value})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"classes": "two"}, r"data\.classes=two: expected fine or binary"),
-        ({"train_on": "root"}, r"data\.train_on=root: expected nodes or roots, .*did you mean 'roots'"),
-        ({"trees": "binarized"}, r"data\.trees=binarized: .* found 'binarized'; did you mean 'binarised'"),
-    ],
-)
-def test_choices(options, message):
-    with pytest.raises(ConfigError, match=message):
-        SST(**options)
+def test_options_and_files_that_change_the_trees(ptb):
+    def folder(**options):
+        subject = SST(**{"source": str(ptb)} | options)
+        return subject._folder(subject.open_source()).name
 
-
-def test_the_hub_offline(cache_dir):
-    with pytest.raises(DataError, match=r"^stanfordnlp/sst, ptb, .*: the split 'train' cannot be loaded") as error:
-        SST(source="hub").prepare_data()
-    for part in ("the columns ptb_tree", "data.source=sample", "data.source=PATH of the official files"):
-        assert part in str(error.value)
-    assert folders(cache_dir) == []
+    ways = [{}, {"classes": "binary"}, {"train_on": "roots"}, {"trees": "left"}, {"text": {"lower": True}}]
+    names = [folder(**options) for options in (*ways, {"source": "sample"})]
+    written(ptb, test=TEST[:2])
+    assert len({*names, folder()}) == 7
 
 
 def test_the_hub(tmp_path, cache_dir, monkeypatch):
