@@ -21,6 +21,8 @@ Row = TypeVar("Row")
 SHOWN_LABELS = 8
 """The most labels that a message names."""
 SPLITS = ("train", "val", "test")
+HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
+"""The names of the splits in most repositories of the hub."""
 SPLIT_NAMES = {
     name: re.compile(rf"(?<![a-z])(?:{words})(?![a-z])", re.IGNORECASE)
     for name, words in (("train", "train|training"), ("val", "val|valid|validation|dev"), ("test", "test|testing"))

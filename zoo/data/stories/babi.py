@@ -20,7 +20,7 @@ from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.options import Options, Part
 from zoo.data.rows import BadRows
-from zoo.data.sources import SPLITS, Source, download, identity, path_source
+from zoo.data.sources import HUB_SPLITS, SPLITS, Source, download, identity, path_source
 from zoo.data.stored import draw_splits
 from zoo.data.stories.module import StoryData
 from zoo.data.stories.readers import StoryBuilder, read_stories
@@ -35,7 +35,6 @@ OFFICIAL = {"train": "train", "val": "valid", "test": "test"}
 HUB = "facebook/babi_qa"
 HUB_REVISION = "refs/convert/parquet"
 """The revision that has parquet files: the main one has a script, which `datasets` no longer runs."""
-HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 BLANK_BEFORE_ANSWER = frozenset({1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 """Tasks whose official files have a blank between the question mark and the tab."""
 Task = Annotated[int, Ge(1), Le(20)]
@@ -50,7 +49,7 @@ class HoldOutOptions(Options):
     group: ClassVar[str] = "split"
 
     val: Part = 0.1
-    """The share or number of questions: the last ones of a single task; a random draw from several tasks."""
+    """The share of the questions: the last ones of a single task; a random draw from several tasks."""
     seed: Natural = 1
     """The seed of that draw. It is not the seed of a run, so that runs with different seeds are validated on the same
     questions."""

@@ -14,6 +14,7 @@ from zoo.data.cache import write_new
 from zoo.data.corpus import Corpus, CorpusArguments
 from zoo.data.rows import BadRows, beginning, guarded, line_of, read_lines
 from zoo.data.sources import (
+    HUB_SPLITS,
     ReadOnce,
     Source,
     file_source,
@@ -36,7 +37,6 @@ FINE = {str(number): name for number, name in enumerate(NAMES)}
 BINARY = {"0": "negative", "1": "negative", "2": "neutral", "3": "positive", "4": "positive"}
 HUB, HUB_REVISION = "stanfordnlp/sst", "refs/convert/parquet"
 """The repository has a folder for each configuration, with a folder for each split, but no list of them."""
-HUB_SPLITS = {"train": "train", "val": "validation", "test": "test"}
 FILES_WRITTEN = {"train": "train.txt", "val": "dev.txt", "test": "test.txt"}
 SENTENCES, TREES, SPLIT, PHRASES, SCORES = FILES = (
     "SOStr.txt",
