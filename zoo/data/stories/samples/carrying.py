@@ -5,17 +5,9 @@ People go from room to room and take, drop and hand over things.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from zoo.data.stories.samples.story_writer import (
-    DROP,
-    GET,
-    GIVE,
-    GO,
-    OBJECTS,
-    ROOMS,
-    StoryWriter,
-)
+from zoo.data.stories.samples.story_writer import DROP, GET, GIVE, GO, OBJECTS, ROOMS, StoryWriter
 
 QUESTIONS = 5
 NUMBERS = ("none", "one", "two", "three")
@@ -108,17 +100,11 @@ class Household:
 
 
 def tell(
-    writer: StoryWriter,
-    people: Sequence[str],
-    ask: Callable[[Household, Event], Question | None],
-    about: Sequence[Kind],
-    *,
-    giving: bool = False,
-    gets_there: float = 1.0,
+    writer: StoryWriter, ask: Callable[[Household, Event], Question | None], about: Sequence[Kind], **household: Any
 ) -> None:
     """Generate two events, then a question by `ask` about a recent event of the kinds `about` if one can be asked,
-    until there are five questions."""
-    house, asked = Household(writer, people, giving=giving, gets_there=gets_there), 0
+    until there are five questions. `household` are the arguments of `Household`."""
+    house, asked = Household(writer, **household), 0
     while asked < QUESTIONS:
         house.happen()
         house.happen()

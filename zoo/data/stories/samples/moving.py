@@ -4,17 +4,7 @@ negated, indefinite, or not in temporal order."""
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from zoo.data.stories.samples.story_writer import (
-    GO,
-    HE,
-    HOUSEHOLD,
-    ROOMS,
-    THEN,
-    TIMES,
-    TOWN,
-    TOWNSFOLK,
-    StoryWriter,
-)
+from zoo.data.stories.samples.story_writer import GO, HE, HOUSEHOLD, ROOMS, THEN, TIMES, TOWN, TOWNSFOLK, StoryWriter
 
 QUESTIONS = 5
 Places = tuple[str, ...]
